@@ -1,0 +1,243 @@
+"""How far the value of an expression can reach, written in extents: the natural extent.
+
+`reach` follows the table of the language: `c` reaches `C`, `e/k` reaches `ceil(E/k)`, `e%k` reaches
+`k`, a tuple the product of its parts, arithmetic what the bounds of its parts allow. Every bound
+holds for all positive extents; where none can be given, `reach` says so with `None`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+
+from layoutdsl.expr import (
+    Add,
+    BitAnd,
+    BitXor,
+    CeilDiv,
+    Constant,
+    Expr,
+    Extent,
+    FloorDiv,
+    Index,
+    Max,
+    Min,
+    MixedRadix,
+    Mod,
+    Mul,
+    Sub,
+    apply,
+    text,
+)
+
+ZERO, ONE = Constant(0), Constant(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """``low <= value < high`` for every index in the shape; both over extents only."""
+
+    low: Expr
+    high: Expr
+
+
+Reaches = Mapping[str, Reach]
+
+
+def reach(expr: Expr, axes: Mapping[str, Expr]) -> Reach | None:
+    """Return how far ``expr`` reaches, or ``None`` where no bound can be written.
+
+    Args:
+        expr: over indices and extents.
+        axes: the extent of each index.
+    """
+    match expr:
+        case Index(name):
+            return Reach(ZERO, axes[name])
+        case Extent() | Constant():
+            return Reach(expr, simplify(Add(expr, ONE)))
+        case MixedRadix(parts):
+            return Reach(ZERO, product(tuple(part.extent for part in parts)))
+        case _:
+            left, right = reach(expr.left, axes), reach(expr.right, axes)
+            if left is None or right is None:
+                return None
+            return _binary(expr, left, right)
+
+
+def _binary(expr: Expr, left: Reach, right: Reach) -> Reach | None:
+    match expr:
+        case Add():
+            return _simple(Add(left.low, right.low), Sub(Add(left.high, right.high), ONE))
+        case Sub():
+            return _simple(Add(Sub(left.low, right.high), ONE), Sub(left.high, right.low))
+        case FloorDiv(_, divisor):
+            low = ZERO if at_least(left.low, 0) else FloorDiv(left.low, divisor)
+            return _simple(low, CeilDiv(left.high, divisor))
+        case Mod(_, divisor):
+            return Reach(ZERO, simplify(divisor))
+        case Min():
+            return _simple(Min(left.low, right.low), Min(left.high, right.high))
+        case Max():
+            return _simple(Max(left.low, right.low), Max(left.high, right.high))
+        case _:
+            if not (at_least(left.low, 0) and at_least(right.low, 0)):
+                return None
+            return _nonnegative(expr, left, right)
+
+
+def _nonnegative(expr: Expr, left: Reach, right: Reach) -> Reach | None:
+    match expr:
+        case Mul():
+            top = Mul(Sub(left.high, ONE), Sub(right.high, ONE))
+            return _simple(Mul(left.low, right.low), Add(top, ONE))
+        case CeilDiv(_, divisor):
+            return _simple(ZERO, Add(CeilDiv(Sub(left.high, ONE), divisor), ONE))
+        case BitAnd():
+            return Reach(ZERO, right.high if isinstance(right.high, Constant) else left.high)
+        case BitXor():
+            return _xor(left.high, right.high)
+    return None
+
+
+def _xor(left: Expr, right: Expr) -> Reach | None:
+    """Exclusive or with less than P, a power of two, stays below the next multiple of P."""
+    small, large = (left, right) if isinstance(left, Constant) else (right, left)
+    if not isinstance(small, Constant):
+        return None
+    if isinstance(large, Constant):
+        return Reach(ZERO, Constant(_power_of_two(max(small.value, large.value))))
+    block = Constant(_power_of_two(small.value))
+    return _simple(ZERO, Mul(CeilDiv(large, block), block))
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << max(least - 1, 0).bit_length()
+
+
+def _simple(low: Expr, high: Expr) -> Reach:
+    return Reach(simplify(low), simplify(high))
+
+
+def product(factors: tuple[Expr, ...]) -> Expr:
+    """Return the product, constants folded into one leading factor."""
+    constant = prod(each.value for each in factors if isinstance(each, Constant))
+    total: Expr = Constant(constant)
+    for factor in factors:
+        if not isinstance(factor, Constant):
+            total = factor if total == ONE else Mul(total, factor)
+    return total
+
+
+# A sum of products: each product of opaque factors, in order of their text, with its coefficient.
+Polynomial = dict[tuple[Expr, ...], int]
+
+
+def simplify(expr: Expr) -> Expr:
+    """Return an equal expression with sums and products collected and constants folded."""
+    match expr:
+        case Index() | Extent() | Constant():
+            return expr
+        case Add() | Sub() | Mul():
+            return _from_polynomial(polynomial(expr))
+        case MixedRadix():
+            return expr
+        case _:
+            return _fold(type(expr)(simplify(expr.left), simplify(expr.right)))
+
+
+def _fold(expr: Expr) -> Expr:
+    match expr:
+        case CeilDiv(left, Constant(1)) | FloorDiv(left, Constant(1)):
+            return left
+        case Mod(_, Constant(1)):
+            return ZERO
+        case Min(left, right) | Max(left, right) if left == right:
+            return left
+        case Index() | Extent() | Constant() | MixedRadix():
+            return expr
+        case _:
+            if not (isinstance(expr.left, Constant) and isinstance(expr.right, Constant)):
+                return expr
+            if isinstance(expr, FloorDiv | CeilDiv | Mod) and expr.right.value <= 0:
+                return expr
+            return Constant(apply(expr, expr.left.value, expr.right.value))
+
+
+def polynomial(expr: Expr) -> Polynomial:
+    """Return ``expr`` as a sum of products of factors that are neither sums nor products."""
+    match expr:
+        case Constant(value):
+            return {(): value} if value else {}
+        case Add(left, right):
+            return _plus(polynomial(left), polynomial(right), 1)
+        case Sub(left, right):
+            return _plus(polynomial(left), polynomial(right), -1)
+        case Mul(left, right):
+            return _times(polynomial(left), polynomial(right))
+        case _:
+            simple = simplify(expr)
+            return polynomial(simple) if isinstance(simple, Constant) else {(simple,): 1}
+
+
+def _plus(one: Polynomial, other: Polynomial, sign: int) -> Polynomial:
+    total = dict(one)
+    for factors, coefficient in other.items():
+        total[factors] = total.get(factors, 0) + sign * coefficient
+    return {factors: coefficient for factors, coefficient in total.items() if coefficient}
+
+
+def _times(one: Polynomial, other: Polynomial) -> Polynomial:
+    total: Polynomial = {}
+    for factors, coefficient in one.items():
+        for others, second in other.items():
+            key = tuple(sorted((*factors, *others), key=text))
+            total[key] = total.get(key, 0) + coefficient * second
+    return {factors: coefficient for factors, coefficient in total.items() if coefficient}
+
+
+def _from_polynomial(terms: Polynomial) -> Expr:
+    order = sorted(terms.items(), key=lambda term: (-len(term[0]), tuple(map(text, term[0]))))
+    positive = [term for term in order if term[1] > 0]
+    total: Expr | None = None
+    for factors, coefficient in [*positive, *(term for term in order if term[1] < 0)]:
+        summand = product((*factors, Constant(abs(coefficient))))
+        if total is None:
+            total = summand if coefficient > 0 else Sub(ZERO, summand)
+        else:
+            total = Add(total, summand) if coefficient > 0 else Sub(total, summand)
+    return ZERO if total is None else total
+
+
+def at_least(expr: Expr, least: int) -> bool:
+    """Return whether ``expr >= least`` is plain for all positive extents; False may be unknown."""
+    terms = polynomial(expr)
+    if any(coefficient < 0 for factors, coefficient in terms.items() if factors):
+        return False
+    smallest = 0
+    for factors, coefficient in terms.items():
+        lows = [_lowest(factor) for factor in factors]
+        if any(low < 0 for low in lows):
+            return False
+        smallest += coefficient * prod(lows)
+    return smallest >= least
+
+
+def _lowest(factor: Expr) -> int:
+    """A lower bound of a factor over extents; -1 stands for unknown."""
+    match factor:
+        case Extent():
+            return 1
+        case CeilDiv(left, _):
+            return 1 if at_least(left, 1) else 0 if at_least(left, 0) else -1
+        case FloorDiv(left, _):
+            return 0 if at_least(left, 0) else -1
+        case Mod():
+            return 0
+        case Min(left, right):
+            return next((k for k in (1, 0) if at_least(left, k) and at_least(right, k)), -1)
+        case Max(left, right):
+            return next((k for k in (1, 0) if at_least(left, k) or at_least(right, k)), -1)
+        case _:
+            return -1

@@ -1,0 +1,129 @@
+"""What is said of layouts: claims, and the module that holds both.
+
+A claim is `prove` or `refute` with a predicate over one layout, in a range of shapes. This module
+imports `model` and `expr` only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from layoutdsl.expr import Coordinate, Expr
+from layoutdsl.model import Condition, ElementType, Layout
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerType:
+    """A machine integer by name, with the largest value it holds."""
+
+    name: str
+    largest: int
+
+
+INTEGER_TYPES: Mapping[str, IntegerType] = {
+    f"{prefix}{bits}": IntegerType(f"{prefix}{bits}", 2 ** (bits - signed) - 1)
+    for prefix, signed in (("int", 1), ("uint", 0))
+    for bits in (8, 16, 24, 32, 64)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """The checks that every layout has to pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class EqualsLayout:
+    """Both layouts put every element at the same offset, in buffers of the same size."""
+
+    other: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class EqualsFormula:
+    """The offset is the value of a hand-written formula."""
+
+    formula: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """Every offset, and the size itself, is a value of the integer type."""
+
+    type: IntegerType
+
+
+@dataclass(frozen=True, slots=True)
+class Keeps:
+    """Elements that differ in these digits only lie next to each other, in their order."""
+
+    run: tuple[Coordinate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aligns:
+    """Every such run starts at a multiple of ``bytes``, if the buffer does."""
+
+    run: tuple[Coordinate, ...]
+    bytes: int
+    element: ElementType
+
+
+Predicate: TypeAlias = Sound | EqualsLayout | EqualsFormula | Fits | Keeps | Aligns
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """``prove`` or ``refute``, of a layout, over the shapes of its range and of ``where``.
+
+    ``text`` is the claim as the language writes it.
+    """
+
+    polarity: Literal["prove", "refute"]
+    layout: Layout
+    predicate: Predicate
+    where: tuple[Condition, ...] = ()
+    text: str = ""
+
+    @property
+    def ranged(self) -> Layout:
+        """The layout, narrowed to the shapes that the claim speaks of."""
+        return replace(self.layout, where=(*self.layout.where, *self.where))
+
+
+class Module(Mapping[str, Layout]):
+    """The layouts of one text by name, in its order, and its claims.
+
+    >>> module["NCHW16c"].offset((1, 17, 2, 3), (2, 20, 3, 4))
+    753
+    """
+
+    __slots__ = ("_layouts", "claims", "name", "texts")
+
+    def __init__(
+        self,
+        name: str,
+        layouts: Mapping[str, Layout],
+        claims: tuple[Claim, ...],
+        texts: Mapping[str, str],
+    ) -> None:
+        self.name = name
+        """Where the text came from."""
+        self.claims = claims
+        self.texts = texts
+        """The declaration of each layout, as the language writes it."""
+        self._layouts = dict(layouts)
+
+    def __getitem__(self, name: str) -> Layout:
+        return self._layouts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layouts)
+
+    def __len__(self) -> int:
+        return len(self._layouts)
+
+    def __repr__(self) -> str:
+        return f"Module({self.name!r}: {', '.join(self)})"

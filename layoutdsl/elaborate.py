@@ -1,0 +1,448 @@
+"""Tree -> meaning: every rule of the language, each fault with its place.
+
+All faults of a text are collected and raised together. What names and operators mean inside a
+layout is in `scope`; what a layout and a claim must satisfy is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from layoutdsl import claims
+from layoutdsl.bounds import at_least
+from layoutdsl.digits import NotDigits, network, read
+from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Index, extents, substitute
+from layoutdsl.expr import substitute_coordinate
+from layoutdsl.model import (
+    ELEMENT_TYPES,
+    Axis,
+    Condition,
+    ElementType,
+    Fill,
+    FillAny,
+    FillValue,
+    FillZeroPoint,
+    Layout,
+)
+from layoutdsl.scope import Fault, Scope, did_you_mean, fault
+from layoutdsl.source import Diagnostic, Label, LayoutError, Span
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_declaration, print_place
+
+_CLAUSE_WORDS = {
+    ast.FillClause: "fill",
+    ast.ElementClause: "of",
+    ast.OffsetClause: "offset",
+    ast.WhereClause: "where",
+}
+
+
+def elaborate(
+    file: ast.File, name: str, known: Mapping[str, Layout] | None = None
+) -> claims.Module:
+    """Return the layouts and claims of a text.
+
+    Args:
+        file: the parsed text.
+        name: what to call it.
+        known: layouts of the library, which the text may use by name.
+
+    Raises:
+        LayoutError: with every fault of the text, in source order.
+    """
+    return _Elaborator(file, known or {}).module(name)
+
+
+class _Elaborator:
+    """One text: declarations by name, layouts as far as they are known, faults so far."""
+
+    def __init__(self, file: ast.File, known: Mapping[str, Layout]) -> None:
+        self._known = known
+        self._faults: list[Diagnostic] = []
+        self._layouts: dict[str, Layout | None] = {}
+        self._under_way: list[str] = []
+        self._declared: dict[str, ast.LayoutDecl] = {}
+        self._claimed = [each for each in file.declarations if isinstance(each, ast.ClaimDecl)]
+        for declaration in file.declarations:
+            if isinstance(declaration, ast.LayoutDecl):
+                name = declaration.name
+                first = self._declared.setdefault(name.text, declaration)
+                if first is not declaration:
+                    self._report(_twice("layout", name, first.name))
+        self._refuted = {
+            each.subject.name.text for each in self._claimed if each.polarity == "refute"
+        }
+
+    def _report(self, found: Fault) -> None:
+        self._faults.append(found.diagnostic)
+
+    def module(self, name: str) -> claims.Module:
+        for declared in self._declared:
+            self._plain(declared)
+        found = [self._claim(each) for each in self._claimed]
+        if self._faults:
+            raise LayoutError(tuple(dict.fromkeys(self._faults)))
+        layouts = {each: layout for each, layout in self._layouts.items() if layout is not None}
+        ordered = {each: layouts[each] for each in self._declared if each in layouts}
+        texts = {each: print_declaration(self._declared[each]) for each in ordered}
+        return claims.Module(name, ordered, tuple(each for each in found if each), texts)
+
+    def _plain(self, name: str) -> Layout | None:
+        """The layout of that name, its parameters left open; its faults are reported once."""
+        if name not in self._layouts:
+            self._layouts[name] = None
+            declaration = self._declared[name]
+            try:
+                self._layouts[name] = self._layout(declaration, {})
+                self._look_for_gaps(declaration, self._layouts[name])
+            except Fault as found:
+                if not (found.needs_numbers and declaration.parameters):
+                    self._report(found)
+        return self._layouts[name]
+
+    def _layout(self, declaration: ast.LayoutDecl, arguments: Mapping[str, Expr]) -> Layout:
+        parameters = {
+            each.text: arguments.get(each.text, Extent(each.text))
+            for each in declaration.parameters
+        }
+        if isinstance(declaration.body, ast.Reference):
+            return self._alias(declaration, declaration.body, parameters)
+        axes = self._axes(declaration)
+        scope = _scope(axes, parameters)
+        coordinates = tuple(map(scope.coordinate, declaration.body.places))
+        opened = tuple(name for name, value in parameters.items() if isinstance(value, Extent))
+        rank = declaration.body.chunk_rank
+        layout = Layout(declaration.name.text, axes, coordinates, rank, parameters=opened)
+        return self._with_clauses(layout, declaration, scope)
+
+    def _axes(self, declaration: ast.LayoutDecl) -> tuple[Axis, ...]:
+        if declaration.axes is None:
+            span = declaration.name.span
+            hint = f"write `layout {declaration.name.text}(n, c, h, w) = ...`"
+            raise fault("L208", "the layout names no axes", span, help=hint)
+        seen: dict[str, ast.Name] = {each.text: each for each in declaration.parameters}
+        _refuse_repeats("parameter", declaration.parameters)
+        axes: list[Axis] = []
+        for axis in declaration.axes:
+            if axis.name.text in seen:
+                raise _twice("axis", axis.name, seen[axis.name.text])
+            seen[axis.name.text] = axis.name
+            axes.append(_axis(axis))
+        return tuple(axes)
+
+    def _alias(
+        self, declaration: ast.LayoutDecl, body: ast.Reference, parameters: Mapping[str, Expr]
+    ) -> Layout:
+        if declaration.axes is not None:
+            span = declaration.name.span
+            hint = f"write `layout {declaration.name.text} = {body.name.text}`"
+            raise fault("L208", "a layout named after another takes its axes", span, help=hint)
+        if declaration.name.text in self._under_way:
+            message = f"the layout `{declaration.name.text}` is named after itself"
+            raise fault("L208", message, body.span)
+        self._under_way.append(declaration.name.text)
+        try:
+            other = self._referred(body, parameters)
+        finally:
+            self._under_way.pop()
+        if other is None:
+            raise _silent(body.span)
+        opened = tuple(dict.fromkeys(v.name for v in parameters.values() if isinstance(v, Extent)))
+        layout = replace(other, name=declaration.name.text, parameters=opened)
+        return self._with_clauses(layout, declaration, _scope(other.axes, parameters))
+
+    def _referred(self, reference: ast.Reference, parameters: Mapping[str, Expr]) -> Layout | None:
+        """The layout that a reference names; ``None`` where its own faults are reported already."""
+        name = reference.name.text
+        declaration = self._declared.get(name)
+        if declaration is None and name not in self._known:
+            hint = did_you_mean(name, [*self._declared, *self._known])
+            raise fault("L201", f"there is no layout `{name}`", reference.name.span, help=hint)
+        if declaration is not None:
+            names = [each.text for each in declaration.parameters]
+        else:
+            names = list(self._known[name].parameters)
+        values = _arguments(reference, names, parameters)
+        if declaration is None:
+            return _with_parameters(self._known[name], values)
+        if not reference.arguments and name not in self._under_way:
+            return self._plain(name)
+        self._plain(name)
+        return self._layout(declaration, values)
+
+    def _with_clauses(self, layout: Layout, declaration: ast.LayoutDecl, scope: Scope) -> Layout:
+        seen: dict[type, ast.Clause] = {}
+        for clause in declaration.clauses:
+            first = seen.setdefault(type(clause), clause)
+            if first is not clause:
+                word = _CLAUSE_WORDS[type(clause)]
+                label = (Label(first.span, "first here"),)
+                raise fault("L203", f"two `{word}` clauses", clause.span, others=label)
+            match clause:
+                case ast.FillClause():
+                    layout = replace(layout, fill=_fill(clause))
+                case ast.ElementClause(name):
+                    layout = replace(layout, element=_element(name))
+                case ast.OffsetClause(value):
+                    layout = replace(layout, start=_start(scope, value))
+                case ast.WhereClause():
+                    conditions = (*layout.where, *scope.conditions(clause))
+                    layout = replace(layout, where=conditions)
+        _check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
+        return layout
+
+    def _look_for_gaps(self, declaration: ast.LayoutDecl, layout: Layout | None) -> None:
+        """Report digits that can tell no large extent apart, unless a claim refutes the layout."""
+        body = declaration.body
+        if layout is None or layout.name in self._refuted or isinstance(body, ast.Reference):
+            return
+        found = network(layout)
+        if not isinstance(found, NotDigits) or found.kind not in ("gap", "unused"):
+            return
+        ranged = {
+            name for each in layout.where for name in extents(each.left) | extents(each.right)
+        }
+        if ranged or any(isinstance(axis.extent, Constant) for axis in layout.axes):
+            return
+        if found.kind == "unused":
+            hint = "give it a coordinate, or fix its extent to 1"
+            self._report(fault("L209", found.reason, declaration.name.span, help=hint))
+        elif all(wire < len(body.places) for wire in found.wires):
+            self._report(_gap(found, body, layout))
+
+    def _claim(self, claim: ast.ClaimDecl) -> claims.Claim | None:
+        try:
+            layout = self._referred(claim.subject, {})
+            if layout is None:
+                return None
+            scope = _scope(layout.axes, {name: Extent(name) for name in layout.parameters})
+            predicate = self._predicate(claim.predicate, layout, scope)
+            where = scope.conditions(claim.where)
+        except Fault as found:
+            if found.diagnostic.code:
+                self._report(found)
+            return None
+        return claims.Claim(claim.polarity, layout, predicate, where, print_declaration(claim))
+
+    def _predicate(
+        self, predicate: ast.Predicate, layout: Layout, scope: Scope
+    ) -> claims.Predicate:
+        match predicate:
+            case ast.Sound():
+                return claims.Sound()
+            case ast.Fits(name):
+                if name.text not in claims.INTEGER_TYPES:
+                    hint = did_you_mean(name.text, claims.INTEGER_TYPES)
+                    message = f"there is no integer type `{name.text}`"
+                    raise fault("L301", message, name.span, help=hint)
+                return claims.Fits(claims.INTEGER_TYPES[name.text])
+            case ast.Keeps(places):
+                return claims.Keeps(_run(scope, places))
+            case ast.Aligns(places, number, element):
+                if number.value < 1:
+                    raise fault("L301", "alignment is to 1 byte or more", number.span)
+                return claims.Aligns(_run(scope, places), number.value, _element(element))
+            case ast.Equals(right):
+                return self._equality(right, layout, scope)
+
+    def _equality(
+        self, right: ast.Reference | ast.Coordinates | ast.Expression, layout: Layout, scope: Scope
+    ) -> claims.Predicate:
+        if isinstance(right, ast.Coordinates):
+            places = tuple(map(scope.coordinate, right.places))
+            body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
+            return claims.EqualsLayout(replace(body, name="the list", start=Constant(0)))
+        if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
+            right = ast.Reference(right, (), right.span)
+        if isinstance(right, ast.Reference):
+            other = self._referred(right, {})
+            if other is None:
+                raise _silent(right.span)
+            return claims.EqualsLayout(_on_axes_of(layout, other, right.span))
+        return claims.EqualsFormula(scope.value(right))
+
+
+def _scope(axes: Sequence[Axis], parameters: Mapping[str, Expr]) -> Scope:
+    symbols: dict[str, Expr] = dict(parameters)
+    for axis in axes:
+        if isinstance(axis.extent, Extent):
+            symbols[axis.extent.name] = axis.extent
+    for axis in axes:
+        symbols.setdefault(axis.name.upper(), axis.extent)
+    return Scope({axis.name: axis.extent for axis in axes}, symbols)
+
+
+def _silent(span: Span) -> Fault:
+    """A fault that follows from one already reported."""
+    return fault("", "", span)
+
+
+def _twice(kind: str, name: ast.Name, first: ast.Name) -> Fault:
+    label = (Label(first.span, "first here"),)
+    return fault("L203", f"the {kind} `{name.text}` is declared twice", name.span, others=label)
+
+
+def _refuse_repeats(kind: str, names: Sequence[ast.Name]) -> None:
+    seen: dict[str, ast.Name] = {}
+    for name in names:
+        if name.text in seen:
+            raise _twice(kind, name, seen[name.text])
+        seen[name.text] = name
+
+
+def _axis(axis: ast.AxisDecl) -> Axis:
+    name = axis.name
+    if name.text != name.text.lower() or not name.text[0].isalpha():
+        hint = f"write `{name.text.lower().lstrip('_') or 'c'}`"
+        raise fault("L204", f"the axis `{name.text}` is not in lower case", name.span, help=hint)
+    match axis.extent:
+        case None:
+            return Axis(name.text, Extent(name.text.upper()))
+        case ast.Number(value, span):
+            if value < 1:
+                raise fault("L204", "an extent is at least 1", span)
+            return Axis(name.text, Constant(value))
+        case ast.Name(extent, span):
+            if extent != extent.upper() or not extent[0].isalpha():
+                hint = f"write `{extent.upper().lstrip('_') or 'C'}`"
+                raise fault("L204", f"the extent `{extent}` is not in upper case", span, help=hint)
+            return Axis(name.text, Extent(extent))
+
+
+def _arguments(
+    reference: ast.Reference, names: Sequence[str], parameters: Mapping[str, Expr]
+) -> dict[str, Expr]:
+    if not reference.arguments:
+        return {}
+    if len(names) != len(reference.arguments):
+        takes = f"takes {len(names)}" if names else "takes none"
+        message = f"the layout `{reference.name.text}` {takes}, not {len(reference.arguments)}"
+        raise fault("L210", message, reference.span, words="parameters")
+    values: list[Expr] = []
+    for argument in reference.arguments:
+        match argument:
+            case ast.Number(value, span):
+                if value < 1:
+                    raise fault("L210", "a parameter is at least 1", span)
+                values.append(Constant(value))
+            case ast.Name(name, span):
+                if name not in parameters:
+                    hint = did_you_mean(name, parameters)
+                    raise fault("L201", f"`{name}` is no parameter here", span, help=hint)
+                values.append(parameters[name])
+    return dict(zip(names, values, strict=True))
+
+
+def _with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
+    """Give a library layout, known only as meaning, its arguments."""
+    if not values:
+        return layout
+    conditions = tuple(
+        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
+        for each in layout.where
+    )
+    opened = [v.name for v in values.values() if isinstance(v, Extent)]
+    return replace(
+        layout,
+        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
+        start=substitute(layout.start, values),
+        where=conditions,
+        parameters=tuple(dict.fromkeys(opened)),
+    )
+
+
+def _fill(clause: ast.FillClause) -> Fill:
+    match clause.value:
+        case int(value):
+            return FillValue(value)
+        case "any":
+            return FillAny()
+        case "zero_point":
+            return FillZeroPoint()
+    hint = "write a number, `any`, or `zero_point`"
+    raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
+
+
+def _element(name: ast.Name) -> ElementType:
+    if name.text in ELEMENT_TYPES:
+        return ELEMENT_TYPES[name.text]
+    hint = did_you_mean(name.text, ELEMENT_TYPES) or f"known are {', '.join(ELEMENT_TYPES)}"
+    raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
+
+
+def _start(scope: Scope, value: ast.Expression) -> Expr:
+    start = scope.extent(value)
+    if not at_least(start, 0):
+        raise fault("L208", "the offset of the first element may be negative", value.span)
+    return start
+
+
+def _check_fill(layout: Layout, clause: ast.Clause | None) -> None:
+    element, fill = layout.element, layout.fill
+    if clause is None or element is None or not isinstance(fill, FillValue):
+        return
+    if element.kind not in ("i", "u"):
+        return
+    low = -(1 << element.bits - 1) if element.kind == "i" else 0
+    high = low + (1 << element.bits) - 1
+    if not low <= fill.value <= high:
+        words = f"{element.name} holds {low} to {high}"
+        message = f"the fill {fill.value} is no value of `{element.name}`"
+        raise fault("L208", message, clause.span, words=words)
+
+
+def _gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
+    above = body.places[found.wires[0]]
+    step = read(layout.coordinates[found.wires[0]].value)
+    others: tuple[Label, ...] = ()
+    hint = None
+    if len(found.wires) > 1 and step is not None and isinstance(step.divisor, Constant):
+        below = body.places[found.wires[1]]
+        digit = read(layout.coordinates[found.wires[1]].value)
+        if digit is not None and isinstance(digit.radix, Constant):
+            others = (Label(below.span, f"covers {digit.radix.value}"),)
+            if isinstance(digit.divisor, Constant) and digit.divisor.value == 1:
+                name = print_place(below).split("%")[0]
+                block = step.divisor.value
+                hint = f"write `{name}%{block}`, or cut again with `{name}%{block}/{digit.radix.value}`"
+    words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
+    return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
+
+
+def _run(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...]:
+    run = tuple(map(scope.coordinate, places))
+    for place, coordinate in zip(places, run, strict=True):
+        if read(coordinate.value) is None:
+            hint = "write an axis, or a part of one such as `c%16`"
+            message = f"`{print_place(place)}` is not a digit of an axis"
+            raise fault("L302", message, place.span, help=hint)
+    return run
+
+
+def _on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
+    """Rename the axes of ``other``, in their order, to those of ``layout``."""
+    if len(layout.axes) != len(other.axes):
+        message = f"`{layout.name}` has {len(layout.axes)} axes, `{other.name}` {len(other.axes)}"
+        raise fault("L303", message, span)
+    names: dict[str, Expr] = {}
+    for mine, theirs in zip(layout.axes, other.axes, strict=True):
+        names[theirs.name] = Index(mine.name)
+        if isinstance(theirs.extent, Extent):
+            if names.setdefault(theirs.extent.name, mine.extent) != mine.extent:
+                message = f"`{other.name}` needs two equal extents where `{layout.name}` has two"
+                raise fault("L303", message, span)
+        elif theirs.extent != mine.extent:
+            message = f"axis `{theirs.name}` of `{other.name}` has {theirs.extent.value} elements"
+            raise fault("L303", message, span)
+    conditions = tuple(
+        Condition(substitute(each.left, names), each.operator, substitute(each.right, names))
+        for each in other.where
+    )
+    return replace(
+        other,
+        axes=layout.axes,
+        coordinates=tuple(substitute_coordinate(each, names) for each in other.coordinates),
+        start=substitute(other.start, names),
+        where=conditions,
+    )

@@ -1,0 +1,323 @@
+"""Integer expressions: the node types, and the short interpreter that says what each means.
+
+Everything a layout says with numbers is an `Expr`: coordinates over indices, extents over extents.
+`evaluate` is the meaning, in plain Python integers; `enclose` bounds it over a box of values, and
+`text` writes it in the language. This module imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The index of the axis ``name``: 0 <= c < C."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """A positive symbol: the extent of an axis, or a parameter of the layout."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """An integer written in the text."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Sub:
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Mul:
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class FloorDiv:
+    """``left / right``, rounded down; ``right`` is positive."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class CeilDiv:
+    """``ceil(left / right)``; ``right`` is positive."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Mod:
+    """``left % right``, in 0 to ``right - 1``; ``right`` is positive."""
+
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class BitAnd:
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class BitXor:
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Min:
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Max:
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """One physical position: its value, and the extent it is declared or known to stay below.
+
+    ``declared`` says that the text gave the extent (``e : X``) where it would otherwise follow
+    from the value.
+    """
+
+    value: Expr
+    extent: Expr
+    declared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MixedRadix:
+    """Several coordinates read as the digits of one number, most major first."""
+
+    parts: tuple[Coordinate, ...]
+
+
+Binary: TypeAlias = Add | Sub | Mul | FloorDiv | CeilDiv | Mod | BitAnd | BitXor | Min | Max
+Expr: TypeAlias = Index | Extent | Constant | Binary | MixedRadix
+
+
+def evaluate(expr: Expr, values: Mapping[str, int]) -> int:
+    """Return the value of ``expr`` where each index and extent has the value named.
+
+    Raises:
+        ZeroDivisionError: a divisor is not positive, where the text has no meaning.
+    """
+    match expr:
+        case Index(name) | Extent(name):
+            return values[name]
+        case Constant(value):
+            return value
+        case MixedRadix(parts):
+            return horner(parts, values)
+        case _:
+            left, right = evaluate(expr.left, values), evaluate(expr.right, values)
+            return apply(expr, left, right)
+
+
+def horner(coordinates: tuple[Coordinate, ...], values: Mapping[str, int]) -> int:
+    """Return the mixed-radix value of ``coordinates``, most major first."""
+    total = 0
+    for coordinate in coordinates:
+        total = total * evaluate(coordinate.extent, values) + evaluate(coordinate.value, values)
+    return total
+
+
+def apply(operation: Binary, left: int, right: int) -> int:
+    """Return what ``operation`` makes of two integers; its own operands are not looked at."""
+    match operation:
+        case Add():
+            return left + right
+        case Sub():
+            return left - right
+        case Mul():
+            return left * right
+        case FloorDiv():
+            return left // _positive(right)
+        case CeilDiv():
+            return -(-left // _positive(right))
+        case Mod():
+            return left % _positive(right)
+        case BitAnd():
+            return left & right
+        case BitXor():
+            return left ^ right
+        case Min():
+            return min(left, right)
+        case Max():
+            return max(left, right)
+        case _:
+            assert_never(operation)
+
+
+def _positive(divisor: int) -> int:
+    if divisor <= 0:
+        raise ZeroDivisionError(f"the divisor is {divisor}, and must be positive")
+    return divisor
+
+
+Interval: TypeAlias = tuple[int, int]
+
+
+def enclose(expr: Expr, boxes: Mapping[str, Interval]) -> Interval:
+    """Return bounds, both included, of ``expr`` where each name runs over an interval.
+
+    The bounds hold always and are exact where a name occurs once; the search that inverts a layout
+    prunes by them.
+    """
+    match expr:
+        case Index(name) | Extent(name):
+            return boxes[name]
+        case Constant(value):
+            return value, value
+        case MixedRadix(parts):
+            low = high = 0
+            for part in parts:
+                radix, value_box = enclose(part.extent, boxes), enclose(part.value, boxes)
+                low, high = _corners(Mul(part.value, part.extent), (low, high), radix)
+                low, high = low + value_box[0], high + value_box[1]
+            return low, high
+        case _:
+            left, right = enclose(expr.left, boxes), enclose(expr.right, boxes)
+            return _enclose_binary(expr, left, right)
+
+
+def _enclose_binary(expr: Binary, left: Interval, right: Interval) -> Interval:
+    match expr:
+        case Sub():
+            return left[0] - right[1], left[1] - right[0]
+        case Mod():
+            block = right[0]
+            if right[0] == right[1] and block > 0 and left[0] // block == left[1] // block:
+                return left[0] % block, left[1] % block
+            return 0, max(right[1] - 1, 0)
+        case BitAnd() | BitXor():
+            if left[0] == left[1] and right[0] == right[1]:
+                value = apply(expr, left[0], right[0])
+                return value, value
+            if left[0] < 0 or right[0] < 0:
+                reach = 1 << max(abs(bound).bit_length() for bound in (*left, *right))
+                return -reach, reach
+            return 0, (1 << max(left[1].bit_length(), right[1].bit_length())) - 1
+        case _:
+            return _corners(expr, left, right)
+
+
+def _corners(expr: Binary, left: Interval, right: Interval) -> Interval:
+    values = [apply(expr, one, other) for one in left for other in right]
+    return min(values), max(values)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """Return the direct parts of ``expr``, the extents of mixed-radix parts included."""
+    match expr:
+        case Index() | Extent() | Constant():
+            return ()
+        case MixedRadix(parts):
+            return tuple(each for part in parts for each in (part.value, part.extent))
+        case _:
+            return expr.left, expr.right
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Yield ``expr`` and all its parts, each before its own."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def indices(expr: Expr) -> frozenset[str]:
+    """Return the names of the indices that occur in ``expr``."""
+    return frozenset(each.name for each in walk(expr) if isinstance(each, Index))
+
+
+def extents(expr: Expr) -> frozenset[str]:
+    """Return the names of the extents and parameters that occur in ``expr``."""
+    return frozenset(each.name for each in walk(expr) if isinstance(each, Extent))
+
+
+def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """Return ``expr`` with each named index or extent replaced, all at once."""
+    match expr:
+        case Index(name) | Extent(name):
+            return values.get(name, expr)
+        case Constant():
+            return expr
+        case MixedRadix(parts):
+            return MixedRadix(tuple(substitute_coordinate(part, values) for part in parts))
+        case _:
+            return type(expr)(substitute(expr.left, values), substitute(expr.right, values))
+
+
+def substitute_coordinate(coordinate: Coordinate, values: Mapping[str, Expr]) -> Coordinate:
+    """Return ``coordinate`` with names replaced in its value and its extent."""
+    return Coordinate(
+        substitute(coordinate.value, values),
+        substitute(coordinate.extent, values),
+        coordinate.declared,
+    )
+
+
+_PRECEDENCE = {"^": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "%": 4}
+_SYMBOL: dict[type[Binary], str] = {
+    Add: "+",
+    Sub: "-",
+    Mul: "*",
+    FloorDiv: "/",
+    Mod: "%",
+    BitAnd: "&",
+    BitXor: "^",
+}
+
+
+def text(expr: Expr, outer: int = 0) -> str:
+    """Return ``expr`` as the language writes it; ``outer`` is the binding strength around it."""
+    match expr:
+        case Index(name) | Extent(name):
+            return name
+        case Constant(value):
+            return str(value) if value >= 0 else f"({value})"
+        case MixedRadix(parts):
+            return f"({', '.join(coordinate_text(part) for part in parts)})"
+        case CeilDiv(left, right):
+            return f"ceil({text(left, 4)}/{text(right, 5)})"
+        case Min(left, right) | Max(left, right):
+            return f"{type(expr).__name__.lower()}({text(left)}, {text(right)})"
+        case _:
+            symbol = _SYMBOL[type(expr)]
+            level = _PRECEDENCE[symbol]
+            space = "" if level == 4 else " "
+            body = f"{text(expr.left, level)}{space}{symbol}{space}{text(expr.right, level + 1)}"
+            return f"({body})" if level < outer else body
+
+
+def coordinate_text(coordinate: Coordinate) -> str:
+    """Return the coordinate as the language writes it, its extent only where it was declared."""
+    value = text(coordinate.value)
+    return f"{value} : {text(coordinate.extent)}" if coordinate.declared else value

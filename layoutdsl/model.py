@@ -1,0 +1,332 @@
+"""What a layout *is*: logical axes and the coordinates they are laid out by, most major first.
+
+This module is the meaning of the language. `Layout.offset` defines it in plain integers; formulas,
+proofs and generated code are all held against it. It imports nothing of ours but `expr`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from operator import index as as_integer
+from typing import Literal, TypeAlias
+
+from layoutdsl.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Interval,
+    enclose,
+    evaluate,
+    horner,
+    text,
+)
+
+Shape: TypeAlias = Mapping[str, int] | Sequence[int]
+Indices: TypeAlias = Mapping[str, int] | Sequence[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A named logical direction of a tensor; its index runs over ``0 <= index < extent``."""
+
+    name: str
+    extent: Extent | Constant
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """What an element is: ``u4`` has kind ``u`` and 4 bits."""
+
+    name: str
+    kind: Literal["i", "u", "f", "bf"]
+    bits: int
+
+
+ELEMENT_TYPES: Mapping[str, ElementType] = {
+    f"{kind}{bits}": ElementType(f"{kind}{bits}", kind, bits)
+    for kind, widths in (
+        ("i", (1, 2, 4, 8, 16, 32, 64)),
+        ("u", (1, 2, 4, 8, 16, 32, 64)),
+        ("f", (8, 16, 32, 64)),
+        ("bf", (16,)),
+    )
+    for bits in widths
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FillValue:
+    """Padding holds this number."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class FillAny:
+    """Padding holds no particular value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FillZeroPoint:
+    """Padding holds the quantised zero, which the caller gives at pack time."""
+
+
+Fill: TypeAlias = FillValue | FillAny | FillZeroPoint
+Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of two expressions over extents, from a ``where`` clause."""
+
+    left: Expr
+    operator: Operator
+    right: Expr
+
+    def holds(self, values: Mapping[str, int]) -> bool:
+        left, right = evaluate(self.left, values), evaluate(self.right, values)
+        match self.operator:
+            case "==":
+                return left == right
+            case "!=":
+                return left != right
+            case "<":
+                return left < right
+            case "<=":
+                return left <= right
+            case ">":
+                return left > right
+            case ">=":
+                return left >= right
+
+    def __str__(self) -> str:
+        return f"{text(self.left)} {self.operator} {text(self.right)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor lies in a buffer.
+
+    Attributes:
+        coordinates: most major first; the offset is ``start`` plus their mixed-radix value.
+        chunk_rank: how many leading coordinates name the chunk (``;`` in the text); ``None``
+            where the layout has no chunks.
+        element: the element type, where the layout depends on it.
+        start: elements before the first slot (the ``offset`` clause), an expression in extents.
+        where: the shapes for which the layout is defined.
+        parameters: parameters that were given no value; each shape must name them.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    coordinates: tuple[Coordinate, ...]
+    chunk_rank: int | None = None
+    fill: Fill = FillValue(0)
+    element: ElementType | None = None
+    start: Expr = Constant(0)
+    where: tuple[Condition, ...] = ()
+    parameters: tuple[str, ...] = ()
+
+    @property
+    def rank(self) -> int:
+        return len(self.axes)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The extents and parameters that a shape gives values to, in order, each once."""
+        names = [axis.extent.name for axis in self.axes if isinstance(axis.extent, Extent)]
+        return tuple(dict.fromkeys((*names, *self.parameters)))
+
+    def bind(self, shape: Shape) -> dict[str, int]:
+        """Return the value of every extent and parameter.
+
+        Args:
+            shape: one extent per axis in axis order, followed by parameters without a value; or a
+                mapping from extents (``C``) or axes (``c``).
+
+        Raises:
+            ValueError: names or number of extents do not fit, an extent is not positive, or the
+                shape is outside the ``where`` clause.
+        """
+        values = self._from_mapping(shape) if isinstance(shape, Mapping) else self._in_order(shape)
+        for name, value in values.items():
+            if value < 1:
+                raise ValueError(f"extent {name} of layout {self.name} is {value}, must be >= 1")
+        for condition in self.where:
+            if not condition.holds(values):
+                given = " ".join(f"{name}={value}" for name, value in values.items())
+                raise ValueError(f"layout {self.name} is defined where {condition}, not at {given}")
+        return values
+
+    def _in_order(self, shape: Sequence[int]) -> dict[str, int]:
+        expected = self.rank + len(self.parameters)
+        if len(shape) != expected:
+            names = ", ".join([text(axis.extent) for axis in self.axes] + [*self.parameters])
+            raise ValueError(f"layout {self.name} has extents ({names}); {len(shape)} were given")
+        values: dict[str, int] = {}
+        for axis, extent in zip(self.axes, shape, strict=False):
+            self._set(values, axis.extent, axis.name, as_integer(extent))
+        values.update(zip(self.parameters, map(as_integer, shape[self.rank :]), strict=True))
+        return values
+
+    def _from_mapping(self, shape: Mapping[str, int]) -> dict[str, int]:
+        values: dict[str, int] = {}
+        known = {*self.symbols, *(axis.name for axis in self.axes)}
+        for unknown in [name for name in shape if name not in known]:
+            raise ValueError(f"layout {self.name} has no extent {unknown}; it has {self.symbols}")
+        for axis in self.axes:
+            names = [axis.name, *([axis.extent.name] if isinstance(axis.extent, Extent) else [])]
+            for name in [name for name in names if name in shape]:
+                self._set(values, axis.extent, axis.name, as_integer(shape[name]))
+        values.update({name: as_integer(shape[name]) for name in self.parameters if name in shape})
+        for missing in [name for name in self.symbols if name not in values]:
+            raise ValueError(f"extent {missing} of layout {self.name} is not given")
+        return values
+
+    def _set(self, values: dict[str, int], extent: Expr, axis: str, given: int) -> None:
+        match extent:
+            case Constant(fixed):
+                if given != fixed:
+                    raise ValueError(f"axis {axis} of layout {self.name} has {fixed} elements")
+            case Extent(name):
+                if values.setdefault(name, given) != given:
+                    raise ValueError(
+                        f"extent {name} of layout {self.name} is {values[name]} and {given} at once"
+                    )
+
+    def shape_of(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the extents in axis order, from bound values."""
+        return tuple(evaluate(axis.extent, values) for axis in self.axes)
+
+    def _indices(self, index: Indices, values: Mapping[str, int]) -> dict[str, int]:
+        names = [axis.name for axis in self.axes]
+        if isinstance(index, Mapping):
+            if set(index) != set(names):
+                raise ValueError(f"layout {self.name} takes an index over {', '.join(names)}")
+            given = {name: as_integer(index[name]) for name in names}
+        elif len(index) != self.rank:
+            raise ValueError(f"layout {self.name} takes {self.rank} indices, not {len(index)}")
+        else:
+            given = {name: as_integer(value) for name, value in zip(names, index, strict=True)}
+        for axis, extent in zip(self.axes, self.shape_of(values), strict=True):
+            if not 0 <= given[axis.name] < extent:
+                raise ValueError(f"index {axis.name}={given[axis.name]} is outside 0..{extent - 1}")
+        return given
+
+    def offset(self, index: Indices, shape: Shape) -> int:
+        """Return where the element lies, in elements from the start of the buffer.
+
+        Raises:
+            ValueError: the shape or the index does not fit the layout.
+        """
+        values = self.bind(shape)
+        return self.offset_at({**values, **self._indices(index, values)})
+
+    def offset_at(self, values: Mapping[str, int]) -> int:
+        """Return the offset from bound extents and indices, without any check."""
+        return evaluate(self.start, values) + horner(self.coordinates, values)
+
+    def place(self, index: Indices, shape: Shape) -> tuple[int, ...]:
+        """Return the physical position: one number per coordinate, most major first."""
+        values = self.bind(shape)
+        values |= self._indices(index, values)
+        return tuple(evaluate(each.value, values) for each in self.coordinates)
+
+    def chunk(self, index: Indices, shape: Shape) -> tuple[int, int]:
+        """Return the number of the chunk that holds the element, and the place within it.
+
+        A layout without ``;`` is one chunk. The number is the mixed-radix value of the coordinates
+        before ``;``; a runtime with a table of chunks looks it up there.
+        """
+        values = self.bind(shape)
+        values |= self._indices(index, values)
+        cut = self.chunk_rank or 0
+        return horner(self.coordinates[:cut], values), horner(self.coordinates[cut:], values)
+
+    def box(self, shape: Shape) -> tuple[int, ...]:
+        """Return the extents of the coordinates, in elements, padding included."""
+        values = self.bind(shape)
+        return tuple(evaluate(each.extent, values) for each in self.coordinates)
+
+    def physical_shape(self, shape: Shape) -> tuple[int, ...]:
+        """Return the shape of the packed array: one dimension per coordinate.
+
+        Where the layout starts at an offset the buffer is no box: then it is flat, ``(size,)``.
+        """
+        values = self.bind(shape)
+        return self.box(shape) if evaluate(self.start, values) == 0 else (self.size(shape),)
+
+    def size(self, shape: Shape) -> int:
+        """Return the elements of the buffer: those before the first slot, and every slot."""
+        values = self.bind(shape)
+        return evaluate(self.start, values) + prod(self.box(shape))
+
+    def decode(self, slot: int, shape: Shape) -> tuple[int, ...] | None:
+        """Return the index of the element that the slot holds, or ``None`` for padding.
+
+        Where a wrong layout puts several elements into one slot, the first of them is returned.
+
+        Raises:
+            ValueError: the shape does not fit, or the slot is outside the buffer.
+        """
+        return next(self.holders(slot, shape), None)
+
+    def is_padding(self, slot: int, shape: Shape) -> bool:
+        """Return whether the slot holds no element; slots before the first are not padding."""
+        start = evaluate(self.start, self.bind(shape))
+        return slot >= start and self.decode(slot, shape) is None
+
+    def holders(self, slot: int, shape: Shape) -> Iterator[tuple[int, ...]]:
+        """Yield, in order, the index of each element whose offset is ``slot``.
+
+        The search halves the box of indices and drops the halves whose coordinates cannot be
+        those of the slot; every index that it yields has been evaluated.
+        """
+        values = self.bind(shape)
+        if not 0 <= slot < self.size(shape):
+            raise ValueError(f"slot {slot} is outside the buffer of {self.size(shape)} elements")
+        boxes = {name: (value, value) for name, value in values.items()}
+        extents = self.shape_of(values)
+        return self._search(slot, boxes, tuple((0, extent - 1) for extent in extents))
+
+    def _search(
+        self, slot: int, fixed: Mapping[str, Interval], box: tuple[Interval, ...]
+    ) -> Iterator[tuple[int, ...]]:
+        names = [axis.name for axis in self.axes]
+        pending = [box]
+        while pending:
+            box = pending.pop()
+            boxes = {**fixed, **dict(zip(names, box, strict=True))}
+            if not self._may_hold(slot, boxes):
+                continue
+            wide = next((k for k, (low, high) in enumerate(box) if low < high), None)
+            if wide is None:
+                yield tuple(low for low, _ in box)
+                continue
+            low, high = box[wide]
+            middle = (low + high) // 2
+            pending.append((*box[:wide], (middle + 1, high), *box[wide + 1 :]))
+            pending.append((*box[:wide], (low, middle), *box[wide + 1 :]))
+
+    def _may_hold(self, slot: int, boxes: Mapping[str, Interval]) -> bool:
+        """Whether some index of the box may lie at ``slot``; exact where the box is one index.
+
+        Coordinate by coordinate from the most minor, for as long as all of them stay in their
+        extents; a coordinate that leaves its extent spills over into the next.
+        """
+        low = high = slot - enclose(self.start, boxes)[0]
+        for coordinate in reversed(self.coordinates):
+            radix = enclose(coordinate.extent, boxes)[0]
+            least, most = enclose(coordinate.value, boxes)
+            if 0 <= least and most < radix and low == high:
+                if not least <= low % radix <= most:
+                    return False
+                low = high = low // radix
+            else:
+                low, high = -((most - low) // radix), (high - least) // radix
+                if low > high:
+                    return False
+        return low <= 0 <= high

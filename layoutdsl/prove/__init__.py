@@ -1,0 +1,1 @@
+"""Claims about layouts, for every shape: obligations, certificates, verdicts."""

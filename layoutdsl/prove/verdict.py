@@ -1,0 +1,89 @@
+"""What we conclude: proved, refuted and undecided are three different answers.
+
+A claim has several properties, each with a finding of its own. A refutation carries a
+counterexample in plain integers, replayed through `Layout.offset` before it is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from layoutdsl.claims import Claim
+
+Status: TypeAlias = Literal["proved", "refuted", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One line of a counterexample: where an index goes, or what a slot holds, in words."""
+
+    index: tuple[tuple[str, int], ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A shape, and the points at which the property fails there.
+
+    Attributes:
+        sentence: what fails: "`Manual` is not injective".
+        shape: every extent and parameter with its value; empty where no shape is needed.
+        points: what happens there.
+    """
+
+    sentence: str
+    shape: tuple[tuple[str, int], ...]
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The property holds for every shape of the range, under the conditions named.
+
+    ``certificate`` is the hash of the text that was checked; ``queries`` counts the questions that
+    the solver answered for it.
+    """
+
+    property: str
+    conditions: tuple[str, ...] = ()
+    certificate: str = ""
+    queries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    property: str
+    example: Counterexample
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither proved nor refuted within the budget; ``reason`` says why."""
+
+    property: str
+    reason: str
+
+
+Finding: TypeAlias = Proved | Refuted | Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A claim with what was found of each of its properties."""
+
+    claim: Claim
+    findings: tuple[Finding, ...]
+
+    @property
+    def status(self) -> Status:
+        """Refuted if any property is; proved only if every one is."""
+        if any(isinstance(each, Refuted) for each in self.findings):
+            return "refuted"
+        proved = self.findings and all(isinstance(each, Proved) for each in self.findings)
+        return "proved" if proved else "undecided"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim says what was found; undecided is never a pass."""
+        return self.status == ("proved" if self.claim.polarity == "prove" else "refuted")

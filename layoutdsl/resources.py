@@ -1,0 +1,40 @@
+"""Where the data of the house is: `grammar/`, `proofs/` and the library, installed or not.
+
+In a wheel the folders lie in the package; in a checkout, editable or not installed at all, `grammar/`
+and `proofs/` lie beside it. This module imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+
+def folder(name: str) -> Traversable:
+    """Return the folder ``name`` of the package, or the one beside the package.
+
+    Raises:
+        FileNotFoundError: neither is there, so the installation is damaged.
+    """
+    inside = files("layoutdsl") / name
+    if inside.is_dir():
+        return inside
+    beside = Path(__file__).parent.parent / name
+    if beside.is_dir():
+        return beside
+    raise FileNotFoundError(f"layoutdsl is installed without its folder {name}/")
+
+
+def grammar(name: str) -> str:
+    """Return the text of ``grammar/NAME.lark``."""
+    return (folder("grammar") / f"{name}.lark").read_text(encoding="utf-8")
+
+
+def library_families() -> tuple[tuple[str, str], ...]:
+    """Return the name and the text of every `.layout` file of the library, in order."""
+    found = [each for each in folder("library").iterdir() if each.name.endswith(".layout")]
+    return tuple(
+        (each.name, each.read_text(encoding="utf-8"))
+        for each in sorted(found, key=lambda each: each.name)
+    )

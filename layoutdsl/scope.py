@@ -1,0 +1,246 @@
+"""What names and operators mean inside one layout: written expressions -> `Expr`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from layoutdsl.bounds import at_least, reach, simplify
+from layoutdsl.expr import (
+    Add,
+    BitAnd,
+    BitXor,
+    CeilDiv,
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    FloorDiv,
+    Index,
+    Max,
+    Min,
+    MixedRadix,
+    Mod,
+    Mul,
+    Sub,
+    indices,
+    text,
+)
+from layoutdsl.model import Condition, Operator
+from layoutdsl.source import Diagnostic, Label, Span
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_expression
+
+WIDEST_SHIFT = 62
+
+_OPERATORS: Mapping[str, Operator] = {
+    "==": "==",
+    "!=": "!=",
+    "<": "<",
+    "<=": "<=",
+    ">": ">",
+    ">=": ">=",
+}
+
+
+class Fault(Exception):  # noqa: N818  a fault of the text, not an error of ours
+    """One diagnostic, on its way to those that are raised together.
+
+    ``needs_numbers`` marks what a parameterised layout may leave open until it is given arguments.
+    """
+
+    def __init__(self, diagnostic: Diagnostic, *, needs_numbers: bool = False) -> None:
+        super().__init__(diagnostic)
+        self.diagnostic = diagnostic
+        self.needs_numbers = needs_numbers
+
+
+def fault(
+    code: str,
+    message: str,
+    span: Span,
+    *,
+    words: str = "",
+    others: tuple[Label, ...] = (),
+    help: str | None = None,  # noqa: A002  the word that the message uses
+) -> Fault:
+    """Return a fault with one primary place."""
+    return Fault(Diagnostic(code, message, Label(span, words), others, help))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str | None:
+    """Return the help line that names the closest known word, where one is close."""
+    names = sorted(set(known))
+    close = get_close_matches(word, names, n=1) or [
+        name for name in names if name.lower() == word.lower()
+    ]
+    return f"did you mean `{close[0]}`?" if close else None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The names of one layout.
+
+    Attributes:
+        axes: the extent of each index.
+        symbols: what each upper-case name, and each parameter, stands for.
+    """
+
+    axes: Mapping[str, Expr]
+    symbols: Mapping[str, Expr] = field(default_factory=dict)
+
+    def coordinate(self, place: ast.Place) -> Coordinate:
+        """Return the coordinate with its declared or natural extent."""
+        value = self.value(place.value)
+        if place.extent is not None:
+            return Coordinate(value, self.extent(place.extent), declared=True)
+        bound = reach(value, self.axes)
+        if bound is None:
+            written = print_expression(place.value)
+            raise Fault(
+                Diagnostic(
+                    "L206",
+                    f"no extent follows from `{written}`",
+                    Label(place.span, "its values have no bound that can be written"),
+                    help=f"declare it: `{written} : EXTENT`",
+                ),
+                needs_numbers=True,
+            )
+        return Coordinate(value, bound.high)
+
+    def value(self, expression: ast.Expression) -> Expr:
+        """Return an expression over indices and extents."""
+        match expression:
+            case ast.Number(value):
+                return Constant(value)
+            case ast.Name():
+                return self._name(expression)
+            case ast.Negation(operand):
+                inner = self.value(operand)
+                return (
+                    Constant(-inner.value)
+                    if isinstance(inner, Constant)
+                    else Sub(Constant(0), inner)
+                )
+            case ast.Tuple(parts):
+                return MixedRadix(tuple(map(self.coordinate, parts)))
+            case ast.Call():
+                return self._call(expression)
+            case ast.Operation():
+                return self._operation(expression)
+
+    def extent(self, expression: ast.Expression) -> Expr:
+        """Return an expression over extents alone, simplified."""
+        value = self.value(expression)
+        found = sorted(indices(value))
+        if found:
+            words = f"`{found[0]}` is an index"
+            message = "an extent may not depend on an index"
+            raise fault("L204", message, expression.span, words=words)
+        return simplify(value)
+
+    def conditions(self, clause: ast.WhereClause | None) -> tuple[Condition, ...]:
+        """Return the comparisons of a ``where`` clause; chains and ranges become several."""
+        found: list[Condition] = []
+        for condition in clause.conditions if clause is not None else ():
+            match condition:
+                case ast.Within(value, low, high):
+                    middle = self.extent(value)
+                    found.append(Condition(middle, ">=", self.extent(low)))
+                    found.append(Condition(middle, "<=", self.extent(high)))
+                case ast.Comparison(operands, operators):
+                    sides = [self.extent(operand) for operand in operands]
+                    found += [
+                        Condition(left, _OPERATORS[operator], right)
+                        for left, operator, right in zip(sides, operators, sides[1:], strict=False)
+                    ]
+        return tuple(found)
+
+    def _name(self, name: ast.Name) -> Expr:
+        if name.text in self.axes:
+            return Index(name.text)
+        if name.text in self.symbols:
+            return self.symbols[name.text]
+        hint = did_you_mean(name.text, [*self.axes, *self.symbols])
+        axis = self.axes.get(name.text.lower())
+        if isinstance(axis, Extent):
+            hint = f"the extent of `{name.text.lower()}` is called `{axis.name}`"
+        raise fault(
+            "L201", f"`{name.text}` is neither an axis nor an extent here", name.span, help=hint
+        )
+
+    def _operation(self, operation: ast.Operation) -> Expr:
+        left = self.value(operation.left)
+        if operation.symbol in ("<<", ">>"):
+            power = Constant(1 << self._shift(operation.right))
+            return Mul(left, power) if operation.symbol == "<<" else FloorDiv(left, power)
+        if operation.symbol in ("/", "%"):
+            divisor = self.divisor(operation.right)
+            return FloorDiv(left, divisor) if operation.symbol == "/" else Mod(left, divisor)
+        right = self.value(operation.right)
+        match operation.symbol:
+            case "+":
+                return Add(left, right)
+            case "-":
+                return Sub(left, right)
+            case "*":
+                return Mul(left, right)
+            case "&":
+                return _masked(left, right)
+            case _:
+                return BitXor(left, right)
+
+    def divisor(self, expression: ast.Expression) -> Expr:
+        """Return a divisor: positive for all extents, and free of indices."""
+        divisor = self.extent(expression)
+        if at_least(divisor, 1):
+            return divisor
+        written = print_expression(expression)
+        if isinstance(divisor, Constant):
+            raise fault("L205", f"the divisor `{written}` is {divisor.value}", expression.span)
+        words = "it is not positive for all extents"
+        raise fault(
+            "L205", f"the divisor `{written}` may not be positive", expression.span, words=words
+        )
+
+    def _shift(self, expression: ast.Expression) -> int:
+        amount = self.extent(expression)
+        if isinstance(amount, Constant) and 0 <= amount.value <= WIDEST_SHIFT:
+            return amount.value
+        message = f"a shift is by a number from 0 to {WIDEST_SHIFT}"
+        found = Diagnostic("L207", message, Label(expression.span, f"this is `{text(amount)}`"))
+        raise Fault(found, needs_numbers=not isinstance(amount, Constant))
+
+    def _call(self, call: ast.Call) -> Expr:
+        name, arguments = call.function.text, call.arguments
+        match name, len(arguments):
+            case "ceil", 1:
+                inner = arguments[0]
+                if not (isinstance(inner, ast.Operation) and inner.symbol == "/"):
+                    raise fault(
+                        "L207", "`ceil` takes a quotient", call.span, help="write `ceil(E/k)`"
+                    )
+                return CeilDiv(self.value(inner.left), self.divisor(inner.right))
+            case "roundup", 2:
+                divisor = self.divisor(arguments[1])
+                return Mul(CeilDiv(self.value(arguments[0]), divisor), divisor)
+            case (("min" | "max"), count) if count >= 2:
+                first, *rest = map(self.value, arguments)
+                for argument in rest:
+                    first = Min(first, argument) if name == "min" else Max(first, argument)
+                return first
+            case (("ceil" | "roundup" | "min" | "max"), _):
+                form = {"ceil": "ceil(E/k)", "roundup": "roundup(E, k)"}.get(name, f"{name}(E, F)")
+                message = f"`{name}` takes other arguments"
+                raise fault("L207", message, call.span, help=f"write `{form}`")
+        hint = did_you_mean(name, ["ceil", "roundup", "min", "max"])
+        raise fault("L207", f"there is no function `{name}`", call.function.span, help=hint)
+
+
+def _masked(left: Expr, right: Expr) -> Expr:
+    """A mask of low bits is a remainder, for negative numbers too."""
+    for value, mask in ((left, right), (right, left)):
+        if isinstance(mask, Constant) and mask.value >= 0 and mask.value & (mask.value + 1) == 0:
+            return Mod(value, Constant(mask.value + 1))
+    return BitAnd(left, right)

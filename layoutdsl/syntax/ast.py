@@ -1,0 +1,200 @@
+"""What was written: the tree of a `.layout` text, each node with its place.
+
+Spans do not take part in comparison, so two texts that say the same have equal trees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from layoutdsl.source import Span
+
+Polarity: TypeAlias = Literal["prove", "refute"]
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    value: int
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    text: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Two operands with one of ``^ & << >> + - * / %`` between them; ``//`` is read as ``/``."""
+
+    symbol: str
+    left: Expression
+    right: Expression
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    operand: Expression
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """``ceil``, ``roundup``, ``min`` or ``max``, or a word that elaboration will refuse."""
+
+    function: Name
+    arguments: tuple[Expression, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A coordinate as written: an expression, and the extent declared after ``:``."""
+
+    value: Expression
+    extent: Expression | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """Several coordinates in parentheses, or one with a declared extent."""
+
+    parts: tuple[Place, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+Expression: TypeAlias = Number | Name | Operation | Negation | Call | Tuple
+
+
+@dataclass(frozen=True, slots=True)
+class AxisDecl:
+    name: Name
+    extent: Name | Number | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A layout by name, with the arguments of its parameters."""
+
+    name: Name
+    arguments: tuple[Name | Number, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinates:
+    """A list of coordinates; ``chunk_rank`` counts those before ``;``, where there is one."""
+
+    places: tuple[Place, ...]
+    chunk_rank: int | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FillClause:
+    value: int | str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ElementClause:
+    name: Name
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetClause:
+    value: Expression
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """``a <= b < c``: operands with the operators between them."""
+
+    operands: tuple[Expression, ...]
+    operators: tuple[str, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """``N in 1..64``, both ends included."""
+
+    value: Expression
+    low: Expression
+    high: Expression
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class WhereClause:
+    conditions: tuple[Comparison | Within, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+Clause: TypeAlias = FillClause | ElementClause | OffsetClause | WhereClause
+
+
+@dataclass(frozen=True, slots=True)
+class LayoutDecl:
+    """``layout NAME<parameters>(axes) = body clauses``."""
+
+    name: Name
+    parameters: tuple[Name, ...]
+    axes: tuple[AxisDecl, ...] | None
+    body: Coordinates | Reference
+    clauses: tuple[Clause, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """The checks that every layout has to pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Equals:
+    """Equality with a layout, with a list of coordinates, or with a formula for the offset."""
+
+    right: Reference | Coordinates | Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    type: Name
+
+
+@dataclass(frozen=True, slots=True)
+class Keeps:
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Aligns:
+    places: tuple[Place, ...]
+    bytes: Number
+    element: Name
+
+
+Predicate: TypeAlias = Sound | Equals | Fits | Keeps | Aligns
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDecl:
+    polarity: Polarity
+    subject: Reference
+    predicate: Predicate
+    where: WhereClause | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """All declarations of a text, in its order."""
+
+    declarations: tuple[LayoutDecl | ClaimDecl, ...]

@@ -1,0 +1,187 @@
+"""lark's tree -> our tree. It knows the shape of `grammar/layout.lark`, and nothing of meaning."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import cast
+
+from lark import Token, Tree
+
+from layoutdsl.source import Diagnostic, Label, LayoutError, Source, Span
+from layoutdsl.syntax import ast
+
+MOST_OPERANDS = 100
+"""Operands of one operator side by side; with the cap on parentheses it bounds every recursion."""
+
+Branch = Tree[Token]
+
+
+class Builder:
+    """Builds the declarations of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+
+    def file(self, tree: Branch) -> ast.File:
+        declarations = [
+            self._layout(child) if child.data == "layout" else self._claim(child)
+            for child in _branches(tree)
+        ]
+        return ast.File(tuple(declarations))
+
+    def _span(self, node: Branch | Token) -> Span:
+        if isinstance(node, Token):
+            return Span(self._source, node.start_pos or 0, node.end_pos or 0)
+        return Span(self._source, node.meta.start_pos, node.meta.end_pos)
+
+    def _name(self, token: Token) -> ast.Name:
+        return ast.Name(str(token), self._span(token))
+
+    def _number(self, token: Token) -> ast.Number:
+        return ast.Number(
+            int(token, 0) if token[:2] in ("0x", "0X") else int(token), self._span(token)
+        )
+
+    def _atom(self, token: Token) -> ast.Name | ast.Number:
+        return self._name(token) if token.type == "NAME" else self._number(token)
+
+    def _layout(self, tree: Branch) -> ast.LayoutDecl:
+        name, parameters, axes, body, *clauses = tree.children
+        return ast.LayoutDecl(
+            self._name(cast(Token, name)),
+            tuple(self._name(token) for token in _tokens(parameters)),
+            None if axes is None else tuple(self._axis(each) for each in _branches(axes)),
+            self._body(cast(Branch, body)),
+            tuple(self._clause(cast(Branch, clause)) for clause in clauses),
+            self._span(tree),
+        )
+
+    def _axis(self, tree: Branch) -> ast.AxisDecl:
+        name, extent = tree.children
+        given = None if extent is None else self._atom(_tokens(extent)[0])
+        return ast.AxisDecl(self._name(cast(Token, name)), given)
+
+    def _body(self, tree: Branch) -> ast.Coordinates | ast.Reference:
+        return self._coordinates(tree) if tree.data == "coordinates" else self._reference(tree)
+
+    def _coordinates(self, tree: Branch) -> ast.Coordinates:
+        major, minor = tree.children
+        outer = self._places(cast(Branch, major))
+        if minor is None:
+            return ast.Coordinates(outer, None, self._span(tree))
+        places = (*outer, *self._places(cast(Branch, minor)))
+        return ast.Coordinates(places, len(outer), self._span(tree))
+
+    def _reference(self, tree: Branch) -> ast.Reference:
+        name, arguments = tree.children
+        given = tuple(self._atom(_tokens(each)[0]) for each in _branches(arguments))
+        return ast.Reference(self._name(cast(Token, name)), given, self._span(tree))
+
+    def _places(self, tree: Branch) -> tuple[ast.Place, ...]:
+        return tuple(self._place(child) for child in _branches(tree))
+
+    def _place(self, tree: Branch) -> ast.Place:
+        value, extent = cast(list[Branch], tree.children)
+        declared = None if extent is None else self._expression(extent)
+        return ast.Place(self._expression(value), declared, self._span(tree))
+
+    def _clause(self, tree: Branch) -> ast.Clause:
+        span = self._span(tree)
+        match tree.data:
+            case "fill":
+                return ast.FillClause(self._fill(_branches(tree)[0]), span)
+            case "element":
+                return ast.ElementClause(self._name(_tokens(tree)[0]), span)
+            case "start_at":
+                return ast.OffsetClause(self._expression(_branches(tree)[0]), span)
+            case _:
+                return self._where(tree)
+
+    def _fill(self, tree: Branch) -> int | str:
+        if tree.data == "fill_word":
+            return str(_tokens(tree)[0])
+        sign, digits = tree.children
+        value = self._number(cast(Token, digits)).value
+        return -value if sign == "-" else value
+
+    def _where(self, tree: Branch) -> ast.WhereClause:
+        conditions = tuple(self._condition(child) for child in _branches(tree))
+        return ast.WhereClause(conditions, self._span(tree))
+
+    def _condition(self, tree: Branch) -> ast.Comparison | ast.Within:
+        span = self._span(tree)
+        operands = tuple(self._expression(child) for child in _branches(tree))
+        if tree.data == "within":
+            value, low, high = operands
+            return ast.Within(value, low, high, span)
+        return ast.Comparison(operands, tuple(map(str, _tokens(tree))), span)
+
+    def _claim(self, tree: Branch) -> ast.ClaimDecl:
+        polarity, subject, predicate, where = tree.children
+        return ast.ClaimDecl(
+            "prove" if polarity == "prove" else "refute",
+            self._reference(cast(Branch, subject)),
+            ast.Sound() if predicate is None else self._predicate(cast(Branch, predicate)),
+            None if where is None else self._where(cast(Branch, where)),
+            self._span(tree),
+        )
+
+    def _predicate(self, tree: Branch) -> ast.Predicate:
+        match tree.data:
+            case "equals":
+                right = _branches(tree)[0]
+                if right.data in ("coordinates", "reference"):
+                    return ast.Equals(self._body(right))
+                return ast.Equals(self._expression(right))
+            case "fits":
+                return ast.Fits(self._name(_tokens(tree)[0]))
+            case "keeps":
+                return ast.Keeps(self._places(_branches(tree)[0]))
+            case _:
+                number, element = _tokens(tree)
+                places = self._places(_branches(tree)[0])
+                return ast.Aligns(places, self._number(number), self._name(element))
+
+    def _expression(self, tree: Branch) -> ast.Expression:
+        span = self._span(tree)
+        match tree.data:
+            case "name":
+                return self._name(_tokens(tree)[0])
+            case "number":
+                return self._number(_tokens(tree)[0])
+            case "sign":
+                operand = self._expression(_branches(tree)[0])
+                return operand if _tokens(tree)[0] == "+" else ast.Negation(operand, span)
+            case "call":
+                function = self._name(_tokens(tree)[0])
+                arguments = tuple(self._expression(child) for child in _branches(tree))
+                return ast.Call(function, arguments, span)
+            case "tuple":
+                parts = self._places(tree)
+                alone = len(parts) == 1 and parts[0].extent is None
+                return parts[0].value if alone else ast.Tuple(parts, span)
+            case _:
+                return self._chain(tree)
+
+    def _chain(self, tree: Branch) -> ast.Expression:
+        """Fold ``a - b - c`` to the left."""
+        if len(tree.children) > 2 * MOST_OPERANDS:
+            message = f"more than {MOST_OPERANDS} operands stand side by side"
+            hint = "group some of them, or give the rest a layout of its own"
+            raise LayoutError(Diagnostic("L104", message, Label(self._span(tree)), help=hint))
+        first, *rest = map(self._expression, _branches(tree))
+
+        def join(left: ast.Expression, pair: tuple[Token, ast.Expression]) -> ast.Expression:
+            symbol, right = pair
+            span = left.span.to(right.span)
+            return ast.Operation("/" if symbol == "//" else str(symbol), left, right, span)
+
+        return reduce(join, zip(_tokens(tree), rest, strict=True), first)
+
+
+def _branches(tree: Branch | Token | None) -> list[Branch]:
+    return [] if not isinstance(tree, Tree) else [c for c in tree.children if isinstance(c, Tree)]
+
+
+def _tokens(tree: Branch | Token | None) -> list[Token]:
+    return [] if not isinstance(tree, Tree) else [c for c in tree.children if isinstance(c, Token)]

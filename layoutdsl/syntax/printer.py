@@ -1,0 +1,134 @@
+"""Tree -> text; what is printed parses back to an equal tree."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from layoutdsl.syntax import ast
+
+_LEVEL = {"^": 1, "&": 2, "<<": 3, ">>": 3, "+": 4, "-": 4, "*": 5, "/": 5, "%": 5}
+_TIGHT = 5
+_UNARY = 6
+
+
+def print_file(file: ast.File) -> str:
+    """Return the text of all declarations, one a line."""
+    return "".join(f"{print_declaration(each)}\n" for each in file.declarations)
+
+
+def print_declaration(declaration: ast.LayoutDecl | ast.ClaimDecl) -> str:
+    """Return one declaration as one line of text."""
+    match declaration:
+        case ast.LayoutDecl():
+            return _layout(declaration)
+        case ast.ClaimDecl(polarity, subject, predicate, where):
+            words = [polarity, _reference(subject), _predicate(predicate)]
+            words.append("" if where is None else _clause(where))
+            return " ".join(word for word in words if word)
+
+
+def print_expression(expression: ast.Expression, outer: int = 0) -> str:
+    """Return the expression; ``outer`` is the binding strength of what stands around it."""
+    match expression:
+        case ast.Number(value):
+            return str(value)
+        case ast.Name(text):
+            return text
+        case ast.Negation(operand):
+            body = f"-{print_expression(operand, _UNARY)}"
+            return f"({body})" if outer > _UNARY else body
+        case ast.Call(function, arguments):
+            return f"{function.text}({', '.join(map(print_expression, arguments))})"
+        case ast.Tuple(parts):
+            return f"({', '.join(map(print_place, parts))})"
+        case ast.Operation(symbol, left, right):
+            level = _LEVEL[symbol]
+            space = "" if level == _TIGHT else " "
+            one, other = print_expression(left, level), print_expression(right, level + 1)
+            body = f"{one}{space}{symbol}{space}{other}"
+            return f"({body})" if level < outer else body
+        case _:
+            assert_never(expression)
+
+
+def print_place(place: ast.Place) -> str:
+    """Return a coordinate, with its extent where that was declared."""
+    value = print_expression(place.value)
+    return value if place.extent is None else f"{value} : {print_expression(place.extent)}"
+
+
+def _layout(layout: ast.LayoutDecl) -> str:
+    head = f"layout {layout.name.text}"
+    if layout.parameters:
+        head += f"<{', '.join(name.text for name in layout.parameters)}>"
+    if layout.axes is not None:
+        head += f"({', '.join(map(_axis, layout.axes))})"
+    return " ".join([f"{head} = {_body(layout.body)}", *map(_clause, layout.clauses)])
+
+
+def _axis(axis: ast.AxisDecl) -> str:
+    return axis.name.text if axis.extent is None else f"{axis.name.text}: {_atom(axis.extent)}"
+
+
+def _atom(atom: ast.Name | ast.Number) -> str:
+    return atom.text if isinstance(atom, ast.Name) else str(atom.value)
+
+
+def _body(body: ast.Coordinates | ast.Reference) -> str:
+    if isinstance(body, ast.Reference):
+        return _reference(body)
+    places = list(map(print_place, body.places))
+    if body.chunk_rank is None:
+        return f"[{', '.join(places)}]"
+    return f"[{', '.join(places[: body.chunk_rank])}; {', '.join(places[body.chunk_rank :])}]"
+
+
+def _reference(reference: ast.Reference) -> str:
+    if not reference.arguments:
+        return reference.name.text
+    return f"{reference.name.text}<{', '.join(map(_atom, reference.arguments))}>"
+
+
+def _clause(clause: ast.Clause) -> str:
+    match clause:
+        case ast.FillClause(value):
+            return f"fill {value}"
+        case ast.ElementClause(name):
+            return f"of {name.text}"
+        case ast.OffsetClause(value):
+            return f"offset {print_expression(value)}"
+        case ast.WhereClause(conditions):
+            return f"where {', '.join(map(_condition, conditions))}"
+        case _:
+            assert_never(clause)
+
+
+def _condition(condition: ast.Comparison | ast.Within) -> str:
+    match condition:
+        case ast.Within(value, low, high):
+            ends = f"{print_expression(low)}..{print_expression(high)}"
+            return f"{print_expression(value)} in {ends}"
+        case ast.Comparison(operands, operators):
+            words = [print_expression(operands[0])]
+            for symbol, operand in zip(operators, operands[1:], strict=True):
+                words += [symbol, print_expression(operand)]
+            return " ".join(words)
+
+
+def _predicate(predicate: ast.Predicate) -> str:
+    match predicate:
+        case ast.Sound():
+            return ""
+        case ast.Equals(right):
+            if isinstance(right, ast.Reference | ast.Coordinates):
+                return f"== {_body(right)}"
+            return f"== {print_expression(right)}"
+        case ast.Fits(name):
+            return f"fits {name.text}"
+        case ast.Keeps(places):
+            return f"keeps {', '.join(map(print_place, places))} contiguous"
+        case ast.Aligns(places, number, element):
+            run = ", ".join(map(print_place, places))
+            return f"aligns {run} to {number.value} bytes of {element.text}"
+        case _:
+            assert_never(predicate)
