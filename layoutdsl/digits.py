@@ -1,9 +1,9 @@
 """A layout read as digits: which part of which axis each coordinate is.
 
-A digit is ``whole / divisor % radix``, where the whole is an index or the value of a tuple. Where the
-digits of every whole follow one another without gap or overlap, the layout can be inverted in
-closed form. This is a *reading* of the coordinates, not their meaning: what is built on it is proved
-against `Layout.offset`, or tested.
+A digit is ``whole / divisor % radix``, where the whole is an index or the value of a tuple. Where
+the digits of every whole follow one another without gap or overlap, the layout can be inverted in
+closed form. This is a *reading* of the coordinates, not their meaning: what is built on it is
+proved against `Layout.offset`, or tested.
 """
 
 from __future__ import annotations
@@ -244,10 +244,12 @@ def _broken(
     wires = (above.wire, *(cut.wire for cut in below[-1:]))
     last = below[-1] if below else None
     past_last = last is not None and last.radix is None
-    numbers = isinstance(reached, Constant) and isinstance(above.divisor, Constant)
-    if not following and not past_last and numbers and above.divisor.value > reached.value:
-        reason = f"the digits of axis `{name}` leave a gap between {reached.value} and "
-        return NotDigits(f"{reason}{above.divisor.value}", "gap", wires)
+    step = above.divisor
+    if not following and not past_last:
+        match reached, step:
+            case Constant(low), Constant(high) if high > low:
+                reason = f"the digits of axis `{name}` leave a gap between {low} and {high}"
+                return NotDigits(reason, "gap", wires)
     reason = f"the digits of `{name}` do not follow one another: "
     shared = "overlap" if following or past_last else f"none steps by {text(reached)}"
     return NotDigits(reason + shared, "overlap", wires)

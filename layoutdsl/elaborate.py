@@ -12,8 +12,16 @@ from dataclasses import replace
 from layoutdsl import claims
 from layoutdsl.bounds import at_least
 from layoutdsl.digits import NotDigits, network, read
-from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Index, extents, substitute
-from layoutdsl.expr import substitute_coordinate
+from layoutdsl.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Index,
+    extents,
+    substitute,
+    substitute_coordinate,
+)
 from layoutdsl.model import (
     ELEMENT_TYPES,
     Axis,
@@ -405,7 +413,8 @@ def _gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
             if isinstance(digit.divisor, Constant) and digit.divisor.value == 1:
                 name = print_place(below).split("%")[0]
                 block = step.divisor.value
-                hint = f"write `{name}%{block}`, or cut again with `{name}%{block}/{digit.radix.value}`"
+                again = f"{name}%{block}/{digit.radix.value}"
+                hint = f"write `{name}%{block}`, or cut again with `{again}`"
     words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
     return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
 

@@ -35,18 +35,24 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Add:
+    """The sum."""
+
     left: Expr
     right: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Sub:
+    """The difference; it may be negative."""
+
     left: Expr
     right: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Mul:
+    """The product."""
+
     left: Expr
     right: Expr
 
@@ -77,24 +83,32 @@ class Mod:
 
 @dataclass(frozen=True, slots=True)
 class BitAnd:
+    """The bits that both numbers have."""
+
     left: Expr
     right: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class BitXor:
+    """The bits that exactly one of the numbers has."""
+
     left: Expr
     right: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Min:
+    """The smaller of two numbers."""
+
     left: Expr
     right: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Max:
+    """The larger of two numbers."""
+
     left: Expr
     right: Expr
 

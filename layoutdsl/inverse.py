@@ -1,8 +1,8 @@
 """From a slot back to the index, in closed form, where the coordinates are digits.
 
 The steps are straight-line: a slot is split into coordinates from the most minor, digits are put
-together into wholes, the value of a tuple is split into its parts. Nothing here is trusted: that the
-inverse is right is proved for each layout. It knows `digits`, and neither sympy nor a solver.
+together into wholes, the value of a tuple is split into its parts. Nothing here is trusted: that
+the inverse is right is proved for each layout. It knows `digits`, and neither sympy nor a solver.
 """
 
 from __future__ import annotations

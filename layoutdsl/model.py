@@ -24,6 +24,7 @@ from layoutdsl.expr import (
     text,
 )
 
+ZERO = Constant(0)
 Shape: TypeAlias = Mapping[str, int] | Sequence[int]
 Indices: TypeAlias = Mapping[str, int] | Sequence[int]
 
@@ -45,14 +46,15 @@ class ElementType:
     bits: int
 
 
+_KINDS: tuple[tuple[Literal["i", "u", "f", "bf"], tuple[int, ...]], ...] = (
+    ("i", (1, 2, 4, 8, 16, 32, 64)),
+    ("u", (1, 2, 4, 8, 16, 32, 64)),
+    ("f", (8, 16, 32, 64)),
+    ("bf", (16,)),
+)
 ELEMENT_TYPES: Mapping[str, ElementType] = {
     f"{kind}{bits}": ElementType(f"{kind}{bits}", kind, bits)
-    for kind, widths in (
-        ("i", (1, 2, 4, 8, 16, 32, 64)),
-        ("u", (1, 2, 4, 8, 16, 32, 64)),
-        ("f", (8, 16, 32, 64)),
-        ("bf", (16,)),
-    )
+    for kind, widths in _KINDS
     for bits in widths
 }
 
@@ -87,6 +89,7 @@ class Condition:
     right: Expr
 
     def holds(self, values: Mapping[str, int]) -> bool:
+        """Return whether the comparison is true where the extents have these values."""
         left, right = evaluate(self.left, values), evaluate(self.right, values)
         match self.operator:
             case "==":
@@ -126,12 +129,13 @@ class Layout:
     chunk_rank: int | None = None
     fill: Fill = FillValue(0)
     element: ElementType | None = None
-    start: Expr = Constant(0)
+    start: Expr = ZERO
     where: tuple[Condition, ...] = ()
     parameters: tuple[str, ...] = ()
 
     @property
     def rank(self) -> int:
+        """The number of axes."""
         return len(self.axes)
 
     @property
@@ -321,7 +325,7 @@ class Layout:
         for coordinate in reversed(self.coordinates):
             radix = enclose(coordinate.extent, boxes)[0]
             least, most = enclose(coordinate.value, boxes)
-            if 0 <= least and most < radix and low == high:
+            if least >= 0 and most < radix and low == high:
                 if not least <= low % radix <= most:
                     return False
                 low = high = low // radix

@@ -1,7 +1,7 @@
 """Where the data of the house is: `grammar/`, `proofs/` and the library, installed or not.
 
-In a wheel the folders lie in the package; in a checkout, editable or not installed at all, `grammar/`
-and `proofs/` lie beside it. This module imports nothing of ours.
+In a wheel the folders lie in the package; in a checkout, editable or not installed at all,
+`grammar/` and `proofs/` lie beside it. This module imports nothing of ours.
 """
 
 from __future__ import annotations

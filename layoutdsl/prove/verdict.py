@@ -53,6 +53,8 @@ class Proved:
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
+    """The property fails at a shape that was replayed in plain integers."""
+
     property: str
     example: Counterexample
 

@@ -15,12 +15,16 @@ Polarity: TypeAlias = Literal["prove", "refute"]
 
 @dataclass(frozen=True, slots=True)
 class Number:
+    """An integer as written, in decimal or hexadecimal."""
+
     value: int
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
+    """A word that stands for an axis, an extent, a parameter, a layout or a type."""
+
     text: str
     span: Span = field(compare=False, repr=False)
 
@@ -37,6 +41,8 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
+    """``-e``."""
+
     operand: Expression
     span: Span = field(compare=False, repr=False)
 
@@ -72,6 +78,8 @@ Expression: TypeAlias = Number | Name | Operation | Negation | Call | Tuple
 
 @dataclass(frozen=True, slots=True)
 class AxisDecl:
+    """``c``, ``c: K`` or ``c: 3``."""
+
     name: Name
     extent: Name | Number | None
 
@@ -96,18 +104,24 @@ class Coordinates:
 
 @dataclass(frozen=True, slots=True)
 class FillClause:
+    """``fill 0``, ``fill any`` or ``fill zero_point``."""
+
     value: int | str
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ElementClause:
+    """``of u4``."""
+
     name: Name
     span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class OffsetClause:
+    """``offset k``."""
+
     value: Expression
     span: Span = field(compare=False, repr=False)
 
@@ -133,6 +147,8 @@ class Within:
 
 @dataclass(frozen=True, slots=True)
 class WhereClause:
+    """``where`` with its conditions."""
+
     conditions: tuple[Comparison | Within, ...]
     span: Span = field(compare=False, repr=False)
 
@@ -166,16 +182,22 @@ class Equals:
 
 @dataclass(frozen=True, slots=True)
 class Fits:
+    """``fits int32``."""
+
     type: Name
 
 
 @dataclass(frozen=True, slots=True)
 class Keeps:
+    """``keeps c%16 contiguous``."""
+
     places: tuple[Place, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Aligns:
+    """``aligns c%16 to 64 bytes of f32``."""
+
     places: tuple[Place, ...]
     bytes: Number
     element: Name
@@ -186,6 +208,8 @@ Predicate: TypeAlias = Sound | Equals | Fits | Keeps | Aligns
 
 @dataclass(frozen=True, slots=True)
 class ClaimDecl:
+    """``prove`` or ``refute``, a layout, and what is claimed of it."""
+
     polarity: Polarity
     subject: Reference
     predicate: Predicate

@@ -23,6 +23,7 @@ class Builder:
         self._source = source
 
     def file(self, tree: Branch) -> ast.File:
+        """Return the declarations of the whole tree."""
         declarations = [
             self._layout(child) if child.data == "layout" else self._claim(child)
             for child in _branches(tree)
@@ -48,40 +49,40 @@ class Builder:
     def _layout(self, tree: Branch) -> ast.LayoutDecl:
         name, parameters, axes, body, *clauses = tree.children
         return ast.LayoutDecl(
-            self._name(cast(Token, name)),
+            self._name(cast("Token", name)),
             tuple(self._name(token) for token in _tokens(parameters)),
             None if axes is None else tuple(self._axis(each) for each in _branches(axes)),
-            self._body(cast(Branch, body)),
-            tuple(self._clause(cast(Branch, clause)) for clause in clauses),
+            self._body(cast("Branch", body)),
+            tuple(self._clause(cast("Branch", clause)) for clause in clauses),
             self._span(tree),
         )
 
     def _axis(self, tree: Branch) -> ast.AxisDecl:
         name, extent = tree.children
         given = None if extent is None else self._atom(_tokens(extent)[0])
-        return ast.AxisDecl(self._name(cast(Token, name)), given)
+        return ast.AxisDecl(self._name(cast("Token", name)), given)
 
     def _body(self, tree: Branch) -> ast.Coordinates | ast.Reference:
         return self._coordinates(tree) if tree.data == "coordinates" else self._reference(tree)
 
     def _coordinates(self, tree: Branch) -> ast.Coordinates:
         major, minor = tree.children
-        outer = self._places(cast(Branch, major))
+        outer = self._places(cast("Branch", major))
         if minor is None:
             return ast.Coordinates(outer, None, self._span(tree))
-        places = (*outer, *self._places(cast(Branch, minor)))
+        places = (*outer, *self._places(cast("Branch", minor)))
         return ast.Coordinates(places, len(outer), self._span(tree))
 
     def _reference(self, tree: Branch) -> ast.Reference:
         name, arguments = tree.children
         given = tuple(self._atom(_tokens(each)[0]) for each in _branches(arguments))
-        return ast.Reference(self._name(cast(Token, name)), given, self._span(tree))
+        return ast.Reference(self._name(cast("Token", name)), given, self._span(tree))
 
     def _places(self, tree: Branch) -> tuple[ast.Place, ...]:
         return tuple(self._place(child) for child in _branches(tree))
 
     def _place(self, tree: Branch) -> ast.Place:
-        value, extent = cast(list[Branch], tree.children)
+        value, extent = cast("list[Branch]", tree.children)
         declared = None if extent is None else self._expression(extent)
         return ast.Place(self._expression(value), declared, self._span(tree))
 
@@ -101,7 +102,7 @@ class Builder:
         if tree.data == "fill_word":
             return str(_tokens(tree)[0])
         sign, digits = tree.children
-        value = self._number(cast(Token, digits)).value
+        value = self._number(cast("Token", digits)).value
         return -value if sign == "-" else value
 
     def _where(self, tree: Branch) -> ast.WhereClause:
@@ -120,9 +121,9 @@ class Builder:
         polarity, subject, predicate, where = tree.children
         return ast.ClaimDecl(
             "prove" if polarity == "prove" else "refute",
-            self._reference(cast(Branch, subject)),
-            ast.Sound() if predicate is None else self._predicate(cast(Branch, predicate)),
-            None if where is None else self._where(cast(Branch, where)),
+            self._reference(cast("Branch", subject)),
+            ast.Sound() if predicate is None else self._predicate(cast("Branch", predicate)),
+            None if where is None else self._where(cast("Branch", where)),
             self._span(tree),
         )
 

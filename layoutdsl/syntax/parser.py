@@ -72,16 +72,16 @@ def _look_over(source: Source) -> None:
         )
     depth = 0
     for count, match in enumerate(_TOKEN.finditer(text)):
-        token = match.group()
+        word = match.group()
         if count >= MOST_TOKENS:
             raise _too_much(source, match.start(), f"the text has more than {MOST_TOKENS} words")
-        if token in "([":
+        if word in "([":
             depth += 1
             if depth > MOST_PARENTHESES:
                 raise _too_deep(source, match.start())
-        elif token in ")]":
+        elif word in ")]":
             depth -= 1
-        elif token[0].isdigit() and len(token) > MOST_DIGITS:
+        elif word[0].isdigit() and len(word) > MOST_DIGITS:
             message = f"this number has more than {MOST_DIGITS} digits"
             raise _at(source, match.start(), match.end(), "L103", message)
 
