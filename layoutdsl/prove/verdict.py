@@ -11,6 +11,18 @@ from typing import Literal, TypeAlias
 
 from layoutdsl.claims import Claim
 
+RANGE = "the shape range is not empty"
+EXTENTS = "every coordinate stays within its extent"
+BOUNDS = "every offset is in bounds"
+INJECTIVE = "injective"
+INVERSE = "decode inverts encode"
+ONTO = "onto the padded box"
+PADDING = "padding is exact"
+PRINTED = "the printed formula is the proved one"
+SIZE = "the size fits int64"
+PROPERTIES = (RANGE, EXTENTS, BOUNDS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED, SIZE)
+"""What is found of every layout, in this order."""
+
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
 
 

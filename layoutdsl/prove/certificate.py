@@ -1,0 +1,132 @@
+"""A record of what was proved and how: theorems, proofs, and the hash of their text.
+
+The text has no times, dates or paths, so the same proof has the same hash everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache, cached_property
+from typing import Any
+
+from layoutdsl.prove import lemmas
+from layoutdsl.prove.checker import Native, Proof, Rejected, Theorem, check
+from layoutdsl.prove.solver import Answers, ask
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """Theorems with their proofs, each after those that it uses."""
+
+    proved: tuple[tuple[Theorem, Proof], ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The theorems and the proofs, one step a line."""
+        return "".join(f"{_line(theorem)}\n{_lines(proof)}\n" for theorem, proof in self.proved)
+
+    @cached_property
+    def hash(self) -> str:
+        """The SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def _line(value: Any) -> str:
+    """Write a step or theorem as an S-expression."""
+    if is_dataclass(value):
+        words = [
+            type(value).__name__.lower(),
+            *(_line(getattr(value, f.name)) for f in fields(value)),
+        ]
+        return f"({' '.join(words)})"
+    if isinstance(value, tuple | list):
+        return f"({' '.join(map(_line, value))})"
+    return str(value)
+
+
+def _lines(proof: Proof) -> str:
+    return "(native)" if isinstance(proof, Native) else "\n".join(map(_line, proof))
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a theorem: established, or why not; and how many questions it took."""
+
+    reason: str
+    questions: int
+
+    @property
+    def established(self) -> bool:
+        """Whether the theorem holds."""
+        return not self.reason
+
+
+def establish(proved: Iterable[tuple[Theorem, Proof]]) -> dict[str, Outcome]:
+    """Check proofs and ask the solver their questions; returns what became of each theorem.
+
+    A theorem that rests on one that does not hold is not established either: its name is then
+    unknown to the checker.
+    """
+    theorems = list(proved)
+    known = dict(known_lemmas())
+    asked: dict[str, list[str]] = {}
+    outcomes: dict[str, Outcome] = {}
+    for theorem, proof in theorems:
+        try:
+            asked[theorem.name] = check(theorem, proof, known)
+        except Rejected as rejected:
+            outcomes[theorem.name] = Outcome(f"the proof was rejected: {rejected}", 0)
+        else:
+            known[theorem.name] = theorem
+    answers = ask([question for questions in asked.values() for question in questions])
+    place = 0
+    for name, questions in asked.items():
+        given = answers.answers[place : place + len(questions)]
+        place += len(questions)
+        outcomes[name] = Outcome(_reason(given, answers), len(questions))
+    return _without_consequences(theorems, outcomes)
+
+
+def _reason(given: tuple[str, ...], answers: Answers) -> str:
+    if "unknown" in given:
+        return answers.reason or "z3 does not know"
+    return "a step of the proof does not follow" if "sat" in given else ""
+
+
+def _without_consequences(
+    theorems: list[tuple[Theorem, Proof]], outcomes: dict[str, Outcome]
+) -> dict[str, Outcome]:
+    """A theorem used by a proof has to hold as well."""
+    for theorem, proof in theorems:
+        used = (
+            set() if isinstance(proof, Native) else {getattr(step, "theorem", "") for step in proof}
+        )
+        for name in used & outcomes.keys():
+            if not outcomes[name].established and outcomes[theorem.name].established:
+                questions = outcomes[theorem.name].questions
+                outcomes[theorem.name] = Outcome(f"it rests on `{name}`", questions)
+    return outcomes
+
+
+class LemmasFailedError(RuntimeError):
+    """The lemma library was not confirmed, so nothing can be proved."""
+
+
+@cache
+def known_lemmas() -> Mapping[str, Theorem]:
+    """Return the lemma library, after the solver has confirmed it; once in a process.
+
+    Raises:
+        LemmasFailedError: a lemma was not confirmed.
+    """
+    known: dict[str, Theorem] = {}
+    questions: list[str] = []
+    for theorem, proof in lemmas.library():
+        questions += check(theorem, proof, known)
+        known[theorem.name] = theorem
+    answers = ask(questions)
+    if set(answers.answers) != {"unsat"}:
+        raise LemmasFailedError(answers.reason or "a lemma does not hold")
+    return known

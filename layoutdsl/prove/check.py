@@ -1,0 +1,150 @@
+"""A claim -> what was found of each of its properties.
+
+A proof is tried first; where there is none, a counterexample is looked for; where there is neither,
+the answer is *undecided*, with the reason why there is no proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import assert_never
+
+from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
+from layoutdsl.expr import Expr
+from layoutdsl.model import Layout
+from layoutdsl.prove import claim_statement, refute, statement
+from layoutdsl.prove.certificate import Certificate, establish, known_lemmas
+from layoutdsl.prove.checker import Proof, Theorem
+from layoutdsl.prove.claim_proof import prove_equations, prove_fits
+from layoutdsl.prove.layout_check import layout_findings
+from layoutdsl.prove.script import Stuck
+from layoutdsl.prove.shapes import ceilings
+from layoutdsl.prove.statement import Ground
+from layoutdsl.prove.terms import Unstated, extent_name
+from layoutdsl.prove.verdict import Checked, Counterexample, Finding, Proved, Refuted, Undecided
+
+Progress = Callable[[str], None]
+
+
+def check(claim: Claim, progress: Progress | None = None) -> Checked:
+    """Return what was found of each property of a claim.
+
+    A solver that is missing, dies or hangs makes properties undecided, with the reason.
+
+    Args:
+        claim: the claim; its polarity plays no part in what is found.
+        progress: told what is being done.
+    """
+    tell = progress or (lambda _: None)
+    layout, predicate = claim.ranged, claim.predicate
+    match predicate:
+        case Sound():
+            return Checked(claim, layout_findings(layout, tell))
+        case EqualsLayout() | EqualsFormula() | Fits() | Keeps() | Aligns():
+            tell(f"proving {claim.text}")
+            finding = _proved(layout, predicate)
+            if isinstance(finding, Undecided):
+                tell(f"looking for a counterexample to {claim.text}")
+                example = _example(layout, predicate, finding.property)
+                if example is not None:
+                    finding = Refuted(finding.property, example)
+            return Checked(claim, (finding,))
+        case _:
+            assert_never(predicate)
+
+
+Predicate = EqualsLayout | EqualsFormula | Fits | Keeps | Aligns
+
+
+def _property(predicate: Predicate) -> str:
+    match predicate:
+        case EqualsLayout(other):
+            return f"equals {other.name}"
+        case EqualsFormula():
+            return "equals the formula"
+        case Fits(type_):
+            return f"fits {type_.name}"
+        case Keeps():
+            return "keeps the run contiguous"
+        case Aligns(bytes=number):
+            return f"aligns the run to {number} bytes"
+
+
+def _proved(layout: Layout, predicate: Predicate) -> Finding:
+    name = _property(predicate)
+    if refute.witness(layout) is None:
+        return Undecided(name, "no shape of the range was found, and of none anything holds")
+    try:
+        theorem, proof = _proof(layout, predicate)
+    except (Stuck, Unstated) as reason:
+        return Undecided(name, f"no proof was found: {reason}")
+    outcome = establish([(theorem, proof)])[theorem.name]
+    if not outcome.established:
+        return Undecided(name, outcome.reason)
+    conditions: tuple[str, ...] = ()
+    if isinstance(predicate, Aligns):
+        conditions = (f"the buffer starts at a multiple of {predicate.bytes} bytes",)
+    certificate = Certificate(((theorem, proof),))
+    return Proved(name, conditions, certificate.hash, outcome.questions)
+
+
+def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
+    """Return the theorem that states a predicate, and the expressions that it divides."""
+    other = predicate.other if isinstance(predicate, EqualsLayout) else None
+    ground = statement.ground(layout, more=() if other is None else (other,))
+    match predicate:
+        case EqualsLayout(other):
+            return ground, claim_statement.equals_layout(ground, other), _spoken(layout, other)
+        case EqualsFormula(formula):
+            theorem = claim_statement.equals_formula(ground, formula)
+            return ground, theorem, (*_spoken(layout), formula)
+        case Keeps(run):
+            values = (*_spoken(layout), *(each.value for each in run))
+            return ground, claim_statement.keeps(ground, predicate), values
+        case Aligns(run):
+            values = (*_spoken(layout), *(each.value for each in run))
+            return ground, claim_statement.aligns(ground, predicate), values
+        case Fits(type_):
+            return ground, claim_statement.fits(ground, type_.largest), ()
+
+
+def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
+    """Return the theorem that states a predicate, and a proof of it."""
+    ground, theorem, spoken = _stated(layout, predicate)
+    if isinstance(predicate, Fits):
+        most = {extent_name(name): value for name, value in ceilings(layout).items()}
+        return theorem, prove_fits(theorem, most, known_lemmas())
+    return theorem, prove_equations(ground, theorem, spoken, known_lemmas())
+
+
+def _spoken(*layouts: Layout) -> tuple[Expr, ...]:
+    coordinates = [each for layout in layouts for each in layout.coordinates]
+    return tuple(expr for each in coordinates for expr in (each.value, each.extent))
+
+
+def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample | None:
+    """Return the smallest counterexample that a bounded search finds."""
+    exprs: tuple[Expr, ...] = ()
+    match predicate:
+        case Fits(type_):
+            return refute.overflow(layout, type_.largest, type_.name)
+        case EqualsLayout(other):
+            exprs = _spoken(other)
+            at = refute.different(layout, other, name)
+        case EqualsFormula(formula):
+            exprs = (formula,)
+            at = refute.wrong_formula(layout, formula, name)
+        case Keeps(run) | Aligns(run):
+            exprs = tuple(each.value for each in run)
+            try:
+                at = refute.broken_run(layout, predicate, name)
+            except Unstated:
+                return None
+    return refute.search(layout, exprs, at, _theorem(layout, predicate)).get(name)
+
+
+def _theorem(layout: Layout, predicate: Predicate) -> Theorem | None:
+    try:
+        return _stated(layout, predicate)[1]
+    except Unstated:
+        return None

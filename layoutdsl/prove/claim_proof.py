@@ -1,0 +1,123 @@
+"""Proofs of claims: both sides in normal form over common digits. Not trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from layoutdsl.expr import Expr
+from layoutdsl.prove.arith import Arithmetic
+from layoutdsl.prove.checker import By, Proof, Term, Theorem
+from layoutdsl.prove.refinement import refine
+from layoutdsl.prove.script import Script, Stuck
+from layoutdsl.prove.statement import Ground
+from layoutdsl.prove.terms import Vocabulary
+
+
+def prove_equations(
+    ground: Ground, theorem: Theorem, exprs: Iterable[Expr], lemmas: Mapping[str, Theorem]
+) -> Proof:
+    """Prove goals that are equations, by bringing both sides into normal form.
+
+    Args:
+        ground: of the layout that the theorem speaks of.
+        theorem: all of its goals are equations.
+        exprs: whatever the theorem divides; it decides the digits.
+        lemmas: the lemma library.
+
+    Raises:
+        Stuck: the two sides have different normal forms.
+    """
+    script = Script(theorem, lemmas)
+    arithmetic = Arithmetic(script, frozenset(name for name, _ in theorem.definitions))
+    plain = Vocabulary(
+        {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
+    )
+    refine(arithmetic, plain, exprs, ground.layout.where)
+    for goal in theorem.goals:
+        match goal:
+            case ("=", left, right):
+                _equal(arithmetic, left, right)
+            case _:
+                raise Stuck(f"{goal} is no equation")
+    return script.proof
+
+
+def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
+    (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
+    if one != other:
+        raise Stuck("the two sides have different normal forms")
+    if arithmetic.script.find(("=", left, right)) is None:
+        fact = arithmetic.script.calculate(left, By(first), By(second, backwards=True))
+        if arithmetic.script.formula(fact) != ("=", left, right):
+            arithmetic.script.have(("=", left, right), first, second)
+
+
+def prove_fits(
+    theorem: Theorem, ceilings: Mapping[str, int], lemmas: Mapping[str, Theorem]
+) -> Proof:
+    """Prove that a size stays below a number, from the largest value of each extent.
+
+    Args:
+        theorem: its one goal bounds ``size``.
+        ceilings: the largest value of each extent in the range, as far as there is one.
+        lemmas: the lemma library.
+
+    Raises:
+        Stuck: an extent has no largest value.
+    """
+    script = Script(theorem, lemmas)
+    bounded = _Bounded(script, ceilings)
+    fact, _ = bounded.upper("size")
+    (goal,) = theorem.goals
+    script.have(goal, fact)
+    return script.proof
+
+
+class _Bounded:
+    """Largest values of terms over extents, each with its proof."""
+
+    def __init__(self, script: Script, ceilings: Mapping[str, int]) -> None:
+        self._script = script
+        self._arithmetic = Arithmetic(script)
+        self._ceilings = ceilings
+
+    def upper(self, term: Term) -> tuple[str, int]:
+        """Return the fact ``term <= number``, and the number."""
+        match term:
+            case int():
+                return self._script.have(("<=", term, term)), term
+            case str():
+                return self._name(term)
+            case ("*", left, right):
+                return self._product(left, right)
+            case ("+", left, right):
+                (one, first), (other, second) = self.upper(left), self.upper(right)
+                return self._script.have(("<=", term, first + second), one, other), first + second
+            case ("-", left, int(number)):
+                fact, most = self.upper(left)
+                return self._script.have(("<=", term, most - number), fact), most - number
+            case ("div", left, int(divisor)):
+                fact, most = self.upper(left)
+                return self._script.have(("<=", term, most // divisor), fact), most // divisor
+            case ("mod", _, int(divisor)):
+                return self._script.have(("<=", term, divisor - 1)), divisor - 1
+        raise Stuck("an extent has no largest value that is known")
+
+    def _name(self, name: str) -> tuple[str, int]:
+        definition = self._script.find_definition(name)
+        if definition is not None:
+            fact, most = self.upper(definition)
+            return self._script.rewrite(fact, By(name, backwards=True)), most
+        if name not in self._ceilings:
+            raise Stuck(f"the range gives `{name.removeprefix('n.')}` no largest value")
+        most = self._ceilings[name]
+        return self._script.have(("<=", name, most), *self._script.hypotheses), most
+
+    def _product(self, left: Term, right: Term) -> tuple[str, int]:
+        (_, first), (_, second) = self.upper(left), self.upper(right)
+        self._arithmetic.not_negative(left)
+        self._arithmetic.not_negative(right)
+        values: dict[str, Term] = {"a": left, "b": right, "A": first, "B": second}
+        _, fact = self._script.use("BOUND", values)
+        product = first * second
+        return self._script.have(("<=", ("*", left, right), product), fact), product

@@ -1,0 +1,186 @@
+"""The checks that every layout has to pass, property by property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from layoutdsl import formula_text
+from layoutdsl.claims import INTEGER_TYPES
+from layoutdsl.digits import NotDigits, network
+from layoutdsl.expr import Expr, Extent, Index
+from layoutdsl.formula import formula, symbolic
+from layoutdsl.inverse import SLOT, Inverse, invert
+from layoutdsl.model import Layout
+from layoutdsl.prove import claim_statement, refute, statement
+from layoutdsl.prove.certificate import Certificate, Outcome, establish, known_lemmas
+from layoutdsl.prove.checker import Have, Proof, Theorem
+from layoutdsl.prove.claim_proof import prove_equations, prove_fits
+from layoutdsl.prove.script import Stuck
+from layoutdsl.prove.shapes import ceilings
+from layoutdsl.prove.soundness import Soundness
+from layoutdsl.prove.terms import Unstated, extent_name
+from layoutdsl.prove.verdict import (
+    BOUNDS,
+    EXTENTS,
+    INJECTIVE,
+    INVERSE,
+    ONTO,
+    PADDING,
+    PRINTED,
+    PROPERTIES,
+    RANGE,
+    SIZE,
+    Counterexample,
+    Finding,
+    Proved,
+    Refuted,
+    Undecided,
+)
+
+_RESTS_ON = {
+    RANGE: ("range",),
+    EXTENTS: ("shape", "element"),
+    BOUNDS: ("shape", "element"),
+    INJECTIVE: ("injective",),
+    INVERSE: ("element",),
+    ONTO: ("encode", "decode"),
+    PADDING: ("element", "padding"),
+    PRINTED: ("printed",),
+    SIZE: ("fits",),
+}
+"""The theorems that a property is: all of them have to be established."""
+
+_IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
+"""The properties of the layout itself; the others speak of formulas that we derive from it."""
+
+
+def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Finding, ...]:
+    """Return what was found of each property, in the order of `PROPERTIES`."""
+    tell(f"proving {layout.name}")
+    values = refute.witness(layout)
+    if values is None:
+        return (_no_shape(layout),)
+    proved, reasons = _proofs(layout, values)
+    outcomes = establish(proved)
+    certificate = Certificate(tuple(proved)).hash
+    findings = {name: _finding(name, outcomes, reasons, certificate) for name in PROPERTIES}
+    doubtful = {name for name in _IN_INTEGERS if isinstance(findings[name], Undecided)}
+    if doubtful:
+        tell(f"looking for a counterexample to {layout.name}")
+        for name, example in _examples(layout).items():
+            findings[name] = Refuted(name, example)
+    return tuple(findings.values())
+
+
+def _examples(layout: Layout) -> dict[str, Counterexample]:
+    try:
+        theorem = statement.collision(statement.ground(layout))
+    except Unstated:
+        theorem = None
+    return refute.search(layout, (), refute.unsound(layout), theorem)
+
+
+def _no_shape(layout: Layout) -> Finding:
+    conditions = ", ".join(map(str, layout.where))
+    theorem = statement.contradiction(statement.ground(layout))
+    outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
+    if outcome.established:
+        sentence = f"`{layout.name}` is defined for no shape: `where {conditions}` never holds"
+        return Refuted(RANGE, Counterexample(sentence, (), ()))
+    return Undecided(RANGE, f"no shape was found where {conditions}")
+
+
+def _by_hypotheses(theorem: Theorem) -> Proof:
+    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+    return tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(theorem.goals))
+
+
+def _finding(
+    name: str,
+    outcomes: dict[str, Outcome],
+    reasons: dict[str, str],
+    certificate: str,
+) -> Finding:
+    if name == SIZE and "fits" not in outcomes:
+        return Proved(name, ("the buffer has at most 2**63 - 1 elements",), certificate)
+    questions = 0
+    for theorem in _RESTS_ON[name]:
+        outcome = outcomes.get(theorem)
+        if outcome is None:
+            return Undecided(name, reasons.get(theorem, "no proof was found"))
+        if not outcome.established:
+            return Undecided(name, outcome.reason)
+        questions += outcome.questions
+    return Proved(name, (), certificate, questions)
+
+
+def _proofs(
+    layout: Layout, values: dict[str, int]
+) -> tuple[list[tuple[Theorem, Proof]], dict[str, str]]:
+    """Return every theorem with its proof, and for those without one the reason."""
+    proved: list[tuple[Theorem, Proof]] = []
+    reasons: dict[str, str] = {}
+    inverse, wires = invert(layout), network(layout)
+    try:
+        theorem = statement.nonempty(statement.ground(layout), values)
+        proved.append((theorem, _by_hypotheses(theorem)))
+        proved += _fits(layout)
+        proved.append(_printed(layout, inverse if isinstance(inverse, Inverse) else None))
+    except (Stuck, Unstated) as reason:
+        reasons["printed"] = f"no proof was found: {reason}"
+    if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
+        why = inverse.reason if isinstance(inverse, NotDigits) else ""
+        reasons |= dict.fromkeys(_SOUND, f"proofs need coordinates that are digits; {why}")
+        return proved, reasons
+    soundness = Soundness(layout, inverse, wires, known_lemmas())
+    try:
+        for each in soundness.theorems():
+            proved.append(each)
+    except (Stuck, Unstated) as reason:
+        done = {theorem.name for theorem, _ in proved}
+        text = f"no proof was found: {reason}"
+        reasons |= {name: text for name in _SOUND if name not in done}
+    return proved, reasons
+
+
+_SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
+
+
+def _fits(layout: Layout) -> list[tuple[Theorem, Proof]]:
+    """The size fits int64 for every shape, where the range says how large extents are."""
+    ground = statement.ground(layout)
+    theorem = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
+    most = {extent_name(name): value for name, value in ceilings(layout).items()}
+    try:
+        return [(theorem, prove_fits(theorem, most, known_lemmas()))]
+    except Stuck:
+        return []
+
+
+def _printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Proof]:
+    """The Python text of every formula, read back, says what the layout says."""
+    read = _read_back(layout, inverse)
+    padded = () if inverse is None else tuple(extent for _, extent in inverse.padded)
+    ground = statement.ground(layout, padded)
+    theorem = claim_statement.printed(ground, inverse, read)
+    spoken = [each.extent for each in statement.coordinates(layout)]
+    return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], known_lemmas())
+
+
+def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
+    printed = formula(layout)
+    texts = {
+        "offset": printed.offset,
+        "size": printed.size,
+        **{f"box.{number}": extent for number, extent in enumerate(printed.box)},
+    }
+    names: dict[str, Expr] = {name: Extent(name) for name in layout.symbols}
+    names |= {axis.name: Index(axis.name) for axis in layout.axes}
+    if inverse is not None:
+        texts |= {f"padded.{axis}": symbolic(extent) for axis, extent in inverse.padded}
+        texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
+        names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
+    return {
+        name: formula_text.read_python(formula_text.python(expr), names)
+        for name, expr in texts.items()
+    }

@@ -1,0 +1,247 @@
+"""Indices and extents cut finely enough that every quotient in some expressions can be read off.
+
+The cuts of an index are the places where any of the expressions cuts it; they have to divide one
+another, as 8, 16 and 32 do. An extent is cut as ``C - 1`` is, so that ``ceil(C/16)``,
+``(C + 15)/16`` and ``(C - 1)/16 + 1`` come out alike; where the range says ``C % 16 == 0``, as
+``C/16`` is. Not trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from layoutdsl.bounds import ONE, polynomial, simplify
+from layoutdsl.digits import exact_quotient, read, same, times
+from layoutdsl.expr import (
+    CeilDiv,
+    Constant,
+    Expr,
+    Extent,
+    FloorDiv,
+    Index,
+    MixedRadix,
+    Mod,
+    Sub,
+    indices,
+    text,
+    walk,
+)
+from layoutdsl.model import Condition
+from layoutdsl.prove.arith import Arithmetic
+from layoutdsl.prove.checker import By, Polynomial, Ring, Term
+from layoutdsl.prove.checker import polynomial as term_polynomial
+from layoutdsl.prove.evaluate import Bounds, canonical
+from layoutdsl.prove.terms import Vocabulary, extent_name, index_name
+
+
+def refine(
+    arithmetic: Arithmetic,
+    vocabulary: Vocabulary,
+    exprs: Iterable[Expr],
+    range_: Iterable[Condition] = (),
+) -> None:
+    """Cut every index, tuple and extent where the expressions cut it."""
+    wholes, extents = _places(exprs)
+    divisible = {
+        each.left.left: each.left.right
+        for each in range_
+        if isinstance(each.left, Mod) and each.operator == "==" and each.right == Constant(0)
+    }
+    for extent in [*divisible, *(each for each in extents if each not in divisible)]:
+        cutter = _Cutter(arithmetic, vocabulary)
+        cutter.extent(extent, extents.get(extent, []), divisible.get(extent))
+    for whole, places in wholes.items():
+        _Cutter(arithmetic, vocabulary).whole(whole, places)
+
+
+def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, list[Expr]]]:
+    wholes: dict[Expr, list[Expr]] = {}
+    extents: dict[Expr, list[Expr]] = {}
+    for expr in exprs:
+        for each in walk(expr):
+            if not isinstance(each, FloorDiv | Mod | CeilDiv):
+                continue
+            if not indices(each.left):
+                base, divisor = _extent_cut(each.left, each.right)
+                extents.setdefault(base, []).append(divisor)
+                continue
+            if any(name.startswith("_") for name in indices(each.left)):
+                continue  # steps of an inverse stay whole: both sides divide them alike
+            digit = read(each.left)
+            if digit is not None:
+                places = wholes.setdefault(digit.whole, [])
+                places += [digit.divisor, times(digit.divisor, each.right)]
+            else:
+                for name in indices(each.left):
+                    wholes.setdefault(Index(name), []).append(each.right)
+    ordered = dict(sorted(wholes.items(), key=lambda item: isinstance(item[0], MixedRadix)))
+    return ordered, extents
+
+
+def _extent_cut(expr: Expr, divisor: Expr) -> tuple[Expr, Expr]:
+    """Look through nested quotients and added numbers to what is cut, and by how much."""
+    while True:
+        expr = _base(expr)
+        match expr:
+            case FloorDiv(left, right) | CeilDiv(left, right):
+                expr, divisor = left, times(right, divisor)
+            case _:
+                return expr, divisor
+
+
+def _base(expr: Expr) -> Expr:
+    """Drop what is added to an extent, and the sign before it."""
+    terms = polynomial(expr)
+    plain = simplify(Sub(expr, Constant(terms.get((), 0))))
+    if all(coefficient < 0 for factors, coefficient in terms.items() if factors):
+        plain = simplify(Sub(Constant(0), plain))
+    return plain
+
+
+def _radices(places: list[Expr]) -> list[Expr]:
+    """Radices, most minor first, whose running products are the places, but for stray ones."""
+    left = [place for place in places if not same(place, ONE)]
+    left.sort(key=lambda place: (not isinstance(place, Constant), _magnitude(place), text(place)))
+    radices: list[Expr] = []
+    reached: Expr = ONE
+    for place in left:
+        radix = exact_quotient(place, reached)
+        if radix is not None and not same(radix, ONE):
+            radices.append(radix)
+            reached = place
+    return radices
+
+
+def _magnitude(place: Expr) -> int:
+    return place.value if isinstance(place, Constant) else len(text(place))
+
+
+class _Cutter:
+    def __init__(self, arithmetic: Arithmetic, vocabulary: Vocabulary) -> None:
+        self._arithmetic = arithmetic
+        self._script = arithmetic.script
+        self._vocabulary = vocabulary
+
+    def whole(self, whole: Expr, places: list[Expr]) -> None:
+        """Cut an index, or the value of a tuple."""
+        radices = _radices(places)
+        if not radices:
+            return
+        if isinstance(whole, Index):
+            name = index_name(whole.name)
+            value, moves = self._cut(name, name, radices)
+            fact = self._script.calculate(name, *moves, Ring(canonical(value)))
+            self._arithmetic.values.know(name, value, fact)
+            return
+        key, _ = self._arithmetic.values.normal(self._vocabulary.spelled(whole))
+        number = sum(1 for each in self._script.names if each.startswith("x."))
+        name = self._script.define(f"x.{number}", canonical(key))
+        value, moves = self._cut(name, name, radices)
+        start = By(name, backwards=True)
+        fact = self._script.calculate(canonical(key), start, *moves, Ring(canonical(value)))
+        self._arithmetic.values.know_sum(key, value, fact)
+
+    def extent(self, extent: Expr, places: list[Expr], block: Expr | None) -> None:
+        """Cut an extent; ``block`` divides it."""
+        if not isinstance(extent, Extent):
+            self._compound(extent, places)
+            return
+        name = extent_name(extent.name)
+        if block is None:
+            radices = _radices(places)
+            if not radices:
+                return
+            less: Term = ("-", name, 1)
+            value, moves = self._cut(name, less, radices)
+            begin = Ring(("+", less, 1))
+            fact = self._script.calculate(name, begin, *moves, Ring(canonical(value)))
+        else:
+            value, fact = self._divisible(name, block, places)
+        self._arithmetic.values.know(name, value, fact)
+
+    def _divisible(self, name: str, block: Expr, places: list[Expr]) -> tuple[Polynomial, str]:
+        divisor = self._vocabulary.term(block)
+        self._arithmetic.positive(divisor)
+        whole, *_ = self._script.use("DIVISION", {"x": name, "B": divisor})
+        zero = self._script.find(("=", ("mod", name, divisor), 0))
+        assert zero is not None
+        above = self._script.define(f"k.{name}", ("div", name, divisor))
+        fold = By(above, backwards=True)
+        product: Term = ("*", above, divisor)
+        exact = self._script.have(("=", name, product), self._script.rewrite(whole, fold), zero)
+        further = [each for place in places if (each := exact_quotient(place, block)) is not None]
+        radices = _radices(further)
+        less: Term = ("-", above, 1)
+        _, moves = self._cut(above, less, radices)
+        steps: list[Ring | By] = [By(exact), Ring(("*", ("+", less, 1), divisor)), *moves]
+        end = self._script.right(self._script.calculate(name, *steps))
+        result = term_polynomial(end)
+        return result, self._script.calculate(name, *steps, Ring(canonical(result)))
+
+    def _compound(self, extent: Expr, places: list[Expr]) -> None:
+        """An extent that is itself an expression is cut under a name of its own."""
+        radices = _radices(places)
+        term = self._vocabulary.spelled(extent)
+        key, _ = self._arithmetic.values.normal(term)
+        constant = key.get((), 0)
+        base = {factors: c for factors, c in key.items() if factors}
+        if not radices or not base:
+            return
+        number = sum(1 for each in self._script.names if each.startswith("x."))
+        name = self._script.define(f"x.{number}", canonical(base))
+        less: Term = ("-", name, 1)
+        value, moves = self._cut(name, less, radices)
+        fold = By(name, backwards=True)
+        for shift in sorted({0, -1, *(self._shifts(radices)), constant}):
+            shifted = {**base, **({(): shift} if shift else {})}
+            result = {**value}
+            result[()] = result.get((), 0) + shift
+            result = {factors: c for factors, c in result.items() if c}
+            written: Term = ("+", canonical(base), shift)
+            unfolded: Term = ("+", ("+", less, 1), shift)
+            steps: list[Ring | By] = [
+                Ring(written),
+                fold,
+                Ring(unfolded),
+                *moves,
+                Ring(canonical(result)),
+            ]
+            fact = self._script.calculate(canonical(shifted), *steps)
+            self._arithmetic.values.know_sum(shifted, result, fact)
+            opposite = {factors: -c for factors, c in shifted.items()}
+            negative = {factors: -c for factors, c in result.items()}
+            turned: Term = ("-", 0, written)
+            steps = [Ring(turned), fold, Ring(("-", 0, unfolded)), *moves]
+            fact = self._script.calculate(canonical(opposite), *steps, Ring(canonical(negative)))
+            self._arithmetic.values.know_sum(opposite, negative, fact)
+
+    def _shifts(self, radices: list[Expr]) -> list[int]:
+        """What is added to an extent before a division rounds up: ``k - 1`` for every cut."""
+        reached, shifts = 1, list[int]()
+        for radix in radices:
+            if not isinstance(radix, Constant):
+                return shifts
+            reached *= radix.value
+            shifts.append(reached - 1)
+        return shifts
+
+    def _cut(self, name: str, whole: Term, radices: list[Expr]) -> tuple[Polynomial, list[By]]:
+        """Divide again and again; returns the whole plus what ``name`` exceeds it by, and moves.
+
+        The moves turn ``whole`` into its digits wherever it occurs.
+        """
+        rest, moves = whole, list[By]()
+        for number, radix in enumerate(radices):
+            divisor = self._vocabulary.term(radix)
+            self._arithmetic.positive(divisor)
+            facts = self._script.use("DIVISION", {"x": rest, "B": divisor})
+            digit = self._script.define(f"g.{name}.{number}", ("mod", rest, divisor))
+            above = self._script.define(f"q.{name}.{number}", ("div", rest, divisor))
+            fold = (By(digit, backwards=True), By(above, backwards=True))
+            equal, low, high = (self._script.rewrite(fact, *fold) for fact in facts)
+            self._arithmetic.values.bounds[digit] = Bounds(divisor, low, high)
+            moves.append(By(equal, backwards=True))
+            rest = above
+        joined: Term = ("+", whole, 1) if whole != name else whole
+        end = self._script.right(self._script.calculate(joined, *moves))
+        return term_polynomial(end), moves

@@ -1,0 +1,113 @@
+"""Shapes in the order in which a counterexample is looked for: the smallest volume first.
+
+`small` goes through every shape by volume; `telling` through shapes that sit at the borders of the
+numbers in a layout, where a block of 16 shows at 16 and 17. Both stay within the range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from math import prod
+
+from layoutdsl.expr import Constant, Expr, Extent, walk
+from layoutdsl.model import Condition, Layout
+
+Values = dict[str, int]
+
+
+def in_range(layout: Layout, values: Mapping[str, int]) -> bool:
+    """Return whether a shape satisfies the ``where`` clause."""
+    return all(condition.holds(values) for condition in layout.where)
+
+
+def volume(layout: Layout, values: Mapping[str, int]) -> int:
+    """Return the elements of a shape."""
+    return prod(layout.shape_of(values))
+
+
+def small(layout: Layout, most: int) -> Iterator[Values]:
+    """Yield every shape of the range whose extents have a product of up to ``most``, by product."""
+    names = layout.symbols
+    if not names:
+        yield {}
+        return
+    for total in range(1, most + 1):
+        for extents in _with_product(total, len(names)):
+            values = dict(zip(names, extents, strict=True))
+            if in_range(layout, values):
+                yield values
+
+
+def _with_product(total: int, count: int) -> Iterator[tuple[int, ...]]:
+    if count == 1:
+        yield (total,)
+        return
+    for first in range(1, total + 1):
+        if total % first == 0:
+            for rest in _with_product(total // first, count - 1):
+                yield (first, *rest)
+
+
+def telling(layout: Layout, exprs: tuple[Expr, ...], most: int) -> Iterator[Values]:
+    """Yield shapes of the range at the borders of the numbers that occur, the smallest first.
+
+    Args:
+        layout: gives the extents and the range.
+        exprs: further expressions whose numbers count.
+        most: candidate shapes to look at.
+    """
+    borders = _borders(layout, exprs)
+    names = layout.symbols
+    found: list[tuple[int, tuple[int, ...]]] = []
+    wide = max(2, int(most ** (1 / max(len(names), 1))))
+    choices = sorted(borders)
+    for picks in product((1, 2, 3), repeat=len(names)):
+        for place in range(len(names)):
+            for border in choices:
+                extents = (*picks[:place], border, *picks[place + 1 :])
+                found.append((prod(extents), extents))
+    if len(names) > 1:
+        found += [(prod(each), each) for each in product(choices[:wide], repeat=len(names))]
+    for _, extents in sorted(set(found))[:most]:
+        values = dict(zip(names, extents, strict=True))
+        if in_range(layout, values):
+            yield values
+
+
+def _borders(layout: Layout, exprs: tuple[Expr, ...]) -> set[int]:
+    everything = [*exprs, layout.start]
+    for coordinate in layout.coordinates:
+        everything += [coordinate.value, coordinate.extent]
+    for condition in layout.where:
+        everything += [condition.left, condition.right]
+    numbers = {
+        each.value
+        for expr in everything
+        for each in walk(expr)
+        if isinstance(each, Constant) and each.value > 0
+    }
+    products = {one * other for one in numbers for other in numbers if one * other < 1 << 20}
+    near = {number + step for number in numbers | products for step in (-1, 0, 1)}
+    return {number for number in near | {1, 2, 3, 4, 5} if number >= 1}
+
+
+def ceilings(layout: Layout) -> dict[str, int]:
+    """Return the largest value of each extent that the range bounds by a number on its own."""
+    found: dict[str, int] = {}
+    for condition in layout.where:
+        for extent, most in _upper_bounds(condition):
+            found[extent] = min(found.get(extent, most), most)
+    return found
+
+
+def _upper_bounds(condition: Condition) -> Iterator[tuple[str, int]]:
+    match condition:
+        case Condition(Extent(name), "<=" | "==", Constant(most)):
+            yield name, most
+        case Condition(Extent(name), "<", Constant(most)):
+            yield name, most - 1
+        case Condition(Constant(most), ">=" | "==", Extent(name)):
+            yield name, most
+        case Condition(Constant(most), ">", Extent(name)):
+            yield name, most - 1

@@ -1,0 +1,131 @@
+"""The proofs that every layout needs, for layouts that are networks of digits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from layoutdsl.digits import Network
+from layoutdsl.expr import Index
+from layoutdsl.inverse import Inverse
+from layoutdsl.model import Layout
+from layoutdsl.prove import statement
+from layoutdsl.prove.arith import Arithmetic
+from layoutdsl.prove.checker import By, Proof, Term, Theorem
+from layoutdsl.prove.decoding import Decoding
+from layoutdsl.prove.encoding import Encoding
+from layoutdsl.prove.script import Script
+from layoutdsl.prove.splitting import at_most
+from layoutdsl.prove.statement import OTHER, Ground
+from layoutdsl.prove.terms import index_name
+
+
+class Soundness:
+    """Theorems about one layout with their proofs, in the order in which they use each other."""
+
+    def __init__(
+        self, layout: Layout, inverse: Inverse, network: Network, lemmas: Mapping[str, Theorem]
+    ) -> None:
+        padded = tuple(extent for _, extent in inverse.padded)
+        self._inverse, self._network = inverse, network
+        self.ground: Ground = statement.ground(layout, padded)
+        self._known = dict(lemmas)
+
+    def theorems(self) -> list[tuple[Theorem, Proof]]:
+        """Return shape, encode, element, injective, decode and padding with their proofs.
+
+        Raises:
+            Stuck: a proof could not be found.
+            Unstated: the layout says what the checker's terms cannot.
+        """
+        ground, inverse, network = self.ground, self._inverse, self._network
+        proved: list[tuple[Theorem, Proof]] = []
+        for write, prove in (
+            (statement.shape, self._shape),
+            (
+                statement.encode,
+                lambda t: Encoding(ground, inverse, network, t, self._known).prove(),
+            ),
+            (statement.element, self._element),
+            (statement.injective, self._injective),
+            (
+                statement.decode,
+                lambda t: Decoding(ground, inverse, network, t, self._known).prove(),
+            ),
+            (statement.padding, self._padding),
+        ):
+            theorem = write(ground, inverse)
+            proved.append((theorem, prove(theorem).proof))
+            self._known[theorem.name] = theorem
+        return proved
+
+    def _script(self, theorem: Theorem) -> Script:
+        return Script(theorem, self._known)
+
+    def _shape(self, theorem: Theorem) -> Script:
+        script = self._script(theorem)
+        shared = frozenset(name for name, _ in theorem.definitions if name.startswith("r."))
+        arithmetic = Arithmetic(script, frozenset(), shared)
+        arithmetic.positive(statement.size(self.ground))
+        for chain in self._network.chains:
+            if isinstance(chain.whole, Index):
+                extent = self.ground.extent(chain.whole.name)
+                if extent != self.ground.vocabulary.term(chain.reach):
+                    at_most(arithmetic, self.ground, self._network, chain, extent)
+        start = self.ground.vocabulary.term(self.ground.layout.start)
+        if start != 0:
+            arithmetic.not_negative(start)
+        return script
+
+    def _element(self, theorem: Theorem) -> Script:
+        script = self._script(theorem)
+        script.use("shape", _itself(self._known["shape"]))
+        for axis, bound in statement.padded_extents(self.ground, self._inverse).items():
+            within = script.find(("<=", self.ground.extent(axis), bound))
+            high = script.find(("<", index_name(axis), self.ground.extent(axis)))
+            if within is not None and high is not None:
+                script.have(("<", index_name(axis), bound), high, within)
+        script.use("encode", _itself(self._known["encode"]))
+        return script
+
+    def _injective(self, theorem: Theorem) -> Script:
+        """Both slots are read alike, so the same index is read from both."""
+        script = self._script(theorem)
+        element = self._known["element"]
+        own = {f"{name}{OTHER}" for name in _names(element)} & _names(theorem)
+        second: dict[str, Term] = {
+            name: f"{name}{OTHER}" if f"{name}{OTHER}" in own else name for name in _names(element)
+        }
+        script.use("element", _itself(element))
+        script.use("element", second)
+        slots = script.find(("=", "slot", f"slot{OTHER}"))
+        assert slots is not None
+        steps = [name for name, _ in element.definitions if name[:2] in ("s.", "d.")]
+        for axis in self.ground.layout.axes:
+            read, index = statement.decoded(axis.name), index_name(axis.name)
+            one = script.find(("=", read, index))
+            other = script.find(("=", f"{read}{OTHER}", f"{index}{OTHER}"))
+            assert one is not None
+            assert other is not None
+            folded = script.calculate(f"{read}{OTHER}", *(By(f"{n}{OTHER}") for n in steps[::-1]))
+            script.calculate(
+                index,
+                By(one, backwards=True),
+                *map(By, steps[::-1]),
+                By(slots),
+                By(folded, backwards=True),
+                By(other),
+            )
+        return script
+
+    def _padding(self, theorem: Theorem) -> Script:
+        script = self._script(theorem)
+        script.use("decode", _itself(self._known["decode"]))
+        return script
+
+
+def _names(theorem: Theorem) -> set[str]:
+    return {*theorem.variables, *(name for name, _ in theorem.definitions)}
+
+
+def _itself(theorem: Theorem) -> dict[str, Term]:
+    return {name: name for name in (*theorem.variables, *(n for n, _ in theorem.definitions))}
