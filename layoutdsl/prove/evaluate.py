@@ -149,6 +149,8 @@ class Evaluator:
     def _stays_below(self, low: Polynomial, below: Term) -> bool:
         """Whether ``0 <= low < below`` can be shown; then both are facts of the script."""
         try:
+            if not low:
+                return self._divides(below)
             bounds = self.reach(low)
             if bounds is None and self._mirrored(low, below):
                 return True
@@ -170,6 +172,16 @@ class Evaluator:
             self.script.have(("<", low, below), bounds.high)
             return bool(canonical(upper) <= below)  # type: ignore[operator]
         return False
+
+    def _divides(self, below: Term) -> bool:
+        """Nothing is left over; the divisor has to be positive still."""
+        self.script.have(("<=", 0, 0))
+        if isinstance(below, int):
+            return below > 0 and bool(self.script.have(("<", 0, below)))
+        at_least_one = self.script.find(("<=", 1, below))
+        if at_least_one is not None:
+            self.script.have(("<", 0, below), at_least_one)
+        return self.script.find(("<", 0, below)) is not None
 
     def _mirrored(self, low: Polynomial, below: Term) -> bool:
         """``k - 1 - r`` stays below ``k`` as ``r`` does."""

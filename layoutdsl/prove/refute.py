@@ -52,14 +52,12 @@ def search(
         left = EVALUATIONS
         for values in shapes:
             size = volume(layout, values)
-            if size > left:
-                continue
-            found = at(values)
-            if found:
-                return found
             left -= size + 8
             if left < 0:
                 break
+            found = at(values)
+            if found:
+                return found
     hint = None if refuted is None else _hint(layout, refuted)
     if hint is None or volume(layout, hint) > LARGEST:
         return {}

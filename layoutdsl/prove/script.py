@@ -5,7 +5,7 @@ Not trusted: whatever is written here is followed by the checker.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from layoutdsl.prove.checker import (
     By,
@@ -19,6 +19,7 @@ from layoutdsl.prove.checker import (
     Term,
     Theorem,
     Use,
+    names,
     replaced,
     substitute,
 )
@@ -45,8 +46,14 @@ class Script:
 
     @property
     def proof(self) -> Proof:
-        """The steps so far."""
-        return tuple(self.steps)
+        """The steps that the goals rest on; what was tried in vain is left out."""
+        needed = {self._by_formula[goal] for goal in self.theorem.goals if goal in self._by_formula}
+        kept: list[Step] = []
+        for step in reversed(self.steps):
+            if any(fact in needed for fact in _gives(step, self._facts)):
+                kept.append(step)
+                needed.update(_needs(step))
+        return tuple(reversed(kept))
 
     @property
     def hypotheses(self) -> tuple[str, ...]:
@@ -178,6 +185,43 @@ class Script:
         raise Stuck(f"{fact} is no equation")
 
 
-def missing_goals(script: Script) -> Sequence[Term]:
-    """Return the goals that no fact says yet."""
-    return [goal for goal in script.theorem.goals if script.find(goal) is None]
+def _gives(step: Step, facts: Mapping[str, Term]) -> Iterator[str]:
+    match step:
+        case Define(name):
+            yield name
+        case Use(fact):
+            number = 0
+            while f"{fact}.{number}" in facts:
+                yield f"{fact}.{number}"
+                number += 1
+        case _:
+            yield step.fact
+
+
+def _needs(step: Step) -> Iterator[str]:
+    """The facts and the names that a step speaks of."""
+    match step:
+        case Define(_, term):
+            yield from names(term)
+        case Have(_, formula, premises):
+            yield from names(formula)
+            yield from premises
+        case Use(_, _, values, premises):
+            for _, value in values:
+                yield from names(value)
+            yield from premises
+        case Calculate(_, term, moves):
+            yield from names(term)
+            yield from _moves_need(moves)
+        case Rewrite(_, source, moves):
+            yield source
+            yield from _moves_need(moves)
+
+
+def _moves_need(moves: Sequence[Ring | By]) -> Iterator[str]:
+    for move in moves:
+        match move:
+            case Ring(term):
+                yield from names(term)
+            case By(fact):
+                yield fact

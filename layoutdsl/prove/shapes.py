@@ -10,7 +10,17 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from math import prod
 
-from layoutdsl.expr import Constant, Expr, Extent, walk
+from layoutdsl.expr import (
+    CeilDiv,
+    Constant,
+    Expr,
+    Extent,
+    FloorDiv,
+    Mod,
+    extents,
+    indices,
+    walk,
+)
 from layoutdsl.model import Condition, Layout
 
 Values = dict[str, int]
@@ -33,8 +43,8 @@ def small(layout: Layout, most: int) -> Iterator[Values]:
         yield {}
         return
     for total in range(1, most + 1):
-        for extents in _with_product(total, len(names)):
-            values = dict(zip(names, extents, strict=True))
+        for shape in _with_product(total, len(names)):
+            values = dict(zip(names, shape, strict=True))
             if in_range(layout, values):
                 yield values
 
@@ -50,46 +60,50 @@ def _with_product(total: int, count: int) -> Iterator[tuple[int, ...]]:
 
 
 def telling(layout: Layout, exprs: tuple[Expr, ...], most: int) -> Iterator[Values]:
-    """Yield shapes of the range at the borders of the numbers that occur, the smallest first.
+    """Yield shapes of the range at the borders of the numbers that cut each axis, smallest first.
 
     Args:
         layout: gives the extents and the range.
         exprs: further expressions whose numbers count.
         most: candidate shapes to look at.
     """
-    borders = _borders(layout, exprs)
     names = layout.symbols
-    found: list[tuple[int, tuple[int, ...]]] = []
-    wide = max(2, int(most ** (1 / max(len(names), 1))))
-    choices = sorted(borders)
-    for picks in product((1, 2, 3), repeat=len(names)):
-        for place in range(len(names)):
-            for border in choices:
-                extents = (*picks[:place], border, *picks[place + 1 :])
-                found.append((prod(extents), extents))
-    if len(names) > 1:
-        found += [(prod(each), each) for each in product(choices[:wide], repeat=len(names))]
-    for _, extents in sorted(set(found))[:most]:
-        values = dict(zip(names, extents, strict=True))
+    borders = _borders(layout, exprs)
+    wide = max(3, int((16 * most) ** (1 / max(len(names), 1))))
+    choices = [sorted(borders[name])[:wide] for name in names]
+    candidates = sorted((prod(shape), shape) for shape in product(*choices))
+    for _, shape in candidates[:most]:
+        values = dict(zip(names, shape, strict=True))
         if in_range(layout, values):
             yield values
 
 
-def _borders(layout: Layout, exprs: tuple[Expr, ...]) -> set[int]:
-    everything = [*exprs, layout.start]
+def _borders(layout: Layout, exprs: tuple[Expr, ...]) -> dict[str, set[int]]:
+    """For each extent the small numbers, and those around what its axis is cut or compared by."""
+    numbers: dict[str, set[int]] = {name: set() for name in layout.symbols}
+    extent_of = {axis.name: axis.extent for axis in layout.axes}
+    spoken = [*exprs, layout.start]
     for coordinate in layout.coordinates:
-        everything += [coordinate.value, coordinate.extent]
+        spoken += [coordinate.value, coordinate.extent]
+    for expr in spoken:
+        for each in walk(expr):
+            if isinstance(each, FloorDiv | Mod | CeilDiv) and isinstance(each.right, Constant):
+                through = {extent_of[name] for name in indices(each.left)}
+                names = extents(each.left) | {e.name for e in through if isinstance(e, Extent)}
+                for name in names & numbers.keys():
+                    numbers[name].add(each.right.value)
     for condition in layout.where:
-        everything += [condition.left, condition.right]
-    numbers = {
-        each.value
-        for expr in everything
-        for each in walk(expr)
-        if isinstance(each, Constant) and each.value > 0
-    }
+        sides = (condition.left, condition.right)
+        constants = {e.value for side in sides for e in walk(side) if isinstance(e, Constant)}
+        for name in (extents(sides[0]) | extents(sides[1])) & numbers.keys():
+            numbers[name] |= constants
+    return {name: _around(found) for name, found in numbers.items()}
+
+
+def _around(numbers: set[int]) -> set[int]:
     products = {one * other for one in numbers for other in numbers if one * other < 1 << 20}
     near = {number + step for number in numbers | products for step in (-1, 0, 1)}
-    return {number for number in near | {1, 2, 3, 4, 5} if number >= 1}
+    return {number for number in near | {1, 2, 3} if number >= 1}
 
 
 def ceilings(layout: Layout) -> dict[str, int]:
