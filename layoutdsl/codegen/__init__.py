@@ -1,0 +1,82 @@
+"""From a layout to code that moves tensors: plans, numpy modules, files.
+
+>>> emitted = generate_numpy(layout, source=text, certificate=None)
+>>> load(emitted).pack(tensor)
+
+The offset that an emitted module computes is the printed formula. This room never knows how a
+layout was written or proved.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+
+from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
+from layoutdsl.codegen.files import write_whole
+from layoutdsl.codegen.moves import Fallback, Plan
+from layoutdsl.codegen.numpy_text import module_text
+from layoutdsl.codegen.plan import plan
+from layoutdsl.formula import formula
+from layoutdsl.model import Layout
+
+__all__ = [
+    "EmittedModule",
+    "Fallback",
+    "Plan",
+    "UnsafeText",
+    "generate_numpy",
+    "load",
+    "plan",
+    "write_whole",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class EmittedModule:
+    """The text of a module.
+
+    Attributes:
+        name: of the layout.
+        text: Python, checked against the list of what emitted text may say.
+        fallback: why elements are moved one by one; ``None`` where whole regions are.
+    """
+
+    name: str
+    text: str
+    fallback: str | None
+
+
+def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> EmittedModule:
+    """Return a numpy module with `pack`, `unpack`, `offset` and `physical_shape`.
+
+    The same arguments give the same text, byte for byte.
+
+    Args:
+        layout: every parameter has a value.
+        source: the text in which the layout was written; it is quoted in the module.
+        certificate: the hash of the layout's proofs; ``None`` makes the module say "unproved".
+
+    Raises:
+        ValueError: a parameter has no value, or the layout's name cannot name a module.
+        UnsafeText: a fault of the generator; nothing is handed out.
+    """
+    planned = plan(layout)
+    text = module_text(formula(layout), planned, source=source, certificate=certificate)
+    refuse_unsafe(text)
+    reason = planned.reason if isinstance(planned, Fallback) else None
+    return EmittedModule(layout.name, text, reason)
+
+
+def load(emitted: EmittedModule) -> ModuleType:
+    """Return the module that the text defines, without a file.
+
+    Raises:
+        UnsafeText: the text is not what `generate_numpy` hands out.
+    """
+    refuse_unsafe(emitted.text)
+    name = f"layoutdsl.generated.{emitted.name}"
+    module = ModuleType(name)
+    code = compile(emitted.text, f"<{name}>", "exec", dont_inherit=True)
+    exec(code, module.__dict__)  # noqa: S102 (our own text, read and checked just above)
+    return module

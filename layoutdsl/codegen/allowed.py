@@ -1,0 +1,146 @@
+"""What emitted Python may say: a list of syntax, names and attributes, and nothing beyond it.
+
+Text that is generated is executed, so it is read first. What is not on the list is a fault of the
+generator, never of its user. This module imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import ast
+
+
+class UnsafeText(RuntimeError):  # noqa: N818 (it says what the text is)
+    """The generator emitted something that is not on the list: a fault of ours."""
+
+
+_NODES: tuple[type[ast.AST], ...] = (
+    ast.Module,
+    ast.Import,
+    ast.ImportFrom,
+    ast.alias,
+    ast.FunctionDef,
+    ast.arguments,
+    ast.arg,
+    ast.Return,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.For,
+    ast.If,
+    ast.With,
+    ast.withitem,
+    ast.Raise,
+    ast.Expr,
+    ast.BoolOp,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.IfExp,
+    ast.Compare,
+    ast.Call,
+    ast.keyword,
+    ast.Constant,
+    ast.JoinedStr,
+    ast.FormattedValue,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Slice,
+    ast.Starred,
+    ast.Name,
+    ast.Tuple,
+    ast.List,
+    ast.Dict,
+    ast.ListComp,
+    ast.GeneratorExp,
+    ast.comprehension,
+    ast.expr_context,
+    ast.boolop,
+    ast.operator,
+    ast.unaryop,
+    ast.cmpop,
+)
+
+# fmt: off
+_BUILTINS = frozenset((
+    "TypeError", "ValueError", "all", "bool", "complex", "divmod", "enumerate", "float", "int",
+    "isinstance", "len", "list", "max", "min", "object", "range", "slice", "str", "tuple", "type",
+    "zip",
+))
+
+_ATTRIBUTES = frozenset((
+    # of numpy
+    "arange", "array", "asarray", "broadcast_to", "dtype", "empty", "errstate",
+    "generic", "iinfo", "int64", "integer", "isfinite", "maximum", "may_share_memory", "minimum",
+    "ndarray", "prod", "zeros",
+    # of arrays and their types
+    "astype", "flags", "hasobject", "item", "itemsize", "kind", "max", "min", "name", "ndim",
+    "reshape", "shape", "size", "strides", "transpose", "view", "writeable",
+    # of numbers, lists and types
+    "append", "get", "bit_length", "real", "__name__",
+))
+# fmt: on
+
+_IMPORTS = frozenset(
+    {
+        "from __future__ import annotations",
+        "import numpy as np",
+        "from numpy.typing import NDArray",
+    }
+)
+
+
+def refuse_unsafe(text: str) -> None:
+    """Return if the text says only what emitted modules may say.
+
+    Raises:
+        UnsafeText: naming the line and what is wrong with it.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError) as error:
+        raise UnsafeText(f"emitted text is no Python: {error}") from error
+    bound = _bound_names(tree)
+    for node in ast.walk(tree):
+        fault = _fault(node, bound)
+        if fault is not None:
+            raise UnsafeText(f"emitted line {getattr(node, 'lineno', '?')}: {fault}")
+
+
+def _bound_names(tree: ast.Module) -> frozenset[str]:
+    names: set[str] = {"np", "NDArray"}
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.arg(arg=name):
+                names.add(name)
+            case ast.Name(id=name, ctx=ast.Store()):
+                names.add(name)
+    return frozenset(names)
+
+
+def _fault(node: ast.AST, bound: frozenset[str]) -> str | None:
+    if not isinstance(node, _NODES):
+        return f"{type(node).__name__} is not allowed"
+    match node:
+        case ast.Import() | ast.ImportFrom():
+            return None if ast.unparse(node) in _IMPORTS else f"`{ast.unparse(node)}`"
+        case ast.Attribute(attr=name):
+            return None if name in _ATTRIBUTES else f"attribute `{name}`"
+        case ast.FunctionDef(name=name, decorator_list=decorators):
+            return "a decorator" if decorators else _name_fault(name)
+        case ast.arg(arg=name):
+            return _name_fault(name)
+        case ast.Name(id=name, ctx=ast.Load()):
+            return None if name in bound or name in _BUILTINS else f"name `{name}`"
+        case ast.Name(id=name):
+            return _name_fault(name)
+        case ast.Constant(value=value):
+            plain = value is None or value is ... or isinstance(value, bool | int | str)
+            return None if plain else f"constant {value!r}"
+        case ast.FormattedValue(format_spec=spec) if spec is not None:
+            return "a format"
+    return None
+
+
+def _name_fault(name: str) -> str | None:
+    """A name that is bound hides no builtin, and is no name with a meaning to Python."""
+    if name in _BUILTINS or name in ("np", "NDArray") or not name.isascii():
+        return f"`{name}` is bound"
+    return f"`{name}` is bound" if name.startswith("__") else None

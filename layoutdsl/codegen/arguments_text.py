@@ -1,0 +1,152 @@
+"""What is asked of a shape, as Python: its checks, the shape of its buffer, the offset of an index.
+
+`offset` returns the printed formula, the very text that is proved.
+"""
+
+from __future__ import annotations
+
+from layoutdsl.bounds import ZERO
+from layoutdsl.codegen.moves import Plan, Planned
+from layoutdsl.codegen.words import (
+    Words,
+    indented,
+    literal,
+    offset_parts,
+    targets,
+    tuple_text,
+)
+from layoutdsl.expr import CeilDiv, Constant, Extent, FloorDiv, Mod, extents, text, walk
+from layoutdsl.formula import Formula
+from layoutdsl.formula_text import python
+from layoutdsl.model import Layout
+
+
+def argument_functions(formula: Formula, planned: Planned, words: Words) -> list[str]:
+    """Return `_extents`, `physical_shape` and `offset`."""
+    return [
+        *_extents_function(formula.layout, planned, words),
+        *_physical_shape(formula, words),
+        *_offset(formula, words),
+    ]
+
+
+def extents_text(layout: Layout) -> str:
+    """Return the extents of the axes as the language writes them."""
+    return tuple_text([text(axis.extent) for axis in layout.axes])
+
+
+def _extents_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
+    names, repeated, seen = list[str](), list[str](), set[str]()
+    for axis in layout.axes:
+        known = words.text(axis.extent)
+        if isinstance(axis.extent, Extent) and axis.extent.name not in seen:
+            seen.add(axis.extent.name)
+            names.append(known)
+            continue
+        names.append(f"e_{axis.name}")
+        message = f"axis `{axis.name}` does not have the extent {text(axis.extent)}"
+        repeated += _refusal(f"e_{axis.name} != {known}", message)
+    checks = [*repeated, *_never_empty(layout, words), *_conditions(layout, planned, words)]
+    return [
+        "",
+        "",
+        "def _extents(shape: object) -> tuple[int, ...]:",
+        *indented(
+            [
+                f'"""Return {extents_text(layout)}, checked; ValueError or TypeError otherwise."""',
+                f'extents = _integers(shape, {layout.rank}, "shape")',
+                *([f"{targets(names)} = extents"] if checks else []),
+                *checks,
+                "return extents",
+            ]
+        ),
+    ]
+
+
+def _conditions(layout: Layout, planned: Planned, words: Words) -> list[str]:
+    lines: list[str] = []
+    for condition in layout.where:
+        left, right = words.text(condition.left), words.text(condition.right)
+        test = f"not ({left}) {condition.operator} ({right})"
+        lines += _refusal(test, f"layout {layout.name} is defined where {condition}")
+    for limit in planned.limits if isinstance(planned, Plan) else ():
+        least, most = words.text(limit.least), words.text(limit.most)
+        message = f"{limit.words}: {text(limit.least)} <= {text(limit.most)} does not hold"
+        lines += _refusal(f"{least} > {most}", message)
+    return lines
+
+
+def _never_empty(layout: Layout, words: Words) -> list[str]:
+    """An empty tensor has a buffer, unless something is divided by its extent."""
+    places = [*offset_parts(layout), *(e for c in layout.where for e in (c.left, c.right))]
+    nodes = [node for place in places for node in walk(place)]
+    divisors = [node.right for node in nodes if isinstance(node, FloorDiv | CeilDiv | Mod)]
+    lines: list[str] = []
+    for name in sorted(frozenset[str]().union(*map(extents, divisors))):
+        message = f"extent {name} of layout {layout.name} must be >= 1"
+        lines += _refusal(f"{words.name(name)} < 1", message)
+    return lines
+
+
+def _refusal(condition: str, message: str) -> list[str]:
+    return [f"if {condition}:", *indented([f"raise ValueError({literal(message)})"])]
+
+
+def _physical_shape(formula: Formula, words: Words) -> list[str]:
+    layout = formula.layout
+    box = tuple_text([python(each, words.name) for each in formula.box])
+    size, start = python(formula.size, words.name), words.text(layout.start)
+    needed = [layout.start, *(each.extent for each in layout.coordinates)]
+    flat, choice = "", [f"return {box}"]
+    if layout.start != ZERO:
+        flat = "; flat, because it starts with slots of another's"
+        choice = [f"return ({size},)"]
+        if not isinstance(layout.start, Constant):
+            choice = [f"if {start} == 0:", *indented([f"return {box}"]), *choice]
+    return [
+        "",
+        "",
+        "def physical_shape(shape: tuple[int, ...] | list[int]) -> tuple[int, ...]:",
+        *indented(
+            [
+                f'"""Return the shape of the buffer{flat}.',
+                "",
+                "Args:",
+                f"    shape: the extents {extents_text(layout)} of the tensor.",
+                "",
+                "Raises:",
+                "    ValueError: the layout has no such shape.",
+                '"""',
+                "extents = _extents(shape)",
+                *words.unpacked(needed, "extents"),
+                *choice,
+            ]
+        ),
+    ]
+
+
+def _offset(formula: Formula, words: Words) -> list[str]:
+    layout = formula.layout
+    integers = "tuple[int, ...] | list[int]"
+    return [
+        "",
+        "",
+        f"def offset(index: {integers}, shape: {integers}) -> int:",
+        *indented(
+            [
+                '"""Return where an element lies, in elements from the start of the buffer.',
+                "",
+                "Args:",
+                f"    index: {tuple_text([axis.name for axis in layout.axes])}.",
+                f"    shape: the extents {extents_text(layout)} of the tensor.",
+                "",
+                "Raises:",
+                "    ValueError: the layout has no such shape, or the shape no such index.",
+                '"""',
+                "extents = _extents(shape)",
+                *words.unpacked(offset_parts(layout), "extents"),
+                f"{targets([f'i_{axis.name}' for axis in layout.axes])} = _index(index, extents)",
+                f"return {python(formula.offset, words.name)}",
+            ]
+        ),
+    ]

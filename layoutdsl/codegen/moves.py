@@ -1,0 +1,146 @@
+"""What a plan consists of: splits of the buffer, and how each axis of the tensor is cut.
+
+Axes are independent of each other, so the regions that are moved are the products of the parts of
+each axis. Extents are expressions; nothing here knows any target language.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from layoutdsl.digits import same
+from layoutdsl.expr import Expr
+from layoutdsl.model import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """One dimension of the buffer becomes several.
+
+    Attributes:
+        dimension: counted after the splits before this one.
+        extent: of the dimension.
+        kept: the slots from the first that are split; what lies beyond is padding.
+        parts: the extents of the new dimensions, most major first; their product is ``kept``.
+    """
+
+    dimension: int
+    extent: Expr
+    kept: Expr
+    parts: tuple[Expr, ...]
+
+    @property
+    def leaves_padding(self) -> bool:
+        """Slots lie beyond those that are split."""
+        return not same(self.extent, self.kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A dimension of the split buffer; ``constant`` where only that one position is used."""
+
+    extent: Expr
+    constant: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DigitMove:
+    """``index / divisor % radix`` is the position along one dimension of the split buffer.
+
+    Attributes:
+        dimension: of the split buffer.
+        divisor: indices per step of the digit.
+        radix: the digit stays below it.
+        extent: of the dimension; where it is larger than the radix, the rest is padding.
+    """
+
+    dimension: int
+    divisor: Expr
+    radix: Expr
+    extent: Expr
+
+    @property
+    def leaves_padding(self) -> bool:
+        """Positions lie beyond those that the digit reaches."""
+        return not same(self.radix, self.extent)
+
+
+@dataclass(frozen=True, slots=True)
+class AxisMove:
+    """How one axis of the tensor, or several read as one, is cut into digits.
+
+    Attributes:
+        axes: positions of the axes in the tensor, most major first; several where a tuple of them
+            is cut.
+        name: of the axes.
+        extent: elements along the axis.
+        digits: most major first; none for an axis of one element.
+        exact: the most major digit needs no more positions than there are.
+    """
+
+    axes: tuple[int, ...]
+    name: str
+    extent: Expr
+    digits: tuple[DigitMove, ...]
+    exact: bool
+
+    @property
+    def whole(self) -> bool:
+        """The axis is one dimension of the buffer, without padding."""
+        return (
+            self.exact and len(self.digits) < 2 and not any(d.leaves_padding for d in self.digits)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """``least <= most`` holds for every shape that the layout can take; ``words`` say it fails."""
+
+    least: Expr
+    most: Expr
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Split the buffer, cut the axes, and move each region.
+
+    Attributes:
+        splits: in the order in which they are made, from the box of coordinates.
+        dimensions: of the split buffer.
+        moves: one for each axis of the tensor, or tuple of axes read as one, in axis order.
+        limits: what a shape must satisfy to stay in the buffer.
+    """
+
+    layout: Layout
+    splits: tuple[Split, ...]
+    dimensions: tuple[Dimension, ...]
+    moves: tuple[AxisMove, ...]
+    limits: tuple[Limit, ...]
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """For each dimension with a digit, in order: which digit of the cut tensor it is."""
+        digits = [digit.dimension for move in self.moves for digit in move.digits]
+        return tuple(sorted(range(len(digits)), key=digits.__getitem__))
+
+    @property
+    def joins(self) -> bool:
+        """Some axes of the tensor are read as one."""
+        return any(len(move.axes) > 1 for move in self.moves)
+
+    @property
+    def axis_order(self) -> tuple[int, ...]:
+        """The axes of the tensor, those that are read as one beside each other."""
+        return tuple(axis for move in self.moves for axis in move.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """Why a layout has no plan, in a few words."""
+
+    reason: str
+
+
+Planned: TypeAlias = Plan | Fallback

@@ -1,0 +1,214 @@
+"""`pack` and `unpack` as Python, by a plan or by a gather."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from layoutdsl.bounds import ZERO
+from layoutdsl.codegen.arguments_text import extents_text
+from layoutdsl.codegen.moves import Plan, Planned
+from layoutdsl.codegen.words import Words, indented, tuple_text
+from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+
+
+def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
+    """Return `pack`."""
+    start = words.text(layout.start)
+    fresh = ["buffer = np.empty(physical_shape(shape), tensor.dtype)"]
+    if layout.start != ZERO:
+        fresh.append(f"buffer.reshape(-1)[:{start}] = item")
+    if isinstance(planned, Plan):
+        before = list[str]()
+        padding = _guarded(layout.fill, _fill_boxes())
+        moves = _pack_regions(planned, words)
+    else:
+        before = _refuse_outside()
+        fill = _guarded(layout.fill, [f"flat[{start}:] = item"])
+        padding, moves = ["flat = buffer.reshape(-1)", *fill], _scatter()
+    default = "_Number | None = None"
+    if isinstance(layout.fill, FillValue):
+        default = f"_Number = {layout.fill.value}"
+    return [
+        "",
+        "",
+        f"def pack(src: _Array, out: _Array | None = None, fill: {default}) -> _Array:",
+        *indented(
+            [
+                *_pack_words(layout, planned),
+                'tensor = _array(src, "src")',
+                "shape = _extents(tensor.shape)",
+                *_fill_item(layout.fill),
+                *words.unpacked([layout.start]),
+                *before,
+                "if out is None:",
+                *indented(fresh),
+                "else:",
+                "    buffer = _destination(out, physical_shape(shape), tensor)",
+                *padding,
+                *moves,
+                "return buffer if out is None else out",
+            ]
+        ),
+    ]
+
+
+def _pack_words(layout: Layout, planned: Planned) -> list[str]:
+    match layout.fill:
+        case FillValue():
+            fill = "the number in padding; what the type cannot hold is refused."
+        case FillAny():
+            fill = "the number in padding; without it, 0 in a new buffer, and `out` keeps its own."
+        case FillZeroPoint():
+            fill = "the quantised zero, which padding holds."
+    lead = "Slots before the first hold the fill in a new buffer, and in `out` what they held."
+    twice = "Every slot is filled, and then the elements are put into their places."
+    apart = "Axes that are read as one and lie apart in `src` are first copied to lie together."
+    notes = [lead] if layout.start != ZERO else []
+    notes += [] if isinstance(planned, Plan) else [twice]
+    notes += [apart] if isinstance(planned, Plan) and planned.joins else []
+    return [
+        '"""Return the tensor as the layout stores it.',
+        "",
+        *([*notes, ""] if notes else []),
+        "Args:",
+        f"    src: a tensor with extents {extents_text(layout)}.",
+        "    out: the buffer to write, which does not overlap `src`; a new one is made without it.",
+        f"    fill: {fill}",
+        "",
+        "Raises:",
+        "    ValueError, TypeError: the arguments do not fit; nothing was written.",
+        '"""',
+    ]
+
+
+def _fill_item(fill: Fill) -> list[str]:
+    match fill:
+        case FillValue():
+            return ["item = _item(fill, tensor.dtype)"]
+        case FillAny():
+            return ["item = _item(0 if fill is None else fill, tensor.dtype)"]
+        case FillZeroPoint():
+            return [
+                "if fill is None:",
+                '    raise TypeError("`fill` is missing: it is the quantised zero of the tensor")',
+                "item = _item(fill, tensor.dtype)",
+            ]
+
+
+def _guarded(fill: Fill, lines: Sequence[str]) -> list[str]:
+    if isinstance(fill, FillAny):
+        return ["if out is None or fill is not None:", *indented(lines)]
+    return list(lines)
+
+
+def _fill_boxes() -> list[str]:
+    return ["for box in _padding(buffer, shape):", "    box[...] = item"]
+
+
+def _pack_regions(plan: Plan, words: Words) -> list[str]:
+    return [
+        "slots = _slots(buffer, shape)",
+        *_joined(plan, words, "tensor"),
+        "for take, split, put in _regions(shape):",
+        f"    _move(slots[put], tensor[take].reshape(split){_turned(plan.order)})",
+    ]
+
+
+def _turned(order: Sequence[int]) -> str:
+    return "" if list(order) == sorted(order) else f".transpose({_numbers(order)})"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return tuple_text([str(number) for number in numbers])
+
+
+def _joined(plan: Plan, words: Words, name: str) -> list[str]:
+    """Read several axes as one: a view where they lie together, a copy where they do not."""
+    if not plan.joins:
+        return []
+    extents = [move.extent for move in plan.moves]
+    order = _numbers(plan.axis_order)
+    return [
+        *words.unpacked(extents),
+        f"{name} = tensor.transpose({order}).reshape({words.tuple(extents)})",
+    ]
+
+
+def _refuse_outside() -> list[str]:
+    return [
+        "size = int(np.prod(physical_shape(shape), dtype=object))",
+        "for first, past in _pieces(shape):",
+        "    _refuse_outside(_offsets(first, past, shape), size)",
+    ]
+
+
+def _scatter() -> list[str]:
+    return [
+        "for first, past in _pieces(shape):",
+        "    flat[_offsets(first, past, shape)] = tensor[first:past]",
+        "if not np.may_share_memory(flat, buffer):",
+        "    buffer[...] = flat.reshape(buffer.shape)",
+    ]
+
+
+def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
+    """Return `unpack`."""
+    before = [] if isinstance(planned, Plan) else _refuse_outside()
+    moves = _unpack_regions(planned, words) if isinstance(planned, Plan) else _gather()
+    return [
+        "",
+        "",
+        "def unpack(",
+        "    src: _Array, shape: tuple[int, ...] | list[int], out: _Array | None = None",
+        ") -> _Array:",
+        *indented(
+            [
+                '"""Return the tensor that a buffer holds; padding is not read.',
+                "",
+                "Args:",
+                "    src: a buffer of `physical_shape(shape)`, or a flat one of the same size.",
+                f"    shape: the extents {extents_text(layout)} of the tensor.",
+                "    out: the tensor to write, which does not overlap `src`; new without it.",
+                "",
+                "Raises:",
+                "    ValueError, TypeError: the arguments do not fit; nothing was written.",
+                '"""',
+                "shape = _extents(shape)",
+                'buffer = _boxed(_array(src, "src"), physical_shape(shape))',
+                *before,
+                "if out is None:",
+                "    tensor = np.empty(shape, buffer.dtype)",
+                "else:",
+                "    tensor = _destination(out, shape, buffer)",
+                *moves,
+                "return tensor if out is None else out",
+            ]
+        ),
+    ]
+
+
+def _unpack_regions(plan: Plan, words: Words) -> list[str]:
+    whole = "joined" if plan.joins else "tensor"
+    back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
+    lines = [
+        "slots = _slots(buffer, shape)",
+        *_joined(plan, words, "joined"),
+        "for take, split, put in _regions(shape):",
+        f"    _move({whole}[take].reshape(split), slots[put]{_turned(back)})",
+    ]
+    if plan.joins:
+        order = _numbers(plan.axis_order)
+        lines += [
+            "if not np.may_share_memory(joined, tensor):",
+            f"    turned = tensor.transpose({order})",
+            "    turned[...] = joined.reshape(turned.shape)",
+        ]
+    return lines
+
+
+def _gather() -> list[str]:
+    return [
+        "flat = buffer.reshape(-1)",
+        "for first, past in _pieces(shape):",
+        "    tensor[first:past] = flat[_offsets(first, past, shape)]",
+    ]

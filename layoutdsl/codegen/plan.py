@@ -1,0 +1,189 @@
+"""How a layout is packed: few moves of whole regions where its coordinates are digits.
+
+The buffer is split until each of its dimensions is one digit, and each axis of the tensor is cut
+into those digits. A layout that has no plan is packed element by element: `Fallback` says why. This
+module knows `digits` and `bounds`, and nothing of any target language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from layoutdsl.bounds import at_least, product, simplify
+from layoutdsl.codegen.moves import (
+    AxisMove,
+    DigitMove,
+    Dimension,
+    Fallback,
+    Limit,
+    Plan,
+    Planned,
+    Split,
+)
+from layoutdsl.digits import Chain, Cut, Network, NotDigits, Wire, network, same
+from layoutdsl.expr import (
+    CeilDiv,
+    Constant,
+    Coordinate,
+    Expr,
+    Index,
+    Mul,
+    Sub,
+    coordinate_text,
+    text,
+)
+from layoutdsl.model import Layout
+
+
+def plan(layout: Layout) -> Planned:
+    """Return the regions by which a layout is packed, or why it has none.
+
+    Raises:
+        ValueError: a parameter has no value.
+    """
+    if layout.parameters:
+        names = ", ".join(layout.parameters)
+        raise ValueError(
+            f"layout {layout.name} has parameters without a value ({names}): "
+            f"give them one, as in {layout.name}<{', '.join('16' for _ in layout.parameters)}>"
+        )
+    found = network(layout)
+    if isinstance(found, NotDigits):
+        return Fallback(found.reason)
+    reason = _out_of_reach(layout, found)
+    if reason is not None:
+        return Fallback(reason)
+    splits, wires = _split(found, len(layout.coordinates))
+    dimensions = tuple(Dimension(found.wires[w].extent, found.wires[w].constant) for w in wires)
+    moves = tuple(_moves(layout, found, wires))
+    return Plan(layout, splits, dimensions, moves, tuple(_limits(found, splits, moves)))
+
+
+def _cut_tuples(found: Network) -> list[Chain]:
+    return [chain for chain in found.chains if chain.parts and len(chain.cuts) > 1]
+
+
+def _out_of_reach(layout: Layout, found: Network) -> str | None:
+    """Why no region of the buffer holds the digits; what depends on the shape is a `Limit`."""
+    for wire in found.wires:
+        if _overflows(wire):
+            written = coordinate_text(Coordinate(wire.value, wire.extent, declared=True))
+            return f"`{written}` may leave its extent"
+    for chain in _cut_tuples(found):
+        if not all(_whole_axis(layout, found, part) for part in chain.parts):
+            return f"`{text(chain.whole)}` is cut into blocks, and is not made of whole axes"
+    return None
+
+
+def _overflows(wire: Wire) -> bool:
+    if wire.constant is not None and wire.constant < 0:
+        return True
+    match wire:
+        case Wire(extent=Constant(extent), constant=int(constant)):
+            return constant >= extent
+        case Wire(extent=Constant(extent), radix=Constant(radix)):
+            return radix > extent
+    return False
+
+
+def _whole_axis(layout: Layout, found: Network, part: int) -> bool:
+    """Whether the wire is an uncut axis without padding."""
+    chain = next((c for c in found.chains if [cut.wire for cut in c.cuts] == [part]), None)
+    if chain is None or not isinstance(chain.whole, Index) or chain.cuts[0].radix is not None:
+        return False
+    return same(found.wires[part].extent, _axis_extent(layout, chain.whole))
+
+
+def _axis_extent(layout: Layout, index: Index) -> Expr:
+    return next(axis.extent for axis in layout.axes if axis.name == index.name)
+
+
+def _split(found: Network, coordinates: int) -> tuple[tuple[Split, ...], list[int]]:
+    """Split each dimension that an uncut tuple lies along; the wires that are left, in order."""
+    tuples = {c.cuts[0].wire: c for c in found.chains if c.parts and len(c.cuts) == 1}
+    wires, splits, position = list(range(coordinates)), list[Split](), 0
+    while position < len(wires):
+        chain = tuples.get(wires[position])
+        if chain is None:
+            position += 1
+            continue
+        parts = tuple(found.wires[part].extent for part in chain.parts)
+        kept = simplify(product(parts))
+        splits.append(Split(position, found.wires[wires[position]].extent, kept, parts))
+        wires[position : position + 1] = chain.parts
+    return tuple(splits), wires
+
+
+def _moves(layout: Layout, found: Network, wires: Sequence[int]) -> list[AxisMove]:
+    position = {wire: number for number, wire in enumerate(wires)}
+    numbers = {axis.name: number for number, axis in enumerate(layout.axes)}
+    moves: list[AxisMove] = []
+    merged: set[int] = set()
+    for chain in _cut_tuples(found):
+        values = [found.wires[part].value for part in chain.parts]
+        names = [value.name for value in values if isinstance(value, Index)]
+        axes = tuple(numbers[name] for name in names)
+        extent = simplify(product(tuple(layout.axes[axis].extent for axis in axes)))
+        moves.append(_move(axes, f"({', '.join(names)})", extent, chain, found.wires, position))
+        merged.update(axes)
+    for chain in found.chains:
+        if isinstance(chain.whole, Index) and numbers[chain.whole.name] not in merged:
+            name, axis = chain.whole.name, numbers[chain.whole.name]
+            extent = layout.axes[axis].extent
+            moves.append(_move((axis,), name, extent, chain, found.wires, position))
+    return sorted(moves, key=lambda move: min(move.axes))
+
+
+def _move(
+    axes: tuple[int, ...],
+    name: str,
+    extent: Expr,
+    chain: Chain,
+    wires: Sequence[Wire],
+    position: dict[int, int],
+) -> AxisMove:
+    digits = [_digit(cut, wires[cut.wire], position[cut.wire]) for cut in reversed(chain.cuts)]
+    if not digits:
+        return AxisMove(axes, name, extent, (), exact=True)
+    top = digits[0]
+    natural = simplify(CeilDiv(extent, top.divisor))
+    exact = same(natural, top.radix) and same(natural, top.extent)
+    return AxisMove(axes, name, extent, tuple(digits), exact)
+
+
+def _digit(cut: Cut, wire: Wire, dimension: int) -> DigitMove:
+    radix = wire.extent if cut.radix is None else cut.radix
+    return DigitMove(dimension, cut.divisor, radix, wire.extent)
+
+
+def _limits(found: Network, splits: Sequence[Split], moves: Sequence[AxisMove]) -> list[Limit]:
+    tuple_words = "a tuple does not fit its declared extent"
+    limits = [Limit(split.kept, split.extent, tuple_words) for split in splits]
+    for chain in found.chains:
+        if chain.parts and len(chain.cuts) == 1 and chain.cuts[0].radix is not None:
+            kept = product(tuple(found.wires[part].extent for part in chain.parts))
+            words = f"`{text(chain.whole)}` is not below its radix"
+            limits.append(Limit(simplify(kept), chain.cuts[0].radix, words))
+    for wire in found.wires:
+        if wire.constant is not None:
+            words = f"`{wire.constant}` is not below its extent"
+            limits.append(Limit(Constant(wire.constant + 1), wire.extent, words))
+    for move in moves:
+        limits += _axis_limits(move)
+    return [each for each in limits if not at_least(Sub(each.most, each.least), 0)]
+
+
+def _axis_limits(move: AxisMove) -> list[Limit]:
+    if not move.digits:
+        return []
+    limits = [
+        Limit(d.radix, d.extent, f"a digit of axis `{move.name}` leaves its declared extent")
+        for d in move.digits
+    ]
+    if move.exact:
+        return limits
+    top = move.digits[0]
+    if not at_least(Sub(top.radix, CeilDiv(move.extent, top.divisor)), 0):
+        words = f"axis `{move.name}` is longer than its digits can tell apart"
+        limits.append(Limit(move.extent, simplify(Mul(top.radix, top.divisor)), words))
+    return limits

@@ -1,0 +1,183 @@
+"""A plan as Python: which regions are moved, and which boxes are padding.
+
+Regions are products of the parts of axes. Padding is taken apart so that each slot is met once: a
+gap of the first axis with everything, then a gap of the second with the parts of the first, and on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from layoutdsl.bounds import ZERO
+from layoutdsl.codegen.cut_text import ALL, cut_functions, name_of
+from layoutdsl.codegen.moves import AxisMove, Dimension, Plan
+from layoutdsl.codegen.words import Words, indented, is_number, slice_text, tuple_text, wrapped
+from layoutdsl.expr import Constant, Expr
+
+
+def region_functions(plan: Plan, words: Words) -> list[str]:
+    """Return the functions that cut axes, split the buffer, and list regions and padding."""
+    return [
+        *cut_functions(plan, words),
+        *_slots_function(plan, words),
+        *_regions_function(plan, words),
+        *_padding_function(plan, words),
+    ]
+
+
+def _slots_function(plan: Plan, words: Words) -> list[str]:
+    return [
+        "",
+        "",
+        "def _slots(buffer: _Array, shape: tuple[int, ...]) -> _Array:",
+        *indented(
+            [
+                '"""Return the buffer with one dimension for each digit."""',
+                *words.unpacked(_split_needs(plan)),
+                *_splitting(plan, words, None),
+                "return buffer",
+            ]
+        ),
+    ]
+
+
+def _box(plan: Plan) -> list[Expr]:
+    return [each.extent for each in plan.layout.coordinates]
+
+
+def _split_needs(plan: Plan) -> list[Expr]:
+    if not plan.splits and plan.layout.start == ZERO:
+        return []
+    parts = [each for split in plan.splits for each in (split.kept, *split.parts)]
+    return [plan.layout.start, *_box(plan), *parts]
+
+
+def _splitting(plan: Plan, words: Words, rest: str | None) -> list[str]:
+    """Split dimension by dimension; ``rest`` says what to do with the slots beyond a tuple."""
+    extents, lines = _box(plan), list[str]()
+    if plan.layout.start != ZERO:
+        lines += _after_start(plan, words)
+    changed = False
+    for split in plan.splits:
+        if split.leaves_padding:
+            if changed:
+                lines.append(f"buffer = buffer.reshape{words.tuple(extents)}")
+            before, kept = ":, " * split.dimension, words.text(split.kept)
+            if rest is not None:
+                lines.append(rest.format(f"buffer[{before}{kept}:]"))
+            lines.append(f"buffer = buffer[{before}:{kept}]")
+        extents[split.dimension : split.dimension + 1] = split.parts
+        changed = True
+    if changed:
+        lines.append(f"buffer = buffer.reshape{words.tuple(extents)}")
+    return lines
+
+
+def _after_start(plan: Plan, words: Words) -> list[str]:
+    start = words.text(plan.layout.start)
+    line = f"buffer = buffer[{start}:].reshape{words.tuple(_box(plan))}"
+    if isinstance(plan.layout.start, Constant):
+        return [line]
+    return [f"if {start} > 0:", *indented([line])]
+
+
+def _looped(plan: Plan) -> list[AxisMove]:
+    return [move for move in plan.moves if move.digits and not move.whole]
+
+
+def _regions_function(plan: Plan, words: Words) -> list[str]:
+    looped = _looped(plan)
+    taken, split = list[str](), list[str]()
+    put = [ALL if d.constant is None else str(d.constant) for d in plan.dimensions]
+    for move in plan.moves:
+        name = name_of(plan, move)
+        taken.append(f"part_{name}[0]" if move in looped else ALL)
+        if move in looped:
+            split.append(f"*part_{name}[1]")
+            for number, digit in enumerate(move.digits):
+                put[digit.dimension] = f"part_{name}[2][{number}]"
+        elif move.digits:
+            split.append(words.text(move.extent))
+    if not split:  # One element: a slice keeps it an array.
+        split.append("1")
+        put[0] = slice_text(put[0], str(int(put[0]) + 1))
+    body = words.unpacked(m.extent for m in plan.moves if m.digits and m not in looped)
+    body.append("regions: list[_Region] = []")
+    for depth, move in enumerate(looped):
+        name = name_of(plan, move)
+        body += indented([f"for part_{name} in _cut_{name}(shape)[0]:"], depth)
+    region = [
+        f"take = {tuple_text(taken)}",
+        f"split = {tuple_text(split)}",
+        *(wrapped("put = (", put, ")") if len(put) > 1 else [f"put = {tuple_text(put)}"]),
+        "regions.append((take, split, put))",
+    ]
+    return [
+        "",
+        "",
+        "def _regions(shape: tuple[int, ...]) -> list[_Region]:",
+        *indented(
+            [
+                '"""Return each region: a slice of the tensor, how it splits, and its slots."""',
+                *body,
+                *indented(region, len(looped)),
+                "return regions",
+            ]
+        ),
+    ]
+
+
+def _padding_function(plan: Plan, words: Words) -> list[str]:
+    needs = _split_needs(plan)
+    body = _splitting(plan, words, "padding.append({})")
+    put = [":"] * len(plan.dimensions)
+    for number, dimension in enumerate(plan.dimensions):
+        if dimension.constant is not None:
+            body += _around_constant(put, number, dimension, words)
+            put[number] = str(dimension.constant)
+            needs.append(dimension.extent)
+    body += _gap_loops(plan, put)
+    return [
+        "",
+        "",
+        "def _padding(buffer: _Array, shape: tuple[int, ...]) -> list[_Array]:",
+        *indented(
+            [
+                '"""Return the slots that hold no element, in boxes that do not overlap."""',
+                *words.unpacked(needs),
+                "padding: list[_Array] = []",
+                *body,
+                "return padding",
+            ]
+        ),
+    ]
+
+
+def _gap_loops(plan: Plan, put: list[str]) -> list[str]:
+    looped = _looped(plan)
+    lines = [f"parts_{n}, gaps_{n} = _cut_{n}(shape)" for n in (name_of(plan, m) for m in looped)]
+    for depth, move in enumerate(looped):
+        name = name_of(plan, move)
+        gap = list(put)
+        for number, digit in enumerate(move.digits):
+            gap[digit.dimension] = f"gap_{name}[{number}]"
+            put[digit.dimension] = f"part_{name}[2][{number}]"
+        level = [f"for gap_{name} in gaps_{name}:", *indented(_added(gap))]
+        if move is not looped[-1]:
+            level.append(f"for part_{name} in parts_{name}:")
+        lines += indented(level, depth)
+    return lines
+
+
+def _added(places: Sequence[str]) -> list[str]:
+    return wrapped("padding.append(buffer[", places, "])")
+
+
+def _around_constant(put: list[str], number: int, dimension: Dimension, words: Words) -> list[str]:
+    value = dimension.constant
+    assert value is not None
+    boxes = [f":{value}"] if value else []
+    if not is_number(dimension.extent, value + 1):
+        boxes.append(f"{value + 1}:{words.text(dimension.extent)}")
+    each = [_added([*put[:number], box, *put[number + 1 :]]) for box in boxes]
+    return [line for lines in each for line in lines]
