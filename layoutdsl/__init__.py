@@ -1,0 +1,100 @@
+"""Say how a tensor lies in memory, prove it for every shape, generate the code for it.
+
+>>> import layoutdsl
+>>> module = layoutdsl.parse("layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]")
+>>> module["NCHW16c"].offset((1, 17, 2, 3), (2, 20, 3, 4))
+753
+
+Importing the package imports nothing: each name is fetched when it is first used, so a shell that
+asks for help, or a text with a fault in it, waits for neither a solver nor numpy.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from layoutdsl.api import (
+        Generated,
+        RefusedError,
+        Report,
+        compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
+        formula,
+        generate,
+        library,
+        library_module,
+        library_names,
+        load,
+        parse,
+        prove,
+    )
+    from layoutdsl.claims import Claim, Module
+    from layoutdsl.formula import Formula
+    from layoutdsl.model import Layout
+    from layoutdsl.source import Diagnostic, LayoutError
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Claim",
+    "Diagnostic",
+    "Formula",
+    "Generated",
+    "Layout",
+    "LayoutError",
+    "Module",
+    "RefusedError",
+    "Report",
+    "__version__",
+    "compile",
+    "formula",
+    "generate",
+    "library",
+    "library_module",
+    "library_names",
+    "load",
+    "parse",
+    "prove",
+]
+
+_ELSEWHERE = {
+    "Claim": "claims",
+    "Diagnostic": "source",
+    "Formula": "formula",
+    "Layout": "model",
+    "LayoutError": "source",
+    "Module": "claims",
+}
+"""The room that each name comes from; the others come from `api`."""
+
+_VERBS = ("formula", "prove")
+
+
+class _Package(ModuleType):
+    """Keeps `layoutdsl.formula` and `layoutdsl.prove` verbs.
+
+    Two rooms have the same names, and the import system would put them in the verbs' place as soon
+    as they are entered. They are reached by ``from layoutdsl.prove import ...``.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in _VERBS or not isinstance(value, ModuleType):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'api')}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

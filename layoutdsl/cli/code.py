@@ -1,0 +1,133 @@
+"""``formula`` and ``generate``: what a layout computes, and the module that does it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from layoutdsl.cli.exits import Exit, Failure, reading, usage, writing
+from layoutdsl.cli.options import JSON, TARGET, choice
+from layoutdsl.cli.output import error, say, say_json
+from layoutdsl.cli.targets import Target, target
+
+if TYPE_CHECKING:
+    from layoutdsl.api import Generated
+    from layoutdsl.model import Layout
+
+
+@click.command(short_help="Print offset, size and inverse as formulas.")
+@TARGET
+@click.option(
+    "--as",
+    "language",
+    type=click.Choice(["python", "c", "latex", "sympy"]),
+    default="python",
+    show_default=True,
+    help="The language of the formulas.",
+)
+@JSON
+def formula(written: str, language: str, form: str) -> None:
+    """Print the formulas of a layout: offset, size, extents, and the way back from an offset.
+
+    \b
+      layoutdsl formula NCHW16c
+      layoutdsl formula demo.layout:NCHW16c --as c
+    """
+    from layoutdsl.cli.sheet import sheet_json, sheet_text
+
+    layout = target(written).layout
+    if form == "json":
+        say_json(sheet_json(layout, language))
+    else:
+        say(sheet_text(layout, language))
+
+
+@click.command(short_help="Generate a numpy module, proved.")
+@click.argument("written", metavar="FILE[:NAME]")
+@click.option(
+    "-o",
+    "--output",
+    default="-",
+    metavar="PATH",
+    help="A file; a directory, for one module per layout; or - for the standard output.",
+)
+@choice("check", "mode", "Write nothing; exit 1 if what is on the disk differs.")
+def generate(written: str, output: str, mode: str) -> int:
+    """Prove a layout and generate a numpy module that packs and unpacks it.
+
+    \b
+      layoutdsl generate NCHW16c -o nchw16c.py
+      layoutdsl generate demo.layout -o modules/
+      layoutdsl generate demo.layout -o modules/ --check
+    """
+    chosen = target(written)
+    layouts = _closed(chosen)
+    folder = output != "-" and (output.endswith("/") or Path(output).is_dir())
+    if len(layouts) != 1 and not folder:
+        hint = f"name one, as {chosen.place}:NAME, or give a directory: -o modules/"
+        raise Failure(Exit.USAGE, f"{chosen.place} has {len(layouts)} layouts", hint)
+    if output == "-" and mode == "check":
+        raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
+    made = [_generated(chosen, layout) for layout in layouts]
+    if output == "-":
+        click.echo(made[0].text, nl=False)
+        return Exit.OK
+    places = [Path(output) / f"{each.name}.py" if folder else Path(output) for each in made]
+    if folder and mode != "check":
+        with writing(f"`{output}`"):
+            Path(output).mkdir(parents=True, exist_ok=True)
+    put = _compare if mode == "check" else _write
+    codes = [put(each, place) for each, place in zip(made, places, strict=True)]
+    return max(codes, default=Exit.OK)
+
+
+def _closed(chosen: Target) -> tuple[Layout, ...]:
+    """The layouts that code can be generated for; in a whole file, those without parameters."""
+    if chosen.name is not None:
+        return chosen.layouts
+    for layout in [each for each in chosen.layouts if each.parameters]:
+        error(f"note: {layout.name} has open parameters and is left out")
+    return tuple(each for each in chosen.layouts if not each.parameters)
+
+
+def _generated(chosen: Target, layout: Layout) -> Generated:
+    from layoutdsl.api import generate as generated
+    from layoutdsl.cli.verdicts import refusing
+
+    with usage(), refusing(chosen):
+        return generated(layout, source=_source(chosen, layout))
+
+
+def _source(chosen: Target, layout: Layout) -> str | None:
+    """The text as it was written; an alias says too little on its own."""
+    text = chosen.module.texts.get(layout.name)
+    return text if text is not None and "[" in text else None
+
+
+def _write(generated: Generated, place: Path) -> Exit:
+    with writing(f"`{place}`"):
+        if place.exists() and not place.is_file():
+            with place.open(
+                "w", encoding="utf-8"
+            ) as device:  # a pipe or a device, kept in its place
+                device.write(generated.text)
+        else:
+            generated.write(place)
+    say(f"wrote {place}{_falls_back(generated)}")
+    return Exit.OK
+
+
+def _compare(generated: Generated, place: Path) -> Exit:
+    if not place.exists():
+        say(f"differs: {place} is not there")
+        return Exit.REFUTED
+    with reading(f"`{place}`"):
+        same = place.read_bytes() == generated.text.encode()
+    say(f"same: {place}" if same else f"differs: {place}")
+    return Exit.OK if same else Exit.REFUTED
+
+
+def _falls_back(generated: Generated) -> str:
+    return "" if generated.fallback is None else f"  (element by element: {generated.fallback})"

@@ -1,0 +1,74 @@
+"""How a verb ends: the exit codes, and the one exception that carries a message to the shell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """The exit codes; stable, and listed by ``layoutdsl --help``."""
+
+    OK = 0
+    REFUTED = 1
+    USAGE = 2
+    UNDECIDED = 3
+    INPUT = 4
+    BUG = 70
+    INTERRUPTED = 130
+    BROKEN_PIPE = 141
+
+
+class Failure(Exception):  # noqa: N818  how a verb fails, not an error of ours
+    """Ends a verb with a message: what, and how to mend it."""
+
+    def __init__(self, code: Exit, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        hint = "" if self.hint is None else f"\n  = help: {self.hint}"
+        return f"error: {self.message}{hint}"
+
+
+@contextmanager
+def usage() -> Iterator[None]:
+    """What does not fit a layout was asked wrongly: a `ValueError` inside is the user's."""
+    try:
+        yield
+    except ValueError as error:
+        message, mark, hint = str(error).partition("; did you mean")
+        raise Failure(Exit.USAGE, message, mark[2:] + hint or None) from None
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Say which input cannot be read, and why."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        message = f"{name} is not UTF-8: byte 0x{byte:02x} at {error.start}"
+        raise Failure(Exit.INPUT, message) from None
+    except OSError as error:
+        raise Failure(Exit.INPUT, f"{name} cannot be read: {reason(error)}") from None
+
+
+@contextmanager
+def writing(name: str) -> Iterator[None]:
+    """Say which output cannot be written, and why."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Failure(Exit.INPUT, f"{name} cannot be written: {reason(error)}") from None
+
+
+def reason(error: OSError) -> str:
+    """Return why the system refused, in its words and our case."""
+    words = error.strerror or str(error) or type(error).__name__
+    return words[:1].lower() + words[1:]

@@ -1,0 +1,89 @@
+"""``where``, ``at`` and ``show``: one element, one slot, the buffer."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from layoutdsl.cli.exits import usage
+from layoutdsl.cli.options import JSON, SHAPE, TARGET
+from layoutdsl.cli.output import coloured, say, say_json
+from layoutdsl.cli.targets import numbers, target
+
+if TYPE_CHECKING:
+    from layoutdsl.show.places import Placement
+    from layoutdsl.show.slots import Held
+
+PAGE = 100
+"""Characters of a line where there is no terminal to ask."""
+
+
+@click.command(short_help="Say where an element lies, digit by digit.")
+@TARGET
+@SHAPE
+@click.option(
+    "--index", required=True, metavar="1,17,2,3", help="The element; or n=1,c=17,h=2,w=3."
+)
+@JSON
+def where(written: str, shape: str, index: str, form: str) -> None:
+    """Say where an element lies, coordinate by coordinate.
+
+    \b
+      layoutdsl where NCHW16c --shape 2,20,3,4 --index 1,17,2,3
+    """
+    from layoutdsl.show.places import where as place
+    from layoutdsl.show.words import placement_text
+
+    layout = target(written).layout
+    with usage():
+        found: Placement = place(layout, numbers(index, "--index"), numbers(shape, "--shape"))
+    if form == "json":
+        say_json(found.as_json())
+    else:
+        say(placement_text(found))
+
+
+@click.command(short_help="Say what a slot holds, and why.")
+@TARGET
+@SHAPE
+@click.argument("offset", type=int)
+@JSON
+def at(written: str, shape: str, offset: int, form: str) -> None:
+    """Say what a slot of the buffer holds: an element, or padding, and why.
+
+    \b
+      layoutdsl at NCHW16c --shape 2,20,3,4 757
+    """
+    from layoutdsl.show.slots import at as slot
+    from layoutdsl.show.words import held_text
+
+    layout = target(written).layout
+    with usage():
+        found: Held = slot(layout, offset, numbers(shape, "--shape"))
+    if form == "json":
+        say_json(found.as_json())
+    else:
+        say(held_text(found))
+
+
+@click.command()
+@TARGET
+@SHAPE
+@click.option("--rows", default=48, type=click.IntRange(1, 4096), help="Rows that are shown.")
+def show(written: str, shape: str, rows: int) -> None:
+    """Show the buffer as a grid, coloured by block.
+
+    \b
+      layoutdsl show NCHW4c --shape 1,6,2,3
+    """
+    from layoutdsl.show.ansi import COLOURS, PLAIN, grid_text
+    from layoutdsl.show.grid import grid
+
+    layout = target(written).layout
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PAGE
+    with usage():
+        found = grid(layout, numbers(shape, "--shape"), width=width, most_rows=rows)
+    say(grid_text(found, COLOURS if coloured(sys.stdout) else PLAIN))

@@ -1,0 +1,167 @@
+"""The group of verbs, and the door through which every run leaves.
+
+Whatever happens, the shell sees an exit code and at most one short message; a traceback only where
+``LAYOUTDSL_DEBUG=1`` asks for it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from layoutdsl import __version__
+from layoutdsl.cli import arrays, code, places, proofs, texts, tour
+from layoutdsl.cli.exits import Exit, Failure, reason
+from layoutdsl.cli.output import error
+from layoutdsl.cli.targets import SHIELD
+from layoutdsl.source import LayoutError
+
+_CODES = """\b
+Exit codes:
+  0    proved, or done
+  1    refuted, or --check found a difference
+  2    the spec or the command line is wrong
+  3    undecided, which is never a pass
+  4    a file cannot be read or written, or does not fit
+  70   a bug of ours
+  130  interrupted
+"""
+
+
+class _Verbs(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the verbs in the order in which they are met, not of the alphabet."""
+        return list(self.commands)
+
+
+@click.group(
+    cls=_Verbs,
+    epilog=_CODES,
+    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 96},
+    no_args_is_help=True,
+)
+@click.version_option(__version__, prog_name="layoutdsl", message="%(prog)s %(version)s")
+def layoutdsl() -> None:
+    """Say how a tensor lies in memory, prove it for every shape, generate the code for it.
+
+    FILE:NAME is a layout of a `.layout` file; a name alone is a layout of the library. FILE alone
+    stands for the only layout of a file, or for all of them; FILE may be - for the standard input.
+
+    \b
+      layoutdsl tour                    see all of it in a few seconds
+      layoutdsl prove demo.layout       prove a file
+      layoutdsl show NCHW4c --shape 1,6,2,3
+    """
+
+
+for _verb in (
+    tour.tour,
+    proofs.check,
+    proofs.prove,
+    code.formula,
+    code.generate,
+    arrays.pack,
+    arrays.unpack,
+    places.where,
+    places.at,
+    places.show,
+    texts.explain,
+    texts.list_library,
+    texts.print_file,
+):
+    layoutdsl.add_command(_verb)
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run a command line and return its exit code."""
+    try:
+        code = _run(arguments)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return _broken_pipe()
+    except OSError as failure:
+        return _unwritten(failure)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    given = sys.argv[1:] if arguments is None else arguments
+    try:
+        result = layoutdsl.main(
+            [SHIELD + each if each.startswith("-:") else each for each in given],
+            prog_name="layoutdsl",
+            standalone_mode=False,
+        )
+    except OSError:
+        raise
+    except SystemExit as ended:  # click leaves so where the reader of our output is gone
+        raise BrokenPipeError from ended
+    except (KeyboardInterrupt, click.Abort):
+        error("interrupted")
+        return Exit.INTERRUPTED
+    except Failure as failure:
+        error(str(failure))
+        return failure.code
+    except LayoutError as failure:
+        error(str(failure))
+        return Exit.USAGE
+    except click.ClickException as failure:
+        return _misused(failure)
+    except MemoryError:
+        error("error: there is not enough memory for this")
+        return Exit.INPUT
+    except Exception as failure:
+        return _bug(failure)
+    return result if isinstance(result, int) else Exit.OK
+
+
+def _misused(failure: click.ClickException) -> int:
+    if isinstance(failure, click.exceptions.NoArgsIsHelpError):
+        click.echo(failure.format_message())
+        return Exit.OK
+    words = failure.format_message().strip()
+    message, mark, hint = words.replace("'", "`").partition(". Did you mean")
+    context = getattr(failure, "ctx", None)
+    verb = context.command_path if context is not None else "layoutdsl"
+    proposed = f"did you mean{hint}" if mark else f"see `{verb} --help`"
+    error(str(Failure(Exit.USAGE, message[:1].lower() + message[1:].rstrip("."), proposed)))
+    return Exit.USAGE
+
+
+def _bug(failure: Exception) -> int:
+    if os.environ.get("LAYOUTDSL_DEBUG") == "1":
+        error("".join(traceback.format_exception(failure)).rstrip())
+    first = (str(failure).splitlines() or [""])[0]
+    words = f"{type(failure).__name__}: {first}" if first else type(failure).__name__
+    hint = "please report it with this command line; LAYOUTDSL_DEBUG=1 shows where it happened"
+    message = f"this is a bug of layoutdsl {__version__}, not of yours: {words}"
+    error(str(Failure(Exit.BUG, message, hint)))
+    return Exit.BUG
+
+
+def _unwritten(failure: OSError) -> int:
+    """Files report their own failures; one that comes this far is most likely the output's."""
+    name = f"`{failure.filename}`" if failure.filename else "the standard output"
+    error(f"error: {name} cannot be written: {reason(failure)}")
+    _drop_output()
+    return Exit.INPUT
+
+
+def _broken_pipe() -> int:
+    """Whoever read our output has read enough; Python must not complain of it at exit."""
+    _drop_output()
+    return Exit.BROKEN_PIPE
+
+
+def _drop_output() -> None:
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, sys.stdout.fileno())
+    except (OSError, ValueError):
+        pass
+    finally:
+        os.close(nowhere)

@@ -1,0 +1,251 @@
+"""Verdicts as text and as JSON."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from layoutdsl.claims import Sound
+from layoutdsl.cli.exits import Exit, Failure
+from layoutdsl.cli.output import error
+from layoutdsl.cli.targets import Target
+from layoutdsl.show.words import index_text, named_text
+
+if TYPE_CHECKING:
+    from layoutdsl.model import Layout
+    from layoutdsl.prove.verdict import Checked, Counterexample, Finding
+
+_COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found of one claim, how long it took, and how the user named the layout."""
+
+    checked: Checked
+    seconds: float
+    spelled: str
+
+    @property
+    def outcome(self) -> str:
+        """In a word or two, for the summary."""
+        if self.checked.status == "undecided":
+            return "undecided"
+        if self.checked.passed:
+            return "proved" if self.checked.claim.polarity == "prove" else "refuted as claimed"
+        return "refuted" if self.checked.claim.polarity == "prove" else "proved, not refuted"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the verdict as plain values."""
+        checked = self.checked
+        return {
+            "claim": checked.claim.text,
+            "polarity": checked.claim.polarity,
+            "layout": checked.claim.layout.name,
+            "status": checked.status,
+            "passed": checked.passed,
+            "seconds": round(self.seconds, 4),
+            "findings": [_finding_json(each, self) for each in checked.findings],
+        }
+
+
+def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
+    from layoutdsl.prove.verdict import Proved, Refuted, Undecided
+
+    match finding:
+        case Proved(name, conditions, certificate, queries):
+            return {
+                "property": name,
+                "status": "proved",
+                "conditions": list(conditions),
+                "certificate": certificate,
+                "queries": queries,
+            }
+        case Refuted(name, example):
+            return {
+                "property": name,
+                "status": "refuted",
+                "sentence": example.sentence,
+                "shape": dict(example.shape),
+                "points": [
+                    {"index": dict(point.index), "words": point.words} for point in example.points
+                ],
+                "replay": _replay(example, verdict),
+            }
+        case Undecided(name, reason):
+            return {"property": name, "status": "undecided", "reason": reason}
+
+
+def verdict_text(verdict: Verdict, verbosity: int) -> str:
+    """Return a verdict: one line where all is as claimed, the evidence where it is not."""
+    checked = verdict.checked
+    if checked.status == "refuted" and not checked.passed:
+        return "\n".join(_refutations(verdict))
+    if checked.status == "proved" and not checked.passed:
+        head = click.style("proved", fg="red", bold=True)
+        words = f"`{_said(checked)}` holds{_range(checked)}, and the text says it does not"
+        return f"{head}: {words}"
+    lines = [_line(verdict)]
+    if checked.status == "undecided":
+        lines += _undecided(checked)
+    elif verbosity == 0:
+        lines += [f"  where {each}" for each in _conditions(checked)]
+    if verbosity:
+        lines += _findings(verdict)
+    return "\n".join(lines)
+
+
+def _said(checked: Checked) -> str:
+    return checked.claim.text.removeprefix(checked.claim.polarity).strip()
+
+
+def _range(checked: Checked) -> str:
+    """For which shapes; where the claim says so itself, nothing."""
+    if checked.claim.where:
+        return ""
+    conditions = ", ".join(map(str, checked.claim.layout.where))
+    return f" for all shapes{' where ' + conditions if conditions else ''}"
+
+
+def _line(verdict: Verdict) -> str:
+    checked = verdict.checked
+    word = click.style(f"{checked.status:<9}", fg=_colour(checked), bold=True)
+    if checked.claim.polarity == "refute":
+        return f"{word}  {_said(checked)}, as claimed  ({_milliseconds(verdict.seconds)})"
+    if checked.status == "undecided":
+        return f"{word}  {_said(checked)}  ({_milliseconds(verdict.seconds)})"
+    return f"{word}  {_said(checked)}{_range(checked)}  ({_effort(verdict)})"
+
+
+def _colour(checked: Checked) -> str:
+    return "green" if checked.passed else _COLOURS[checked.status]
+
+
+def _effort(verdict: Verdict) -> str:
+    from layoutdsl.prove.verdict import Proved
+
+    findings = verdict.checked.findings
+    queries = sum(each.queries for each in findings if isinstance(each, Proved))
+    count = len(findings)
+    words = [f"{count} {'property' if count == 1 else 'properties'}"]
+    words += [f"{queries} {'question' if queries == 1 else 'questions'}"] if queries else []
+    return ", ".join([*words, _milliseconds(verdict.seconds)])
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def _conditions(checked: Checked) -> list[str]:
+    from layoutdsl.prove.verdict import Proved
+
+    found = [each.conditions for each in checked.findings if isinstance(each, Proved)]
+    return list(dict.fromkeys(condition for each in found for condition in each))
+
+
+def _undecided(checked: Checked) -> list[str]:
+    from layoutdsl.prove.verdict import Undecided
+
+    reasons: dict[str, list[str]] = {}
+    for each in checked.findings:
+        if isinstance(each, Undecided):
+            reasons.setdefault(each.reason, []).append(each.property)
+    return [
+        line
+        for reason, properties in reasons.items()
+        for line in (f"  {reason}", *(f"    {each}" for each in properties))
+    ]
+
+
+def _findings(verdict: Verdict) -> list[str]:
+    from layoutdsl.prove.verdict import Proved, Refuted
+
+    lines = []
+    for each in verdict.checked.findings:
+        if isinstance(each, Proved):
+            conditions = f"  where {', '.join(each.conditions)}" if each.conditions else ""
+            lines.append(f"  proved  {each.property}{conditions}")
+        elif isinstance(each, Refuted):
+            lines += [f"  {line}" for line in example_lines(each.example)]
+    return lines
+
+
+def _refutations(verdict: Verdict) -> list[str]:
+    from layoutdsl.prove.verdict import Refuted
+
+    head = click.style("refuted", fg="red", bold=True)
+    lines = []
+    for finding in verdict.checked.findings:
+        if isinstance(finding, Refuted):
+            first, *others = example_lines(finding.example)
+            lines += [f"{head}: {first}", *others]
+            if not isinstance(verdict.checked.claim.predicate, Sound):
+                lines.append(f"  = claim: {verdict.checked.claim.text}")
+            replay = _replay(finding.example, verdict)
+            lines += [f"  = replay: {replay}"] if replay else []
+    return lines
+
+
+def example_lines(example: Counterexample) -> list[str]:
+    """Return a counterexample: its sentence, the shape, and a line per point."""
+    lines = [example.sentence]
+    if example.shape:
+        lines.append(f"  at shape {named_text(example.shape)}")
+    for point in example.points:
+        where = f"{index_text(point.index)} " if point.index else ""
+        lines.append(f"    {where}{point.words}")
+    return lines
+
+
+def _replay(example: Counterexample, verdict: Verdict) -> str | None:
+    """Return the command line that shows the last point, where that is an index."""
+    layout = verdict.checked.claim.layout
+    point = example.points[-1] if example.points else None
+    if point is None or tuple(name for name, _ in point.index) != _axes(layout):
+        return None
+    if not verdict.spelled:
+        return None
+    try:
+        values = layout.bind(dict(example.shape))
+        layout.offset(dict(point.index), values)
+    except ValueError:
+        return None
+    shape = [*layout.shape_of(values), *(values[name] for name in layout.parameters)]
+    index = [value for _, value in point.index]
+    words = ["layoutdsl", "where", verdict.spelled, "--shape", ",".join(map(str, shape))]
+    return shlex.join([*words, "--index", ",".join(map(str, index))])
+
+
+def _axes(layout: Layout) -> tuple[str, ...]:
+    return tuple(axis.name for axis in layout.axes)
+
+
+def verdict_of(target: Target, checked: Checked, seconds: float) -> Verdict:
+    """Return the verdict on a claim about a layout of the target."""
+    return Verdict(checked, seconds, target.spelled(checked.claim.layout))
+
+
+@contextmanager
+def refusing(target: Target) -> Iterator[None]:
+    """Show why a refuted layout is given no code, and fail."""
+    from layoutdsl.api import RefusedError
+
+    try:
+        yield
+    except RefusedError as refused:
+        error(verdict_text(verdict_of(target, refused.checked, 0.0), 0))
+        raise Failure(Exit.REFUTED, str(refused)) from None
+
+
+def summary(verdicts: list[Verdict]) -> str:
+    """Return how many claims came out how, and how long all of it took."""
+    counts: dict[str, int] = {}
+    for verdict in verdicts:
+        counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
+    words = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+    return f"{words or 'nothing to prove'}  ({_milliseconds(sum(v.seconds for v in verdicts))})"

@@ -1,0 +1,164 @@
+"""Text to layouts, and the library: what every verb starts from.
+
+A family of the library is read when one of its layouts is first asked for, so that a text that
+uses none waits for none.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Mapping
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+from layoutdsl import resources
+from layoutdsl.claims import Module
+from layoutdsl.model import Layout
+from layoutdsl.scope import did_you_mean
+from layoutdsl.source import Source
+
+_DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
+_WITH_ARGUMENTS = re.compile(r"([A-Za-z_]\w*)\s*<([\s\w,]*)>", re.ASCII)
+
+
+def load(path: str | PathLike[str]) -> Module:
+    """Return the layouts and claims of a `.layout` file.
+
+    Raises:
+        LayoutError: with every fault of the text.
+        OSError: the file cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    with Path(path).open("rb") as file:
+        return read(file, str(path))
+
+
+def read(stream: BinaryIO, name: str) -> Module:
+    """Return the layouts and claims of a stream, as `load` does of a file.
+
+    No more is read than a text may have.
+    """
+    from layoutdsl.syntax.parser import MOST_CHARACTERS
+
+    most = 4 * MOST_CHARACTERS + 4
+    data = stream.read(most)
+    decoder = getincrementaldecoder("utf-8-sig")()
+    return parse(decoder.decode(data, final=len(data) < most), name)
+
+
+def parse(text: str, name: str = "<text>") -> Module:
+    """Return the layouts and claims of a text; the layouts of the library may be used by name.
+
+    Raises:
+        LayoutError: with every fault of the text.
+    """
+    return elaborated(Source(name, text), _Shelf())
+
+
+def elaborated(source: Source, known: Mapping[str, Layout]) -> Module:
+    """Return the layouts and claims of a text that may use the layouts ``known`` by name.
+
+    Raises:
+        LayoutError: with every fault of the text.
+    """
+    from layoutdsl.elaborate import elaborate
+    from layoutdsl.syntax import parser
+
+    return elaborate(parser.parse(source), source.name, known)
+
+
+def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout:
+    """Return a layout by name; ``NCHWc<8>`` gives its parameters values, and is `NCHWc_8`.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    applied = _WITH_ARGUMENTS.fullmatch(name)
+    wanted = applied[1] if applied else name
+    if wanted not in module:
+        hint = did_you_mean(wanted, module)
+        raise ValueError(f"there is no layout `{wanted}` {where}{'; ' + hint if hint else ''}")
+    if applied is None:
+        return module[name]
+    made = "_".join([wanted, *re.findall(r"\w+", applied[2])])
+    return elaborated(Source(name, f"layout {made} = {name}"), module)[made]
+
+
+def library(name: str) -> Layout:
+    """Return a layout of the library.
+
+    >>> library("NCHW16c").physical_shape((2, 20, 3, 4))
+    (2, 2, 3, 4, 16)
+
+    Raises:
+        ValueError: the library has none of that name.
+    """
+    return pick(_Shelf(), name, "in the library")
+
+
+def library_names() -> tuple[str, ...]:
+    """Return the names of the library's layouts, family by family."""
+    return tuple(_families())
+
+
+def library_module() -> Module:
+    """Return the whole library as one module, with its claims."""
+    found = library_families()
+    layouts = {name: layout for each in found for name, layout in each.items()}
+    texts = {name: text for each in found for name, text in each.texts.items()}
+    return Module("library", layouts, tuple(c for each in found for c in each.claims), texts)
+
+
+def library_families() -> tuple[Module, ...]:
+    """Return the modules of the library, one per file; each is called as its file is."""
+    return tuple(map(_family, dict.fromkeys(_families().values())))
+
+
+def family_of(name: str) -> Module:
+    """Return the family of the library that a layout belongs to; parameters may follow the name.
+
+    Raises:
+        ValueError: the library has none of that name.
+    """
+    wanted = re.split(r"\s*<", name, maxsplit=1)[0]
+    if wanted not in _families():
+        pick(_Shelf(), name, "in the library")
+    return _family(_families()[wanted])
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    return dict(resources.library_families())
+
+
+@cache
+def _families() -> Mapping[str, str]:
+    """The file of each layout, read off the text without parsing it."""
+    return {name: file for file, text in _texts().items() for name in _DECLARED.findall(text)}
+
+
+@cache
+def _family(file: str) -> Module:
+    return elaborated(Source(file, _texts()[file]), _Shelf())
+
+
+class _Shelf(Mapping[str, Layout]):
+    """The library by name; a family is read when one of its layouts is first asked for."""
+
+    def __getitem__(self, name: str) -> Layout:
+        return _family(_families()[name])[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _families()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_families())
+
+    def __len__(self) -> int:
+        return len(_families())
+
+    def __bool__(self) -> bool:
+        return True  # whoever asks whether there is a library must not make us read it

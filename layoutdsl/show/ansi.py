@@ -1,0 +1,128 @@
+"""A grid as text for a terminal, with colours or without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from layoutdsl.show.grid import Cell, Grid, Row
+from layoutdsl.show.words import named_text
+
+MOST_IN_LEGEND = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """How the parts of a grid are marked: terminal sequences to open each, one to close them.
+
+    Attributes:
+        blocks: taken in turn, so that neighbouring blocks differ.
+    """
+
+    blocks: tuple[str, ...]
+    padding: str
+    shared: str
+    dim: str
+    close: str
+
+    def block(self, number: int, text: str) -> str:
+        """Return the text on the ground of a block."""
+        return f"{self.blocks[number % len(self.blocks)]}{text}{self.close}"
+
+    def cell(self, cell: Cell, text: str) -> str:
+        """Return a cell's text as its kind is marked."""
+        match cell.kind:
+            case "element":
+                return self.block(cell.block, text)
+            case "padding":
+                return f"{self.padding}{text}{self.close}"
+            case "shared":
+                return f"{self.shared}{text}{self.close}"
+
+    def faint(self, text: str) -> str:
+        """Return text that stays in the background."""
+        return f"{self.dim}{text}{self.close}"
+
+
+PLAIN = Ink(("",), "", "", "", "")
+# Black on eight light grounds reads well on dark and on light terminals.
+COLOURS = Ink(
+    tuple(f"\x1b[38;5;16;48;5;{ground}m" for ground in (153, 223, 157, 219, 229, 189, 159, 216)),
+    "\x1b[38;5;244m",
+    "\x1b[1;38;5;231;48;5;160m",
+    "\x1b[38;5;244m",
+    "\x1b[0m",
+)
+
+
+def grid_text(grid: Grid, ink: Ink) -> str:
+    """Return the grid with a head, a row per line, and what its marks mean."""
+    name = f"`{grid.layout.name}` at shape {named_text(grid.shape)}"
+    elements = 1
+    for extent in grid.layout.shape_of(dict(grid.shape)):
+        elements *= extent
+    slots = grid.size - grid.start
+    head = f"{name}: {_plural(slots, 'slot')}, {_plural(elements, 'element')}"
+    return "\n".join([head, "", *_rows(grid, ink), "", *_legend(grid, ink)])
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _rows(grid: Grid, ink: Ink) -> list[str]:
+    cell_width = max(len(cell.label) for row in grid.rows for cell in row.cells)
+    columns = len(grid.rows[0].cells)
+    cell_width = max(cell_width, len(str(columns - 1)))
+    offsets = max(len("offset"), len(str(grid.rows[-1].offset)))
+    widths = [
+        max(len(name), *(len(str(row.head[k])) for row in grid.rows))
+        for k, name in enumerate(grid.major)
+    ]
+    names = [f"{name:>{width}}" for name, width in zip(grid.major, widths, strict=True)]
+    numbers = "" if grid.wrapped else "".join(f" {k:>{cell_width}}" for k in range(columns))
+    lines = [ink.faint("  ".join([f"{'offset':>{offsets}}", *names]) + f" |{numbers}")]
+    for row in grid.rows:
+        heads = [f"{value:>{width}}" for value, width in zip(row.head, widths, strict=True)]
+        before = ink.faint("  ".join([f"{row.offset:>{offsets}}", *heads]) + " |")
+        lines.append(before + _cells(row, cell_width, ink))
+    return lines
+
+
+def _cells(row: Row, width: int, ink: Ink) -> str:
+    runs = groupby(row.cells, key=lambda cell: (cell.kind, cell.block))
+    return "".join(
+        ink.cell(Cell(kind, "", block), "".join(f" {cell.label:>{width}}" for cell in cells))
+        for (kind, block), cells in runs
+    )
+
+
+def _legend(grid: Grid, ink: Ink) -> list[str]:
+    kinds = {cell.kind for row in grid.rows for cell in row.cells}
+    lines = []
+    if grid.axes:
+        along = f", side by side by {', '.join(grid.minor)}" if grid.minor else ""
+        lines.append(f"a cell shows {', '.join(grid.axes)}{along}")
+    else:
+        lines.append("* is an element")
+    if "padding" in kinds:
+        lines.append(f"{ink.padding}.{ink.close} is padding")
+    if "shared" in kinds:
+        lines.append(f"{ink.shared}several elements want the same slot{ink.close}")
+    if ink.blocks != PLAIN.blocks and len(grid.blocks) > 1:
+        lines.append(_colours(grid, ink))
+    if grid.start:
+        lines.append(f"{_plural(grid.start, 'slot')} before the first")
+    if grid.rows_in_all > len(grid.rows):
+        left_out = grid.rows_in_all - len(grid.rows)
+        lines.append(f"left out: {left_out} of {grid.rows_in_all} rows")
+    return lines
+
+
+def _colours(grid: Grid, ink: Ink) -> str:
+    shown = [
+        ink.block(number, f" {named_text(tuple(zip(grid.block_of, block, strict=True)))} ")
+        for number, block in enumerate(grid.blocks[:MOST_IN_LEGEND])
+    ]
+    more = " and so on" if len(grid.blocks) > MOST_IN_LEGEND else ""
+    return f"colours: {' '.join(shown)}{more}"

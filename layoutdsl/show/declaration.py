@@ -1,0 +1,58 @@
+"""A layout as the language writes it, from its meaning alone: aliases and parameters resolved."""
+
+from __future__ import annotations
+
+from layoutdsl.bounds import ZERO
+from layoutdsl.expr import Constant, coordinate_text, text
+from layoutdsl.model import Axis, Fill, FillAny, FillValue, FillZeroPoint, Layout
+
+
+def declaration(layout: Layout) -> str:
+    """Return the layout in one line; elaborated, it means the same again."""
+    parameters = f"<{', '.join(layout.parameters)}>" if layout.parameters else ""
+    head = f"layout {layout.name}{parameters}{axes_text(layout)}"
+    return " ".join([head, "=", body(layout), *clauses(layout)])
+
+
+def axes_text(layout: Layout) -> str:
+    """Return the axes with the extents that are not just their names in upper case."""
+    return f"({', '.join(map(_axis, layout.axes))})"
+
+
+def _axis(axis: Axis) -> str:
+    if isinstance(axis.extent, Constant) or axis.extent.name != axis.name.upper():
+        return f"{axis.name}: {text(axis.extent)}"
+    return axis.name
+
+
+def body(layout: Layout) -> str:
+    """Return the list of coordinates, ``;`` before the place within a chunk."""
+    places = list(map(coordinate_text, layout.coordinates))
+    if layout.chunk_rank is None:
+        return f"[{', '.join(places)}]"
+    return f"[{', '.join(places[: layout.chunk_rank])}; {', '.join(places[layout.chunk_rank :])}]"
+
+
+def clauses(layout: Layout) -> list[str]:
+    """Return the clauses that say something else than the default."""
+    found = []
+    if layout.fill != FillValue(0):
+        found.append(f"fill {fill_text(layout.fill)}")
+    if layout.element is not None:
+        found.append(f"of {layout.element.name}")
+    if layout.start != ZERO:
+        found.append(f"offset {text(layout.start)}")
+    if layout.where:
+        found.append(f"where {', '.join(map(str, layout.where))}")
+    return found
+
+
+def fill_text(fill: Fill) -> str:
+    """Return what follows the word ``fill``."""
+    match fill:
+        case FillValue(value):
+            return str(value)
+        case FillAny():
+            return "any"
+        case FillZeroPoint():
+            return "zero_point"

@@ -1,0 +1,155 @@
+"""Where an element lies, coordinate by coordinate. Nothing is printed here; `words` writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+from layoutdsl.expr import Constant, Expr, coordinate_text, evaluate, substitute, text
+from layoutdsl.model import Indices, Layout, Shape
+
+Named: TypeAlias = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One coordinate and what it adds to the offset.
+
+    ``working`` is its expression with the numbers put in, before it is worked out.
+    """
+
+    coordinate: str
+    working: str
+    value: int
+    extent: int
+    stride: int
+
+    @property
+    def amount(self) -> int:
+        """What the coordinate adds to the offset, in elements."""
+        return self.value * self.stride
+
+    def as_json(self) -> dict[str, object]:
+        """Return the term as plain values."""
+        return {
+            "coordinate": self.coordinate,
+            "working": self.working,
+            "value": self.value,
+            "extent": self.extent,
+            "stride": self.stride,
+            "amount": self.amount,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A position in bytes, and in bits within the byte, low bits first."""
+
+    element: str
+    byte: int
+    bit: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return the address as plain values."""
+        return {"element": self.element, "byte": self.byte, "bit": self.bit}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A run of elements that stay together, and a place in it, in elements."""
+
+    number: int
+    place: int
+
+    def as_json(self) -> dict[str, object]:
+        """Return the chunk as plain values."""
+        return {"number": self.number, "place": self.place}
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where one element lies.
+
+    Attributes:
+        shape: every extent and parameter with its value.
+        start: elements before the first slot.
+        chunk: where the layout has chunks.
+        address: where the element type is known.
+    """
+
+    layout: Layout
+    shape: Named
+    index: Named
+    terms: tuple[Term, ...]
+    start: int
+    offset: int
+    chunk: Chunk | None
+    address: Address | None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the placement as plain values."""
+        return {
+            "layout": self.layout.name,
+            "shape": dict(self.shape),
+            "index": dict(self.index),
+            "offset": self.offset,
+            "start": self.start,
+            "coordinates": [term.as_json() for term in self.terms],
+            "chunk": self.chunk and self.chunk.as_json(),
+            "address": self.address and self.address.as_json(),
+        }
+
+
+def where(layout: Layout, index: Indices, shape: Shape) -> Placement:
+    """Return where the element lies, with what each coordinate adds.
+
+    Raises:
+        ValueError: the shape or the index does not fit the layout.
+    """
+    offset = layout.offset(index, shape)
+    values = layout.bind(shape)
+    given = named(layout, index)
+    numbers: dict[str, Expr] = {name: Constant(value) for name, value in (*values.items(), *given)}
+    return Placement(
+        layout,
+        tuple(values.items()),
+        given,
+        terms(
+            layout,
+            layout.place(index, shape),
+            [text(substitute(each.value, numbers)) for each in layout.coordinates],
+            values,
+        ),
+        evaluate(layout.start, values),
+        offset,
+        None if layout.chunk_rank is None else Chunk(*layout.chunk(index, shape)),
+        address(layout, offset),
+    )
+
+
+def named(layout: Layout, index: Indices) -> Named:
+    """Return an index with the names of its axes, in axis order."""
+    if isinstance(index, Mapping):
+        return tuple((axis.name, index[axis.name]) for axis in layout.axes)
+    return tuple((axis.name, value) for axis, value in zip(layout.axes, index, strict=True))
+
+
+def terms(
+    layout: Layout, place: Sequence[int], workings: Sequence[str], values: Mapping[str, int]
+) -> tuple[Term, ...]:
+    """Return one term per coordinate, from its value and how that was worked out."""
+    box = [evaluate(each.extent, values) for each in layout.coordinates]
+    return tuple(
+        Term(coordinate_text(each), workings[k], place[k], box[k], prod(box[k + 1 :]))
+        for k, each in enumerate(layout.coordinates)
+    )
+
+
+def address(layout: Layout, offset: int) -> Address | None:
+    """Return the offset in bytes, where the layout knows its element type."""
+    if layout.element is None:
+        return None
+    byte, bit = divmod(offset * layout.element.bits, 8)
+    return Address(layout.element.name, byte, bit)

@@ -1,0 +1,161 @@
+"""What a slot of the buffer holds, and why. Nothing is printed here; `words` writes it.
+
+The answer is `Layout.decode`. The closed inverse only explains it: its steps, worked out in
+numbers, show how each index is put together, and which digit or index goes too far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import islice
+from math import prod
+from typing import Literal
+
+from layoutdsl.digits import Network, network
+from layoutdsl.expr import Constant, Expr, Index, evaluate, indices, substitute, text
+from layoutdsl.inverse import SLOT, Inverse, digit_name, invert, whole_name
+from layoutdsl.model import Condition, Layout, Shape
+from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
+
+MOST_HOLDERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """How an index is put together from digits: ``c = c/16*16 + c%16 = 1*16 + 1 = 17``."""
+
+    axis: str
+    digits: str
+    working: str
+    value: int
+    extent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one slot holds.
+
+    Attributes:
+        holds: an element, padding, or nothing yet, where the slot lies before the first.
+        elements: the index of the element; of the first few where a wrong layout puts several here.
+        reasons: why the slot is padding.
+        recovered: how each index is put together; empty where the layout has no closed inverse.
+    """
+
+    layout: Layout
+    shape: Named
+    slot: int
+    holds: Literal["element", "padding", "before"]
+    elements: tuple[Named, ...]
+    reasons: tuple[str, ...]
+    terms: tuple[Term, ...]
+    recovered: tuple[Recovered, ...]
+    chunk: Chunk | None
+    address: Address | None
+
+    def as_json(self) -> dict[str, object]:
+        """Return what is held as plain values."""
+        return {
+            "layout": self.layout.name,
+            "shape": dict(self.shape),
+            "offset": self.slot,
+            "holds": self.holds,
+            "index": dict(self.elements[0]) if self.elements else None,
+            "elements": [dict(each) for each in self.elements],
+            "reasons": list(self.reasons),
+            "coordinates": [term.as_json() for term in self.terms],
+            "chunk": self.chunk and self.chunk.as_json(),
+            "address": self.address and self.address.as_json(),
+        }
+
+
+def at(layout: Layout, slot: int, shape: Shape) -> Held:
+    """Return what the slot holds, and why.
+
+    Raises:
+        ValueError: the shape does not fit, or the slot is outside the buffer.
+    """
+    values = layout.bind(shape)
+    given = tuple(values.items())
+    found = tuple(named(layout, each) for each in islice(layout.holders(slot, shape), MOST_HOLDERS))
+    rest = slot - evaluate(layout.start, values)
+    if rest < 0 and not found:
+        return Held(layout, given, slot, "before", (), (), (), (), None, address(layout, slot))
+    reading = _read(layout, slot, values)
+    inside = prod(layout.box(shape)[layout.chunk_rank or 0 :])
+    return Held(
+        layout,
+        given,
+        slot,
+        "element" if found else "padding",
+        found,
+        () if found else reading.reasons,
+        _terms(layout, rest, values),
+        reading.recovered,
+        None if layout.chunk_rank is None else Chunk(*divmod(rest, inside)),
+        address(layout, slot),
+    )
+
+
+def _terms(layout: Layout, rest: int, values: Mapping[str, int]) -> tuple[Term, ...]:
+    box = [evaluate(each.extent, values) for each in layout.coordinates]
+    place, workings = [], []
+    for k, extent in enumerate(box):
+        stride = prod(box[k + 1 :])
+        place.append(rest // stride % extent if k else rest // stride)
+        divided = str(rest) if stride == 1 else f"{rest}/{stride}"
+        workings.append(divided if k == 0 else f"{divided}%{extent}")
+    return terms(layout, place, workings, values)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The closed inverse, worked out for one slot."""
+
+    recovered: tuple[Recovered, ...]
+    reasons: tuple[str, ...]
+
+
+def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
+    inverse, digits = invert(layout), network(layout)
+    if not (isinstance(inverse, Inverse) and isinstance(digits, Network)):
+        return _Reading((), ("no index of the shape lies here",))
+    known = {**values, SLOT: slot}
+    for name, step in inverse.steps:
+        known[name] = evaluate(step, known)
+    written = _written(digits)
+    reasons = [_beyond(guard, known, written) for guard in inverse.guards if not guard.holds(known)]
+    recovered = []
+    for axis, (name, value) in zip(layout.axes, inverse.index, strict=True):
+        each = Recovered(
+            name,
+            text(substitute(value, written)),
+            text(substitute(value, {n: Constant(known[n]) for n in indices(value)})),
+            evaluate(value, known),
+            evaluate(axis.extent, known),
+        )
+        recovered.append(each)
+        if each.value >= each.extent:
+            reasons.append(f"{name} = {each.value} is not below {_limit(axis.extent, known)}")
+    return _Reading(tuple(recovered), tuple(reasons) or ("no index of the shape lies here",))
+
+
+def _written(digits: Network) -> dict[str, Expr]:
+    """What each name of the inverse stands for, as the layout writes it."""
+    written = {digit_name(number): wire.value for number, wire in enumerate(digits.wires)}
+    return written | {whole_name(k): chain.whole for k, chain in enumerate(digits.chains)}
+
+
+def _beyond(guard: Condition, known: Mapping[str, int], written: Mapping[str, Expr]) -> str:
+    assert isinstance(guard.left, Index)
+    digit, value = text(substitute(guard.left, written)), known[guard.left.name]
+    if guard.operator == "==":
+        return f"`{digit}` is always {text(guard.right)}, and {value} here"
+    return f"`{digit}` = {value} is not below {_limit(guard.right, known)}"
+
+
+def _limit(extent: Expr, known: Mapping[str, int]) -> str:
+    """An extent with its value: ``C = 20``."""
+    number = "" if isinstance(extent, Constant) else f" = {evaluate(extent, known)}"
+    return text(extent) + number

@@ -1,0 +1,107 @@
+"""Placements and slots in words: a head, a table of coordinates, what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.show.places import Address, Chunk, Named, Placement, Term
+from layoutdsl.show.slots import Held, Recovered
+
+_HEAD = ("coordinate", "value", "extent", "stride", "amount")
+
+
+def placement_text(placement: Placement) -> str:
+    """Return where an element lies: one row per coordinate, and their sum."""
+    head = f"{_at_shape(placement.layout, placement.shape)}"
+    rows = [_row(term) for term in placement.terms]
+    if placement.start:
+        rows.insert(0, ("offset", "", "", "", str(placement.start)))
+    lines = [
+        head,
+        f"{index_text(placement.index)} -> offset {placement.offset}",
+        "",
+        *_table([_HEAD, *rows, ("sum", "", "", "", str(placement.offset))]),
+        *_extras(placement.chunk, placement.address),
+    ]
+    return "\n".join(lines)
+
+
+def held_text(held: Held) -> str:
+    """Return what a slot holds: one row per coordinate, and how the index follows."""
+    lines = [_at_shape(held.layout, held.shape), _held_line(held)]
+    lines += [f"  = note: {index_text(each)} lies here too" for each in held.elements[1:]]
+    if held.terms:
+        lines += ["", *_table([_HEAD[:4], *(_row(term)[:4] for term in held.terms)])]
+    if held.recovered:
+        lines += ["", *map(_recovered, held.recovered)]
+    return "\n".join([*lines, *_extras(held.chunk, held.address)])
+
+
+def index_text(index: Named) -> str:
+    """Return an index as messages write it: ``(n=0, c=8)``."""
+    return f"({named_text(index, ', ')})"
+
+
+def named_text(values: Named, between: str = " ") -> str:
+    """Return names with their values: ``N=1 C=9``."""
+    return between.join(f"{name}={value}" for name, value in values)
+
+
+def _at_shape(layout: Layout, shape: Named) -> str:
+    return f"`{layout.name}` at shape {named_text(shape)}" if shape else f"`{layout.name}`"
+
+
+def _held_line(held: Held) -> str:
+    match held.holds:
+        case "element":
+            return f"offset {held.slot} -> {index_text(held.elements[0])}"
+        case "before":
+            return f"offset {held.slot} lies before the first element"
+        case "padding":
+            return f"offset {held.slot} is padding{_filled(held.layout)}: {'; '.join(held.reasons)}"
+
+
+def _filled(layout: Layout) -> str:
+    match layout.fill:
+        case FillValue(value):
+            return f", filled with {value}"
+        case FillAny():
+            return ", with any value in it"
+        case FillZeroPoint():
+            return ", filled with the zero point"
+
+
+def _row(term: Term) -> tuple[str, ...]:
+    plain = term.working == str(term.value)
+    value = term.working if plain else f"{term.working} = {term.value}"
+    return term.coordinate, value, str(term.extent), str(term.stride), str(term.amount)
+
+
+def _table(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the rows with the first column to the left, and the numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *others in rows:
+        cells = [f"{each:>{width}}" for each, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join(["", f"{first:<{widths[0]}}", *cells]).rstrip())
+    return lines
+
+
+def _recovered(recovered: Recovered) -> str:
+    steps = [recovered.digits, recovered.working, str(recovered.value)]
+    shown = [
+        step for k, step in enumerate(steps) if step != recovered.axis and step not in steps[:k]
+    ]
+    too_far = "" if recovered.value < recovered.extent else f", not below {recovered.extent}"
+    return f"  {recovered.axis} = {' = '.join(shown)}{too_far}"
+
+
+def _extras(chunk: Chunk | None, address: Address | None) -> list[str]:
+    lines = []
+    if chunk is not None:
+        lines.append(f"  chunk {chunk.number}, place {chunk.place} in it")
+    if address is not None:
+        bit = f", bit {address.bit}" if address.bit else ""
+        lines.append(f"  address: byte {address.byte}{bit}, for elements of {address.element}")
+    return ["", *lines] if lines else []

@@ -1,0 +1,139 @@
+"""Print the figures that the README and closing notes quote: proofs, start-up, packing.
+
+Run it as ``python tests/figures.py``; nothing here is a test. Times are medians of interleaved
+rounds on this machine; read them as ratios.
+"""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from layoutdsl import api
+from layoutdsl.claims import Claim, Sound
+from layoutdsl.prove import certificate, check
+from layoutdsl.prove.checker import PREAMBLE
+from layoutdsl.prove.solver import program
+from layoutdsl.prove.verdict import Proved
+
+ROUNDS = 7
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Return how long one call takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def proofs() -> None:
+    """Time to prove each library layout, questions, and the slowest question."""
+    layouts = [api.library(name) for name in api.library_names()]
+    claims = [Claim("prove", each, Sound(), (), each.name) for each in layouts]
+    times: dict[str, list[float]] = {claim.text: [] for claim in claims}
+    questions: dict[str, int] = {}
+    for _ in range(ROUNDS):
+        for claim in claims:
+            start = time.perf_counter()
+            found = check(claim)
+            times[claim.text].append(time.perf_counter() - start)
+            assert found.status == "proved", claim.text
+            proved = [each for each in found.findings if isinstance(each, Proved)]
+            questions[claim.text] = sum(each.queries for each in proved)
+    medians = {name: statistics.median(each) for name, each in times.items()}
+    worst = max(medians, key=lambda name: medians[name])
+    print(f"library layouts proved        {len(claims)}, each for all shapes")
+    print(f"  median, worst               {statistics.median(medians.values()) * 1e3:.0f} ms, ", end="")
+    print(f"{medians[worst] * 1e3:.0f} ms ({worst})")
+    print(f"  all of them                 {sum(medians.values()):.2f} s on one core")
+    print(f"  questions                   {sum(questions.values())}, at most {max(questions.values())}")
+    slowest()
+
+
+def slowest() -> None:
+    """Time every question of the library on its own, in one solver process."""
+    asked: list[str] = []
+    real = certificate.ask
+    try:
+        certificate.ask = lambda questions: (asked.extend(questions), real(questions))[1]  # type: ignore[assignment]
+        for name in api.library_names():
+            check(Claim("prove", api.library(name), Sound(), (), name))
+    finally:
+        certificate.ask = real
+    with subprocess.Popen(
+        [program(), "-smt2", "-in"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as z3:
+        assert z3.stdin is not None
+        assert z3.stdout is not None
+        z3.stdin.write(PREAMBLE)
+        times = []
+        for question in asked:
+            start = time.perf_counter()
+            z3.stdin.write(f"(push 1)\n{question}(check-sat)\n(pop 1)\n")
+            z3.stdin.flush()
+            assert z3.stdout.readline() == "unsat\n"
+            times.append(time.perf_counter() - start)
+        z3.stdin.close()
+    print(f"  one question                {statistics.median(times) * 1e3:.2f} ms, ", end="")
+    print(f"slowest {max(times) * 1e3:.1f} ms")
+
+
+def start_up() -> None:
+    """Whole processes, from start to exit."""
+    where = ["where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1,17,2,3"]
+    commands: dict[str, tuple[list[str], str]] = {
+        "python -c pass": ([], ""),
+        "layoutdsl --help": (["--help"], ""),
+        "layoutdsl check, syntax error": (["check", "-"], "layout X(n) = [n"),
+        "layoutdsl where": (where, ""),
+        "layoutdsl prove NCHW16c": (["prove", "NCHW16c"], ""),
+        "layoutdsl tour": (["tour"], ""),
+    }
+    times: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(ROUNDS):
+        for name, (arguments, text) in commands.items():
+            module = ["-m", "layoutdsl", *arguments] if arguments else ["-c", "pass"]
+            command = [sys.executable, *module]
+            start = time.perf_counter()
+            subprocess.run(command, input=text, text=True, capture_output=True, check=False)
+            times[name].append(time.perf_counter() - start)
+    for name, each in times.items():
+        print(f"{name:<30}{statistics.median(each) * 1e3:.0f} ms")
+
+
+def packing() -> None:
+    """NCHW16c (8,256,56,56) f32: a plain copy, ours, and np.pad + transpose, interleaved."""
+    module = api.compile(api.library("NCHW16c"))
+    tensor = np.random.default_rng(0).random((8, 256, 56, 56), dtype=np.float32)
+    out = np.empty(module.physical_shape(tensor.shape), np.float32)
+    plain = np.empty_like(tensor)
+
+    def padded() -> None:
+        n, c, h, w = tensor.shape
+        full = np.pad(tensor, ((0, 0), (0, -c % 16), (0, 0), (0, 0)))
+        blocked = full.reshape(n, -(-c // 16), 16, h, w)
+        np.copyto(out, blocked.transpose(0, 1, 3, 4, 2))
+
+    works = {
+        "copy": lambda: np.copyto(plain, tensor),
+        "pack": lambda: module.pack(tensor, out=out),
+        "np.pad": padded,
+    }
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(3 * ROUNDS):
+        for name, work in works.items():
+            times[name].append(seconds(work))
+    copy, pack, pad = (statistics.median(times[name]) for name in ("copy", "pack", "np.pad"))
+    print(f"pack NCHW16c (8,256,56,56) f32 {copy / pack:.2f} of a plain copy, ", end="")
+    print(f"{pad / pack:.1f} times as fast as np.pad + transpose")
+
+
+if __name__ == "__main__":
+    proofs()
+    start_up()
+    packing()

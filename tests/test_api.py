@@ -1,0 +1,187 @@
+"""The Python surface: what `import layoutdsl` offers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import FunctionType
+
+import numpy as np
+import pytest
+
+import layoutdsl
+from layoutdsl.api import RefusedError, claims_about, claims_of, library_families, pick
+from layoutdsl.claims import Sound
+from layoutdsl.source import LayoutError
+
+TEXT = """\
+layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]
+layout NCHWc<k>(n, c, h, w) = [n, c/k, h, w, c%k]
+layout Broken(n, c) = [n, c%4]
+refute Broken
+prove NCHW16c fits int32 where N <= 8, C <= 64, H <= 64, W <= 64
+"""
+INDEX = {"n": 1, "c": 17, "h": 2, "w": 3}
+SHAPE = {"N": 2, "C": 20, "H": 3, "W": 4}
+
+
+@pytest.fixture(scope="module")
+def module() -> layoutdsl.Module:
+    return layoutdsl.parse(TEXT)
+
+
+def test_every_name_is_there() -> None:
+    for name in layoutdsl.__all__:
+        assert getattr(layoutdsl, name) is not None
+    assert set(layoutdsl.__all__) <= set(dir(layoutdsl))
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        _ = layoutdsl.no_such_name
+
+
+def test_verbs_stay_verbs_when_the_rooms_of_their_name_are_entered() -> None:
+    from layoutdsl.formula import offset_expr
+    from layoutdsl.prove.verdict import Proved
+
+    assert (offset_expr.__name__, Proved.__name__) == ("offset_expr", "Proved")
+    assert isinstance(layoutdsl.formula, FunctionType)
+    assert isinstance(layoutdsl.prove, FunctionType)
+
+
+def test_a_module_is_a_mapping(module: layoutdsl.Module) -> None:
+    assert list(module) == ["NCHW16c", "NCHWc", "Broken"]
+    assert module["NCHW16c"].offset((1, 17, 2, 3), (2, 20, 3, 4)) == 753
+    assert module["NCHW16c"].offset(INDEX, SHAPE) == 753
+
+
+def test_load(tmp_path: Path) -> None:
+    path = tmp_path / "demo.layout"
+    path.write_text(TEXT)
+    assert list(layoutdsl.load(path)) == list(layoutdsl.load(str(path)))
+    assert layoutdsl.load(path).name == str(path)
+    path.write_bytes(b"\xef\xbb\xbf" + TEXT.replace("\n", "\r\n").encode())
+    assert layoutdsl.load(path)["NCHW16c"] == layoutdsl.parse(TEXT)["NCHW16c"]
+    with pytest.raises(FileNotFoundError):
+        layoutdsl.load(tmp_path / "none.layout")
+    path.write_bytes(b"\xff")
+    with pytest.raises(UnicodeDecodeError):
+        layoutdsl.load(path)
+
+
+def test_an_endless_file_is_refused() -> None:
+    if not Path("/dev/zero").exists():
+        pytest.skip("no /dev/zero on this system")
+    with pytest.raises(LayoutError, match="L10"):
+        layoutdsl.load("/dev/zero")
+
+
+def test_a_text_cut_within_a_character_is_too_long(tmp_path: Path) -> None:
+    path = tmp_path / "long.layout"
+    path.write_text("#" + "\N{SNOWMAN}" * 500_000, encoding="utf-8")
+    with pytest.raises(LayoutError, match="L103"):
+        layoutdsl.load(path)
+
+
+def test_the_library_is_used_by_name() -> None:
+    module = layoutdsl.parse("layout Mine = NCHWc<8> prove Mine == NCHW16c where C <= 8")
+    assert module["Mine"].physical_shape((2, 20, 3, 4)) == (2, 3, 3, 4, 8)
+    with pytest.raises(LayoutError, match="did you mean `NCHW16c`"):
+        layoutdsl.parse("layout Mine = NCHW16")
+
+
+def test_the_library() -> None:
+    names = layoutdsl.library_names()
+    assert len(set(names)) == len(names) > 20
+    assert tuple(layoutdsl.library_module()) == names
+    for name in names:
+        assert layoutdsl.library(name).name == name
+    families = library_families()
+    assert sum(map(len, families)) == len(names)
+    assert len(layoutdsl.library_module().claims) == sum(len(each.claims) for each in families)
+    assert layoutdsl.library("NCHWc<16>").physical_shape((2, 20, 3, 4)) == (2, 2, 3, 4, 16)
+    with pytest.raises(ValueError, match="no layout `NCHW16` in the library; did you mean"):
+        layoutdsl.library("NCHW16")
+
+
+def test_picking_with_parameters(module: layoutdsl.Module) -> None:
+    layout = pick(module, "NCHWc<16>")
+    assert (layout.name, layout.parameters) == ("NCHWc_16", ())
+    assert layout.coordinates == module["NCHW16c"].coordinates
+    with pytest.raises(LayoutError, match="L210"):
+        pick(module, "NCHW16c<2>")
+    with pytest.raises(ValueError, match="no layout `Nothing` here"):
+        pick(module, "Nothing<2>")
+
+
+def test_what_is_checked_without_asking(module: layoutdsl.Module) -> None:
+    assert [claim.text for claim in claims_of(module)] == [
+        "prove NCHW16c",
+        "prove NCHWc",
+        "refute Broken",
+        "prove NCHW16c fits int32 where N <= 8, C <= 64, H <= 64, W <= 64",
+    ]
+    assert [claim.text for claim in claims_about(module, module["Broken"])] == ["refute Broken"]
+    assert isinstance(claims_of(module["Broken"])[0].predicate, Sound)
+
+
+def test_prove(module: layoutdsl.Module) -> None:
+    asked: list[str] = []
+    report = layoutdsl.prove(module, asked.append)
+    assert [each.status for each in report.checked] == ["proved", "proved", "refuted", "proved"]
+    assert (report.status, report.passed) == ("proved", True)
+    assert asked
+    assert layoutdsl.prove(module["Broken"]).status == "refuted"
+    assert layoutdsl.prove(claims_of(module)[:1]).passed
+
+
+def test_formula(module: layoutdsl.Module) -> None:
+    found = layoutdsl.formula(module["NCHW16c"])
+    values = {**INDEX, **SHAPE}
+    assert found.offset.subs({s: values[s.name] for s in found.offset.free_symbols}) == 753
+
+
+def test_generate(module: layoutdsl.Module, tmp_path: Path) -> None:
+    made = layoutdsl.generate(module["NCHW16c"], source=module.texts["NCHW16c"])
+    assert made.name == "NCHW16c"
+    assert made.fallback is None
+    assert module.texts["NCHW16c"] in made.text
+    assert "unproved" not in made.text
+    assert made.text == layoutdsl.generate(module["NCHW16c"]).text
+    path = made.write(tmp_path / "made.py")
+    assert path.read_text() == made.text
+    assert made.load().offset((1, 17, 2, 3), (2, 20, 3, 4)) == 753
+
+
+def test_the_certificate_is_in_the_head(module: layoutdsl.Module) -> None:
+    made = layoutdsl.generate(module["NCHW16c"])
+    certificate = made.load().CERTIFICATE
+    assert len(certificate) == 64
+    int(certificate, 16)
+
+
+def test_an_unproved_layout_says_so() -> None:
+    layout = layoutdsl.parse("layout Swizzled(h, w: 4) = [h, w ^ h%4]")["Swizzled"]
+    made = layoutdsl.generate(layout)
+    assert made.load().CERTIFICATE.startswith("unproved: ")
+    assert made.fallback is not None
+
+
+def test_a_refuted_layout_is_refused(module: layoutdsl.Module) -> None:
+    for verb in (layoutdsl.generate, layoutdsl.compile):
+        with pytest.raises(ValueError, match="`Broken` is refuted") as caught:
+            verb(module["Broken"])
+        assert isinstance(caught.value, RefusedError)
+        assert caught.value.checked.status == "refuted"
+
+
+def test_open_parameters_are_refused(module: layoutdsl.Module) -> None:
+    with pytest.raises(ValueError, match="NCHWc has parameters without a value"):
+        layoutdsl.generate(module["NCHWc"])
+
+
+def test_compile(module: layoutdsl.Module) -> None:
+    layout = module["NCHW16c"]
+    ready = layoutdsl.compile(layout)
+    tensor = np.arange(2 * 20 * 3 * 4).reshape(2, 20, 3, 4)
+    packed = ready.pack(tensor)
+    assert packed.shape == layout.physical_shape(tensor.shape)
+    assert np.array_equal(ready.unpack(packed, tensor.shape), tensor)
+    assert layoutdsl.compile(layoutdsl.parse(TEXT)["NCHW16c"]) is ready

@@ -1,0 +1,220 @@
+"""`pack` and `unpack`: `.npy` in and out, whole or not at all, and how it may fail."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_shell import Ended, Shell, shell
+
+from layoutdsl.api import library
+from layoutdsl.cli import npy
+
+__all__ = ["shell"]
+
+SHAPE = (2, 20, 3, 4)
+TENSOR = np.arange(2 * 20 * 3 * 4, dtype=np.float32).reshape(SHAPE)
+
+
+def stored(array: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def litter() -> list[str]:
+    return [path.name for path in Path().iterdir() if path.suffix == ".tmp"]
+
+
+def test_there_and_back(shell: Shell) -> None:
+    np.save("in.npy", TENSOR)
+    assert shell("pack", "NCHW16c", "in.npy", "out.npy") == Ended(0, "", "", b"")
+    packed = np.load("out.npy")
+    layout = library("NCHW16c")
+    assert packed.shape == layout.physical_shape(SHAPE)
+    flat = packed.reshape(-1)
+    for index in np.ndindex(*SHAPE):
+        assert flat[layout.offset(index, SHAPE)] == TENSOR[index]
+    assert shell("unpack", "NCHW16c", "out.npy", "back.npy", "--shape", "2,20,3,4").code == 0
+    assert np.array_equal(np.load("back.npy"), TENSOR)
+    assert litter() == []
+
+
+def test_through_pipes(shell: Shell) -> None:
+    packed = shell("pack", "NCHW16c", "-", "-", stdin=stored(TENSOR))
+    assert (packed.code, packed.err) == (0, "")
+    back = shell("unpack", "NCHW16c", "-", "-", "--shape", "2,20,3,4", stdin=packed.raw)
+    assert np.array_equal(np.load(io.BytesIO(back.raw)), TENSOR)
+
+
+def test_a_named_pipe(shell: Shell) -> None:
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=lambda: Path("pipe").write_bytes(stored(TENSOR)))
+    writer.start()
+    assert shell("pack", "NCHW16c", "pipe", "out.npy").code == 0
+    writer.join()
+    assert np.load("out.npy").shape == (2, 2, 3, 4, 16)
+
+
+def test_fill(shell: Shell) -> None:
+    np.save("in.npy", TENSOR)
+    assert shell("pack", "NCHW16c", "in.npy", "out.npy", "--fill", "-1").code == 0
+    assert np.sum(np.load("out.npy") == -1) == 768 - TENSOR.size
+    assert shell("pack", "NCHW16c", "in.npy", "out.npy", "--fill", "0.5").code == 0
+    assert np.sum(np.load("out.npy") == 0.5) == 768 - TENSOR.size
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.asfortranarray(TENSOR),
+        TENSOR.astype(">f8"),
+        TENSOR.astype(bool),
+        TENSOR.astype(np.int8),
+        TENSOR.astype(np.complex64),
+    ],
+    ids=lambda array: str(array.dtype),
+)
+def test_every_plain_type(shell: Shell, array: np.ndarray) -> None:
+    np.save("in.npy", array)
+    assert shell("pack", "NCHW16c", "in.npy", "out.npy").code == 0
+    assert shell("unpack", "NCHW16c", "out.npy", "back.npy", "--shape", "2,20,3,4").code == 0
+    back = np.load("back.npy")
+    assert back.dtype == array.dtype
+    assert np.array_equal(back, array)
+
+
+CUT = stored(TENSOR)[:300]
+NO_ARRAY = "is no .npy array that can be read"
+INPUTS = [
+    ("empty", b"", f"{NO_ARRAY}: it does not start as one"),
+    ("text", b"hello", f"{NO_ARRAY}: it does not start as one"),
+    ("pickle", pickle.dumps([1]), f"{NO_ARRAY}: it does not start as one"),
+    ("header", stored(TENSOR)[:60], f"{NO_ARRAY}: it is cut short"),
+    ("cut", CUT, f"{NO_ARRAY}: it is cut short: 300 bytes of 2048"),
+    ("rank", stored(np.zeros(3)), "is of rank 1, and `NCHW16c` takes one of rank 4: n, c, h, w"),
+]
+
+
+@pytest.mark.parametrize(("name", "data", "message"), INPUTS, ids=[each[0] for each in INPUTS])
+def test_an_input_that_is_wrong(shell: Shell, name: str, data: bytes, message: str) -> None:
+    Path("out.npy").write_bytes(b"old")
+    Path(f"{name}.npy").write_bytes(data)
+    ended = shell("pack", "NCHW16c", f"{name}.npy", "out.npy")
+    assert (ended.code, ended.out, ended.err) == (4, "", f"error: `{name}.npy` {message}\n")
+    assert Path("out.npy").read_bytes() == b"old"
+    assert litter() == []
+
+
+@pytest.mark.parametrize(("name", "data", "_"), INPUTS, ids=[each[0] for each in INPUTS])
+def test_a_standard_input_that_is_wrong(shell: Shell, name: str, data: bytes, _: str) -> None:
+    ended = shell("pack", "NCHW16c", "-", "-", stdin=data)
+    assert (ended.code, ended.raw, name) == (4, b"", name)
+    assert ended.err.startswith("error: ")
+    assert ended.err.count("\n") == 1
+
+
+def test_objects_are_never_unpickled(shell: Shell) -> None:
+    class Bomb:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return os.mkdir, ("exploded",)
+
+    array = np.array([[[[Bomb()]]]], dtype=object)
+    np.save("in.npy", array, allow_pickle=True)
+    for source in ("in.npy", "-"):
+        ended = shell("pack", "NCHW16c", source, "out.npy", stdin=Path("in.npy").read_bytes())
+        assert ended.code == 4
+        assert "bject arrays cannot be loaded" in ended.err
+    assert not Path("exploded").exists()
+    assert not Path("out.npy").exists()
+
+
+def test_a_header_that_claims_too_much(shell: Shell) -> None:
+    header = b"{'descr': '<f4', 'fortran_order': False, 'shape': (99999999, 9999, 9, 9), }"
+    data = b"\x93NUMPY\x01\x00" + (len(header) + 1).to_bytes(2, "little") + header + b"\n"
+    Path("in.npy").write_bytes(data + b"1234")
+    ended = shell("pack", "NCHW16c", "in.npy", "out.npy")
+    assert ended.code == 4
+    assert "it is cut short" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("pack", "NCHW16c", "not.npy", "o.npy"),
+            "`not.npy` cannot be read: no such file or directory",
+        ),
+        (("pack", "NCHW16c", "/", "o.npy"), "`/` cannot be read: is a directory"),
+        (
+            ("pack", "NCHW16c", "in.npy", "no/such/o.npy"),
+            "`no/such/o.npy` cannot be written: no such file or directory",
+        ),
+        (("pack", "NCHW16c", "in.npy", "/"), "`/` cannot be written: is a directory"),
+        (
+            ("unpack", "NCHW16c", "in.npy", "o.npy", "--shape", "2,20,3,4"),
+            "`in.npy` does not fit: `src` has shape (2, 20, 3, 4), not (2, 2, 3, 4, 16)",
+        ),
+    ],
+)
+def test_what_does_not_fit(shell: Shell, arguments: tuple[str, ...], message: str) -> None:
+    np.save("in.npy", TENSOR)
+    ended = shell(*arguments)
+    assert (ended.code, ended.out, ended.err) == (4, "", f"error: {message}\n")
+    assert litter() == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full on this system")
+def test_a_device_is_written_and_not_replaced(shell: Shell) -> None:
+    np.save("in.npy", TENSOR)
+    assert shell("pack", "NCHW16c", "in.npy", "/dev/null").code == 0
+    ended = shell("pack", "NCHW16c", "in.npy", "/dev/full")
+    assert ended.err == "error: `/dev/full` cannot be written: no space left on device\n"
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_failed_write_leaves_the_old_file(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save("in.npy", TENSOR)
+    Path("out.npy").write_bytes(b"old")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(npy.np.lib.format, "write_array", full)
+    ended = shell("pack", "NCHW16c", "in.npy", "out.npy")
+    assert ended.code == 4
+    assert ended.err == "error: `out.npy` cannot be written: no space left on device\n"
+    assert Path("out.npy").read_bytes() == b"old"
+    assert litter() == []
+
+
+def test_in_place_of_its_own_input(shell: Shell) -> None:
+    np.save("a.npy", TENSOR)
+    assert shell("pack", "NCHW16c", "a.npy", "a.npy").code == 0
+    assert np.load("a.npy").shape == (2, 2, 3, 4, 16)
+
+
+def test_links_and_permissions_are_kept(shell: Shell) -> None:
+    np.save("in.npy", TENSOR)
+    Path("real.npy").write_bytes(b"old")
+    Path("real.npy").chmod(0o640)
+    Path("link.npy").symlink_to("real.npy")
+    assert shell("pack", "NCHW16c", "in.npy", "link.npy").code == 0
+    assert Path("link.npy").is_symlink()
+    assert np.load("real.npy").shape == (2, 2, 3, 4, 16)
+    assert Path("real.npy").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_refuted_layout_moves_nothing(shell: Shell) -> None:
+    Path("bad.layout").write_text("layout Bad(n, c) = [n, c%4] where C < 99")
+    np.save("in.npy", np.zeros((2, 9)))
+    ended = shell("pack", "bad.layout", "in.npy", "out.npy")
+    assert ended.code == 1
+    assert ended.err.startswith("refuted: `Bad` is not injective\n  at shape N=1 C=5\n")
+    assert ended.err.endswith("error: `Bad` is refuted, so no code is generated\n")
+    assert not Path("out.npy").exists()

@@ -1,0 +1,248 @@
+"""`formula`, `generate`, `explain` and `tour`."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_shell import Shell, shell
+
+from layoutdsl import resources
+from layoutdsl.api import library
+
+__all__ = ["shell"]
+
+PYTHON = """\
+# NCHW4c(n, c, h, w): where an element lies, in elements
+offset = (((n*(-(-C//4)) + c//4)*H + h)*W + w)*4 + c%4
+# the buffer, padding included
+size = N*(-(-C//4))*H*W*4
+physical_shape = (N, -(-C//4), H, W, 4)
+padded_extents = (N, 4*(-(-C//4)), H, W)
+# what the slot `_slot` holds
+_u4 = _slot
+_v4 = _u4%4
+_u3 = _u4//4
+_v3 = _u3%W
+_u2 = _u3//W
+_v2 = _u2%H
+_u1 = _u2//H
+_v1 = _u1%(-(-C//4))
+_u0 = _u1//(-(-C//4))
+_v0 = _u0
+n = _v0
+c = _v1*4 + _v4
+h = _v2
+w = _v3
+# an element, where this holds; padding, where it does not
+holds = n < N and c < C and h < H and w < W
+"""
+
+
+def test_a_sheet_of_python(shell: Shell) -> None:
+    ended = shell("formula", "NCHW4c")
+    assert (ended.code, ended.out, ended.err) == (0, PYTHON, "")
+    assert shell("formula", "NCHW4c", "--as", "python").out == PYTHON
+
+
+def test_the_sheet_of_python_is_right() -> None:
+    layout, shape = library("NCHW4c"), (1, 6, 2, 3)
+    forward, backward = PYTHON.split("# what the slot")
+    extents = dict(zip("NCHW", shape, strict=True))
+    for slot in range(layout.size(shape)):
+        names: dict[str, object] = {**extents, "_slot": slot}
+        exec("#" + backward, names)
+        index = layout.decode(slot, shape)
+        assert names["holds"] is (index is not None)
+        if index is not None:
+            assert tuple(names[axis] for axis in "nchw") == index
+            exec(forward, names)
+            assert names["offset"] == slot
+            assert names["physical_shape"] == layout.physical_shape(shape)
+
+
+SHEETS = {
+    "c": [
+        "/* NCHW4c(n, c, h, w): where an element lies, in elements */",
+        "const int64_t offset = (((n*((C - 1)/4 + 1) + c/4)*H + h)*W + w)*4 + c%4;",
+        "/* the buffer, padding included */",
+        "const int64_t size = N*((C - 1)/4 + 1)*H*W*4;",
+        "const int64_t physical_shape[5] = {N, ((C - 1)/4 + 1), H, W, 4};",
+    ],
+    "sympy": [
+        "# NCHW4c(n, c, h, w): where an element lies, in elements",
+        "offset = (((n*ceiling(C/4) + floor(c/4))*H + h)*W + w)*4 + Mod(c, 4)",
+    ],
+    "latex": [
+        "% NCHW4c(n, c, h, w): where an element lies, in elements",
+        r"\text{offset} &= \left(\left(\left(n \cdot \left\lceil \frac{C}{4} \right\rceil + "
+        r"\left\lfloor \frac{c}{4} \right\rfloor\right) \cdot H + h\right) \cdot W + w\right) "
+        r"\cdot 4 + \left( c \bmod 4 \right) \\",
+    ],
+}
+
+
+@pytest.mark.parametrize("language", list(SHEETS))
+def test_sheets_in_other_languages(shell: Shell, language: str) -> None:
+    lines = shell("formula", "NCHW4c", "--as", language).out.splitlines()
+    assert lines[: len(SHEETS[language])] == SHEETS[language]
+
+
+def test_a_latex_sheet_has_no_leading_underscores(shell: Shell) -> None:
+    out = shell("formula", "MaceChannelMajor", "--as", "latex").out
+    assert r"u_{2} &= slot \\" in out
+    assert not re.search(r"(^|[ ({])_[a-z]", re.sub("%.*", "", out), re.MULTILINE)
+
+
+def test_a_layout_without_a_closed_inverse(shell: Shell) -> None:
+    ended = shell("formula", "demo.layout:Swizzled")
+    assert ended.code == 0
+    assert ended.out.splitlines()[-1] == (
+        "# no closed inverse: `w ^ h%4` is not a digit of an axis"
+    )
+    found = json.loads(shell("formula", "demo.layout:Swizzled", "--json").out)
+    assert found["inverse"] is None
+    assert found["no_inverse"] == "`w ^ h%4` is not a digit of an axis"
+
+
+def test_formulas_as_json(shell: Shell) -> None:
+    found = json.loads(shell("formula", "demo.layout:Gaps", "--json").out)
+    assert found["offset"] == "3 + ((n*H + h)*6 + w)"
+    assert found["physical_shape"] == ["70", "6"]
+    assert found["inverse"]["holds_where"][0].endswith("< H*N")
+    assert found["inverse"]["index"]["w"] == "_v1"
+
+
+def test_generate_into_a_file_and_compare(shell: Shell) -> None:
+    generate = ("generate", "demo.layout:NCHW16c", "-o", "made.py")
+    check = (*generate, "--check")
+    assert shell(*check).out == "differs: made.py is not there\n"
+    assert shell(*check).code == 1
+    ended = shell(*generate)
+    assert (ended.code, ended.out, ended.err) == (0, "wrote made.py\n", "")
+    ended = shell(*check)
+    assert (ended.code, ended.out) == (0, "same: made.py\n")
+    text = Path("made.py").read_text()
+    assert "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]" in text
+    assert shell("generate", "demo.layout:NCHW16c").out == text
+    Path("made.py").write_text(text + "\n")
+    ended = shell(*check)
+    assert (ended.code, ended.out) == (1, "differs: made.py\n")
+    assert Path("made.py").read_text() == text + "\n"
+
+
+def test_generate_a_folder(shell: Shell) -> None:
+    Path("two.layout").write_text(
+        "layout A(c) = [c/4, c%4] layout B<k>(c) = [c/k, c%k] layout C = B<8>"
+    )
+    ended = shell("generate", "two.layout", "-o", "made/")
+    assert (ended.code, ended.out) == (0, "wrote made/A.py\nwrote made/C.py\n")
+    assert ended.err == "note: B has open parameters and is left out\n"
+    assert shell("generate", "two.layout", "-o", "made", "--check").code == 0
+    assert sorted(path.name for path in Path("made").iterdir()) == ["A.py", "C.py"]
+
+
+def test_a_generated_file_runs_on_numpy_alone(shell: Shell) -> None:
+    shell("generate", "NCHW16c", "-o", "made.py")
+    program = (
+        "import sys, numpy, made; x = numpy.ones((2, 20, 3, 4)); "
+        "print(made.pack(x).sum(), made.offset((1, 17, 2, 3), (2, 20, 3, 4)), "
+        "[name for name in sys.modules if name.startswith('layoutdsl')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd="."
+    )
+    assert done.stdout == "480.0 753 []\n"
+
+
+def test_a_fallback_is_said(shell: Shell) -> None:
+    ended = shell("generate", "demo.layout:Swizzled", "-o", "made.py")
+    assert ended.code == 0
+    assert ended.out.startswith("wrote made.py  (element by element: ")
+    assert "unproved: " in Path("made.py").read_text()
+
+
+def test_a_refuted_layout_is_refused(shell: Shell) -> None:
+    Path("bad.layout").write_text("layout Bad(n, c) = [n, c%4] where C < 99")
+    ended = shell("generate", "bad.layout", "-o", "made.py")
+    assert (ended.code, ended.out) == (1, "")
+    assert ended.err.endswith(
+        "  = replay: layoutdsl where bad.layout:Bad --shape 1,5 --index 0,4\n"
+        "error: `Bad` is refuted, so no code is generated\n"
+    )
+    assert not Path("made.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("no/such/made.py", "`no/such/made.py` cannot be written: no such file or directory"),
+        ("demo.layout/", "`demo.layout/` cannot be written: file exists"),
+        ("/dev/full", "`/dev/full` cannot be written: no space left on device"),
+    ],
+)
+def test_a_place_that_cannot_be_written(shell: Shell, output: str, message: str) -> None:
+    ended = shell("generate", "NCHW16c", "-o", output)
+    assert (ended.code, ended.out, ended.err) == (4, "", f"error: {message}\n")
+
+
+def test_every_section_is_explained(shell: Shell) -> None:
+    text = (resources.folder("grammar") / "errors.md").read_text(encoding="utf-8")
+    codes = re.findall(r"^## (L[0-9]+)", text, re.MULTILINE)
+    assert len(codes) > 10
+    for code in codes:
+        found = json.loads(shell("explain", code, "--json").out)
+        assert list(found) == ["code", "title", "text"]
+        assert f"## {code}: {found['title']}\n\n{found['text']}\n" in text
+
+
+def test_explain(shell: Shell) -> None:
+    for spelled in ("L202", "l202", "[L202]"):
+        ended = shell("explain", spelled)
+        assert ended.code == 0
+        assert ended.out.startswith("L202: ")
+    for unknown, hint in (("L20", "did you mean `L"), ("bogus", "known are L101, L102, ")):
+        ended = shell("explain", unknown)
+        assert ended.code == 2
+        head = f"error: there is no message with the code `{unknown}`\n  = help: {hint}"
+        assert ended.err.startswith(head)
+
+
+def test_the_source_of_an_alias_is_written_out(shell: Shell) -> None:
+    assert "SOURCE = 'layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]'" in (
+        shell("generate", "NCHW16c").out
+    )
+
+
+@pytest.fixture(scope="module")
+def tour() -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-m", "layoutdsl", "tour"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd="/",
+    )
+
+
+def test_the_tour(tour: subprocess.CompletedProcess[str]) -> None:
+    assert (tour.returncode, tour.stderr) == (0, "")
+    for line in (
+        "   proved     Crouton for all shapes  (",
+        "   refuted: the formula is not the offset of `Mace`\n",
+        "   refuted: `Crouton` does not fit int32\n",
+        "   element (0, 8, 19, 49) is at offset 22641, as `offset` says: 9\n",
+        "   all 9000 elements are in their places; 15576 slots of padding hold 31\n",
+        "   unpack(packed) == tensor: every element is back\n",
+    ):
+        assert line in tour.stdout
+
+
+def test_the_tour_leads_on(tour: subprocess.CompletedProcess[str], shell: Shell) -> None:
+    commands = tour.stdout.splitlines()[-1].removeprefix("Next: ").split(", layoutdsl ")
+    for command in commands:
+        assert shell(*command.removeprefix("layoutdsl ").split()).code == 0

@@ -1,0 +1,75 @@
+"""Start-up is a feature: what a verb does not need is not imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HEAVY = ("lark", "numpy", "sympy", "z3")
+
+PROBE = """
+import json, sys
+sys.argv = ["layoutdsl", *json.loads(sys.argv[1])]
+try:
+    {run}
+except SystemExit:
+    pass
+print(json.dumps([name for name in {heavy} if name in sys.modules]), file=sys.stderr)
+"""
+SHELL = "from layoutdsl.cli import main; main()"
+
+
+def imported(run: str, arguments: list[str], directory: Path) -> list[str]:
+    program = PROBE.format(run=run, heavy=HEAVY)
+    done = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(arguments)],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    found: list[str] = json.loads(done.stderr.splitlines()[-1])
+    return found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "allowed"),
+    [
+        (["--help"], []),
+        (["--version"], []),
+        (["prove", "--help"], []),
+        (["no-such-verb"], []),
+        (["where", "NCHW16", "--shape", "1", "--index", "1"], []),
+        (["check", "wrong.layout"], ["lark"]),
+        (["prove", "wrong.layout"], ["lark"]),
+        (["where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1,17,2,3"], ["lark"]),
+        (["at", "NCHW16c", "--shape", "2,20,3,4", "757"], ["lark"]),
+        (["show", "NCHW4c", "--shape", "1,6,2,3"], ["lark"]),
+        (["list"], ["lark"]),
+        (["formula", "NCHW16c"], ["lark", "sympy"]),
+    ],
+    ids=lambda value: " ".join(value) or "nothing",
+)
+def test_a_verb_imports_only_what_it_needs(
+    arguments: list[str], allowed: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "wrong.layout").write_text("layout A(n) = [n,, n]")
+    assert imported(SHELL, arguments, tmp_path) == allowed
+
+
+@pytest.mark.parametrize(
+    ("run", "allowed"),
+    [
+        ("import layoutdsl", []),
+        ("import layoutdsl; layoutdsl.parse; layoutdsl.Layout", []),
+        ("import layoutdsl; layoutdsl.library('NCHW16c')", ["lark"]),
+    ],
+)
+def test_the_package_imports_only_what_is_used(
+    run: str, allowed: list[str], tmp_path: Path
+) -> None:
+    assert imported(run, [], tmp_path) == allowed
