@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import prod
 
 from layoutdsl.expr import (
@@ -29,9 +30,15 @@ from layoutdsl.expr import (
     Sub,
     apply,
     text,
+    walk,
 )
 
 ZERO, ONE = Constant(0), Constant(1)
+
+MOST_TERMS = 64
+MOST_FACTORS = 16
+MOST_NODES = 512
+"""Bounds of a polynomial; a sum or product beyond them is one opaque factor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,15 +177,31 @@ def polynomial(expr: Expr) -> Polynomial:
     match expr:
         case Constant(value):
             return {(): value} if value else {}
-        case Add(left, right):
-            return _plus(polynomial(left), polynomial(right), 1)
-        case Sub(left, right):
-            return _plus(polynomial(left), polynomial(right), -1)
-        case Mul(left, right):
-            return _times(polynomial(left), polynomial(right))
+        case Add(left, right) | Sub(left, right) | Mul(left, right):
+            one, other = polynomial(left), polynomial(right)
+            if isinstance(expr, Mul):
+                terms = {} if _too_large(one, other) else _times(one, other)
+                kept = bool(terms) or not (one and other)
+            else:
+                terms = _plus(one, other, 1 if isinstance(expr, Add) else -1)
+                kept = len(terms) <= MOST_TERMS
+            return terms if kept else {(expr,): 1}
         case _:
             simple = simplify(expr)
             return polynomial(simple) if isinstance(simple, Constant) else {(simple,): 1}
+
+
+def _too_large(one: Polynomial, other: Polynomial) -> bool:
+    """Whether a product stays as it is written: of too many factors, or with too much copied."""
+    if max(map(len, one), default=0) + max(map(len, other), default=0) > MOST_FACTORS:
+        return True
+    copied = _nodes(one) * len(other) + _nodes(other) * len(one)
+    return len(one) + len(other) > 2 and copied > MOST_NODES
+
+
+def _nodes(terms: Polynomial) -> int:
+    parts = (part for factors in terms for factor in factors for part in walk(factor))
+    return len(terms) + sum(1 for _ in islice(parts, MOST_NODES))
 
 
 def _plus(one: Polynomial, other: Polynomial, sign: int) -> Polynomial:
@@ -212,32 +235,60 @@ def _from_polynomial(terms: Polynomial) -> Expr:
 
 def at_least(expr: Expr, least: int) -> bool:
     """Return whether ``expr >= least`` is plain for all positive extents; False may be unknown."""
-    terms = polynomial(expr)
-    if any(coefficient < 0 for factors, coefficient in terms.items() if factors):
-        return False
+    low = _lowest(expr)
+    return low is not None and low >= least
+
+
+def _lowest(expr: Expr) -> int | None:
+    """A lower bound of an expression over extents; ``None`` stands for unknown."""
     smallest = 0
-    for factors, coefficient in terms.items():
-        lows = [_lowest(factor) for factor in factors]
-        if any(low < 0 for low in lows):
-            return False
-        smallest += coefficient * prod(lows)
-    return smallest >= least
+    for factors, coefficient in polynomial(expr).items():
+        lows = [_lowest_factor(factor) for factor in factors]
+        if factors and (coefficient < 0 or None in lows):
+            return None
+        smallest += coefficient * prod(low for low in lows if low is not None)
+    return smallest
 
 
-def _lowest(factor: Expr) -> int:
-    """A lower bound of a factor over extents; -1 stands for unknown."""
+def _lowest_factor(factor: Expr) -> int | None:
+    """A lower bound, 0 or 1, of a factor over extents; ``None`` stands for unknown."""
     match factor:
+        case Add() | Mul():
+            return _lowest_part(factor)
         case Extent():
             return 1
-        case CeilDiv(left, _):
-            return 1 if at_least(left, 1) else 0 if at_least(left, 0) else -1
-        case FloorDiv(left, _):
-            return 0 if at_least(left, 0) else -1
         case Mod():
             return 0
+        case CeilDiv(left, _):
+            return _at_most_one(_lowest(left))
+        case FloorDiv(left, _):
+            low = _lowest(left)
+            return 0 if low is not None and low >= 0 else None
         case Min(left, right):
-            return next((k for k in (1, 0) if at_least(left, k) and at_least(right, k)), -1)
+            one, other = _at_most_one(_lowest(left)), _at_most_one(_lowest(right))
+            return None if one is None or other is None else min(one, other)
         case Max(left, right):
-            return next((k for k in (1, 0) if at_least(left, k) or at_least(right, k)), -1)
+            lows = [_at_most_one(_lowest(left)), _at_most_one(_lowest(right))]
+            return max((low for low in lows if low is not None), default=None)
         case _:
-            return -1
+            return None
+
+
+def _lowest_part(expr: Expr) -> int | None:
+    """The same of a sum or product that is too large to be multiplied out, operand by operand."""
+    match expr:
+        case Constant(value):
+            return _at_most_one(value)
+        case Add(left, right) | Mul(left, right):
+            one, other = _lowest_part(left), _lowest_part(right)
+            if one is None or other is None:
+                return None
+            return max(one, other) if isinstance(expr, Add) else min(one, other)
+        case Sub():
+            return None
+        case _:
+            return _lowest_factor(expr)
+
+
+def _at_most_one(low: int | None) -> int | None:
+    return None if low is None or low < 0 else min(low, 1)

@@ -38,6 +38,12 @@ from layoutdsl.source import Diagnostic, Label, LayoutError, Span
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_declaration, print_place
 
+MOST_ALIASES = 32
+"""How many layouts may be named after one another in a row."""
+
+MOST_FAULTS = 100
+"""Faults of one text that are collected before we give up on it."""
+
 _CLAUSE_WORDS = {
     ast.FillClause: "fill",
     ast.ElementClause: "of",
@@ -69,6 +75,7 @@ class _Elaborator:
         self._known = known
         self._faults: list[Diagnostic] = []
         self._layouts: dict[str, Layout | None] = {}
+        self._open: dict[str, Fault] = {}
         self._under_way: list[str] = []
         self._declared: dict[str, ast.LayoutDecl] = {}
         self._claimed = [each for each in file.declarations if isinstance(each, ast.ClaimDecl)]
@@ -83,7 +90,10 @@ class _Elaborator:
         }
 
     def _report(self, found: Fault) -> None:
-        self._faults.append(found.diagnostic)
+        if found.diagnostic.code:
+            self._faults.append(found.diagnostic)
+        if len(self._faults) >= MOST_FAULTS:
+            raise LayoutError(tuple(dict.fromkeys(self._faults)))
 
     def module(self, name: str) -> claims.Module:
         for declared in self._declared:
@@ -105,7 +115,9 @@ class _Elaborator:
                 self._layouts[name] = self._layout(declaration, {})
                 self._look_for_gaps(declaration, self._layouts[name])
             except Fault as found:
-                if not (found.needs_numbers and declaration.parameters):
+                if found.needs_numbers and declaration.parameters:
+                    self._open[name] = found
+                else:
                     self._report(found)
         return self._layouts[name]
 
@@ -130,6 +142,7 @@ class _Elaborator:
             hint = f"write `layout {declaration.name.text}(n, c, h, w) = ...`"
             raise fault("L208", "the layout names no axes", span, help=hint)
         seen: dict[str, ast.Name] = {each.text: each for each in declaration.parameters}
+        parameters = dict(seen)
         _refuse_repeats("parameter", declaration.parameters)
         axes: list[Axis] = []
         for axis in declaration.axes:
@@ -137,6 +150,9 @@ class _Elaborator:
                 raise _twice("axis", axis.name, seen[axis.name.text])
             seen[axis.name.text] = axis.name
             axes.append(_axis(axis))
+            match axes[-1].extent:
+                case Extent(name) if name in parameters:
+                    raise _twice("extent", ast.Name(name, axis.name.span), parameters[name])
         return tuple(axes)
 
     def _alias(
@@ -149,6 +165,12 @@ class _Elaborator:
         if declaration.name.text in self._under_way:
             message = f"the layout `{declaration.name.text}` is named after itself"
             raise fault("L208", message, body.span)
+        if len(self._under_way) >= MOST_ALIASES:
+            message = f"more than {MOST_ALIASES} layouts are named after one another"
+            raise fault("L104", message, body.span)
+        takes = self._parameters_of(body.name)
+        if takes and not body.arguments:
+            raise fault("L210", _takes(body, takes, 0), body.span)
         self._under_way.append(declaration.name.text)
         try:
             other = self._referred(body, parameters)
@@ -163,21 +185,25 @@ class _Elaborator:
     def _referred(self, reference: ast.Reference, parameters: Mapping[str, Expr]) -> Layout | None:
         """The layout that a reference names; ``None`` where its own faults are reported already."""
         name = reference.name.text
+        values = _arguments(reference, self._parameters_of(reference.name), parameters)
         declaration = self._declared.get(name)
-        if declaration is None and name not in self._known:
-            hint = did_you_mean(name, [*self._declared, *self._known])
-            raise fault("L201", f"there is no layout `{name}`", reference.name.span, help=hint)
-        if declaration is not None:
-            names = [each.text for each in declaration.parameters]
-        else:
-            names = list(self._known[name].parameters)
-        values = _arguments(reference, names, parameters)
         if declaration is None:
             return _with_parameters(self._known[name], values)
         if not reference.arguments and name not in self._under_way:
-            return self._plain(name)
+            layout = self._plain(name)
+            if name in self._open:
+                raise self._open[name]
+            return layout
         self._plain(name)
         return self._layout(declaration, values)
+
+    def _parameters_of(self, name: ast.Name) -> list[str]:
+        if name.text in self._declared:
+            return [each.text for each in self._declared[name.text].parameters]
+        if name.text in self._known:
+            return list(self._known[name.text].parameters)
+        hint = did_you_mean(name.text, [*self._declared, *self._known])
+        raise fault("L201", f"there is no layout `{name.text}`", name.span, help=hint)
 
     def _with_clauses(self, layout: Layout, declaration: ast.LayoutDecl, scope: Scope) -> Layout:
         seen: dict[type, ast.Clause] = {}
@@ -228,8 +254,7 @@ class _Elaborator:
             predicate = self._predicate(claim.predicate, layout, scope)
             where = scope.conditions(claim.where)
         except Fault as found:
-            if found.diagnostic.code:
-                self._report(found)
+            self._report(found)
             return None
         return claims.Claim(claim.polarity, layout, predicate, where, print_declaration(claim))
 
@@ -318,15 +343,19 @@ def _axis(axis: ast.AxisDecl) -> Axis:
             return Axis(name.text, Extent(extent))
 
 
+def _takes(reference: ast.Reference, names: Sequence[str], given: int) -> str:
+    count = f"{len(names)} parameter{'s' * (len(names) != 1)}" if names else "no parameters"
+    return f"the layout `{reference.name.text}` takes {count}, not {given}"
+
+
 def _arguments(
     reference: ast.Reference, names: Sequence[str], parameters: Mapping[str, Expr]
 ) -> dict[str, Expr]:
     if not reference.arguments:
         return {}
     if len(names) != len(reference.arguments):
-        takes = f"takes {len(names)}" if names else "takes none"
-        message = f"the layout `{reference.name.text}` {takes}, not {len(reference.arguments)}"
-        raise fault("L210", message, reference.span, words="parameters")
+        message = _takes(reference, names, len(reference.arguments))
+        raise fault("L210", message, reference.span)
     values: list[Expr] = []
     for argument in reference.arguments:
         match argument:
@@ -434,6 +463,10 @@ def _on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
     if len(layout.axes) != len(other.axes):
         message = f"`{layout.name}` has {len(layout.axes)} axes, `{other.name}` {len(other.axes)}"
         raise fault("L303", message, span)
+    opened = [name for name in other.parameters if name not in layout.parameters]
+    if opened:
+        message = f"the parameter `{opened[0]}` of `{other.name}` is open"
+        raise fault("L303", message, span, help=f"give it a number, as in `{other.name}<16>`")
     names: dict[str, Expr] = {}
     for mine, theirs in zip(layout.axes, other.axes, strict=True):
         names[theirs.name] = Index(mine.name)

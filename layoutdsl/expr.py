@@ -261,9 +261,25 @@ def children(expr: Expr) -> tuple[Expr, ...]:
 
 def walk(expr: Expr) -> Iterator[Expr]:
     """Yield ``expr`` and all its parts, each before its own."""
-    yield expr
-    for child in children(expr):
-        yield from walk(child)
+    pending = [expr]
+    while pending:
+        found = pending.pop()
+        yield found
+        pending += reversed(children(found))
+
+
+def widest(expr: Expr) -> int:
+    """Return bits that every value of ``expr`` fits in, an index or an extent taken as 64."""
+    match expr:
+        case Index() | Extent():
+            return 64
+        case Constant(value):
+            return value.bit_length()
+        case MixedRadix(parts):
+            return sum(max(widest(part.value), widest(part.extent)) for part in parts)
+        case _:
+            left, right = widest(expr.left), widest(expr.right)
+            return left + right if isinstance(expr, Mul) else max(left, right) + 1
 
 
 def indices(expr: Expr) -> frozenset[str]:

@@ -26,6 +26,7 @@ from layoutdsl.expr import (
     Sub,
     indices,
     text,
+    widest,
 )
 from layoutdsl.model import Condition, Operator
 from layoutdsl.source import Diagnostic, Label, Span
@@ -33,6 +34,9 @@ from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression
 
 WIDEST_SHIFT = 62
+MOST_BITS = 1024
+MOST_CANDIDATES = 500
+"""Names that a misspelt one is compared with."""
 
 _OPERATORS: Mapping[str, Operator] = {
     "==": "==",
@@ -71,7 +75,7 @@ def fault(
 
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Return the help line that names the closest known word, where one is close."""
-    names = sorted(set(known))
+    names = sorted({name for name in known if abs(len(name) - len(word)) <= 3})[:MOST_CANDIDATES]
     close = get_close_matches(word, names, n=1) or [
         name for name in names if name.lower() == word.lower()
     ]
@@ -94,7 +98,10 @@ class Scope:
         """Return the coordinate with its declared or natural extent."""
         value = self.value(place.value)
         if place.extent is not None:
-            return Coordinate(value, self.extent(place.extent), declared=True)
+            extent = self.extent(place.extent)
+            if isinstance(extent, Constant) and extent.value < 1:
+                raise fault("L204", "an extent is at least 1", place.extent.span)
+            return Coordinate(value, extent, declared=True)
         bound = reach(value, self.axes)
         if bound is None:
             written = print_expression(place.value)
@@ -111,13 +118,21 @@ class Scope:
 
     def value(self, expression: ast.Expression) -> Expr:
         """Return an expression over indices and extents."""
+        value = self._value(expression)
+        if widest(value) > MOST_BITS:
+            words = "an index or extent counts for 64"
+            message = f"this value may have more than {MOST_BITS} bits"
+            raise fault("L103", message, expression.span, words=words)
+        return value
+
+    def _value(self, expression: ast.Expression) -> Expr:
         match expression:
             case ast.Number(value):
                 return Constant(value)
             case ast.Name():
                 return self._name(expression)
             case ast.Negation(operand):
-                inner = self.value(operand)
+                inner = self._value(operand)
                 return (
                     Constant(-inner.value)
                     if isinstance(inner, Constant)
@@ -171,14 +186,14 @@ class Scope:
         )
 
     def _operation(self, operation: ast.Operation) -> Expr:
-        left = self.value(operation.left)
+        left = self._value(operation.left)
         if operation.symbol in ("<<", ">>"):
             power = Constant(1 << self._shift(operation.right))
             return Mul(left, power) if operation.symbol == "<<" else FloorDiv(left, power)
         if operation.symbol in ("/", "%"):
             divisor = self.divisor(operation.right)
             return FloorDiv(left, divisor) if operation.symbol == "/" else Mod(left, divisor)
-        right = self.value(operation.right)
+        right = self._value(operation.right)
         match operation.symbol:
             case "+":
                 return Add(left, right)

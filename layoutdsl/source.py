@@ -7,10 +7,16 @@ sent as JSON long after the parser is gone. This module imports nothing of ours.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 WINDOW = 100
 """Characters of a source line that are shown; a longer line is cut around the place."""
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    return text.split("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,7 @@ class Source:
 
     def line(self, number: int) -> str:
         """Return line ``number``, counted from 1, without its line end."""
-        lines = self.text.split("\n")
+        lines = _lines(self.text)
         return lines[number - 1].rstrip("\r") if number <= len(lines) else ""
 
 

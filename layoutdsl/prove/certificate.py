@@ -67,14 +67,25 @@ def establish(proved: Iterable[tuple[Theorem, Proof]]) -> dict[str, Outcome]:
     """Check proofs and ask the solver their questions; returns what became of each theorem.
 
     A theorem that rests on one that does not hold is not established either: its name is then
-    unknown to the checker.
+    unknown to the checker. Nothing is established where the lemma library was not confirmed.
+
+    Raises:
+        ValueError: two theorems have one name, or a theorem has the name of a lemma.
     """
     theorems = list(proved)
-    known = dict(known_lemmas())
+    names = [theorem.name for theorem, _ in theorems]
+    if len({*names, *lemmas.stated()}) < len(names) + len(lemmas.stated()):
+        raise ValueError("a theorem has a name that is taken")
+    try:
+        known = dict(known_lemmas())
+    except LemmasFailedError as failure:
+        return dict.fromkeys(names, Outcome(str(failure), 0))
     asked: dict[str, list[str]] = {}
     outcomes: dict[str, Outcome] = {}
     for theorem, proof in theorems:
         try:
+            if isinstance(proof, Native):
+                raise Rejected("only the lemma library asks in the solver's own arithmetic")
             asked[theorem.name] = check(theorem, proof, known)
         except Rejected as rejected:
             outcomes[theorem.name] = Outcome(f"the proof was rejected: {rejected}", 0)

@@ -12,8 +12,8 @@ from typing import assert_never
 from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
 from layoutdsl.expr import Expr
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, refute, statement
-from layoutdsl.prove.certificate import Certificate, establish, known_lemmas
+from layoutdsl.prove import claim_statement, lemmas, refute, statement
+from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits
 from layoutdsl.prove.layout_check import layout_findings
@@ -113,8 +113,8 @@ def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
     ground, theorem, spoken = _stated(layout, predicate)
     if isinstance(predicate, Fits):
         most = {extent_name(name): value for name, value in ceilings(layout).items()}
-        return theorem, prove_fits(theorem, most, known_lemmas())
-    return theorem, prove_equations(ground, theorem, spoken, known_lemmas())
+        return theorem, prove_fits(theorem, most, lemmas.stated())
+    return theorem, prove_equations(ground, theorem, spoken, lemmas.stated())
 
 
 def _spoken(*layouts: Layout) -> tuple[Expr, ...]:

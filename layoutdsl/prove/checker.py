@@ -20,8 +20,6 @@ Term: TypeAlias = "int | str | tuple[Any, ...]"
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.~]*")
 _OF_TERMS = frozenset({"+", "-", "*", "div", "mod"})
-_OF_FORMULAS = frozenset({"and", "or", "not", "=>"})
-_RELATIONS = frozenset({"=", "<=", "<"})
 
 PREAMBLE = """\
 (declare-fun mul (Int Int) Int)
@@ -195,20 +193,37 @@ class _Checking:
 
     def _term(self, term: Term) -> None:
         """Raise unless it is a term over known names; a solver reads nothing else."""
-        if isinstance(term, tuple) and term and term[0] in _OF_TERMS:
-            for part in term[1:]:
-                self._term(part)
-        elif not (isinstance(term, int) or (isinstance(term, str) and term in self._names)):
-            raise Rejected(f"{term!r} is not a term here")
+        match term:
+            case (str() as operator, left, right) if isinstance(term, tuple) and (
+                operator in _OF_TERMS
+            ):
+                self._term(left)
+                self._term(right)
+            case bool():
+                raise Rejected(f"{term!r} is not a term here")
+            case int():
+                pass
+            case _:
+                if not (isinstance(term, str) and term in self._names):
+                    raise Rejected(f"{term!r} is not a term here")
 
     def _formula(self, formula: Term) -> None:
-        if not (isinstance(formula, tuple) and formula):
+        if not isinstance(formula, tuple):
             raise Rejected(f"{formula!r} is not a formula")
-        parts = self._term if formula[0] in _RELATIONS else self._formula
-        if formula[0] not in _RELATIONS | _OF_FORMULAS:
-            raise Rejected(f"{formula!r} is not a formula")
-        for part in formula[1:]:
-            parts(part)
+        match formula:
+            case (("=" | "<=" | "<"), left, right):
+                self._term(left)
+                self._term(right)
+            case ("not", part):
+                self._formula(part)
+            case ("=>", condition, part):
+                self._formula(condition)
+                self._formula(part)
+            case (("and" | "or"), *parts) if parts:
+                for part in parts:
+                    self._formula(part)
+            case _:
+                raise Rejected(f"{formula!r} is not a formula")
 
     def _use(
         self, fact: str, name: str, values: Mapping[str, Term], premises: Sequence[str]

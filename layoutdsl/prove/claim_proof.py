@@ -107,7 +107,7 @@ class _Bounded:
         definition = self._script.find_definition(name)
         if definition is not None:
             fact, most = self.upper(definition)
-            return self._script.rewrite(fact, By(name, backwards=True)), most
+            return self._script.have(("<=", name, most), name, fact), most
         if name not in self._ceilings:
             raise Stuck(f"the range gives `{name.removeprefix('n.')}` no largest value")
         most = self._ceilings[name]

@@ -11,8 +11,8 @@ from layoutdsl.expr import Expr, Extent, Index
 from layoutdsl.formula import formula, symbolic
 from layoutdsl.inverse import SLOT, Inverse, invert
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, refute, statement
-from layoutdsl.prove.certificate import Certificate, Outcome, establish, known_lemmas
+from layoutdsl.prove import claim_statement, lemmas, refute, statement
+from layoutdsl.prove.certificate import Certificate, Outcome, establish
 from layoutdsl.prove.checker import Have, Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits
 from layoutdsl.prove.script import Stuck
@@ -64,6 +64,11 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
     outcomes = establish(proved)
     certificate = Certificate(tuple(proved)).hash
     findings = {name: _finding(name, outcomes, reasons, certificate) for name in PROPERTIES}
+    if isinstance(findings[SIZE], Undecided):
+        int64 = INTEGER_TYPES["int64"]
+        example = refute.overflow(layout, int64.largest, int64.name)
+        if example is not None:
+            findings[SIZE] = Refuted(SIZE, example)
     doubtful = {name for name in _IN_INTEGERS if isinstance(findings[name], Undecided)}
     if doubtful:
         tell(f"looking for a counterexample to {layout.name}")
@@ -82,7 +87,10 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
 
 def _no_shape(layout: Layout) -> Finding:
     conditions = ", ".join(map(str, layout.where))
-    theorem = statement.contradiction(statement.ground(layout))
+    try:
+        theorem = statement.contradiction(statement.ground(layout))
+    except Unstated as reason:
+        return Undecided(RANGE, f"no shape was found where {conditions}; {reason}")
     outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
     if outcome.established:
         sentence = f"`{layout.name}` is defined for no shape: `where {conditions}` never holds"
@@ -132,9 +140,8 @@ def _proofs(
         why = inverse.reason if isinstance(inverse, NotDigits) else ""
         reasons |= dict.fromkeys(_SOUND, f"proofs need coordinates that are digits; {why}")
         return proved, reasons
-    soundness = Soundness(layout, inverse, wires, known_lemmas())
     try:
-        for each in soundness.theorems():
+        for each in Soundness(layout, inverse, wires, lemmas.stated()).theorems():
             proved.append(each)
     except (Stuck, Unstated) as reason:
         done = {theorem.name for theorem, _ in proved}
@@ -152,7 +159,7 @@ def _fits(layout: Layout) -> list[tuple[Theorem, Proof]]:
     theorem = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
     most = {extent_name(name): value for name, value in ceilings(layout).items()}
     try:
-        return [(theorem, prove_fits(theorem, most, known_lemmas()))]
+        return [(theorem, prove_fits(theorem, most, lemmas.stated()))]
     except Stuck:
         return []
 
@@ -164,7 +171,7 @@ def _printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Proof]:
     ground = statement.ground(layout, padded)
     theorem = claim_statement.printed(ground, inverse, read)
     spoken = [each.extent for each in statement.coordinates(layout)]
-    return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], known_lemmas())
+    return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())
 
 
 def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:

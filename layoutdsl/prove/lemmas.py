@@ -212,3 +212,8 @@ def library() -> tuple[tuple[Theorem, Proof], ...]:
             proved.append((theorem, script.proof))
         known[theorem.name] = theorem
     return tuple(proved)
+
+
+def stated() -> dict[str, Theorem]:
+    """Return every lemma by name, for whoever writes proofs; nothing is confirmed by it."""
+    return {theorem.name: theorem for theorem, _ in library()}

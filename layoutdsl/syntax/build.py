@@ -11,9 +11,25 @@ from layoutdsl.source import Diagnostic, Label, LayoutError, Source, Span
 from layoutdsl.syntax import ast
 
 MOST_OPERANDS = 100
-"""Operands of one operator side by side; with the cap on parentheses it bounds every recursion."""
+"""Operands of one operator side by side."""
+
+DEEPEST = 150
+"""Levels of one statement: operators, signs, entries of lists; it bounds every recursion."""
+
+MOST_PLACES = 64
+"""Axes, parameters or coordinates in one list; numpy's arrays have no more dimensions."""
 
 Branch = Tree[Token]
+
+_CHAINS = frozenset({"xor", "masked", "shift", "sum", "product"})
+_LISTS = frozenset({"parameters", "axes", "places", "arguments", "call", "tuple"})
+
+
+def _levels(branch: Branch) -> int:
+    """How many levels of our tree a branch becomes: a chain folds to the left, a list is summed."""
+    if branch.data in _CHAINS:
+        return len(branch.children) // 2
+    return len(branch.children) if branch.data in ("places", "tuple", "call", "sign") else 0
 
 
 class Builder:
@@ -24,11 +40,33 @@ class Builder:
 
     def file(self, tree: Branch) -> ast.File:
         """Return the declarations of the whole tree."""
+        self._measure(tree)
         declarations = [
             self._layout(child) if child.data == "layout" else self._claim(child)
             for child in _branches(tree)
         ]
         return ast.File(tuple(declarations))
+
+    def _measure(self, tree: Branch) -> None:
+        """Refuse what is too deep or too wide, before anything recurses into it."""
+        pending = [(tree, 0)]
+        while pending:
+            branch, above = pending.pop()
+            inside, level = _branches(branch), above + _levels(branch)
+            if branch.data in _CHAINS and len(inside) > MOST_OPERANDS:
+                message = f"more than {MOST_OPERANDS} operands stand side by side"
+                hint = "group some of them in parentheses"
+                raise self._too_much("L104", message, branch, hint)
+            if branch.data in _LISTS and len(branch.children) > MOST_PLACES:
+                message = f"a list has more than {MOST_PLACES} entries"
+                raise self._too_much("L103", message, branch, None)
+            if level > DEEPEST:
+                message = f"this is nested more than {DEEPEST} operators and coordinates deep"
+                raise self._too_much("L104", message, branch, None)
+            pending += [(each, level) for each in reversed(inside)]
+
+    def _too_much(self, code: str, message: str, tree: Branch, hint: str | None) -> LayoutError:
+        return LayoutError(Diagnostic(code, message, Label(self._span(tree)), help=hint))
 
     def _span(self, node: Branch | Token) -> Span:
         if isinstance(node, Token):
@@ -166,10 +204,6 @@ class Builder:
 
     def _chain(self, tree: Branch) -> ast.Expression:
         """Fold ``a - b - c`` to the left."""
-        if len(tree.children) > 2 * MOST_OPERANDS:
-            message = f"more than {MOST_OPERANDS} operands stand side by side"
-            hint = "group some of them, or give the rest a layout of its own"
-            raise LayoutError(Diagnostic("L104", message, Label(self._span(tree)), help=hint))
         first, *rest = map(self._expression, _branches(tree))
 
         def join(left: ast.Expression, pair: tuple[Token, ast.Expression]) -> ast.Expression:

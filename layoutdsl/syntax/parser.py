@@ -22,6 +22,7 @@ MOST_CHARACTERS = 256 * 1024
 MOST_TOKENS = 40_000
 MOST_PARENTHESES = 50
 MOST_DIGITS = 18
+MOST_LETTERS = 100
 
 _TOKEN = re.compile(r"#[^\n]*|[A-Za-z_]\w*|[0-9]\w*|[^\s\w]", re.ASCII)
 
@@ -83,6 +84,9 @@ def _look_over(source: Source) -> None:
             depth -= 1
         elif word[0].isdigit() and len(word) > MOST_DIGITS:
             message = f"this number has more than {MOST_DIGITS} digits"
+            raise _at(source, match.start(), match.end(), "L103", message)
+        elif word[0] not in "#" and len(word) > MOST_LETTERS:
+            message = f"this name has more than {MOST_LETTERS} letters"
             raise _at(source, match.start(), match.end(), "L103", message)
 
 

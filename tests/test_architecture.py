@@ -1,0 +1,152 @@
+"""Imports run downstairs only, and some packages live in one room; names each that does not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import layoutdsl
+
+HOUSE = Path(layoutdsl.__file__).parent
+
+# Room: the floor it is on, and the rooms that it may know; a room may always know itself.
+SOURCE = {"source", "resources"}
+MEANING = {"expr", "model", "bounds", "claims"}
+READING = {"digits", "inverse"}
+FORMULA = {"formula", "formula_text"}
+SYNTAX = {"syntax"}
+ELABORATION = {"scope", "elaborate"}
+CORE = SOURCE | MEANING | READING
+
+ROOMS: dict[str, tuple[int, set[str]]] = {
+    **{room: (1, set()) for room in SOURCE},
+    **dict.fromkeys(MEANING, (1, MEANING)),
+    **dict.fromkeys(READING, (2, MEANING | READING)),
+    **dict.fromkeys(FORMULA, (2, MEANING | READING | FORMULA)),
+    **dict.fromkeys(SYNTAX, (2, SOURCE)),
+    **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION)),
+    "prove": (4, CORE | FORMULA),
+    "codegen": (4, CORE | FORMULA),
+    "notation": (4, CORE | SYNTAX),
+    "show": (4, CORE),
+    "shelf": (4, CORE | SYNTAX | ELABORATION),
+    "api": (5, CORE | FORMULA | {"shelf", "prove", "codegen", "notation", "show"}),
+    "__init__": (5, CORE | FORMULA | {"api", "shelf"}),
+    "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "__init__"}),
+    "__main__": (6, {"cli"}),
+}
+
+# What a shell prints is made of the records of a wing, not of its machinery.
+RECORDS = {("cli", "layoutdsl.prove.verdict")}
+
+# The meaning knows nothing of ours but itself; these rooms know even less.
+KNOWS_NOTHING = {"source", "resources", "expr"}
+
+# Packages, and the rooms that may import them.
+PACKAGES = {
+    "lark": SYNTAX,
+    "sympy": FORMULA | {"prove"},
+    "z3": {"prove"},
+    "click": {"cli"},
+    "pickle": set[str](),
+    "marshal": set[str](),
+    "shelve": set[str](),
+}
+
+# Calls that run a text, and the only places that may make them.
+RUNNERS = {"eval", "exec", "compile", "sympify", "parse_expr", "lambdify", "__import__"}
+MAY_RUN = {("codegen", "exec"), ("codegen", "compile")}
+
+FILES = sorted(HOUSE.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    return path.relative_to(HOUSE).with_suffix("").parts[0]
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """Each import of a file, inside functions too: its line, and the dotted name."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, name.name) for name in names)
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                inside = module == "layoutdsl"
+                yield from (
+                    (node.lineno, f"layoutdsl.{name.name}" if inside else module) for name in names
+                )
+            case ast.ImportFrom():
+                yield node.lineno, "a relative import"
+
+
+def ours(name: str) -> str | None:
+    """The room that an import names."""
+    parts = name.split(".")
+    if parts[0] != "layoutdsl":
+        return None
+    known = len(parts) > 1 and parts[1] in ROOMS
+    return parts[1] if known else "__init__"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_every_file_is_in_a_room(path: Path) -> None:
+    assert room(path) in ROOMS
+
+
+def test_rooms_know_only_floors_below() -> None:
+    upstairs = [
+        f"{name} may not know {other}"
+        for name, (floor, known) in ROOMS.items()
+        for other in known
+        if ROOMS[other][0] > floor
+    ]
+    assert not upstairs
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_imports_run_downstairs(path: Path) -> None:
+    here = room(path)
+    allowed = ROOMS[here][1] | {here} if here not in KNOWS_NOTHING else set()
+    offending = [
+        f"{path.relative_to(HOUSE)}:{line} imports {name}"
+        for line, name in imported(path)
+        if name == "a relative import"
+        or (ours(name) is not None and ours(name) not in allowed and (here, name) not in RECORDS)
+    ]
+    assert not offending
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_packages_stay_in_their_rooms(path: Path) -> None:
+    offending = [
+        f"{path.relative_to(HOUSE)}:{line} imports {name}"
+        for line, name in imported(path)
+        if room(path) not in PACKAGES.get(name.split(".")[0], ROOMS)
+    ]
+    assert not offending
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOUSE)))
+def test_no_text_is_run(path: Path) -> None:
+    offending = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        match node:
+            case ast.Call(
+                func=ast.Name(id=word) | ast.Attribute(attr=word, value=ast.Name(id="sympy"))
+            ):
+                if word in RUNNERS and (room(path), word) not in MAY_RUN:
+                    offending.append(f"{path.relative_to(HOUSE)}:{node.lineno} calls {word}")
+    assert not offending
+
+
+def test_generated_text_is_run_in_one_place() -> None:
+    calls = [
+        f"{path.relative_to(HOUSE)}:{node.lineno}"
+        for path in FILES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "exec"
+    ]
+    assert len(calls) <= 1, calls

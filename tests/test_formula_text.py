@@ -1,0 +1,98 @@
+"""Formulas as text: pinned for every layout, and what the reader of Python text refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from texts import EVERY
+
+from layoutdsl import formula_text
+from layoutdsl.expr import Add, CeilDiv, Constant, Expr, Extent, FloorDiv, Index, Mod, Mul, Sub
+from layoutdsl.formula import Formula, formula, symbolic
+
+C, H, c, h = Extent("C"), Extent("H"), Index("c"), Index("h")
+
+NOTATIONS: dict[str, tuple[str, str, Callable[[object], str]]] = {
+    "python": ("py", "# {}", formula_text.python),
+    "c": ("c", "// {}", formula_text.c),
+    "latex": ("tex", "% {}", formula_text.latex),
+    "sympy": ("sympy", "# {}", formula_text.sympy_text),
+}
+
+
+@pytest.mark.parametrize("notation", NOTATIONS)
+def test_every_layout(notation: str, golden: Callable[[str, str], None]) -> None:
+    suffix, comment, printed = NOTATIONS[notation]
+    lines = []
+    for name, layout in EVERY.items():
+        said: Formula = formula(layout)
+        lines.append(comment.format(name))
+        lines += [printed(said.offset), printed(said.size)]
+        lines.append("".join(f"{printed(extent)}  " for extent in said.box).rstrip())
+    golden(f"formula/every_layout.{suffix}", "\n".join([*lines, ""]))
+
+
+TEXTS = [
+    # expression, Python, C
+    (FloorDiv(c, Add(C, Constant(1))), "c//(C + 1)", "c/(C + 1)"),
+    (FloorDiv(FloorDiv(c, C), H), "c//C//H", "c/C/H"),
+    (FloorDiv(c, FloorDiv(C, H)), "c//(C//H)", "c/(C/H)"),
+    (Mul(FloorDiv(c, C), H), "c//C*H", "c/C*H"),
+    (Mul(H, FloorDiv(c, C)), "H*(c//C)", "H*(c/C)"),
+    (Mul(Add(c, h), C), "(c + h)*C", "(c + h)*C"),
+    (Mod(Mul(c, C), H), "c*C%H", "c*C%H"),
+    (Mod(c, Mul(C, H)), "c%(C*H)", "c%(C*H)"),
+    (Sub(c, Sub(h, C)), "c - (h - C)", "c - (h - C)"),
+    (Sub(c, Add(h, C)), "c - (h + C)", "c - (h + C)"),
+    (CeilDiv(C, Constant(16)), "-(-C//16)", "((C - 1)/16 + 1)"),
+    (Mul(CeilDiv(C, Constant(16)), Constant(16)), "(-(-C//16))*16", "((C - 1)/16 + 1)*16"),
+]
+
+
+@pytest.mark.parametrize(("expr", "python", "c_text"), TEXTS)
+def test_parentheses(expr: Expr, python: str, c_text: str) -> None:
+    assert python == formula_text.python(symbolic(expr))
+    assert c_text == formula_text.c(symbolic(expr))
+
+
+def test_names_are_renamed_everywhere() -> None:
+    said = symbolic(Add(FloorDiv(c, C), Mod(h, C)))
+    assert formula_text.python(said, lambda name: f"_{name}") == "_c//_C + _h%_C"
+
+
+REFUSED = [
+    "",
+    "c +",
+    "c; h",
+    "c = 1",
+    "x",
+    "__import__('os')",
+    "c.real",
+    "c[0]",
+    "c ** 2",
+    "c / 2",
+    "c << 2",
+    "1.5",
+    "True",
+    "'c'",
+    "c if C else h",
+    "lambda: c",
+    "[c]",
+    "c == h",
+    "c and h",
+    "not c",
+    "~c",
+    "max(c)",
+    "max(c, h, C)",
+    "max(c, key=h)",
+    "abs(c)",
+    "(c := 1)",
+    "f'{c}'",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_reader_takes_integer_arithmetic_only(text: str) -> None:
+    with pytest.raises(ValueError, match="not a formula"):
+        formula_text.read_python(text, {"c": c, "h": h, "C": C})

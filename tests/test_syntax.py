@@ -1,0 +1,231 @@
+"""Text to tree and back: precedence, comments, numbers, and the printer's round trip."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from texts import HERE
+
+from layoutdsl import resources
+from layoutdsl.source import Source, Span
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.parser import parse
+from layoutdsl.syntax.printer import print_declaration, print_expression, print_file
+
+NOWHERE = Span(Source("", ""), 0, 0)
+
+PRECEDENCE = [
+    # written, with all parentheses
+    ("a + b*c", "a + (b*c)"),
+    ("a*b + c", "(a*b) + c"),
+    ("a - b - c", "(a - b) - c"),
+    ("a - (b - c)", "a - (b - c)"),
+    ("a/b*c", "(a/b)*c"),
+    ("a/b%c", "(a/b)%c"),
+    ("a%b/c", "(a%b)/c"),
+    ("a//b", "a/b"),
+    ("a << b + c", "a << (b + c)"),
+    ("a << b >> c", "(a << b) >> c"),
+    ("a & b << c", "a & (b << c)"),
+    ("a ^ b & c", "a ^ (b & c)"),
+    ("a ^ b ^ c", "(a ^ b) ^ c"),
+    ("a & b + c", "a & (b + c)"),
+    ("-a*b", "(-a)*b"),
+    ("-a + b", "(-a) + b"),
+    ("- -a", "-(-a)"),
+    ("+a", "a"),
+    ("a*-b", "a*(-b)"),
+    ("((a))", "a"),
+    ("(a + b)*c", "(a + b)*c"),
+    ("ceil(a/b)*c", "(ceil(a/b))*c"),
+    ("(a, b)/c", "((a, b))/c"),
+    ("(a : b)%c", "((a : b))%c"),
+    ("0x10 + 010", "16 + 10"),
+    ("0XfF", "255"),
+]
+
+
+def expression(text: str) -> ast.Expression:
+    (declaration,) = parse(Source("", f"layout L(a) = [{text}]")).declarations
+    assert isinstance(declaration, ast.LayoutDecl)
+    assert isinstance(declaration.body, ast.Coordinates)
+    return declaration.body.places[0].value
+
+
+@pytest.mark.parametrize(("written", "meant"), PRECEDENCE)
+def test_precedence(written: str, meant: str) -> None:
+    assert expression(meant) == expression(written)
+
+
+@pytest.mark.parametrize(
+    ("printed", "written"),
+    [
+        ("a - (b - c)", "a - (b - c)"),
+        ("a - b - c", "((a - b) - c)"),
+        ("(a + b)*c", "(a+b)*c"),
+        ("a*(b/c)", "a*(b//c)"),
+        ("--a", "- -a"),
+        ("-a*b", "(-a)*b"),
+        ("a ^ (b ^ c)", "a^(b^c)"),
+        ("(a << 1) + b", "(a<<1)+b"),
+        ("(a, b : c)%4", "(a,b:c)%4"),
+        ("(a : b)", "(a:b)"),
+        ("ceil(a/b)", "ceil(a / b)"),
+    ],
+)
+def test_printed_form(printed: str, written: str) -> None:
+    assert printed == print_expression(expression(written))
+
+
+SAME = [
+    ("layout A(c) = [c]", "layout A ( c )=[ c ]"),
+    ("layout A(c) = [c]", "# one\nlayout A(c) = # two\r\n\t[c] # three, and no line end"),
+    ("layout A(c) = [c]", "layout\nA\n(\nc\n)\n=\n[\nc\n]\n"),
+    ("layout A(c) = [c]", "# Umlaute in Kommentaren: \u00e4\u00f6\u00fc \u4e2d\nlayout A(c) = [c]"),
+    ("layout A(c) = [c/4, c%4]", "layout A(c) = [c//4, c%4]"),
+    ("layout A(c) = [c/16, c%16]", "layout A(c) = [c/0x10, c%0x10]"),
+    ("layout A(c) = [c] fill -1", "layout A(c) = [c] fill - 1"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SAME)
+def test_white_space_and_comments_only_separate(one: str, other: str) -> None:
+    assert parse(Source("", one)) == parse(Source("", other))
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "# nothing", "# nothing\n"])
+def test_empty_text(text: str) -> None:
+    assert ast.File(()) == parse(Source("", text))
+
+
+@pytest.mark.parametrize(
+    "word", ["fill", "of", "offset", "where", "layout", "prove", "to", "bytes", "keeps", "in"]
+)
+def test_words_of_the_grammar_may_be_names(word: str) -> None:
+    (found,) = parse(Source("", f"layout {word}({word}) = [{word}/4, {word}%4]")).declarations
+    assert isinstance(found, ast.LayoutDecl)
+    assert word == found.name.text
+
+
+def test_spans_are_the_places_of_the_words() -> None:
+    (found,) = parse(Source("", "layout A(n, c) =\n  [n, c/16 : 3] fill 0")).declarations
+    assert isinstance(found, ast.LayoutDecl)
+    assert isinstance(found.body, ast.Coordinates)
+    assert found.name.span.text == "A"
+    assert found.body.places[1].span.text == "c/16 : 3"
+    assert found.body.places[1].value.span.text == "c/16"
+    assert found.clauses[0].span.text == "fill 0"
+    assert found.name.span.source.place(found.body.places[1].span.start) == (2, 7)
+
+
+FILES = [*resources.library_families()]
+FILES += [(each.name, each.read_text(encoding="utf-8")) for each in (HERE / "layouts").iterdir()]
+
+
+@pytest.mark.parametrize(("name", "text"), FILES, ids=lambda each: each[:20])
+def test_files_print_and_parse_back(name: str, text: str) -> None:
+    tree = parse(Source(name, text))
+    assert tree == parse(Source(name, print_file(tree)))
+
+
+# Trees that nobody wrote.
+
+letters = st.sampled_from(["a", "b1", "C", "N", "k", "x_y", "fill", "of", "where", "in", "to"])
+name_nodes = letters.map(lambda text: ast.Name(text, NOWHERE))
+numbers = st.integers(0, 10**18 - 1).map(lambda value: ast.Number(value, NOWHERE))
+
+
+def compound(parts: st.SearchStrategy[ast.Expression]) -> st.SearchStrategy[ast.Expression]:
+    symbols = st.sampled_from(["^", "&", "<<", ">>", "+", "-", "*", "/", "%"])
+    place = st.builds(ast.Place, parts, st.none() | parts, st.just(NOWHERE))
+    declared = st.builds(ast.Place, parts, parts, st.just(NOWHERE))
+    several = st.lists(place, min_size=2, max_size=3).map(tuple) | st.tuples(declared)
+    functions = st.sampled_from(["ceil", "roundup", "min", "max", "nothing"])
+    return (
+        st.builds(ast.Operation, symbols, parts, parts, st.just(NOWHERE))
+        | st.builds(ast.Negation, parts, st.just(NOWHERE))
+        | st.builds(ast.Tuple, several, st.just(NOWHERE))
+        | st.builds(
+            ast.Call,
+            functions.map(lambda text: ast.Name(text, NOWHERE)),
+            st.lists(parts, min_size=1, max_size=3).map(tuple),
+            st.just(NOWHERE),
+        )
+    )
+
+
+expressions = st.recursive(name_nodes | numbers, compound, max_leaves=8)
+places = st.lists(
+    st.builds(ast.Place, expressions, st.none() | expressions, st.just(NOWHERE)),
+    min_size=1,
+    max_size=3,
+).map(tuple)
+
+
+@st.composite
+def coordinate_lists(draw: st.DrawFn) -> ast.Coordinates:
+    major, minor = draw(places), draw(st.none() | places)
+    if minor is None:
+        return ast.Coordinates(major, None, NOWHERE)
+    return ast.Coordinates((*major, *minor), len(major), NOWHERE)
+
+
+def references(least: int) -> st.SearchStrategy[ast.Reference]:
+    arguments = st.lists(name_nodes | numbers, min_size=least, max_size=2).map(tuple)
+    return st.builds(ast.Reference, name_nodes, arguments, st.just(NOWHERE))
+
+
+@st.composite
+def comparisons(draw: st.DrawFn) -> ast.Comparison:
+    operators = draw(
+        st.lists(st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), min_size=1, max_size=2)
+    )
+    operands = [draw(expressions) for _ in range(len(operators) + 1)]
+    return ast.Comparison(tuple(operands), tuple(operators), NOWHERE)
+
+
+within = st.builds(ast.Within, expressions, expressions, expressions, st.just(NOWHERE))
+wheres = st.builds(
+    ast.WhereClause,
+    st.lists(comparisons() | within, min_size=1, max_size=2).map(tuple),
+    st.just(NOWHERE),
+)
+clauses = (
+    st.builds(ast.FillClause, st.integers(-(10**9), 10**9) | letters, st.just(NOWHERE))
+    | st.builds(ast.ElementClause, name_nodes, st.just(NOWHERE))
+    | st.builds(ast.OffsetClause, expressions, st.just(NOWHERE))
+    | wheres
+)
+layouts = st.builds(
+    ast.LayoutDecl,
+    name_nodes,
+    st.lists(name_nodes, max_size=2).map(tuple),
+    st.none()
+    | st.lists(
+        st.builds(ast.AxisDecl, name_nodes, st.none() | name_nodes | numbers), max_size=3
+    ).map(tuple),
+    coordinate_lists() | references(0),
+    st.lists(clauses, max_size=3).map(tuple),
+    st.just(NOWHERE),
+)
+claims = st.builds(
+    ast.ClaimDecl,
+    st.sampled_from(["prove", "refute"]),
+    references(0),
+    st.just(ast.Sound())
+    | st.builds(ast.Equals, references(1) | coordinate_lists() | expressions)
+    | st.builds(ast.Fits, name_nodes)
+    | st.builds(ast.Keeps, places)
+    | st.builds(ast.Aligns, places, numbers, name_nodes),
+    st.none() | wheres,
+    st.just(NOWHERE),
+)
+
+
+@given(st.lists(layouts | claims, max_size=3))
+def test_any_tree_prints_and_parses_back(
+    declarations: list[ast.LayoutDecl | ast.ClaimDecl],
+) -> None:
+    text = "\n".join(map(print_declaration, declarations))
+    assert ast.File(tuple(declarations)) == parse(Source("", text))

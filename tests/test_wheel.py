@@ -1,0 +1,104 @@
+"""The wheel, installed into an environment of its own and used from elsewhere, without a network.
+
+The packages that ours needs are lent from this environment; ours itself must come from the wheel.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import click
+import pytest
+
+import layoutdsl
+
+CHECKOUT = Path(layoutdsl.__file__).parent.parent
+
+pytest.importorskip("hatchling", reason="the wheel is built by hatchling, which is not here")
+pytestmark = pytest.mark.skipif(
+    not (CHECKOUT / "pyproject.toml").is_file(), reason="this is no checkout to build from"
+)
+
+DEMO = "layout Demo(c, h) = [c/4, h, c%4]\nprove Demo == (c/4*H + h)*4 + c%4\n"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder]
+    subprocess.run(build, cwd=CHECKOUT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def elsewhere(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the wheel unpacked in it, and a folder to run in."""
+    folder = tmp_path_factory.mktemp("elsewhere")
+    venv.create(folder / "venv", with_pip=False)
+    (packages,) = (folder / "venv").glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(packages)
+    # A path file runs no other path file, so our own editable installation stays behind.
+    (packages / "lent.pth").write_text(str(Path(click.__file__).parent.parent), encoding="utf-8")
+    (folder / "demo.layout").write_text(DEMO, encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    command = [str(folder / "venv/bin/python"), *words]
+    return subprocess.run(
+        command, cwd=folder, env=clean, text=True, capture_output=True, check=False
+    )
+
+
+def test_wheel_holds_the_folders_beside_the_package(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    for needed in (
+        "layoutdsl/grammar/layout.lark",
+        "layoutdsl/grammar/errors.md",
+        "layoutdsl/library/blocked.layout",
+    ):
+        assert needed in names
+    assert not [name for name in names if name.startswith("tests/")]
+
+
+def test_the_package_is_the_wheel(elsewhere: Path) -> None:
+    found = run(elsewhere, "-c", "import layoutdsl; print(layoutdsl.__file__)")
+    assert found.stdout.startswith(str(elsewhere))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--help"], "Usage"),
+        (["check", "demo.layout"], ""),
+        (["where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1,17,2,3"], "753"),
+        (["formula", "R4CroutonLayout", "--as", "python"], "h//8"),
+        (["explain", "L202"], "gap"),
+    ],
+    ids=lambda each: each[0] if isinstance(each, list) else None,
+)
+def test_shell(elsewhere: Path, words: list[str], said: str) -> None:
+    found = run(elsewhere, "-m", "layoutdsl", *words)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert said in found.stdout
+
+
+def test_python(elsewhere: Path) -> None:
+    program = """\
+import json, layoutdsl
+module = layoutdsl.parse(open("demo.layout").read())
+nchw16c = layoutdsl.library("NCHW16c")
+print(json.dumps([list(module), nchw16c.offset((1, 17, 2, 3), (2, 20, 3, 4))]))
+"""
+    found = run(elsewhere, "-c", program)
+    assert found.stderr == ""
+    assert json.loads(found.stdout) == [["Demo"], 753]

@@ -1,0 +1,123 @@
+"""Texts and layouts that several tests look at."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from layoutdsl import resources
+from layoutdsl.claims import Module
+from layoutdsl.elaborate import elaborate
+from layoutdsl.expr import Constant, Extent, FloorDiv, Index, Mod, indices, walk
+from layoutdsl.model import Layout
+from layoutdsl.source import LayoutError, Source
+from layoutdsl.syntax.parser import parse
+
+HERE = Path(__file__).parent
+
+
+def module(text: str, known: dict[str, Layout] | None = None, name: str = "demo.layout") -> Module:
+    return elaborate(parse(Source(name, text)), name, known)
+
+
+def layout(text: str) -> Layout:
+    """The last layout of the text."""
+    return list(module(text).values())[-1]
+
+
+def coordinates(body: str, axes: str) -> Layout:
+    return layout(f"layout Demo({axes}) = [{body}]")
+
+
+def message(text: str, known: dict[str, Layout] | None = None) -> str:
+    """The whole rendered text of what is wrong, or an empty one."""
+    try:
+        module(text, known)
+    except LayoutError as error:
+        return str(error)
+    return ""
+
+
+LIBRARY_MODULES = tuple(module(text, name=name) for name, text in resources.library_families())
+LIBRARY = {each.name: each for found in LIBRARY_MODULES for each in found.values()}
+EXAMPLES = dict(module((HERE / "layouts/examples.layout").read_text(encoding="utf-8")))
+EVERY = {**LIBRARY, **EXAMPLES}
+
+
+def blocks(layout: Layout, axis: str) -> set[int]:
+    """The numbers by which the axis is cut."""
+    found = set()
+    for coordinate in layout.coordinates:
+        for part in walk(coordinate.value):
+            if (
+                isinstance(part, FloorDiv | Mod)
+                and axis in indices(part.left)
+                and isinstance(part.right, Constant)
+            ):
+                found.add(part.right.value)
+    return found
+
+
+def defined(layout: Layout, choices: list[list[int]]) -> list[dict[str, int]]:
+    """The bound values of every choice for which the layout is defined."""
+    found = []
+    for values in product(*choices):
+        try:
+            found.append(layout.bind(dict(zip(layout.symbols, values, strict=True))))
+        except ValueError:
+            continue
+    return found
+
+
+def edge_shapes(layout: Layout, most: int = 400_000) -> list[dict[str, int]]:
+    """Shapes around every block, as many as hold ``most`` elements in all, the smallest first."""
+    found = defined(layout, [_edges(layout, name) for name in layout.symbols])
+    found.sort(key=lambda values: prod(layout.shape_of(values)))
+    left, kept = most, []
+    step = max(1, sum(prod(layout.shape_of(each)) for each in found) // most)
+    for number, values in enumerate(found):
+        if number % step == 0:
+            left -= prod(layout.shape_of(values))
+            kept.append(values)
+    return kept
+
+
+def _edges(layout: Layout, name: str) -> list[int]:
+    if layout.parameters:
+        return [1, 2, 3, 5, 9] if name in layout.parameters else [1, 2, 4, 7]
+    edges = {1, 2, 3, 4}
+    for axis in layout.axes:
+        if axis.extent == Extent(name):
+            for block in blocks(layout, axis.name):
+                edges |= {block - 1, block, block + 1, 2 * block + 1} - {0}
+    return sorted(edges)
+
+
+def small_extents(layout: Layout) -> list[range]:
+    """1 to 5 for each extent, and 1 to 40 along axes that are cut into blocks."""
+    cut = {
+        axis.extent.name
+        for axis in layout.axes
+        if isinstance(axis.extent, Extent) and blocks(layout, axis.name)
+    }
+    return [range(1, 41 if name in cut else 6) for name in layout.symbols]
+
+
+def small_shapes(layout: Layout) -> list[dict[str, int]]:
+    """Every shape of small extents for which the layout is defined."""
+    return defined(layout, [list(each) for each in small_extents(layout)])
+
+
+def every_index(layout: Layout, values: dict[str, int]) -> dict[str, np.ndarray]:
+    """Each axis with the index along it, of every element in row-major order."""
+    grids = np.indices(layout.shape_of(values), dtype=np.int64)
+    return {axis.name: grid.ravel() for axis, grid in zip(layout.axes, grids, strict=True)}
+
+
+def names(layout: Layout) -> dict[str, Index | Extent]:
+    """What each name of a printed formula stands for."""
+    symbols = {name: Extent(name) for name in layout.symbols}
+    return {**symbols, **{axis.name: Index(axis.name) for axis in layout.axes}}
