@@ -6,37 +6,42 @@ layout is in `scope`; what a layout and a claim must satisfy is here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 from layoutdsl import claims
-from layoutdsl.bounds import at_least
-from layoutdsl.digits import NotDigits, network, read
+from layoutdsl.digits import NotDigits, network
 from layoutdsl.expr import (
     Constant,
-    Coordinate,
     Expr,
     Extent,
-    Index,
     extents,
-    substitute,
-    substitute_coordinate,
 )
 from layoutdsl.model import (
-    ELEMENT_TYPES,
     Axis,
-    Condition,
-    ElementType,
-    Fill,
-    FillAny,
-    FillValue,
-    FillZeroPoint,
     Layout,
 )
+from layoutdsl.rules import (
+    arguments_of,
+    axis_of,
+    check_fill,
+    element_of,
+    fill_of,
+    gap,
+    on_axes_of,
+    refuse_repeats,
+    run_of,
+    scope_of,
+    silent,
+    start_of,
+    twice,
+    with_parameters,
+    wrong_count,
+)
 from layoutdsl.scope import Fault, Scope, did_you_mean, fault
-from layoutdsl.source import Diagnostic, Label, LayoutError, Span
+from layoutdsl.source import Diagnostic, Label, LayoutError
 from layoutdsl.syntax import ast
-from layoutdsl.syntax.printer import print_declaration, print_place
+from layoutdsl.syntax.printer import print_declaration
 
 MOST_ALIASES = 32
 """How many layouts may be named after one another in a row."""
@@ -84,7 +89,7 @@ class _Elaborator:
                 name = declaration.name
                 first = self._declared.setdefault(name.text, declaration)
                 if first is not declaration:
-                    self._report(_twice("layout", name, first.name))
+                    self._report(twice("layout", name, first.name))
         self._refuted = {
             each.subject.name.text for each in self._claimed if each.polarity == "refute"
         }
@@ -129,7 +134,7 @@ class _Elaborator:
         if isinstance(declaration.body, ast.Reference):
             return self._alias(declaration, declaration.body, parameters)
         axes = self._axes(declaration)
-        scope = _scope(axes, parameters)
+        scope = scope_of(axes, parameters)
         coordinates = tuple(map(scope.coordinate, declaration.body.places))
         opened = tuple(name for name, value in parameters.items() if isinstance(value, Extent))
         rank = declaration.body.chunk_rank
@@ -143,16 +148,16 @@ class _Elaborator:
             raise fault("L208", "the layout names no axes", span, help=hint)
         seen: dict[str, ast.Name] = {each.text: each for each in declaration.parameters}
         parameters = dict(seen)
-        _refuse_repeats("parameter", declaration.parameters)
+        refuse_repeats("parameter", declaration.parameters)
         axes: list[Axis] = []
         for axis in declaration.axes:
             if axis.name.text in seen:
-                raise _twice("axis", axis.name, seen[axis.name.text])
+                raise twice("axis", axis.name, seen[axis.name.text])
             seen[axis.name.text] = axis.name
-            axes.append(_axis(axis))
+            axes.append(axis_of(axis))
             match axes[-1].extent:
                 case Extent(name) if name in parameters:
-                    raise _twice("extent", ast.Name(name, axis.name.span), parameters[name])
+                    raise twice("extent", ast.Name(name, axis.name.span), parameters[name])
         return tuple(axes)
 
     def _alias(
@@ -170,25 +175,25 @@ class _Elaborator:
             raise fault("L104", message, body.span)
         takes = self._parameters_of(body.name)
         if takes and not body.arguments:
-            raise fault("L210", _takes(body, takes, 0), body.span)
+            raise fault("L210", wrong_count(body, takes, 0), body.span)
         self._under_way.append(declaration.name.text)
         try:
             other = self._referred(body, parameters)
         finally:
             self._under_way.pop()
         if other is None:
-            raise _silent(body.span)
+            raise silent(body.span)
         opened = tuple(dict.fromkeys(v.name for v in parameters.values() if isinstance(v, Extent)))
         layout = replace(other, name=declaration.name.text, parameters=opened)
-        return self._with_clauses(layout, declaration, _scope(other.axes, parameters))
+        return self._with_clauses(layout, declaration, scope_of(other.axes, parameters))
 
     def _referred(self, reference: ast.Reference, parameters: Mapping[str, Expr]) -> Layout | None:
         """The layout that a reference names; ``None`` where its own faults are reported already."""
         name = reference.name.text
-        values = _arguments(reference, self._parameters_of(reference.name), parameters)
+        values = arguments_of(reference, self._parameters_of(reference.name), parameters)
         declaration = self._declared.get(name)
         if declaration is None:
-            return _with_parameters(self._known[name], values)
+            return with_parameters(self._known[name], values)
         if not reference.arguments and name not in self._under_way:
             layout = self._plain(name)
             if name in self._open:
@@ -215,15 +220,15 @@ class _Elaborator:
                 raise fault("L203", f"two `{word}` clauses", clause.span, others=label)
             match clause:
                 case ast.FillClause():
-                    layout = replace(layout, fill=_fill(clause))
+                    layout = replace(layout, fill=fill_of(clause))
                 case ast.ElementClause(name):
-                    layout = replace(layout, element=_element(name))
+                    layout = replace(layout, element=element_of(name))
                 case ast.OffsetClause(value):
-                    layout = replace(layout, start=_start(scope, value))
+                    layout = replace(layout, start=start_of(scope, value))
                 case ast.WhereClause():
                     conditions = (*layout.where, *scope.conditions(clause))
                     layout = replace(layout, where=conditions)
-        _check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
+        check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
         return layout
 
     def _look_for_gaps(self, declaration: ast.LayoutDecl, layout: Layout | None) -> None:
@@ -243,14 +248,14 @@ class _Elaborator:
             hint = "give it a coordinate, or fix its extent to 1"
             self._report(fault("L209", found.reason, declaration.name.span, help=hint))
         elif all(wire < len(body.places) for wire in found.wires):
-            self._report(_gap(found, body, layout))
+            self._report(gap(found, body, layout))
 
     def _claim(self, claim: ast.ClaimDecl) -> claims.Claim | None:
         try:
             layout = self._referred(claim.subject, {})
             if layout is None:
                 return None
-            scope = _scope(layout.axes, {name: Extent(name) for name in layout.parameters})
+            scope = scope_of(layout.axes, {name: Extent(name) for name in layout.parameters})
             predicate = self._predicate(claim.predicate, layout, scope)
             where = scope.conditions(claim.where)
         except Fault as found:
@@ -271,11 +276,11 @@ class _Elaborator:
                     raise fault("L301", message, name.span, help=hint)
                 return claims.Fits(claims.INTEGER_TYPES[name.text])
             case ast.Keeps(places):
-                return claims.Keeps(_run(scope, places))
+                return claims.Keeps(run_of(scope, places))
             case ast.Aligns(places, number, element):
                 if number.value < 1:
                     raise fault("L301", "alignment is to 1 byte or more", number.span)
-                return claims.Aligns(_run(scope, places), number.value, _element(element))
+                return claims.Aligns(run_of(scope, places), number.value, element_of(element))
             case ast.Equals(right):
                 return self._equality(right, layout, scope)
 
@@ -291,200 +296,6 @@ class _Elaborator:
         if isinstance(right, ast.Reference):
             other = self._referred(right, {})
             if other is None:
-                raise _silent(right.span)
-            return claims.EqualsLayout(_on_axes_of(layout, other, right.span))
+                raise silent(right.span)
+            return claims.EqualsLayout(on_axes_of(layout, other, right.span))
         return claims.EqualsFormula(scope.value(right))
-
-
-def _scope(axes: Sequence[Axis], parameters: Mapping[str, Expr]) -> Scope:
-    symbols: dict[str, Expr] = dict(parameters)
-    for axis in axes:
-        if isinstance(axis.extent, Extent):
-            symbols[axis.extent.name] = axis.extent
-    for axis in axes:
-        symbols.setdefault(axis.name.upper(), axis.extent)
-    return Scope({axis.name: axis.extent for axis in axes}, symbols)
-
-
-def _silent(span: Span) -> Fault:
-    """A fault that follows from one already reported."""
-    return fault("", "", span)
-
-
-def _twice(kind: str, name: ast.Name, first: ast.Name) -> Fault:
-    label = (Label(first.span, "first here"),)
-    return fault("L203", f"the {kind} `{name.text}` is declared twice", name.span, others=label)
-
-
-def _refuse_repeats(kind: str, names: Sequence[ast.Name]) -> None:
-    seen: dict[str, ast.Name] = {}
-    for name in names:
-        if name.text in seen:
-            raise _twice(kind, name, seen[name.text])
-        seen[name.text] = name
-
-
-def _axis(axis: ast.AxisDecl) -> Axis:
-    name = axis.name
-    if name.text != name.text.lower() or not name.text[0].isalpha():
-        hint = f"write `{name.text.lower().lstrip('_') or 'c'}`"
-        raise fault("L204", f"the axis `{name.text}` is not in lower case", name.span, help=hint)
-    match axis.extent:
-        case None:
-            return Axis(name.text, Extent(name.text.upper()))
-        case ast.Number(value, span):
-            if value < 1:
-                raise fault("L204", "an extent is at least 1", span)
-            return Axis(name.text, Constant(value))
-        case ast.Name(extent, span):
-            if extent != extent.upper() or not extent[0].isalpha():
-                hint = f"write `{extent.upper().lstrip('_') or 'C'}`"
-                raise fault("L204", f"the extent `{extent}` is not in upper case", span, help=hint)
-            return Axis(name.text, Extent(extent))
-
-
-def _takes(reference: ast.Reference, names: Sequence[str], given: int) -> str:
-    count = f"{len(names)} parameter{'s' * (len(names) != 1)}" if names else "no parameters"
-    return f"the layout `{reference.name.text}` takes {count}, not {given}"
-
-
-def _arguments(
-    reference: ast.Reference, names: Sequence[str], parameters: Mapping[str, Expr]
-) -> dict[str, Expr]:
-    if not reference.arguments:
-        return {}
-    if len(names) != len(reference.arguments):
-        message = _takes(reference, names, len(reference.arguments))
-        raise fault("L210", message, reference.span)
-    values: list[Expr] = []
-    for argument in reference.arguments:
-        match argument:
-            case ast.Number(value, span):
-                if value < 1:
-                    raise fault("L210", "a parameter is at least 1", span)
-                values.append(Constant(value))
-            case ast.Name(name, span):
-                if name not in parameters:
-                    hint = did_you_mean(name, parameters)
-                    raise fault("L201", f"`{name}` is no parameter here", span, help=hint)
-                values.append(parameters[name])
-    return dict(zip(names, values, strict=True))
-
-
-def _with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
-    """Give a library layout, known only as meaning, its arguments."""
-    if not values:
-        return layout
-    conditions = tuple(
-        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
-        for each in layout.where
-    )
-    opened = [v.name for v in values.values() if isinstance(v, Extent)]
-    return replace(
-        layout,
-        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
-        start=substitute(layout.start, values),
-        where=conditions,
-        parameters=tuple(dict.fromkeys(opened)),
-    )
-
-
-def _fill(clause: ast.FillClause) -> Fill:
-    match clause.value:
-        case int(value):
-            return FillValue(value)
-        case "any":
-            return FillAny()
-        case "zero_point":
-            return FillZeroPoint()
-    hint = "write a number, `any`, or `zero_point`"
-    raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
-
-
-def _element(name: ast.Name) -> ElementType:
-    if name.text in ELEMENT_TYPES:
-        return ELEMENT_TYPES[name.text]
-    hint = did_you_mean(name.text, ELEMENT_TYPES) or f"known are {', '.join(ELEMENT_TYPES)}"
-    raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
-
-
-def _start(scope: Scope, value: ast.Expression) -> Expr:
-    start = scope.extent(value)
-    if not at_least(start, 0):
-        raise fault("L208", "the offset of the first element may be negative", value.span)
-    return start
-
-
-def _check_fill(layout: Layout, clause: ast.Clause | None) -> None:
-    element, fill = layout.element, layout.fill
-    if clause is None or element is None or not isinstance(fill, FillValue):
-        return
-    if element.kind not in ("i", "u"):
-        return
-    low = -(1 << element.bits - 1) if element.kind == "i" else 0
-    high = low + (1 << element.bits) - 1
-    if not low <= fill.value <= high:
-        words = f"{element.name} holds {low} to {high}"
-        message = f"the fill {fill.value} is no value of `{element.name}`"
-        raise fault("L208", message, clause.span, words=words)
-
-
-def _gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
-    above = body.places[found.wires[0]]
-    step = read(layout.coordinates[found.wires[0]].value)
-    others: tuple[Label, ...] = ()
-    hint = None
-    if len(found.wires) > 1 and step is not None and isinstance(step.divisor, Constant):
-        below = body.places[found.wires[1]]
-        digit = read(layout.coordinates[found.wires[1]].value)
-        if digit is not None and isinstance(digit.radix, Constant):
-            others = (Label(below.span, f"covers {digit.radix.value}"),)
-            if isinstance(digit.divisor, Constant) and digit.divisor.value == 1:
-                name = print_place(below).split("%")[0]
-                block = step.divisor.value
-                again = f"{name}%{block}/{digit.radix.value}"
-                hint = f"write `{name}%{block}`, or cut again with `{again}`"
-    words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
-    return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
-
-
-def _run(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...]:
-    run = tuple(map(scope.coordinate, places))
-    for place, coordinate in zip(places, run, strict=True):
-        if read(coordinate.value) is None:
-            hint = "write an axis, or a part of one such as `c%16`"
-            message = f"`{print_place(place)}` is not a digit of an axis"
-            raise fault("L302", message, place.span, help=hint)
-    return run
-
-
-def _on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
-    """Rename the axes of ``other``, in their order, to those of ``layout``."""
-    if len(layout.axes) != len(other.axes):
-        message = f"`{layout.name}` has {len(layout.axes)} axes, `{other.name}` {len(other.axes)}"
-        raise fault("L303", message, span)
-    opened = [name for name in other.parameters if name not in layout.parameters]
-    if opened:
-        message = f"the parameter `{opened[0]}` of `{other.name}` is open"
-        raise fault("L303", message, span, help=f"give it a number, as in `{other.name}<16>`")
-    names: dict[str, Expr] = {}
-    for mine, theirs in zip(layout.axes, other.axes, strict=True):
-        names[theirs.name] = Index(mine.name)
-        if isinstance(theirs.extent, Extent):
-            if names.setdefault(theirs.extent.name, mine.extent) != mine.extent:
-                message = f"`{other.name}` needs two equal extents where `{layout.name}` has two"
-                raise fault("L303", message, span)
-        elif theirs.extent != mine.extent:
-            message = f"axis `{theirs.name}` of `{other.name}` has {theirs.extent.value} elements"
-            raise fault("L303", message, span)
-    conditions = tuple(
-        Condition(substitute(each.left, names), each.operator, substitute(each.right, names))
-        for each in other.where
-    )
-    return replace(
-        other,
-        axes=layout.axes,
-        coordinates=tuple(substitute_coordinate(each, names) for each in other.coordinates),
-        start=substitute(other.start, names),
-        where=conditions,
-    )

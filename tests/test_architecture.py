@@ -18,7 +18,7 @@ MEANING = {"expr", "model", "bounds", "claims"}
 READING = {"digits", "inverse"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
-ELABORATION = {"scope", "elaborate"}
+ELABORATION = {"scope", "rules", "elaborate"}
 CORE = SOURCE | MEANING | READING
 
 ROOMS: dict[str, tuple[int, set[str]]] = {

@@ -1,0 +1,242 @@
+"""The rules of meaning, one by one: what a written axis, clause, argument or run stands for.
+
+Each takes a piece of the tree and returns its meaning, or raises the fault with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from layoutdsl.bounds import at_least
+from layoutdsl.digits import NotDigits, read
+from layoutdsl.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Index,
+    substitute,
+    substitute_coordinate,
+)
+from layoutdsl.model import (
+    ELEMENT_TYPES,
+    Axis,
+    Condition,
+    ElementType,
+    Fill,
+    FillAny,
+    FillValue,
+    FillZeroPoint,
+    Layout,
+)
+from layoutdsl.scope import Fault, Scope, did_you_mean, fault
+from layoutdsl.source import Label, Span
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_place
+
+
+def scope_of(axes: Sequence[Axis], parameters: Mapping[str, Expr]) -> Scope:
+    """Return the names of a layout: its axes, extents and parameters."""
+    symbols: dict[str, Expr] = dict(parameters)
+    for axis in axes:
+        if isinstance(axis.extent, Extent):
+            symbols[axis.extent.name] = axis.extent
+    for axis in axes:
+        symbols.setdefault(axis.name.upper(), axis.extent)
+    return Scope({axis.name: axis.extent for axis in axes}, symbols)
+
+
+def silent(span: Span) -> Fault:
+    """A fault that follows from one already reported."""
+    return fault("", "", span)
+
+
+def twice(kind: str, name: ast.Name, first: ast.Name) -> Fault:
+    """Return the fault of a name that is declared again."""
+    label = (Label(first.span, "first here"),)
+    return fault("L203", f"the {kind} `{name.text}` is declared twice", name.span, others=label)
+
+
+def refuse_repeats(kind: str, names: Sequence[ast.Name]) -> None:
+    """Raise where a name occurs twice in one list."""
+    seen: dict[str, ast.Name] = {}
+    for name in names:
+        if name.text in seen:
+            raise twice(kind, name, seen[name.text])
+        seen[name.text] = name
+
+
+def axis_of(axis: ast.AxisDecl) -> Axis:
+    """Return an axis with its extent, by default its name in upper case."""
+    name = axis.name
+    if name.text != name.text.lower() or not name.text[0].isalpha():
+        hint = f"write `{name.text.lower().lstrip('_') or 'c'}`"
+        raise fault("L204", f"the axis `{name.text}` is not in lower case", name.span, help=hint)
+    match axis.extent:
+        case None:
+            return Axis(name.text, Extent(name.text.upper()))
+        case ast.Number(value, span):
+            if value < 1:
+                raise fault("L204", "an extent is at least 1", span)
+            return Axis(name.text, Constant(value))
+        case ast.Name(extent, span):
+            if extent != extent.upper() or not extent[0].isalpha():
+                hint = f"write `{extent.upper().lstrip('_') or 'C'}`"
+                raise fault("L204", f"the extent `{extent}` is not in upper case", span, help=hint)
+            return Axis(name.text, Extent(extent))
+
+
+def wrong_count(reference: ast.Reference, names: Sequence[str], given: int) -> str:
+    """Return the message for a layout with the wrong number of arguments."""
+    count = f"{len(names)} parameter{'s' * (len(names) != 1)}" if names else "no parameters"
+    return f"the layout `{reference.name.text}` takes {count}, not {given}"
+
+
+def arguments_of(
+    reference: ast.Reference, names: Sequence[str], parameters: Mapping[str, Expr]
+) -> dict[str, Expr]:
+    """Return the value of each parameter that a reference gives."""
+    if not reference.arguments:
+        return {}
+    if len(names) != len(reference.arguments):
+        message = wrong_count(reference, names, len(reference.arguments))
+        raise fault("L210", message, reference.span)
+    values: list[Expr] = []
+    for argument in reference.arguments:
+        match argument:
+            case ast.Number(value, span):
+                if value < 1:
+                    raise fault("L210", "a parameter is at least 1", span)
+                values.append(Constant(value))
+            case ast.Name(name, span):
+                if name not in parameters:
+                    hint = did_you_mean(name, parameters)
+                    raise fault("L201", f"`{name}` is no parameter here", span, help=hint)
+                values.append(parameters[name])
+    return dict(zip(names, values, strict=True))
+
+
+def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
+    """Give a library layout, known only as meaning, its arguments."""
+    if not values:
+        return layout
+    conditions = tuple(
+        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
+        for each in layout.where
+    )
+    opened = [v.name for v in values.values() if isinstance(v, Extent)]
+    return replace(
+        layout,
+        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
+        start=substitute(layout.start, values),
+        where=conditions,
+        parameters=tuple(dict.fromkeys(opened)),
+    )
+
+
+def fill_of(clause: ast.FillClause) -> Fill:
+    """Return what a `fill` clause says."""
+    match clause.value:
+        case int(value):
+            return FillValue(value)
+        case "any":
+            return FillAny()
+        case "zero_point":
+            return FillZeroPoint()
+    hint = "write a number, `any`, or `zero_point`"
+    raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
+
+
+def element_of(name: ast.Name) -> ElementType:
+    """Return the element type of that name."""
+    if name.text in ELEMENT_TYPES:
+        return ELEMENT_TYPES[name.text]
+    hint = did_you_mean(name.text, ELEMENT_TYPES) or f"known are {', '.join(ELEMENT_TYPES)}"
+    raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
+
+
+def start_of(scope: Scope, value: ast.Expression) -> Expr:
+    """Return the slots before the first, which are never negative."""
+    start = scope.extent(value)
+    if not at_least(start, 0):
+        raise fault("L208", "the offset of the first element may be negative", value.span)
+    return start
+
+
+def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
+    """Raise where the fill is no value of the element type."""
+    element, fill = layout.element, layout.fill
+    if clause is None or element is None or not isinstance(fill, FillValue):
+        return
+    if element.kind not in ("i", "u"):
+        return
+    low = -(1 << element.bits - 1) if element.kind == "i" else 0
+    high = low + (1 << element.bits) - 1
+    if not low <= fill.value <= high:
+        words = f"{element.name} holds {low} to {high}"
+        message = f"the fill {fill.value} is no value of `{element.name}`"
+        raise fault("L208", message, clause.span, words=words)
+
+
+def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
+    """Return the fault of digits that leave a gap, with both digits marked."""
+    above = body.places[found.wires[0]]
+    step = read(layout.coordinates[found.wires[0]].value)
+    others: tuple[Label, ...] = ()
+    hint = None
+    if len(found.wires) > 1 and step is not None and isinstance(step.divisor, Constant):
+        below = body.places[found.wires[1]]
+        digit = read(layout.coordinates[found.wires[1]].value)
+        if digit is not None and isinstance(digit.radix, Constant):
+            others = (Label(below.span, f"covers {digit.radix.value}"),)
+            if isinstance(digit.divisor, Constant) and digit.divisor.value == 1:
+                name = print_place(below).split("%")[0]
+                block = step.divisor.value
+                again = f"{name}%{block}/{digit.radix.value}"
+                hint = f"write `{name}%{block}`, or cut again with `{again}`"
+    words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
+    return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
+
+
+def run_of(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...]:
+    """Return a run, each of whose parts has to be a digit of an axis."""
+    run = tuple(map(scope.coordinate, places))
+    for place, coordinate in zip(places, run, strict=True):
+        if read(coordinate.value) is None:
+            hint = "write an axis, or a part of one such as `c%16`"
+            message = f"`{print_place(place)}` is not a digit of an axis"
+            raise fault("L302", message, place.span, help=hint)
+    return run
+
+
+def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
+    """Rename the axes of ``other``, in their order, to those of ``layout``."""
+    if len(layout.axes) != len(other.axes):
+        message = f"`{layout.name}` has {len(layout.axes)} axes, `{other.name}` {len(other.axes)}"
+        raise fault("L303", message, span)
+    opened = [name for name in other.parameters if name not in layout.parameters]
+    if opened:
+        message = f"the parameter `{opened[0]}` of `{other.name}` is open"
+        raise fault("L303", message, span, help=f"give it a number, as in `{other.name}<16>`")
+    names: dict[str, Expr] = {}
+    for mine, theirs in zip(layout.axes, other.axes, strict=True):
+        names[theirs.name] = Index(mine.name)
+        if isinstance(theirs.extent, Extent):
+            if names.setdefault(theirs.extent.name, mine.extent) != mine.extent:
+                message = f"`{other.name}` needs two equal extents where `{layout.name}` has two"
+                raise fault("L303", message, span)
+        elif theirs.extent != mine.extent:
+            message = f"axis `{theirs.name}` of `{other.name}` has {theirs.extent.value} elements"
+            raise fault("L303", message, span)
+    conditions = tuple(
+        Condition(substitute(each.left, names), each.operator, substitute(each.right, names))
+        for each in other.where
+    )
+    return replace(
+        other,
+        axes=layout.axes,
+        coordinates=tuple(substitute_coordinate(each, names) for each in other.coordinates),
+        start=substitute(other.start, names),
+        where=conditions,
+    )
