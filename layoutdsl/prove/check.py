@@ -7,6 +7,7 @@ the answer is *undecided*, with the reason why there is no proof.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import assert_never
 
 from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
@@ -16,7 +17,7 @@ from layoutdsl.prove import claim_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits
-from layoutdsl.prove.layout_check import layout_findings
+from layoutdsl.prove.layout_check import in_bounds, layout_findings
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import ceilings
 from layoutdsl.prove.statement import Ground
@@ -72,26 +73,45 @@ def _property(predicate: Predicate) -> str:
 
 def _proved(layout: Layout, predicate: Predicate) -> Finding:
     name = _property(predicate)
-    if refute.witness(layout) is None:
+    if refute.witness(_common(layout, predicate)) is None:
         return Undecided(name, "no shape of the range was found, and of none anything holds")
     try:
-        theorem, proof = _proof(layout, predicate)
+        proofs = [_proof(layout, predicate)]
+        if isinstance(predicate, Fits):
+            proofs += in_bounds(layout)
     except (Stuck, Unstated) as reason:
         return Undecided(name, f"no proof was found: {reason}")
-    outcome = establish([(theorem, proof)])[theorem.name]
-    if not outcome.established:
-        return Undecided(name, outcome.reason)
-    conditions: tuple[str, ...] = ()
-    if isinstance(predicate, Aligns):
-        conditions = (f"the buffer starts at a multiple of {predicate.bytes} bytes",)
-    certificate = Certificate(((theorem, proof),))
-    return Proved(name, conditions, certificate.hash, outcome.questions)
+    outcomes = establish(proofs).values()
+    failed = next((each for each in outcomes if not each.established), None)
+    if failed is not None:
+        return Undecided(name, failed.reason)
+    questions = sum(each.questions for each in outcomes)
+    certificate = Certificate(tuple(proofs))
+    return Proved(name, _conditions(layout, predicate), certificate.hash, questions)
+
+
+def _common(layout: Layout, predicate: Predicate) -> Layout:
+    """The layout in the shapes for which both sides are defined."""
+    other = predicate.other.where if isinstance(predicate, EqualsLayout) else ()
+    return replace(layout, where=tuple(dict.fromkeys((*layout.where, *other))))
+
+
+def _conditions(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
+    match predicate:
+        case Aligns(bytes=number):
+            return (f"the buffer starts at a multiple of {number} bytes",)
+        case EqualsLayout(other):
+            further = [each for each in other.where if each not in layout.where]
+            defined = ", ".join(map(str, further))
+            return (f"`{other.name}` is defined: {defined}",) if further else ()
+    return ()
 
 
 def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
     """Return the theorem that states a predicate, and the expressions that it divides."""
     other = predicate.other if isinstance(predicate, EqualsLayout) else None
-    ground = statement.ground(layout, more=() if other is None else (other,))
+    common = _common(layout, predicate)
+    ground = statement.ground(common, more=() if other is None else (other,))
     match predicate:
         case EqualsLayout(other):
             return ground, claim_statement.equals_layout(ground, other), _spoken(layout, other)
@@ -127,7 +147,11 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
     exprs: tuple[Expr, ...] = ()
     match predicate:
         case Fits(type_):
-            return refute.overflow(layout, type_.largest, type_.name)
+            too_large = refute.overflow(layout, type_.largest, type_.name)
+            if too_large is not None:
+                return too_large
+            at = refute.outside(layout, type_, name)
+            return refute.search(layout, (), at).get(name)
         case EqualsLayout(other):
             exprs = _spoken(other)
             at = refute.different(layout, other, name)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping
 
-from layoutdsl.expr import Expr
+from layoutdsl.expr import Expr, Mod
+from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Proof, Term, Theorem
 from layoutdsl.prove.refinement import refine
@@ -27,12 +29,28 @@ def prove_equations(
     Raises:
         Stuck: the two sides have different normal forms.
     """
+    exprs = tuple(exprs)
+    if any(isinstance(each.left, Mod) for each in ground.layout.where):
+        try:
+            return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where)
+        except Stuck:
+            pass  # what the range divides by may not fit to what the expressions divide by
+    return _by_normal_forms(ground, theorem, exprs, lemmas, ())
+
+
+def _by_normal_forms(
+    ground: Ground,
+    theorem: Theorem,
+    exprs: tuple[Expr, ...],
+    lemmas: Mapping[str, Theorem],
+    range_: tuple[Condition, ...],
+) -> Proof:
     script = Script(theorem, lemmas)
     arithmetic = Arithmetic(script, frozenset(name for name, _ in theorem.definitions))
     plain = Vocabulary(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
-    refine(arithmetic, plain, exprs, ground.layout.where)
+    refine(arithmetic, plain, exprs, range_)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):
@@ -71,6 +89,52 @@ def prove_fits(
     (goal,) = theorem.goals
     script.have(goal, fact)
     return script.proof
+
+
+def prove_numbers(theorem: Theorem) -> Proof:
+    """Prove goals without variables, by working out every term from its parts.
+
+    Raises:
+        Stuck: a divisor is not positive.
+    """
+    script = Script(theorem, {})
+    for goal in theorem.goals:
+        script.have(goal, *_worked_out(script, goal))
+    return script.proof
+
+
+def _worked_out(script: Script, formula: Term) -> list[str]:
+    match formula:
+        case (("=" | "<=" | "<"), *sides):
+            return [fact for side in sides for fact in _value(script, side)[1]]
+        case (_, *parts):
+            return [fact for part in parts for fact in _worked_out(script, part)]
+    raise Stuck(f"{formula} is no formula")
+
+
+_OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "div": operator.floordiv,
+    "mod": operator.mod,
+}
+
+
+def _value(script: Script, term: Term) -> tuple[int, list[str]]:
+    """Return the number that a term is, and the fact that says so, where it is no number itself."""
+    match term:
+        case int():
+            return term, []
+        case (str() as name, left, right):
+            (one, first), (other, second) = _value(script, left), _value(script, right)
+            if name in ("div", "mod") and other <= 0:
+                raise Stuck(f"the divisor {other} is not positive")
+            number = _OPERATIONS[name](one, other)
+            larger_first = sorted((*first, *second), key=lambda f: -len(str(script.formula(f))))
+            plain = script.calculate(term, *map(By, larger_first))
+            return number, [script.have(("=", term, number), plain)]
+    raise Stuck(f"{term} is no number")
 
 
 class _Bounded:

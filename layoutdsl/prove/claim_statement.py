@@ -75,7 +75,7 @@ def equals_formula(ground: Ground, formula: Expr) -> Theorem:
 
 
 def fits(ground: Ground, largest: int) -> Theorem:
-    """The size of the buffer, and so every offset, is at most ``largest``."""
+    """The size of the buffer is at most ``largest``; so is every offset that is in bounds."""
     definitions = (*ground.definitions, ("size", slots(ground, ground.layout)))
     goals: tuple[Term, ...] = (("<=", "size", largest),)
     return Theorem("fits", ground.variables, ground.hypotheses, goals, definitions)

@@ -7,6 +7,7 @@ read off stays as it is. Not trusted: every step goes through the script to the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,11 @@ def _monomial(factors: tuple[Any, ...], coefficient: int) -> Term:
 
 def _key(value: Polynomial) -> tuple[Any, ...]:
     return tuple(sorted(value.items(), key=repr))
+
+
+def _is_opposite(value: Polynomial) -> bool:
+    signs = {coefficient > 0 for factors, coefficient in value.items() if factors}
+    return signs == {False}
 
 
 def _size(term: Term) -> int:
@@ -143,8 +149,21 @@ class Evaluator:
             fact = quotient if operator == "div" else remainder
             steps: list[Ring | By] = [*moves, Ring((operator, joined, below)), By(fact)]
             return (high if operator == "div" else low), self.script.calculate(term, *steps)
+        if operator == "div" and _is_opposite(dividend) and self._is_positive(below):
+            return self._mirrored_quotient(term, moves, dividend, below)
         atom: Polynomial = {(plain,): 1}
         return atom, self.script.calculate(term, *moves, Ring(plain))
+
+    def _mirrored_quotient(
+        self, term: Term, moves: Sequence[Ring | By], dividend: Polynomial, below: Term
+    ) -> tuple[Polynomial, str]:
+        """The opposite is rounded up, so that ``-(-E/k)`` and ``(E + k - 1)/k`` come out alike."""
+        opposite = canonical(total([(dividend, -1)]))
+        (mirror,) = self.script.use("MIRROR", {"E": opposite, "B": below})
+        rounded, fact = self.normal(("div", ("+", opposite, ("-", below, 1)), below))
+        value = total([(rounded, -1)])
+        steps: list[Ring | By] = [*moves, Ring(("div", ("-", 0, opposite), below)), By(mirror)]
+        return value, self.script.calculate(term, *steps, By(fact), Ring(canonical(value)))
 
     def _stays_below(self, low: Polynomial, below: Term) -> bool:
         """Whether ``0 <= low < below`` can be shown; then both are facts of the script."""
@@ -176,6 +195,9 @@ class Evaluator:
     def _divides(self, below: Term) -> bool:
         """Nothing is left over; the divisor has to be positive still."""
         self.script.have(("<=", 0, 0))
+        return self._is_positive(below)
+
+    def _is_positive(self, below: Term) -> bool:
         if isinstance(below, int):
             return below > 0 and bool(self.script.have(("<", 0, below)))
         at_least_one = self.script.find(("<=", 1, below))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 
 from layoutdsl import formula_text
 from layoutdsl.claims import INTEGER_TYPES
@@ -14,7 +15,7 @@ from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
 from layoutdsl.prove.checker import Have, Proof, Theorem
-from layoutdsl.prove.claim_proof import prove_equations, prove_fits
+from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbers
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import ceilings
 from layoutdsl.prove.soundness import Soundness
@@ -131,11 +132,12 @@ def _proofs(
     inverse, wires = invert(layout), network(layout)
     try:
         theorem = statement.nonempty(statement.ground(layout), values)
-        proved.append((theorem, _by_hypotheses(theorem)))
+        proved.append((theorem, prove_numbers(theorem)))
         proved += _fits(layout)
         proved.append(_printed(layout, inverse if isinstance(inverse, Inverse) else None))
     except (Stuck, Unstated) as reason:
-        reasons["printed"] = f"no proof was found: {reason}"
+        text = f"no proof was found: {reason}"
+        reasons |= dict.fromkeys(("range", "printed"), text)
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
         why = inverse.reason if isinstance(inverse, NotDigits) else ""
         reasons |= dict.fromkeys(_SOUND, f"proofs need coordinates that are digits; {why}")
@@ -151,6 +153,19 @@ def _proofs(
 
 
 _SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
+
+
+def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
+    """Return theorems with their proofs, the last of which says that every offset is in bounds.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the layout says what the checker's terms cannot.
+    """
+    inverse, wires = invert(layout), network(layout)
+    if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
+        raise Stuck("that every offset is in bounds was not proved")
+    return list(islice(Soundness(layout, inverse, wires, lemmas.stated()).theorems(), 3))
 
 
 def _fits(layout: Layout) -> list[tuple[Theorem, Proof]]:
@@ -187,7 +202,10 @@ def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
         texts |= {f"padded.{axis}": symbolic(extent) for axis, extent in inverse.padded}
         texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
         names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
-    return {
-        name: formula_text.read_python(formula_text.python(expr), names)
-        for name, expr in texts.items()
-    }
+    try:
+        return {
+            name: formula_text.read_python(formula_text.python(expr), names)
+            for name, expr in texts.items()
+        }
+    except ValueError as error:
+        raise Unstated(f"the printed formula cannot be read back, {error}") from None

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from layoutdsl.prove.checker import Native, Proof, Ring, Term, Theorem
+from layoutdsl.prove.checker import By, Native, Proof, Ring, Term, Theorem
 from layoutdsl.prove.script import Script
 
 _QUOTIENT: Term = ("div", "x", "B")
@@ -105,6 +105,12 @@ CEILING = Theorem(
     (("<", 0, "E"), ("<", 0, "B")),
     (("<", 0, _CEILING), ("<=", "E", ("*", _CEILING, "B"))),
 )
+MIRROR = Theorem(
+    "MIRROR",
+    ("E", "B"),
+    (("<", 0, "B"),),
+    (("=", ("div", ("-", 0, "E"), "B"), ("-", 0, _CEILING)),),
+)
 
 
 def _product(script: Script, left: Term, right: Term, expanded: Term) -> list[str]:
@@ -184,6 +190,21 @@ def _ceiling(script: Script) -> None:
     _close(script, *facts)
 
 
+def _mirror(script: Script) -> None:
+    """What is left of rounding up is what rounding the opposite down leaves out."""
+    rounded: Term = ("+", "E", ("-", "B", 1))
+    whole, low, high = script.use("DIVISION", {"x": rounded, "B": "B"})
+    rest: Term = ("-", ("-", "B", 1), ("mod", rounded, "B"))
+    script.have(("<=", 0, rest), high)
+    script.have(("<", rest, "B"), low)
+    opposite: Term = ("-", 0, _CEILING)
+    quotient, _ = script.use("EUCLID", {"a": opposite, "b": rest, "B": "B"})
+    joined: Term = ("+", ("*", opposite, "B"), rest)
+    apart: Term = ("-", ("-", "B", 1), ("+", ("*", _CEILING, "B"), ("mod", rounded, "B")))
+    same = script.calculate(joined, Ring(apart), By(whole), Ring(("-", 0, "E")))
+    script.calculate(("div", ("-", 0, "E"), "B"), By(same, backwards=True), By(quotient))
+
+
 _PROOFS: tuple[tuple[Theorem, Callable[[Script], Any] | None], ...] = (
     (PRODUCT, None),
     (DIVISION, None),
@@ -195,6 +216,7 @@ _PROOFS: tuple[tuple[Theorem, Callable[[Script], Any] | None], ...] = (
     (PAIR, _pair),
     (UNPAIR, _unpair),
     (CEILING, _ceiling),
+    (MIRROR, _mirror),
 )
 
 

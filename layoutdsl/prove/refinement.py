@@ -185,14 +185,16 @@ class _Cutter:
         key, _ = self._arithmetic.values.normal(term)
         constant = key.get((), 0)
         base = {factors: c for factors, c in key.items() if factors}
-        if not radices or not base:
+        cut = any(str(each).startswith(("g.x.", "q.x.")) for factors in base for each in factors)
+        if not radices or not base or cut:
             return
         number = sum(1 for each in self._script.names if each.startswith("x."))
         name = self._script.define(f"x.{number}", canonical(base))
         less: Term = ("-", name, 1)
         value, moves = self._cut(name, less, radices)
         fold = By(name, backwards=True)
-        for shift in sorted({0, -1, *(self._shifts(radices)), constant}):
+        shifts = self._shifts(radices)
+        for shift in sorted({0, -1, *shifts, constant, *(constant + each for each in shifts)}):
             shifted = {**base, **({(): shift} if shift else {})}
             result = {**value}
             result[()] = result.get((), 0) + shift

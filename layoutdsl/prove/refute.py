@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from itertools import product as boxes
 
-from layoutdsl.claims import Aligns, Keeps
+from layoutdsl.claims import Aligns, IntegerType, Keeps
 from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
 from layoutdsl.model import Layout
 from layoutdsl.prove.checker import Theorem, question
@@ -122,7 +122,7 @@ def _example(values: Values, sentence: str, *points: Point) -> Counterexample:
     return Counterexample(sentence, tuple(values.items()), points)
 
 
-def _bound(layout: Layout, values: Values, index: tuple[int, ...]) -> dict[str, int]:
+def bound(layout: Layout, values: Values, index: tuple[int, ...]) -> dict[str, int]:
     return {**values, **{axis.name: i for axis, i in zip(layout.axes, index, strict=True)}}
 
 
@@ -135,7 +135,7 @@ def unsound(layout: Layout) -> At:
         start, size = evaluate(layout.start, values), layout.size(values)
         taken: dict[int, tuple[int, ...]] = {}
         for index in indices(layout, values):
-            bound = _bound(layout, values, index)
+            bound = bound(layout, values, index)
             for each in every:
                 value, extent = evaluate(each.value, bound), evaluate(each.extent, bound)
                 if not 0 <= value < extent and EXTENTS not in found:
@@ -166,7 +166,7 @@ def different(layout: Layout, other: Layout, name: str) -> At:
             return {}
         sentence = f"`{layout.name}` is not `{other.name}`"
         for index in indices(layout, values):
-            bound = _bound(layout, values, index)
+            bound = bound(layout, values, index)
             one, two = layout.offset_at(bound), other.offset_at(bound)
             if one != two:
                 words = f"-> offset {one} in `{layout.name}`, {two} in `{other.name}`"
@@ -185,7 +185,7 @@ def wrong_formula(layout: Layout, formula: Expr, name: str) -> At:
 
     def at(values: Values) -> Examples:
         for index in indices(layout, values):
-            bound = _bound(layout, values, index)
+            bound = bound(layout, values, index)
             offset, given = layout.offset_at(bound), evaluate(formula, bound)
             if offset != given:
                 sentence = f"the formula is not the offset of `{layout.name}`"
@@ -203,7 +203,7 @@ def broken_run(layout: Layout, predicate: Keeps | Aligns, name: str) -> At:
 
     def at(values: Values) -> Examples:
         for index in indices(layout, values):
-            bound = _bound(layout, values, index)
+            bound = bound(layout, values, index)
             begin = {axis: evaluate(start, bound) for axis, start in starts.items()}
             offset, first = layout.offset_at(bound), layout.offset_at({**bound, **begin})
             begun = tuple({**bound, **begin}[axis.name] for axis in layout.axes)
@@ -248,10 +248,25 @@ def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | N
                 values = smaller
                 break
     last = tuple(extent - 1 for extent in layout.shape_of(values))
-    offset = layout.offset_at(_bound(layout, values, last))
+    offset = layout.offset_at(bound(layout, values, last))
     words = f"-> offset {offset}; the size is {layout_size(layout, values)}, at most {largest} fits"
     sentence = f"`{layout.name}` does not fit {type_name}"
     return _example(values, sentence, _point(layout, last, words))
+
+
+def outside(layout: Layout, type_: IntegerType, name: str) -> At:
+    """Return what tries whether an offset is no value of an integer type."""
+
+    def at(values: Values) -> Examples:
+        for index in indices(layout, values):
+            offset = layout.offset_at(bound(layout, values, index))
+            if not 0 <= offset <= type_.largest:
+                words = f"-> offset {offset}, outside 0..{type_.largest}"
+                sentence = f"`{layout.name}` does not fit {type_.name}"
+                return {name: _example(values, sentence, _point(layout, index, words))}
+        return {}
+
+    return at
 
 
 def layout_size(layout: Layout, values: Mapping[str, int]) -> int:

@@ -7,8 +7,9 @@ numbers in a layout, where a block of 16 shows at 16 and 17. Both stay within th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
-from math import prod
+from functools import cache
+from itertools import islice, product
+from math import isqrt, prod
 
 from layoutdsl.expr import (
     CeilDiv,
@@ -25,6 +26,9 @@ from layoutdsl.model import Condition, Layout
 
 Values = dict[str, int]
 
+CANDIDATES = 100_000
+"""Shapes, in the range or not, that `small` looks at."""
+
 
 def in_range(layout: Layout, values: Mapping[str, int]) -> bool:
     """Return whether a shape satisfies the ``where`` clause."""
@@ -39,24 +43,30 @@ def volume(layout: Layout, values: Mapping[str, int]) -> int:
 def small(layout: Layout, most: int) -> Iterator[Values]:
     """Yield every shape of the range whose extents have a product of up to ``most``, by product."""
     names = layout.symbols
-    if not names:
-        yield {}
-        return
-    for total in range(1, most + 1):
-        for shape in _with_product(total, len(names)):
-            values = dict(zip(names, shape, strict=True))
-            if in_range(layout, values):
-                yield values
+    largest = ceilings(layout)
+    if len(largest) == len(names):
+        most = min(most, prod(largest.values()))
+    shapes = (shape for total in range(1, most + 1) for shape in _with_product(total, len(names)))
+    for shape in islice(shapes, CANDIDATES):
+        values = dict(zip(names, shape, strict=True))
+        if in_range(layout, values):
+            yield values
 
 
 def _with_product(total: int, count: int) -> Iterator[tuple[int, ...]]:
-    if count == 1:
-        yield (total,)
+    if count <= 1:
+        if count or total == 1:
+            yield (total,) * count
         return
-    for first in range(1, total + 1):
-        if total % first == 0:
-            for rest in _with_product(total // first, count - 1):
-                yield (first, *rest)
+    for first in _divisors(total):
+        for rest in _with_product(total // first, count - 1):
+            yield (first, *rest)
+
+
+@cache
+def _divisors(number: int) -> tuple[int, ...]:
+    low = [each for each in range(1, isqrt(number) + 1) if number % each == 0]
+    return tuple(dict.fromkeys((*low, *(number // each for each in reversed(low)))))
 
 
 def telling(layout: Layout, exprs: tuple[Expr, ...], most: int) -> Iterator[Values]:
@@ -71,7 +81,8 @@ def telling(layout: Layout, exprs: tuple[Expr, ...], most: int) -> Iterator[Valu
     borders = _borders(layout, exprs)
     wide = max(3, int((16 * most) ** (1 / max(len(names), 1))))
     choices = [sorted(borders[name])[:wide] for name in names]
-    candidates = sorted((prod(shape), shape) for shape in product(*choices))
+    boxes = islice(product(*choices), 32 * most)
+    candidates = sorted((prod(shape), shape) for shape in boxes)
     for _, shape in candidates[:most]:
         values = dict(zip(names, shape, strict=True))
         if in_range(layout, values):

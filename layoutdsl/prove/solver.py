@@ -30,6 +30,9 @@ WALL = 20.0
 HINT_WALL = 2.0
 """The same, for a question whose answer is only a hint."""
 
+MOST_OUTPUT = 1 << 22
+"""Bytes of answers after which the solver is taken for running wild."""
+
 Answer: TypeAlias = Literal["sat", "unsat", "unknown"]
 _ANSWERS: Mapping[str, Answer] = {"sat": "sat", "unsat": "unsat", "unknown": "unknown"}
 
@@ -75,7 +78,7 @@ def ask(questions: Sequence[str], *, work: int = WORK, wall: float = WALL) -> An
     """Return z3's answer to each question, in order."""
     if not questions:
         return Answers(())
-    return _converse(script(questions, work), len(questions), wall)
+    return _converse(script(questions, work), len(questions), work, wall)
 
 
 def model(
@@ -105,30 +108,37 @@ def script(questions: Sequence[str], work: int = WORK) -> str:
     return f"(set-option :rlimit {work})\n{PREAMBLE}{''.join(scopes)}(exit)\n"
 
 
-def _converse(text: str, count: int, wall: float) -> Answers:
+def _converse(text: str, count: int, work: int, wall: float) -> Answers:
+    """Answers are told apart by their order only, so one line that is none spoils all of them."""
     output, reason = _run(text, wall)
-    lines = output.split("\n")
-    complaint = next((line for line in lines if line.startswith("(error")), "")
-    if complaint:
+    lines = [line.strip() for line in output.split("\n") if line.strip()]
+    strange = next((line for line in lines if line not in _ANSWERS), "")
+    if strange or len(lines) > count:
         nothing: list[Answer] = ["unknown"] * count
-        return Answers(tuple(nothing), f"z3 complains: {complaint}")
-    given = [_ANSWERS[line.strip()] for line in lines if line.strip() in _ANSWERS]
+        return Answers(tuple(nothing), reason or f"z3 complains: {(strange or lines[-1])[:200]}")
+    given = [_ANSWERS[line] for line in lines]
     if len(given) < count:
         reason = reason or "z3 ended early"
         given += ["unknown"] * (count - len(given))
     elif "unknown" in given:
-        reason = f"z3 gave up after {WORK} units of work"
-    return Answers(tuple(given[:count]), reason)
+        reason = f"z3 gave up after {work} units of work"
+    return Answers(tuple(given), reason)
 
 
 def _run(text: str, wall: float) -> tuple[str, str]:
-    """Return what z3 prints, and why it was stopped if it was."""
-    with subprocess.Popen(  # noqa: S603  the program is z3, and the text goes to its input
-        [program(), "-smt2", "-in"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
+    """Return what z3 prints, and why it was stopped or never ran."""
+    try:
+        process = subprocess.Popen(  # noqa: S603  the program is z3; the text goes to its input
+            [program(), "-smt2", "-in"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+    except NoSolver as missing:
+        return "", str(missing)
+    except OSError as failure:
+        return "", f"z3 does not run: {failure.strerror}"
+    with process:
         try:
             output, reason = _exchange(process, text.encode(), wall)
         finally:
@@ -158,6 +168,8 @@ def _exchange(process: subprocess.Popen[bytes], text: bytes, wall: float) -> tup
                 if not piece:
                     return bytes(output), ""
                 output += piece
+                if len(output) > MOST_OUTPUT:
+                    return bytes(output), "z3 prints without end, and was stopped"
                 limit = time.monotonic() + wall
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from layoutdsl.digits import Network
 from layoutdsl.expr import Index
@@ -30,15 +30,14 @@ class Soundness:
         self.ground: Ground = statement.ground(layout, padded)
         self._known = dict(lemmas)
 
-    def theorems(self) -> list[tuple[Theorem, Proof]]:
-        """Return shape, encode, element, injective, decode and padding with their proofs.
+    def theorems(self) -> Iterator[tuple[Theorem, Proof]]:
+        """Yield shape, encode, element, injective, decode and padding with their proofs.
 
         Raises:
             Stuck: a proof could not be found.
             Unstated: the layout says what the checker's terms cannot.
         """
         ground, inverse, network = self.ground, self._inverse, self._network
-        proved: list[tuple[Theorem, Proof]] = []
         for write, prove in (
             (statement.shape, self._shape),
             (
@@ -54,9 +53,8 @@ class Soundness:
             (statement.padding, self._padding),
         ):
             theorem = write(ground, inverse)
-            proved.append((theorem, prove(theorem).proof))
+            yield theorem, prove(theorem).proof
             self._known[theorem.name] = theorem
-        return proved
 
     def _script(self, theorem: Theorem) -> Script:
         return Script(theorem, self._known)
@@ -91,7 +89,7 @@ class Soundness:
         """Both slots are read alike, so the same index is read from both."""
         script = self._script(theorem)
         element = self._known["element"]
-        own = {f"{name}{OTHER}" for name in _names(element)} & _names(theorem)
+        own = {f"{name}{OTHER}" for name in _names(element)} & {*_names(theorem)}
         second: dict[str, Term] = {
             name: f"{name}{OTHER}" if f"{name}{OTHER}" in own else name for name in _names(element)
         }
@@ -123,9 +121,9 @@ class Soundness:
         return script
 
 
-def _names(theorem: Theorem) -> set[str]:
-    return {*theorem.variables, *(name for name, _ in theorem.definitions)}
+def _names(theorem: Theorem) -> tuple[str, ...]:
+    return (*theorem.variables, *(name for name, _ in theorem.definitions))
 
 
 def _itself(theorem: Theorem) -> dict[str, Term]:
-    return {name: name for name in (*theorem.variables, *(n for n, _ in theorem.definitions))}
+    return {name: name for name in _names(theorem)}
