@@ -68,10 +68,10 @@ _BUILTINS = frozenset((
 _ATTRIBUTES = frozenset((
     # of numpy
     "arange", "array", "asarray", "broadcast_to", "dtype", "empty", "errstate",
-    "generic", "iinfo", "int64", "integer", "isfinite", "maximum", "may_share_memory", "minimum",
+    "generic", "int64", "integer", "isfinite", "maximum", "may_share_memory", "minimum",
     "ndarray", "prod", "zeros",
     # of arrays and their types
-    "astype", "flags", "hasobject", "item", "itemsize", "kind", "max", "min", "name", "ndim",
+    "astype", "copy", "flags", "hasobject", "item", "itemsize", "kind", "max", "min", "ndim",
     "reshape", "shape", "size", "strides", "transpose", "view", "writeable",
     # of numbers, lists and types
     "append", "get", "bit_length", "real", "__name__",

@@ -15,7 +15,7 @@ from layoutdsl.codegen.words import (
     targets,
     tuple_text,
 )
-from layoutdsl.expr import CeilDiv, Constant, Extent, FloorDiv, Mod, extents, text, walk
+from layoutdsl.expr import CeilDiv, Constant, Expr, Extent, FloorDiv, Mod, Sub, extents, text, walk
 from layoutdsl.formula import Formula
 from layoutdsl.formula_text import python
 from layoutdsl.model import Layout
@@ -46,7 +46,12 @@ def _extents_function(layout: Layout, planned: Planned, words: Words) -> list[st
         names.append(f"e_{axis.name}")
         message = f"axis `{axis.name}` does not have the extent {text(axis.extent)}"
         repeated += _refusal(f"e_{axis.name} != {known}", message)
-    checks = [*repeated, *_never_empty(layout, words), *_conditions(layout, planned, words)]
+    checks = [
+        *repeated,
+        *_never_empty(layout, words),
+        *_never_negative(layout, words),
+        *_conditions(layout, planned, words),
+    ]
     return [
         "",
         "",
@@ -88,21 +93,27 @@ def _never_empty(layout: Layout, words: Words) -> list[str]:
     return lines
 
 
+def _never_negative(layout: Layout, words: Words) -> list[str]:
+    """A difference of extents may fall below zero, if only where the tensor is empty."""
+    lines: list[str] = []
+    for size in dict.fromkeys((layout.start, *(each.extent for each in layout.coordinates))):
+        if any(_may_be_negative(node) for node in walk(size)):
+            message = f"layout {layout.name} has no buffer where {text(size)} < 0"
+            lines += _refusal(f"{words.text(size)} < 0", message)
+    return lines
+
+
+def _may_be_negative(node: Expr) -> bool:
+    return isinstance(node, Sub) or (isinstance(node, Constant) and node.value < 0)
+
+
 def _refusal(condition: str, message: str) -> list[str]:
     return [f"if {condition}:", *indented([f"raise ValueError({literal(message)})"])]
 
 
 def _physical_shape(formula: Formula, words: Words) -> list[str]:
     layout = formula.layout
-    box = tuple_text([python(each, words.name) for each in formula.box])
-    size, start = python(formula.size, words.name), words.text(layout.start)
-    needed = [layout.start, *(each.extent for each in layout.coordinates)]
-    flat, choice = "", [f"return {box}"]
-    if layout.start != ZERO:
-        flat = "; flat, because it starts with slots of another's"
-        choice = [f"return ({size},)"]
-        if not isinstance(layout.start, Constant):
-            choice = [f"if {start} == 0:", *indented([f"return {box}"]), *choice]
+    flat = "" if layout.start == ZERO else "; flat, because it starts with slots of another's"
     return [
         "",
         "",
@@ -117,8 +128,31 @@ def _physical_shape(formula: Formula, words: Words) -> list[str]:
                 "Raises:",
                 "    ValueError: the layout has no such shape.",
                 '"""',
-                "extents = _extents(shape)",
-                *words.unpacked(needed, "extents"),
+                "return _box(_extents(shape))",
+            ]
+        ),
+        *_box_function(formula, words),
+    ]
+
+
+def _box_function(formula: Formula, words: Words) -> list[str]:
+    layout = formula.layout
+    box = tuple_text([python(each, words.name) for each in formula.box])
+    size, start = python(formula.size, words.name), words.text(layout.start)
+    needed = [layout.start, *(each.extent for each in layout.coordinates)]
+    choice = [f"return {box}"]
+    if layout.start != ZERO:
+        choice = [f"return ({size},)"]
+        if not isinstance(layout.start, Constant):
+            choice = [f"if {start} == 0:", *indented([f"return {box}"]), *choice]
+    return [
+        "",
+        "",
+        "def _box(shape: tuple[int, ...]) -> tuple[int, ...]:",
+        *indented(
+            [
+                '"""Return the shape of the buffer, for extents that were checked."""',
+                *words.unpacked(needed),
                 *choice,
             ]
         ),

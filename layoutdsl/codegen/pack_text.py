@@ -14,7 +14,7 @@ from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
 def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `pack`."""
     start = words.text(layout.start)
-    fresh = ["buffer = np.empty(physical_shape(shape), tensor.dtype)"]
+    fresh = ["buffer = np.empty(_box(shape), tensor.dtype)"]
     if layout.start != ZERO:
         fresh.append(f"buffer.reshape(-1)[:{start}] = item")
     if isinstance(planned, Plan):
@@ -43,7 +43,7 @@ def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
                 "if out is None:",
                 *indented(fresh),
                 "else:",
-                "    buffer = _destination(out, physical_shape(shape), tensor)",
+                "    buffer = _destination(out, _box(shape), tensor)",
                 *padding,
                 *moves,
                 "return buffer if out is None else out",
@@ -136,7 +136,7 @@ def _joined(plan: Plan, words: Words, name: str) -> list[str]:
 
 def _refuse_outside() -> list[str]:
     return [
-        "size = int(np.prod(physical_shape(shape), dtype=object))",
+        "size = int(np.prod(_box(shape), dtype=object))",
         "for first, past in _pieces(shape):",
         "    _refuse_outside(_offsets(first, past, shape), size)",
     ]
@@ -174,7 +174,7 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
                 "    ValueError, TypeError: the arguments do not fit; nothing was written.",
                 '"""',
                 "shape = _extents(shape)",
-                'buffer = _boxed(_array(src, "src"), physical_shape(shape))',
+                'buffer = _boxed(_array(src, "src"), _box(shape))',
                 *before,
                 "if out is None:",
                 "    tensor = np.empty(shape, buffer.dtype)",

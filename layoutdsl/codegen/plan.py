@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutdsl.bounds import at_least, product, simplify
+from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.moves import (
     AxisMove,
     DigitMove,
@@ -20,6 +20,14 @@ from layoutdsl.codegen.moves import (
     Planned,
     Split,
 )
+from layoutdsl.codegen.room import (
+    axis_extent,
+    fits,
+    inside,
+    plain,
+    uncut_tuples,
+    without_slack,
+)
 from layoutdsl.digits import Chain, Cut, Network, NotDigits, Wire, network, same
 from layoutdsl.expr import (
     CeilDiv,
@@ -27,8 +35,8 @@ from layoutdsl.expr import (
     Coordinate,
     Expr,
     Index,
+    Min,
     Mul,
-    Sub,
     coordinate_text,
     text,
 )
@@ -47,16 +55,22 @@ def plan(layout: Layout) -> Planned:
             f"layout {layout.name} has parameters without a value ({names}): "
             f"give them one, as in {layout.name}<{', '.join('16' for _ in layout.parameters)}>"
         )
-    found = network(layout)
-    if isinstance(found, NotDigits):
-        return Fallback(found.reason)
-    reason = _out_of_reach(layout, found)
+    written = network(layout)
+    if isinstance(written, NotDigits):
+        return Fallback(written.reason)
+    reason = _out_of_reach(layout, written)
     if reason is not None:
         return Fallback(reason)
+    found, limits = without_slack(layout, written)
+    for chain in uncut_tuples(found):
+        if not fits(layout, found, chain):
+            return Fallback(f"`{text(chain.whole)}` may have an extent below that of its parts")
     splits, wires = _split(found, len(layout.coordinates))
     dimensions = tuple(Dimension(found.wires[w].extent, found.wires[w].constant) for w in wires)
     moves = tuple(_moves(layout, found, wires))
-    return Plan(layout, splits, dimensions, moves, tuple(_limits(found, splits, moves)))
+    limits += _limits(found, splits, moves)
+    unproved = tuple(each for each in limits if not plain(each.least, each.most))
+    return Plan(layout, splits, dimensions, moves, unproved)
 
 
 def _cut_tuples(found: Network) -> list[Chain]:
@@ -91,25 +105,21 @@ def _whole_axis(layout: Layout, found: Network, part: int) -> bool:
     chain = next((c for c in found.chains if [cut.wire for cut in c.cuts] == [part]), None)
     if chain is None or not isinstance(chain.whole, Index) or chain.cuts[0].radix is not None:
         return False
-    return same(found.wires[part].extent, _axis_extent(layout, chain.whole))
-
-
-def _axis_extent(layout: Layout, index: Index) -> Expr:
-    return next(axis.extent for axis in layout.axes if axis.name == index.name)
+    return same(found.wires[part].extent, axis_extent(layout, chain.whole))
 
 
 def _split(found: Network, coordinates: int) -> tuple[tuple[Split, ...], list[int]]:
     """Split each dimension that an uncut tuple lies along; the wires that are left, in order."""
-    tuples = {c.cuts[0].wire: c for c in found.chains if c.parts and len(c.cuts) == 1}
+    tuples = {chain.cuts[0].wire: chain for chain in uncut_tuples(found)}
     wires, splits, position = list(range(coordinates)), list[Split](), 0
     while position < len(wires):
         chain = tuples.get(wires[position])
         if chain is None:
             position += 1
             continue
+        extent, kept = found.wires[wires[position]].extent, inside(found, chain)
         parts = tuple(found.wires[part].extent for part in chain.parts)
-        kept = simplify(product(parts))
-        splits.append(Split(position, found.wires[wires[position]].extent, kept, parts))
+        splits.append(Split(position, extent, kept, parts))
         wires[position : position + 1] = chain.parts
     return tuple(splits), wires
 
@@ -159,31 +169,36 @@ def _digit(cut: Cut, wire: Wire, dimension: int) -> DigitMove:
 def _limits(found: Network, splits: Sequence[Split], moves: Sequence[AxisMove]) -> list[Limit]:
     tuple_words = "a tuple does not fit its declared extent"
     limits = [Limit(split.kept, split.extent, tuple_words) for split in splits]
-    for chain in found.chains:
-        if chain.parts and len(chain.cuts) == 1 and chain.cuts[0].radix is not None:
-            kept = product(tuple(found.wires[part].extent for part in chain.parts))
+    for chain in uncut_tuples(found):
+        if chain.cuts[0].radix is not None:
             words = f"`{text(chain.whole)}` is not below its radix"
-            limits.append(Limit(simplify(kept), chain.cuts[0].radix, words))
+            limits.append(Limit(inside(found, chain), chain.cuts[0].radix, words))
     for wire in found.wires:
         if wire.constant is not None:
             words = f"`{wire.constant}` is not below its extent"
             limits.append(Limit(Constant(wire.constant + 1), wire.extent, words))
     for move in moves:
         limits += _axis_limits(move)
-    return [each for each in limits if not at_least(Sub(each.most, each.least), 0)]
+    return limits
 
 
 def _axis_limits(move: AxisMove) -> list[Limit]:
     if not move.digits:
         return []
-    limits = [
-        Limit(d.radix, d.extent, f"a digit of axis `{move.name}` leaves its declared extent")
-        for d in move.digits
-    ]
+    limits = [_digit_limit(move, digit) for digit in move.digits]
     if move.exact:
         return limits
     top = move.digits[0]
-    if not at_least(Sub(top.radix, CeilDiv(move.extent, top.divisor)), 0):
+    if not plain(CeilDiv(move.extent, top.divisor), top.radix):
         words = f"axis `{move.name}` is longer than its digits can tell apart"
         limits.append(Limit(move.extent, simplify(Mul(top.radix, top.divisor)), words))
     return limits
+
+
+def _digit_limit(move: AxisMove, digit: DigitMove) -> Limit:
+    """A digit reaches its radix only where the axis is long enough."""
+    words = f"a digit of axis `{move.name}` leaves its declared extent"
+    if plain(digit.radix, digit.extent):
+        return Limit(digit.radix, digit.extent, words)
+    reached = Min(digit.radix, CeilDiv(move.extent, digit.divisor))
+    return Limit(simplify(reached), digit.extent, words)

@@ -23,9 +23,10 @@ def _array(value: object, name: str) -> _Array:
     """Return the argument as a plain array on the same memory; TypeError where it is none."""
     if not isinstance(value, np.ndarray):
         raise TypeError(f"`{name}` is a {type(value).__name__}, not a numpy array")
-    if value.dtype.hasobject or value.dtype.kind not in "biufcmMSUV" or value.dtype.itemsize == 0:
-        raise TypeError(f"`{name}` holds items of type {value.dtype}, which are no plain bytes")
-    return value.view(np.ndarray)
+    dtype = value.dtype
+    if dtype.hasobject or dtype.kind not in "biufcmMSUV" or dtype.itemsize == 0:
+        raise TypeError(f"`{name}` holds items of type {dtype}, which are no plain bytes")
+    return value if type(value) is np.ndarray else value.view(np.ndarray)
 
 
 def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
@@ -35,11 +36,12 @@ def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
     if len(values) != count:
         raise ValueError(f"`{name}` has {len(values)} numbers, not {count}")
     for value in values:
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        integer = type(value) is int or isinstance(value, (int, np.integer))
+        if not integer or isinstance(value, bool):
             raise TypeError(f"`{name}` holds {value!r}, which is no integer")
         if value < 0:
             raise ValueError(f"`{name}` holds {value}, which is negative")
-    return tuple(int(value) for value in values)
+    return tuple([int(value) for value in values])
 
 
 def _index(values: object, extents: tuple[int, ...]) -> tuple[int, ...]:
@@ -72,6 +74,8 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
     Whole numbers are held exactly or refused, fractions are rounded. Types that are no numbers
     are filled with zero bytes, which is the fill 0.
     """
+    if type(fill) is int and fill == 0:
+        return np.zeros((), dtype)
     number = fill.item() if isinstance(fill, np.generic) else fill
     if not isinstance(number, (bool, int, float, complex)):
         raise TypeError(f"`fill` is a {type(fill).__name__}, not a number")
@@ -83,7 +87,9 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
         raise refused
     whole = not isinstance(number, complex) and number % 1 == 0
     if kind in "biu":
-        low, high = (0, 1) if kind == "b" else (np.iinfo(dtype.name).min, np.iinfo(dtype.name).max)
+        bits = 8 * dtype.itemsize - (kind == "i")
+        low = -(2**bits) if kind == "i" else 0
+        high = 1 if kind == "b" else 2**bits - 1
         if not whole or not low <= number.real <= high:
             raise refused
         return np.array(int(number.real), dtype)
@@ -107,9 +113,10 @@ def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
         raise ValueError(f"`out` holds {target.dtype}, not {source.dtype}")
     if not target.flags.writeable:
         raise ValueError("`out` is read-only")
-    for extent, stride in zip(target.shape, target.strides, strict=True):
-        if stride == 0 and extent > 1:
-            raise ValueError("`out` has several places in one piece of memory")
+    if 0 in target.strides:
+        for extent, stride in zip(target.shape, target.strides, strict=True):
+            if stride == 0 and extent > 1:
+                raise ValueError("`out` has several places in one piece of memory")
     if np.may_share_memory(target, source, max_work=100_000):  # type: ignore[arg-type]
         raise ValueError("`out` overlaps `src`")
     return target
@@ -125,6 +132,8 @@ def _move(target: _Array, source: _Array) -> None:
 
     A run that both sides hold along the last dimension is copied as one wide item, so that numpy's
     inner loop goes over the next dimension. A short last dimension is unrolled for the same reason.
+    Where the source steps by 1024 bytes, its lines push each other out of the cache: row by row, a
+    copy brings them together first.
     """
     if target.ndim == 0 or target.size < 1024:
         target[...] = source
@@ -138,6 +147,9 @@ def _move(target: _Array, source: _Array) -> None:
     elif lanes <= 8 and lanes < max(target.shape[-3:-1], default=0) and not _joins(target, source):
         for lane in range(lanes):
             _move(target[..., lane], source[..., lane])
+    elif lanes > 8 and source.strides[-1] % 1024 == 0 and width in source.strides[-3:-2]:
+        for row in range(target.shape[-2]):
+            target[..., row, :] = source[..., row, :].copy()
     else:
         target[...] = source
 
@@ -157,8 +169,12 @@ def physical_shape(shape: tuple[int, ...] | list[int]) -> tuple[int, ...]:
     Raises:
         ValueError: the layout has no such shape.
     """
-    extents = _extents(shape)
-    n_N, n_C, n_H, n_W = extents
+    return _box(_extents(shape))
+
+
+def _box(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of the buffer, for extents that were checked."""
+    n_N, n_C, n_H, n_W = shape
     return (n_N, -(-n_C//16), n_H, n_W, 16)
 
 
@@ -237,9 +253,9 @@ def pack(src: _Array, out: _Array | None = None, fill: _Number = 0) -> _Array:
     shape = _extents(tensor.shape)
     item = _item(fill, tensor.dtype)
     if out is None:
-        buffer = np.empty(physical_shape(shape), tensor.dtype)
+        buffer = np.empty(_box(shape), tensor.dtype)
     else:
-        buffer = _destination(out, physical_shape(shape), tensor)
+        buffer = _destination(out, _box(shape), tensor)
     for box in _padding(buffer, shape):
         box[...] = item
     slots = _slots(buffer, shape)
@@ -262,7 +278,7 @@ def unpack(
         ValueError, TypeError: the arguments do not fit; nothing was written.
     """
     shape = _extents(shape)
-    buffer = _boxed(_array(src, "src"), physical_shape(shape))
+    buffer = _boxed(_array(src, "src"), _box(shape))
     if out is None:
         tensor = np.empty(shape, buffer.dtype)
     else:
