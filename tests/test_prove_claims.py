@@ -159,7 +159,7 @@ def test_an_inequality_replays(text: str) -> None:
         ),
         (
             "no proof was found: that every offset is in bounds was not proved",
-            "layout L(c) = [c*3 : C*3 - 2] where C <= 10\nprove L fits uint8",
+            "layout L(c) = [c*3 : C*3 - 2] where C <= 10000\nprove L fits uint16",
         ),
         (
             "no proof was found: a run over digits of a tuple is outside what proofs can say",

@@ -6,10 +6,10 @@ from itertools import product
 
 import pytest
 from proving import shapes, sound, words, wrong_at
-from texts import layout
+from texts import layout, module
 
 from layoutdsl.model import Layout
-from layoutdsl.prove import refute
+from layoutdsl.prove import check, refute
 from layoutdsl.prove.shapes import ceilings, in_range, small, telling, volume
 from layoutdsl.prove.verdict import Refuted
 
@@ -125,3 +125,22 @@ def test_largest_extents() -> None:
 )
 def test_a_witness_of_the_range(values: dict[str, int] | None, where: str) -> None:
     assert refute.witness(made(f"[c, h]{where}")) == values
+
+
+@pytest.mark.parametrize(
+    ("status", "text"),
+    [
+        ("proved", "layout S(r: 8, c: 64) = [r, c/8 ^ r, c%8]\nprove S"),
+        ("refuted", "layout S(r: 8, c: 64) = [r, c/8 & r, c%8]\nprove S"),
+        ("proved", "layout S(i: 8, j: 8) = [i, (i + j)%8]\nprove S"),
+        ("proved", "layout S(i, j) = [i, (i + j)%8 : 8] where I <= 8, J <= 8\nprove S"),
+        ("refuted", "layout S(i, j) = [i, (i + j)%8 : 8] where I <= 8, J <= 9\nprove S"),
+        ("undecided", "layout S(i, j) = [i, (i + j)%8 : 8] where I <= 8000, J <= 8\nprove S"),
+        ("proved", "layout S(r: 8, c: 64) = [r, c/8 ^ r, c%8]\nprove S fits int16"),
+        ("refuted", "layout S(r: 8, c: 64) = [r, c/8 ^ r, c%8]\nprove S fits int8"),
+        ("undecided", "layout S(n, c) = [n, c]\nprove S == n*C + c where C < 1"),
+    ],
+)
+def test_few_shapes_are_decided_by_trying_all(status: str, text: str) -> None:
+    (claim,) = module(text).claims
+    assert status == check(claim).status

@@ -105,7 +105,7 @@ def test_a_broken_solver_answers_nothing(fake: Fake, script: str, reason: str) -
 @pytest.mark.parametrize(("script", "reason"), BROKEN)
 def test_nothing_is_proved_with_it(fake: Fake, script: str, reason: str) -> None:
     fake(script)
-    found = sound(layout("layout L(c, h) = [c/4, h, c%4] where C <= 9, H <= 9"))
+    found = sound(layout("layout L(c, h) = [c/4, h, c%4] where C <= 999, H <= 999"))
     assert found.status == "undecided"
     assert not found.passed
     assert [each.property for each in found.findings] == list(PROPERTIES)
@@ -117,9 +117,9 @@ def test_nothing_is_proved_with_it(fake: Fake, script: str, reason: str) -> None
 @pytest.mark.parametrize("script", ["exit 3", "cat > /dev/null; yes unsat | head -n 9999"])
 def test_no_claim_passes_with_it(fake: Fake, script: str) -> None:
     fake(script)
-    made = layout("layout L(c) = [c/4, c%4] where C <= 9")
+    made = layout("layout L(c) = [c/4, c%4] where C <= 9999")
     for polarity in ("prove", "refute"):
-        found = check(Claim(polarity, made, Fits(INTEGER_TYPES["int8"])))
+        found = check(Claim(polarity, made, Fits(INTEGER_TYPES["int16"])))
         assert found.status == "undecided"
         assert not found.passed
 

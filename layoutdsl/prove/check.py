@@ -17,9 +17,11 @@ from layoutdsl.prove import claim_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits
+from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import in_bounds, layout_findings
+from layoutdsl.prove.refute import At
 from layoutdsl.prove.script import Stuck
-from layoutdsl.prove.shapes import ceilings
+from layoutdsl.prove.shapes import Values, ceilings
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import Unstated, extent_name
 from layoutdsl.prove.verdict import Checked, Counterexample, Finding, Proved, Refuted, Undecided
@@ -42,14 +44,7 @@ def check(claim: Claim, progress: Progress | None = None) -> Checked:
         case Sound():
             return Checked(claim, layout_findings(layout, tell))
         case EqualsLayout() | EqualsFormula() | Fits() | Keeps() | Aligns():
-            tell(f"proving {claim.text}")
-            finding = _proved(layout, predicate)
-            if isinstance(finding, Undecided):
-                tell(f"looking for a counterexample to {claim.text}")
-                example = _example(layout, predicate, finding.property)
-                if example is not None:
-                    finding = Refuted(finding.property, example)
-            return Checked(claim, (finding,))
+            return Checked(claim, (_found(claim, layout, predicate, tell),))
         case _:
             assert_never(predicate)
 
@@ -71,10 +66,42 @@ def _property(predicate: Predicate) -> str:
             return f"aligns the run to {number} bytes"
 
 
+def _found(claim: Claim, layout: Layout, predicate: Predicate, tell: Progress) -> Finding:
+    name = _property(predicate)
+    common = _common(layout, predicate)
+    if refute.witness(common) is None:
+        return Undecided(name, "no shape of the range was found, and of none anything holds")
+    tell(f"proving {claim.text}")
+    finding = _proved(layout, predicate)
+    if not isinstance(finding, Undecided):
+        return finding
+    tell(f"looking for a counterexample to {claim.text}")
+    shapes = whole_range(common)
+    if shapes is not None:
+        return _tried(layout, predicate, finding, shapes)
+    example = _example(layout, predicate, name)
+    return finding if example is None else Refuted(name, example)
+
+
+def _tried(
+    layout: Layout, predicate: Predicate, finding: Undecided, shapes: tuple[Values, ...]
+) -> Finding:
+    """What comes of trying every index of every shape of the range."""
+    tries = _tries(layout, predicate, finding.property)
+    if tries is None:
+        return finding
+    if isinstance(predicate, Fits):
+        example = refute.overflow(layout, predicate.type.largest, predicate.type.name)
+        if example is not None:
+            return Refuted(finding.property, example)
+    examples = everywhere(shapes, tries)
+    if examples:
+        return Refuted(finding.property, examples[finding.property])
+    return Proved(finding.property, _conditions(layout, predicate))
+
+
 def _proved(layout: Layout, predicate: Predicate) -> Finding:
     name = _property(predicate)
-    if refute.witness(_common(layout, predicate)) is None:
-        return Undecided(name, "no shape of the range was found, and of none anything holds")
     try:
         proofs = [_proof(layout, predicate)]
         if isinstance(predicate, Fits):
@@ -142,6 +169,22 @@ def _spoken(*layouts: Layout) -> tuple[Expr, ...]:
     return tuple(expr for each in coordinates for expr in (each.value, each.extent))
 
 
+def _tries(layout: Layout, predicate: Predicate, name: str) -> At | None:
+    """Return what tries one shape; ``None`` where the predicate cannot be tried."""
+    match predicate:
+        case Fits(type_):
+            return refute.outside(layout, type_, name)
+        case EqualsLayout(other):
+            return refute.different(layout, other, name)
+        case EqualsFormula(formula):
+            return refute.wrong_formula(layout, formula, name)
+        case Keeps() | Aligns():
+            try:
+                return refute.broken_run(layout, predicate, name)
+            except Unstated:
+                return None
+
+
 def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample | None:
     """Return the smallest counterexample that a bounded search finds."""
     exprs: tuple[Expr, ...] = ()
@@ -150,21 +193,17 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
             too_large = refute.overflow(layout, type_.largest, type_.name)
             if too_large is not None:
                 return too_large
-            at = refute.outside(layout, type_, name)
-            return refute.search(layout, (), at).get(name)
         case EqualsLayout(other):
             exprs = _spoken(other)
-            at = refute.different(layout, other, name)
         case EqualsFormula(formula):
             exprs = (formula,)
-            at = refute.wrong_formula(layout, formula, name)
         case Keeps(run) | Aligns(run):
             exprs = tuple(each.value for each in run)
-            try:
-                at = refute.broken_run(layout, predicate, name)
-            except Unstated:
-                return None
-    return refute.search(layout, exprs, at, _theorem(layout, predicate)).get(name)
+    at = _tries(layout, predicate, name)
+    if at is None:
+        return None
+    hint = None if isinstance(predicate, Fits) else _theorem(layout, predicate)
+    return refute.search(layout, exprs, at, hint).get(name)
 
 
 def _theorem(layout: Layout, predicate: Predicate) -> Theorem | None:

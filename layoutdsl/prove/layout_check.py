@@ -16,8 +16,9 @@ from layoutdsl.prove import claim_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
 from layoutdsl.prove.checker import Have, Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbers
+from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
 from layoutdsl.prove.script import Stuck
-from layoutdsl.prove.shapes import ceilings
+from layoutdsl.prove.shapes import Values, ceilings
 from layoutdsl.prove.soundness import Soundness
 from layoutdsl.prove.terms import Unstated, extent_name
 from layoutdsl.prove.verdict import (
@@ -70,12 +71,41 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         example = refute.overflow(layout, int64.largest, int64.name)
         if example is not None:
             findings[SIZE] = Refuted(SIZE, example)
-    doubtful = {name for name in _IN_INTEGERS if isinstance(findings[name], Undecided)}
-    if doubtful:
+    if any(isinstance(findings[name], Undecided) for name in _IN_INTEGERS):
         tell(f"looking for a counterexample to {layout.name}")
+        shapes = whole_range(layout)
+        if shapes is not None:
+            return _tried(layout, findings, shapes)
         for name, example in _examples(layout).items():
             findings[name] = Refuted(name, example)
     return tuple(findings.values())
+
+
+def _tried(
+    layout: Layout, findings: dict[str, Finding], shapes: tuple[Values, ...]
+) -> tuple[Finding, ...]:
+    """Decide a range of few shapes by trying every index.
+
+    Where no two elements share a slot, the index is found again from its slot, and padding is the
+    rest, by the definition of `Layout.decode`. A padded box there is only with a closed inverse.
+    """
+    examples = everywhere(shapes, refute.unsound(layout))
+    if examples:
+        return tuple(
+            Refuted(name, examples[name]) if name in examples else finding
+            for name, finding in findings.items()
+        )
+    decided = {*_IN_INTEGERS, INVERSE, PADDING}
+    try:
+        if read_alike(layout, _read_back(layout, None), shapes):
+            decided.add(PRINTED)
+    except Unstated:
+        pass
+    return tuple(
+        Proved(name) if name in decided and isinstance(finding, Undecided) else finding
+        for name, finding in findings.items()
+        if name != ONTO or isinstance(finding, Proved)
+    )
 
 
 def _examples(layout: Layout) -> dict[str, Counterexample]:

@@ -122,7 +122,8 @@ def _example(values: Values, sentence: str, *points: Point) -> Counterexample:
     return Counterexample(sentence, tuple(values.items()), points)
 
 
-def bound(layout: Layout, values: Values, index: tuple[int, ...]) -> dict[str, int]:
+def bind_index(layout: Layout, values: Values, index: tuple[int, ...]) -> dict[str, int]:
+    """Return the value of every extent and every index."""
     return {**values, **{axis.name: i for axis, i in zip(layout.axes, index, strict=True)}}
 
 
@@ -135,7 +136,7 @@ def unsound(layout: Layout) -> At:
         start, size = evaluate(layout.start, values), layout.size(values)
         taken: dict[int, tuple[int, ...]] = {}
         for index in indices(layout, values):
-            bound = bound(layout, values, index)
+            bound = bind_index(layout, values, index)
             for each in every:
                 value, extent = evaluate(each.value, bound), evaluate(each.extent, bound)
                 if not 0 <= value < extent and EXTENTS not in found:
@@ -166,7 +167,7 @@ def different(layout: Layout, other: Layout, name: str) -> At:
             return {}
         sentence = f"`{layout.name}` is not `{other.name}`"
         for index in indices(layout, values):
-            bound = bound(layout, values, index)
+            bound = bind_index(layout, values, index)
             one, two = layout.offset_at(bound), other.offset_at(bound)
             if one != two:
                 words = f"-> offset {one} in `{layout.name}`, {two} in `{other.name}`"
@@ -185,7 +186,7 @@ def wrong_formula(layout: Layout, formula: Expr, name: str) -> At:
 
     def at(values: Values) -> Examples:
         for index in indices(layout, values):
-            bound = bound(layout, values, index)
+            bound = bind_index(layout, values, index)
             offset, given = layout.offset_at(bound), evaluate(formula, bound)
             if offset != given:
                 sentence = f"the formula is not the offset of `{layout.name}`"
@@ -203,7 +204,7 @@ def broken_run(layout: Layout, predicate: Keeps | Aligns, name: str) -> At:
 
     def at(values: Values) -> Examples:
         for index in indices(layout, values):
-            bound = bound(layout, values, index)
+            bound = bind_index(layout, values, index)
             begin = {axis: evaluate(start, bound) for axis, start in starts.items()}
             offset, first = layout.offset_at(bound), layout.offset_at({**bound, **begin})
             begun = tuple({**bound, **begin}[axis.name] for axis in layout.axes)
@@ -248,18 +249,22 @@ def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | N
                 values = smaller
                 break
     last = tuple(extent - 1 for extent in layout.shape_of(values))
-    offset = layout.offset_at(bound(layout, values, last))
+    offset = layout.offset_at(bind_index(layout, values, last))
     words = f"-> offset {offset}; the size is {layout_size(layout, values)}, at most {largest} fits"
     sentence = f"`{layout.name}` does not fit {type_name}"
     return _example(values, sentence, _point(layout, last, words))
 
 
 def outside(layout: Layout, type_: IntegerType, name: str) -> At:
-    """Return what tries whether an offset is no value of an integer type."""
+    """Return what tries whether an offset, or the size, is no value of an integer type."""
 
     def at(values: Values) -> Examples:
+        size = layout_size(layout, values)
+        if size > type_.largest:
+            sentence = f"`{layout.name}` does not fit {type_.name}: its buffer has {size} elements"
+            return {name: _example(values, sentence)}
         for index in indices(layout, values):
-            offset = layout.offset_at(bound(layout, values, index))
+            offset = layout.offset_at(bind_index(layout, values, index))
             if not 0 <= offset <= type_.largest:
                 words = f"-> offset {offset}, outside 0..{type_.largest}"
                 sentence = f"`{layout.name}` does not fit {type_.name}"
