@@ -100,6 +100,8 @@ class NotDigits:
 def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
     """Return ``dividend / divisor`` where both are products and the division leaves nothing."""
     top, bottom = polynomial(dividend), polynomial(divisor)
+    if bottom == {(): 1}:
+        return dividend
     if len(top) != 1 or len(bottom) != 1:
         return ONE if top == bottom else None
     ((factors, coefficient),) = top.items()

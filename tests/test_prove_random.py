@@ -322,8 +322,8 @@ def test_campaign_of_claims(random: Random) -> None:
 
 def test_something_of_everything_was_found() -> None:
     """The examples above are of use: most right layouts are proved, mutants go both ways."""
-    if not counted:
-        pytest.skip("the tests above were not run")
+    if not any(kind.startswith("digits ") for kind in counted):
+        pytest.skip("the test of digits was not run, or by another worker")
     print("\n".join(f"{number:5} {kind}" for kind, number in sorted(counted.items())))
     for kind in ("right proved", "mutated proved", "mutated refuted"):
         assert counted[f"digits {kind}"] > 0

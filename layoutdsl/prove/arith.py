@@ -24,7 +24,7 @@ class Arithmetic:
     ) -> None:
         self.script = script
         self.values = Evaluator(script, expand)
-        self._deep = Evaluator(script, expand | extents)
+        self.sizes = Evaluator(script, expand | extents)
 
     def positive(self, term: Term) -> str:
         """Return the fact that the term is positive."""
@@ -65,11 +65,26 @@ class Arithmetic:
                 return self.script.have(("<=", 0, term))
         return self.script.have(("<=", 0, term), self.positive(term))
 
+    def not_negative_product(self, term: Term) -> str:
+        """Return the fact that a product of ``X - 1`` for extents ``X`` is at least zero."""
+        match term:
+            case ("*", left, right):
+                self.not_negative_product(left)
+                self.not_negative_product(right)
+                (fact,) = self.script.use("PRODUCT", {"a": left, "b": right})
+                low, high = self.script.find(("<=", 0, left)), self.script.find(("<=", 0, right))
+                assert low is not None
+                assert high is not None
+                return self.script.have(("<=", 0, term), fact, low, high)
+            case ("-", str() as extent, 1):
+                return self.script.have(("<=", 0, term), self.positive(extent))
+        raise Stuck("a product is not one of extents")
+
     def same(self, left: Term, right: Term) -> str | None:
         """Return the fact that two terms are equal, where they are so as polynomials."""
         if polynomial(left) == polynomial(right):
             return self.script.calculate(left, Ring(right))
-        (one, first), (other, second) = self._deep.normal(left), self._deep.normal(right)
+        (one, first), (other, second) = self.sizes.normal(left), self.sizes.normal(right)
         if one != other:
             return None
         return self.script.calculate(left, By(first), By(second, backwards=True))

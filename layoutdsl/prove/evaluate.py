@@ -209,6 +209,12 @@ class Evaluator:
         """``k - 1 - r`` stays below ``k`` as ``r`` does."""
         divisor, _ = self.normal(below)
         rest = total([(divisor, 1), ({(): 1}, -1), (low, -1)])
+        if not rest and self._is_positive(below):
+            positive = self.script.find(("<", 0, below))
+            assert positive is not None
+            self.script.have(("<=", 0, canonical(low)), positive)
+            self.script.have(("<", canonical(low), below), positive)
+            return True
         digit = canonical(rest)
         bounds = self.bounds.get(digit) if isinstance(digit, str) else None
         if bounds is None or bounds.upper != below:

@@ -219,6 +219,11 @@ def _printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Proof]:
     return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())
 
 
+def _prefixed(name: str) -> str:
+    """Names are prefixed in generated modules too: an axis may be called `lambda`."""
+    return f"x_{name}"
+
+
 def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
     printed = formula(layout)
     texts = {
@@ -233,8 +238,9 @@ def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
         texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
         names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
     try:
+        spelled = {_prefixed(name): value for name, value in names.items()}
         return {
-            name: formula_text.read_python(formula_text.python(expr), names)
+            name: formula_text.read_python(formula_text.python(expr, _prefixed), spelled)
             for name, expr in texts.items()
         }
     except ValueError as error:

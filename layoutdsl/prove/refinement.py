@@ -26,6 +26,9 @@ from layoutdsl.expr import (
     text,
     walk,
 )
+from layoutdsl.expr import (
+    extents as extents_of,
+)
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Polynomial, Ring, Term
@@ -146,6 +149,7 @@ class _Cutter:
         if not isinstance(extent, Extent):
             self._compound(extent, places)
             return
+        places = [place for place in places if extent.name not in extents_of(place)]
         name = extent_name(extent.name)
         if block is None:
             radices = _radices(places)

@@ -8,6 +8,7 @@ from layoutdsl.expr import CeilDiv, Expr
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Ring, Term, polynomial
 from layoutdsl.prove.evaluate import Bounds, canonical
+from layoutdsl.prove.growth import grown
 from layoutdsl.prove.statement import Ground
 
 
@@ -78,6 +79,9 @@ def at_most(
                     if script.formula(moved) == ("<=", extent, reach):
                         return moved
                     return script.have(("<=", extent, reach), fact, one, other)
+    fact = grown(arithmetic, extent, reach)
+    if fact is not None:
+        return fact
     premises = (*script.hypotheses, *script.extent_definitions)
     return script.have(("<=", extent, reach), *premises)
 

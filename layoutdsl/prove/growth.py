@@ -1,0 +1,80 @@
+"""One size at most another because extents are at least one: ``C*H`` is no less than ``C``.
+
+With every extent written as ``1 + x``, the difference has to be a sum of products of such ``x``; an
+extent rounded up, ``ceil(V/k)*k``, counts for the ``V`` that it is at least. Not trusted.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from layoutdsl.prove.arith import Arithmetic
+from layoutdsl.prove.checker import By, Polynomial, Ring, Term, polynomial, total
+from layoutdsl.prove.evaluate import canonical
+
+
+def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
+    """Return the fact ``low <= high`` of two terms over extents, where it can be seen like this."""
+    (lower, first), (upper, second) = arithmetic.sizes.normal(low), arithmetic.sizes.normal(high)
+    same = ((first, low), (second, high))
+    premises = [fact for fact, term in same if arithmetic.script.right(fact) != term]
+    least = dict(upper)
+    for factors, coefficient in upper.items():
+        found = _rounded(arithmetic, factors) if coefficient == 1 else None
+        if found is not None:
+            value, fact = found
+            premises.append(fact)
+            least = total([(least, 1), ({factors: 1}, -1), (value, 1)])
+    difference = total([(least, 1), (lower, -1)])
+    products = _products(difference)
+    if products is None or any(coefficient < 0 for coefficient in products.values()):
+        return None
+    steps = [canonical({names: 1}) for names in products if names]
+    shifted = canonical(products)
+    less: dict[str, Term] = {name: ("-", name, 1) for names in products for name in names}
+    spelled = _spelled(shifted, less)
+    if steps:
+        premises.append(arithmetic.script.calculate(canonical(difference), Ring(spelled)))
+    premises += [arithmetic.not_negative_product(_spelled(step, less)) for step in steps]
+    return arithmetic.script.have(("<=", low, high), *premises)
+
+
+def _rounded(arithmetic: Arithmetic, factors: tuple[Term, ...]) -> tuple[Polynomial, str] | None:
+    """For ``ceil(V/k)*k``, the value of ``V`` and the fact that it is at most that."""
+    for factor in factors:
+        match factor:
+            case ("div", dividend, divisor) if set(factors) == {factor, divisor}:
+                one, block = polynomial(dividend), polynomial(divisor)
+                value = total([(one, 1), (block, -1), ({(): 1}, 1)])
+                if not all(isinstance(name, str) for names in value for name in names):
+                    return None
+                written = canonical(value)
+                arithmetic.positive(divisor)
+                arithmetic.positive(written)
+                _, fact = arithmetic.script.use("CEILING", {"E": written, "B": divisor})
+                ceiling: Term = ("div", ("+", written, ("-", divisor, 1)), divisor)
+                plain = Ring(canonical({factors: 1}))
+                same = arithmetic.script.calculate(("*", ceiling, divisor), plain)
+                return value, arithmetic.script.rewrite(fact, By(same))
+    return None
+
+
+def _products(difference: Polynomial) -> Polynomial | None:
+    """Return the polynomial in ``x``, where each name is ``1 + x``; ``None`` with other factors."""
+    parts: list[tuple[Polynomial, int]] = []
+    for factors, coefficient in difference.items():
+        if not all(isinstance(factor, str) for factor in factors):
+            return None
+        for count in range(len(factors) + 1):
+            picked = combinations(factors, count)
+            parts += [({tuple(sorted(chosen)): 1}, coefficient) for chosen in picked]
+    return total(parts)
+
+
+def _spelled(term: Term, less: dict[str, Term]) -> Term:
+    match term:
+        case str():
+            return less.get(term, term)
+        case (operator, *parts):
+            return (operator, *(_spelled(part, less) for part in parts))
+    return term
