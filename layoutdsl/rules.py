@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from layoutdsl.bounds import at_least
-from layoutdsl.digits import NotDigits, read
+from layoutdsl.digits import Digit, NotDigits, exact_quotient, read, times
 from layoutdsl.expr import (
     Constant,
     Coordinate,
@@ -33,7 +33,7 @@ from layoutdsl.model import (
 from layoutdsl.scope import Fault, Scope, did_you_mean, fault
 from layoutdsl.source import Label, Span
 from layoutdsl.syntax import ast
-from layoutdsl.syntax.printer import print_place
+from layoutdsl.syntax.printer import print_expression, print_place
 
 
 def scope_of(axes: Sequence[Axis], parameters: Mapping[str, Expr]) -> Scope:
@@ -200,14 +200,35 @@ def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
 
 
 def run_of(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...]:
-    """Return a run, each of whose parts has to be a digit of an axis."""
+    """Return a run: digits of axes that have nothing in common, without declared extents."""
     run = tuple(map(scope.coordinate, places))
+    before: list[tuple[ast.Place, Digit]] = []
     for place, coordinate in zip(places, run, strict=True):
-        if read(coordinate.value) is None:
+        digit = read(coordinate.value)
+        if digit is None:
             hint = "write an axis, or a part of one such as `c%16`"
             message = f"`{print_place(place)}` is not a digit of an axis"
             raise fault("L302", message, place.span, help=hint)
+        if coordinate.declared:
+            hint = f"write `{print_expression(place.value)}`"
+            message = "a digit of a run has no extent of its own"
+            raise fault("L302", message, place.span, help=hint)
+        for other, known in before:
+            if not _apart(known, digit):
+                label = (Label(other.span, "the same part of the axis"),)
+                message = f"`{print_place(place)}` is in the run twice"
+                raise fault("L302", message, place.span, others=label)
+        before.append((place, digit))
     return run
+
+
+def _apart(one: Digit, other: Digit) -> bool:
+    """Whether two digits share no part of a whole: one begins where the other has ended."""
+    if one.whole != other.whole:
+        return True
+    ends = [each.radix and times(each.divisor, each.radix) for each in (one, other)]
+    above = ends[0] is not None and exact_quotient(other.divisor, ends[0]) is not None
+    return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
 
 
 def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
