@@ -127,8 +127,11 @@ def claims_of(subject: Layout | Module | Iterable[Claim]) -> tuple[Claim, ...]:
             }
             sound = [_sound(each) for each in subject.values() if each not in refuted]
             return (*sound, *subject.claims)
-        case _:
-            return tuple(subject)
+        case Iterable() if not isinstance(subject, str):
+            found = tuple(subject)
+            if all(isinstance(each, Claim) for each in found):
+                return found
+    raise TypeError(f"a layout, a module or claims are proved, not a {type(subject).__name__}")
 
 
 def claims_about(module: Module, layout: Layout) -> tuple[Claim, ...]:

@@ -158,18 +158,22 @@ class Layout:
         values = self._from_mapping(shape) if isinstance(shape, Mapping) else self._in_order(shape)
         for name, value in values.items():
             if value < 1:
-                raise ValueError(f"extent {name} of layout {self.name} is {value}, must be >= 1")
+                raise ValueError(f"{self._called(name)} is {value}, must be >= 1")
         for condition in self.where:
             if not condition.holds(values):
                 given = " ".join(f"{name}={value}" for name, value in values.items())
-                raise ValueError(f"layout {self.name} is defined where {condition}, not at {given}")
+                raise ValueError(
+                    f"layout `{self.name}` is defined where {condition}, not at {given}"
+                )
         return values
 
     def _in_order(self, shape: Sequence[int]) -> dict[str, int]:
         expected = self.rank + len(self.parameters)
         if len(shape) != expected:
-            names = ", ".join([text(axis.extent) for axis in self.axes] + [*self.parameters])
-            raise ValueError(f"layout {self.name} has extents ({names}); {len(shape)} were given")
+            taken = f"extents ({', '.join(text(axis.extent) for axis in self.axes)})"
+            if self.parameters:
+                taken += f" and parameters ({', '.join(self.parameters)})"
+            raise ValueError(f"layout `{self.name}` has {taken}; {len(shape)} were given")
         values: dict[str, int] = {}
         for axis, extent in zip(self.axes, shape, strict=False):
             self._set(values, axis.extent, axis.name, as_integer(extent))
@@ -180,26 +184,30 @@ class Layout:
         values: dict[str, int] = {}
         known = {*self.symbols, *(axis.name for axis in self.axes)}
         for unknown in [name for name in shape if name not in known]:
-            raise ValueError(f"layout {self.name} has no extent {unknown}; it has {self.symbols}")
+            held = ", ".join(f"`{name}`" for name in self.symbols) or "none"
+            raise ValueError(f"layout `{self.name}` has no extent `{unknown}`; it has {held}")
         for axis in self.axes:
             names = [axis.name, *([axis.extent.name] if isinstance(axis.extent, Extent) else [])]
             for name in [name for name in names if name in shape]:
                 self._set(values, axis.extent, axis.name, as_integer(shape[name]))
         values.update({name: as_integer(shape[name]) for name in self.parameters if name in shape})
         for missing in [name for name in self.symbols if name not in values]:
-            raise ValueError(f"extent {missing} of layout {self.name} is not given")
+            raise ValueError(f"{self._called(missing)} is not given")
         return values
 
     def _set(self, values: dict[str, int], extent: Expr, axis: str, given: int) -> None:
         match extent:
             case Constant(fixed):
                 if given != fixed:
-                    raise ValueError(f"axis {axis} of layout {self.name} has {fixed} elements")
+                    raise ValueError(f"axis `{axis}` of layout `{self.name}` has {fixed} elements")
             case Extent(name):
                 if values.setdefault(name, given) != given:
-                    raise ValueError(
-                        f"extent {name} of layout {self.name} is {values[name]} and {given} at once"
-                    )
+                    both = f"{values[name]} and {given} at once"
+                    raise ValueError(f"{self._called(name)} is {both}")
+
+    def _called(self, name: str) -> str:
+        kind = "parameter" if name in self.parameters else "extent"
+        return f"{kind} `{name}` of layout `{self.name}`"
 
     def shape_of(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """Return the extents in axis order, from bound values."""
@@ -209,15 +217,16 @@ class Layout:
         names = [axis.name for axis in self.axes]
         if isinstance(index, Mapping):
             if set(index) != set(names):
-                raise ValueError(f"layout {self.name} takes an index over {', '.join(names)}")
+                raise ValueError(f"layout `{self.name}` takes an index over {', '.join(names)}")
             given = {name: as_integer(index[name]) for name in names}
         elif len(index) != self.rank:
-            raise ValueError(f"layout {self.name} takes {self.rank} indices, not {len(index)}")
+            raise ValueError(f"layout `{self.name}` takes {self.rank} indices, not {len(index)}")
         else:
             given = {name: as_integer(value) for name, value in zip(names, index, strict=True)}
         for axis, extent in zip(self.axes, self.shape_of(values), strict=True):
             if not 0 <= given[axis.name] < extent:
-                raise ValueError(f"index {axis.name}={given[axis.name]} is outside 0..{extent - 1}")
+                wrong = f"index {axis.name}={given[axis.name]}"
+                raise ValueError(f"{wrong} is outside 0..{extent - 1}")
         return given
 
     def offset(self, index: Indices, shape: Shape) -> int:

@@ -54,7 +54,10 @@ def parse(text: str, name: str = "<text>") -> Module:
 
     Raises:
         LayoutError: with every fault of the text.
+        TypeError: ``text`` is no string.
     """
+    if not isinstance(text, str):
+        raise TypeError(f"a text is parsed, not a {type(text).__name__}")
     return elaborated(Source(name, text), _Shelf())
 
 

@@ -32,7 +32,7 @@ def module() -> layoutdsl.Module:
 def test_every_name_is_there() -> None:
     for name in layoutdsl.__all__:
         assert getattr(layoutdsl, name) is not None
-    assert set(layoutdsl.__all__) <= set(dir(layoutdsl))
+    assert dir(layoutdsl) == sorted(layoutdsl.__all__)
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         _ = layoutdsl.no_such_name
 
@@ -130,6 +130,15 @@ def test_prove(module: layoutdsl.Module) -> None:
     assert asked
     assert layoutdsl.prove(module["Broken"]).status == "refuted"
     assert layoutdsl.prove(claims_of(module)[:1]).passed
+
+
+@pytest.mark.parametrize("wrong", ["x", 3, None, ["x"], b"layout A(c) = [c]"])
+def test_what_is_no_layout_is_not_proved(wrong: object) -> None:
+    with pytest.raises(TypeError, match="a layout, a module or claims are proved, not a "):
+        layoutdsl.prove(wrong)  # type: ignore[arg-type]
+    if not isinstance(wrong, str):
+        with pytest.raises(TypeError, match="a text is parsed, not a "):
+            layoutdsl.parse(wrong)  # type: ignore[arg-type]
 
 
 def test_formula(module: layoutdsl.Module) -> None:

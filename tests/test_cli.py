@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -78,7 +80,8 @@ def test_show(shell: Shell) -> None:
         "offset |   0   1   2   3   4   5   6   7\n"
         "     0 | 0,0 0,1 0,2 0,3 1,1 1,0 1,3 1,2\n"
         "\n"
-        "a cell shows h, w, side by side by h, w ^ h%4\n"
+        "cells: h, w\n"
+        "columns: h, w ^ h%4\n"
     )
 
 
@@ -117,18 +120,49 @@ USAGE = [
     ),
     (
         ("where", "demo.layout:Cruton", "--shape", "1", "--index", "1"),
-        "there is no layout `Cruton` in demo.layout",
+        "there is no layout `Cruton` in `demo.layout`",
         "did you mean `Crouton`?",
     ),
     (
         ("where", "demo.layout", "--shape", "1", "--index", "1"),
-        "demo.layout has `NCHW16c`, `Crouton`, `Gaps`, `Swizzled`, `Manual`; one is needed",
+        "`demo.layout` has `NCHW16c`, `Crouton`, `Gaps`, `Swizzled`, `Manual`; one is needed",
         "write `demo.layout:NAME`",
     ),
     (
         ("where", "NCHW16c", "--shape", "2,20,x,4", "--index", "1"),
         "`x` in --shape is not an integer",
-        "write --shape 2,20,3,4",
+        "write one number for each of N, C, H, W",
+    ),
+    (
+        ("where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1 17 2 3"),
+        "`1 17 2 3` in --index is not an integer",
+        "write --index 1,19,2,3",
+    ),
+    (
+        ("where", "NCHW16c", "--shape", f"2,{10**20},3,4", "--index", "0,0,0,0"),
+        f"`{10**20}` in --shape is too large",
+        "a number has 18 digits at most",
+    ),
+    (
+        ("prove", ""),
+        "a name is missing: of a file, or of a layout of the library",
+        None,
+    ),
+    (
+        ("prove", ":NCHW16c"),
+        "a file is missing before `:NCHW16c`",
+        "write `NCHW16c` for a layout of the library",
+    ),
+    (("prove", ":"), "a file is missing before `:`", None),
+    (
+        ("prove", "demo.layout:"),
+        "a name is missing after `demo.layout:`",
+        "write `demo.layout:NAME`",
+    ),
+    (
+        ("where", "NCHWc", "--shape", "1,1,1,1,0", "--index", "0,0,0,0"),
+        "parameter `k` of layout `NCHWc` is 0, must be >= 1",
+        None,
     ),
     (
         ("where", "NCHW16c", "--shape", "N=2,20", "--index", "1"),
@@ -142,7 +176,7 @@ USAGE = [
     ),
     (
         ("where", "NCHW16c", "--shape", "2,20,3", "--index", "1"),
-        "layout NCHW16c has extents (N, C, H, W); 3 were given",
+        "layout `NCHW16c` has extents (N, C, H, W); 3 were given",
         None,
     ),
     (
@@ -152,7 +186,7 @@ USAGE = [
     ),
     (
         ("where", "NCHW16c", "--shape", "2,0,3,4", "--index", "1,27,2,3"),
-        "extent C of layout NCHW16c is 0, must be >= 1",
+        "extent `C` of layout `NCHW16c` is 0, must be >= 1",
         None,
     ),
     (
@@ -167,8 +201,8 @@ USAGE = [
     ),
     (
         ("generate", "demo.layout"),
-        "demo.layout has 5 layouts",
-        "name one, as demo.layout:NAME, or give a directory: -o modules/",
+        "`demo.layout` has 5 layouts",
+        "name one, as `demo.layout:NAME`, or give a directory: -o modules/",
     ),
     (("generate", "NCHW16c", "--check"), "--check compares with a file", "name it: -o PATH"),
     (
@@ -244,8 +278,61 @@ def test_a_spec_that_cannot_be_read(
 
 
 def test_a_directory_is_no_spec(shell: Shell) -> None:
-    ended = shell("check", "/")
-    assert (ended.code, ended.err) == (4, "error: `/` cannot be read: is a directory\n")
+    Path("adir").mkdir()
+    Path("NCHW16c").mkdir()
+    for written, name in (("/", "/"), ("adir", "adir"), ("adir:A", "adir")):
+        ended = shell("check", written)
+        assert (ended.code, ended.err) == (4, f"error: `{name}` cannot be read: is a directory\n")
+    assert shell("check", "NCHW16c").code == 0
+
+
+def test_a_misspelt_file_is_proposed(shell: Shell) -> None:
+    for written in ("dem.layout", "./dem.layout:NCHW16c"):
+        ended = shell("check", written)
+        name = written.removesuffix(":NCHW16c")
+        assert (ended.code, ended.err) == (
+            4,
+            f"error: `{name}` cannot be read: no such file or directory\n"
+            "  = help: did you mean `demo.layout`?\n",
+        )
+
+
+def test_a_pipe_may_be_named_like_a_layout(shell: Shell) -> None:
+    os.mkfifo("pf")
+    writer = threading.Thread(target=lambda: Path("pf").write_text(DEMO))
+    writer.start()
+    assert shell("check", "pf").code == 0
+    writer.join()
+
+
+JSON_FAILURES = [
+    (("where", "none.layout:A", "--shape", "1", "--index", "0"), 4),
+    (("where", "NCHW16c", "--shape", "1", "--index", "0"), 2),
+    (("where", "NCHW16c"), 2),
+    (("at", "NCHW16c", "--shape", "1,1,1,1", "99"), 2),
+    (("at", "wrong.layout", "--shape", "1", "0"), 2),
+    (("explain", "L999"), 2),
+    (("prove", "wrong.layout"), 2),
+    (("prove", "demo.layout", "--where", "N <"), 2),
+    (("prove", "none.layout"), 4),
+    (("formula", "wrong.layout"), 2),
+    (("formula", "demo.layout"), 2),
+    (("check", "none.layout"), 4),
+    (("list", "more"), 2),
+]
+
+
+@pytest.mark.parametrize(("arguments", "code"), JSON_FAILURES)
+def test_a_failure_as_json(shell: Shell, arguments: tuple[str, ...], code: int) -> None:
+    Path("wrong.layout").write_text(WRONG)
+    plain, ended = shell(*arguments), shell(*arguments, "--json")
+    assert (plain.code, plain.out) == (code, "")
+    assert (ended.code, ended.err) == (code, "")
+    found = json.loads(ended.out)
+    assert list(found) == ["status", "message", "help", "diagnostics"]
+    assert found["status"] == "error"
+    assert found["message"] in plain.err
+    assert bool(found["diagnostics"]) == plain.err.startswith("error[")
 
 
 def test_standard_input_that_is_not_utf_8(shell: Shell) -> None:
@@ -351,7 +438,7 @@ def test_a_bug_of_ours(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object) -> None:
         raise RuntimeError("first line\nsecond line")
 
-    monkeypatch.setattr(places, "numbers", broken)
+    monkeypatch.setattr(places, "shape_of", broken)
     arguments = ("at", "NCHW16c", "--shape", "1", "1")
     message = (
         f"error: this is a bug of layoutdsl {layoutdsl.__version__}, not of yours: "
@@ -371,7 +458,7 @@ def test_interrupted(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(places, "numbers", interrupted)
+    monkeypatch.setattr(places, "shape_of", interrupted)
     ended = shell("at", "NCHW16c", "--shape", "1", "1")
     assert (ended.code, ended.out, ended.err) == (130, "", "\ninterrupted\n")
 

@@ -218,3 +218,107 @@ def test_a_refuted_layout_moves_nothing(shell: Shell) -> None:
     assert ended.err.startswith("refuted: `Bad` is not injective\n  at shape N=1 C=5\n")
     assert ended.err.endswith("error: `Bad` is refuted, so no code is generated\n")
     assert not Path("out.npy").exists()
+
+
+TYPES = [
+    ("u8", "uint8", None),
+    ("i16", ">i2", None),
+    ("f16", "float16", None),
+    ("bf16", "uint16", None),
+    ("f8", "uint8", None),
+    ("u4", "uint8", None),
+    ("i1", "int8", None),
+    ("u8", "float32", "holds float32, and `A` is of u8: its elements travel as uint8"),
+    ("u8", "int8", "holds int8, and `A` is of u8: its elements travel as uint8"),
+    ("f64", "float32", "holds float32, and `A` is of f64: its elements travel as float64"),
+    ("bf16", "float16", "holds float16, and `A` is of bf16: its elements travel as uint16"),
+    ("u4", "uint16", "holds uint16, and `A` is of u4: its elements travel as uint8"),
+]
+
+
+@pytest.mark.parametrize(("element", "dtype", "message"), TYPES)
+def test_items_are_of_the_element_type(
+    shell: Shell, element: str, dtype: str, message: str | None
+) -> None:
+    Path("a.layout").write_text(f"layout A(c) = [c/4, c%4] of {element}")
+    np.save("in.npy", np.zeros(7, dtype))
+    np.save("buffer.npy", np.zeros((2, 4), dtype))
+    for arguments in (
+        ("pack", "a.layout", "in.npy", "out.npy"),
+        ("unpack", "a.layout", "buffer.npy", "out.npy", "--shape", "7"),
+    ):
+        ended = shell(*arguments)
+        said = f"error: `{arguments[2]}` {message}\n" if message else ""
+        assert (ended.code, ended.err) == (4 if message else 0, said)
+
+
+@pytest.mark.parametrize(
+    ("element", "values", "message"),
+    [
+        ("u4", [0, 15], None),
+        ("i4", [-8, 7], None),
+        ("u4", [3, 200], "holds 200, and u4 is 0..15"),
+        ("i4", [-9, 7], "holds -9, and i4 is -8..7"),
+        ("u1", [0, 2], "holds 2, and u1 is 0..1"),
+    ],
+)
+def test_values_fit_the_bits_of_the_element_type(
+    shell: Shell, element: str, values: list[int], message: str | None
+) -> None:
+    Path("a.layout").write_text(f"layout A(c) = [c] of {element}")
+    np.save("in.npy", np.array(values, "uint8" if element[0] == "u" else "int8"))
+    for arguments in (
+        ("pack", "a.layout", "in.npy", "out.npy"),
+        ("unpack", "a.layout", "in.npy", "out.npy", "--shape", "2"),
+    ):
+        ended = shell(*arguments)
+        said = f"error: `in.npy` {message}\n" if message else ""
+        assert (ended.code, ended.err) == (4 if message else 0, said)
+
+
+def test_a_fill_that_does_not_fit(shell: Shell) -> None:
+    Path("a.layout").write_text("layout A(c) = [c/4, c%4] of u4 layout B(c) = [c/4, c%4]")
+    np.save("in.npy", np.zeros(7, np.uint8))
+    for name, fill, message in (
+        ("A", "16", "--fill is 16, and u4 is 0..15"),
+        ("B", "300", "--fill is 300, which uint8 cannot hold"),
+    ):
+        ended = shell("pack", f"a.layout:{name}", "in.npy", "out.npy", "--fill", fill)
+        assert (ended.code, ended.err) == (2, f"error: {message}\n")
+
+
+@pytest.mark.parametrize("shape", ["0,20,3,4", "2,0,3,4", "n=2,C=20,h=0,W=4", "0,0,0,0"])
+def test_an_empty_tensor(shell: Shell, shape: str) -> None:
+    extents = [int(each.split("=")[-1]) for each in shape.split(",")]
+    np.save("in.npy", np.zeros(extents))
+    assert shell("pack", "NCHW16c", "in.npy", "out.npy").code == 0
+    assert shell("unpack", "NCHW16c", "out.npy", "back.npy", "--shape", shape).code == 0
+    assert np.load("back.npy").shape == tuple(extents)
+
+
+def test_what_was_done_is_said_to_those_who_ask(shell: Shell) -> None:
+    np.save("in.npy", TENSOR)
+    ended = shell("pack", "NCHW16c", "in.npy", "out.npy", "-v")
+    assert ended.err == "packed (2, 20, 3, 4) float32 -> (2, 2, 3, 4, 16)\n"
+    ended = shell("unpack", "NCHW16c", "out.npy", "back.npy", "--shape", "2,20,3,4", "-v")
+    assert ended.err == "unpacked (2, 2, 3, 4, 16) float32 -> (2, 20, 3, 4)\n"
+
+
+@pytest.mark.parametrize("shape", ["(2,)()", "f(2)", "[2", "2+x"])
+def test_a_malformed_header(shell: Shell, shape: str) -> None:
+    header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}\n".encode()
+    Path("in.npy").write_bytes(
+        b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + b"12345678"
+    )
+    ended = shell("pack", "NCHW16c", "in.npy", "out.npy")
+    assert (ended.code, ended.err) == (4, f"error: `in.npy` {NO_ARRAY}: its header is damaged\n")
+
+
+def test_numpy_on_a_full_disk(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError("12288 requested and 224 written")
+
+    np.save("in.npy", TENSOR)
+    monkeypatch.setattr(npy.np.lib.format, "write_array", full)
+    ended = shell("pack", "NCHW16c", "in.npy", "out.npy")
+    assert ended.err == "error: `out.npy` cannot be written: no space left on device\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -147,6 +148,9 @@ def test_refuted_as_claimed(shell: Shell, answers: Answers) -> None:
         "1 proved, 1 refuted as claimed  (0 ms)",
     ]
     assert ended.code == 0
+    answers(int8=(REFUTED[1], PROVED[1]))
+    assert prove(shell, text).out.splitlines()[2:] == ended.out.splitlines()[2:]
+    answers(int8=REFUTED)
     assert prove(shell, text, "-v").out.splitlines()[-3:-1] == [
         "      (n=0, c=0, h=0, w=0) -> offset 0",
         "      (n=0, c=8, h=0, w=0) -> offset 0",
@@ -185,7 +189,35 @@ def test_a_refutation_outweighs_what_is_undecided(shell: Shell, answers: Answers
 
 def test_a_text_without_layouts(shell: Shell, answers: Answers) -> None:
     answers()
-    assert prove(shell, "").out == "nothing to prove  (0 ms)\n"
+    Path("my.layout").write_text("# nothing yet")
+    note = "note: `my.layout` says nothing, so there is nothing to prove\n"
+    ended = shell("prove", "my.layout")
+    assert (ended.code, ended.out, ended.err) == (0, "", note)
+    ended = shell("prove", "my.layout", "--json")
+    assert (ended.code, ended.err) == (0, note)
+    assert json.loads(ended.out) == {"status": "empty", "passed": True, "claims": []}
+
+
+CLAIMS = """\
+layout A<k>(c) = [c/k, c%k]
+prove NCHW fits int8
+prove A<4> fits int8
+prove NCHWc<8> fits int8
+"""
+
+
+def test_the_layout_of_a_claim_is_replayed_where_it_is(shell: Shell) -> None:
+    replays = re.findall(r"= replay: layoutdsl (.*)", prove(shell, CLAIMS).out)
+    assert [shlex.split(each)[1] for each in replays] == ["NCHW", "my.layout:A<4>", "NCHWc<8>"]
+    for each in replays:
+        assert shell(*shlex.split(each)).code == 0
+
+
+def test_a_layout_with_arguments_is_replayed_with_them(shell: Shell) -> None:
+    Path("my.layout").write_text("layout Bad<k>(n, c) = [n, c%k] where C < 99")
+    (replay,) = re.findall(r"= replay: layoutdsl (.*)", shell("prove", "my.layout:Bad<4>").out)
+    assert shlex.split(replay)[1] == "my.layout:Bad<4>"
+    assert shell(*shlex.split(replay)).code == 0
 
 
 def test_json(shell: Shell, answers: Answers) -> None:
@@ -255,6 +287,10 @@ def test_a_range_narrows_what_is_proved() -> None:
 @pytest.mark.parametrize(
     ("range_", "message"),
     [
+        (
+            " ",
+            'error: --where is empty\n  = help: write a range: --where "C <= 64, N == 1"\n',
+        ),
         (
             "Q < 3",
             "error[L201]: `Q` is neither an axis nor an extent here\n"

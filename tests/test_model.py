@@ -40,23 +40,23 @@ def test_bind(given: Layout, shape: Any, extents: dict[str, int]) -> None:
 
 
 REFUSED = [
-    (NCHW16C, (2, 20, 3), "layout NCHW16c has extents (N, C, H, W); 3 were given"),
-    (NCHW16C, (2, 20, 3, 0), "extent W of layout NCHW16c is 0, must be >= 1"),
-    (NCHW16C, (2, 20, -3, 1), "extent H of layout NCHW16c is -3, must be >= 1"),
-    (NCHW16C, {"N": 1, "C": 1, "H": 1}, "extent W of layout NCHW16c is not given"),
+    (NCHW16C, (2, 20, 3), "layout `NCHW16c` has extents (N, C, H, W); 3 were given"),
+    (NCHW16C, (2, 20, 3, 0), "extent `W` of layout `NCHW16c` is 0, must be >= 1"),
+    (NCHW16C, (2, 20, -3, 1), "extent `H` of layout `NCHW16c` is -3, must be >= 1"),
+    (NCHW16C, {"N": 1, "C": 1, "H": 1}, "extent `W` of layout `NCHW16c` is not given"),
     (
         NCHW16C,
         {"N": 1, "C": 1, "H": 1, "W": 1, "D": 1},
-        "layout NCHW16c has no extent D; it has ('N', 'C', 'H', 'W')",
+        "layout `NCHW16c` has no extent `D`; it has `N`, `C`, `H`, `W`",
     ),
-    (CUT, (7, 3), "layout Cut has extents (C, H, k); 2 were given"),
-    (CUT, (7, 3, 0), "extent k of layout Cut is 0, must be >= 1"),
-    (CUT, {"C": 7, "H": 3}, "extent k of layout Cut is not given"),
-    (SQUARE, (3, 4), "extent N of layout Square is 3 and 4 at once"),
-    (SQUARE, {"i": 3, "j": 4}, "extent N of layout Square is 3 and 4 at once"),
-    (FIXED, (7, 3), "axis k of layout Fixed has 4 elements"),
-    (EVEN, (1, 6), "layout Even is defined where C%4 == 0, not at N=1 C=6"),
-    (EVEN, (65, 8), "layout Even is defined where N <= 64, not at N=65 C=8"),
+    (CUT, (7, 3), "layout `Cut` has extents (C, H) and parameters (k); 2 were given"),
+    (CUT, (7, 3, 0), "parameter `k` of layout `Cut` is 0, must be >= 1"),
+    (CUT, {"C": 7, "H": 3}, "parameter `k` of layout `Cut` is not given"),
+    (SQUARE, (3, 4), "extent `N` of layout `Square` is 3 and 4 at once"),
+    (SQUARE, {"i": 3, "j": 4}, "extent `N` of layout `Square` is 3 and 4 at once"),
+    (FIXED, (7, 3), "axis `k` of layout `Fixed` has 4 elements"),
+    (EVEN, (1, 6), "layout `Even` is defined where C%4 == 0, not at N=1 C=6"),
+    (EVEN, (65, 8), "layout `Even` is defined where N <= 64, not at N=65 C=8"),
 ]
 
 
@@ -76,10 +76,10 @@ def test_bind_takes_integers_only(shape: Any) -> None:
 @pytest.mark.parametrize(
     ("index", "message"),
     [
-        ((1, 17, 2), "layout NCHW16c takes 4 indices, not 3"),
+        ((1, 17, 2), "layout `NCHW16c` takes 4 indices, not 3"),
         ((1, 20, 2, 3), "index c=20 is outside 0..19"),
         ((1, -1, 2, 3), "index c=-1 is outside 0..19"),
-        ({"n": 1, "c": 1, "h": 1}, "layout NCHW16c takes an index over n, c, h, w"),
+        ({"n": 1, "c": 1, "h": 1}, "layout `NCHW16c` takes an index over n, c, h, w"),
     ],
 )
 def test_offset_refuses(index: Any, message: str) -> None:

@@ -159,7 +159,7 @@ def test_chunks_and_addresses_in_words() -> None:
             "Gaps",
             (2, 3, 4),
             300,
-            "offset 300 is padding, filled with 0: `(n, h)` = 49 is not below H*N = 6; "
+            "offset 300 is padding, filled with 0: `(n, h)` = 49 is not below N*H = 6; "
             "n = 16 is not below N = 2",
         ),
         ("Gaps", (2, 3, 4), 2, "offset 2 lies before the first element"),
@@ -196,7 +196,8 @@ offset  c/4  h |   0   1   2   3   4   5   6   7   8   9  10  11
     24    1  0 | 4,0 5,0   .   . 4,1 5,1   .   . 4,2 5,2   .   .
     36    1  1 | 4,0 5,0   .   . 4,1 5,1   .   . 4,2 5,2   .   .
 
-a cell shows c, w, side by side by w, c%4
+cells: c, w
+columns: w, c%4
 . is padding"""
 
 CUT_SHORT = """\
@@ -206,7 +207,8 @@ offset  (n, h) : 70 | 0 1 2 3 4 5
      3            0 | 0 1 2 3 . .
      9            1 | 0 1 2 3 . .
 
-a cell shows w, side by side by w : 6
+cells: w
+columns: w : 6
 . is padding
 3 slots before the first
 left out: 68 of 70 rows"""
@@ -217,18 +219,57 @@ SHARED = """\
 offset | 0 1 2 3
      0 | 0 1 2 3
 
-a cell shows c, side by side by c%4
+cells: c
+columns: c%4
 several elements want the same slot"""
 
 WRAPPED = """\
 `Long` at shape C=20: 20 slots, 20 elements
 
-offset |
-     0 |  0  1  2  3  4  5  6  7
-     8 |  8  9 10 11 12 13 14 15
-    16 | 16 17 18 19
+offset       c |  0  1  2  3  4  5  6  7
+     0    0..7 |  0  1  2  3  4  5  6  7
+     8   8..15 |  8  9 10 11 12 13 14 15
+    16  16..19 | 16 17 18 19
 
-a cell shows c, side by side by c"""
+cells: c
+columns: c"""
+
+JOINED = """\
+`Weights` at shape I=6 O=8: 64 slots, 48 elements
+
+offset  i/4     o |   0   1   2   3   4   5   6   7
+     0    0  0..1 | 0,0 1,0 2,0 3,0 0,1 1,1 2,1 3,1
+     8    0  2..3 | 0,2 1,2 2,2 3,2 0,3 1,3 2,3 3,3
+    16    0  4..5 | 0,4 1,4 2,4 3,4 0,5 1,5 2,5 3,5
+    24    0  6..7 | 0,6 1,6 2,6 3,6 0,7 1,7 2,7 3,7
+    32    1  0..1 | 4,0 5,0   .   . 4,1 5,1   .   .
+    40    1  2..3 | 4,2 5,2   .   . 4,3 5,3   .   .
+    48    1  4..5 | 4,4 5,4   .   . 4,5 5,5   .   .
+    56    1  6..7 | 4,6 5,6   .   . 4,7 5,7   .   .
+
+cells: i, o
+columns: o, i%4
+. is padding"""
+
+CHUNKS = """\
+`Tile` at shape H=9 W=2: 32 slots, 18 elements
+
+offset  h/8  h%8 | 0 1
+     0    0    0 | 0 1
+     2    0    1 | 0 1
+     4    0    2 | 0 1
+     6    0    3 | 0 1
+     8    0    4 | 0 1
+    10    0    5 | 0 1
+    12    0    6 | 0 1
+    14    0    7 | 0 1
+
+    16    1    0 | 0 1
+... 7 rows of padding
+
+cells: w
+columns: w%2
+. is padding"""
 
 ALONE = """\
 `Long` at shape C=1: 1 slot, 1 element
@@ -247,10 +288,12 @@ offset | 0
         (MODULE["Overlapping"], (1, 6), 48, SHARED),
         (parse("layout Long(c) = [c]")["Long"], (20,), 48, WRAPPED),
         (parse("layout Long(c) = [c]")["Long"], (1,), 48, ALONE),
+        (parse("layout Weights(i, o) = [i/4, o, i%4]")["Weights"], (6, 8), 48, JOINED),
+        (parse("layout Tile(h, w) = [h/8, w/2; h%8, w%2]")["Tile"], (9, 2), 48, CHUNKS),
     ],
 )
 def test_a_plain_grid(layout: Layout, shape: tuple[int, ...], rows: int, expected: str) -> None:
-    width = 40 if layout.name == "Long" else 100
+    width = {"Long": 40, "Weights": 52, "Tile": 22}.get(layout.name, 100)
     assert grid_text(grid(layout, shape, width=width, most_rows=rows), PLAIN) == expected
 
 
@@ -261,6 +304,26 @@ def test_a_coloured_grid_differs_in_its_colours_only() -> None:
     assert bare == BLOCKED + "\ncolours:  c/4=0   c/4=1 "
     assert "\x1b[38;5;16;48;5;153m 0,0 1,0 2,0 3,0" in coloured
     assert "\x1b[38;5;16;48;5;223m 4,0 5,0\x1b[0m\x1b[38;5;244m   .   .\x1b[0m" in coloured
+
+
+def test_the_colours_are_those_of_the_blocks_that_are_shown() -> None:
+    one = grid_text(grid(library("NCHW4c"), (1, 3, 2, 3), width=100, most_rows=48), COLOURS)
+    assert re.sub(r"\x1b\[[0-9;]*m", "", one).endswith("\ncolours:  h=0   h=1 ")
+    weights = grid_text(
+        grid(library("HtpConvWeights"), (1, 1, 8, 8), width=100, most_rows=64), COLOURS
+    )
+    assert re.sub(r"\x1b\[[0-9;]*m", "", weights).splitlines()[-1] == (
+        "colours:  i%32/4=0   i%32/4=1 "
+    )
+
+
+@pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 200])
+def test_rows_keep_to_the_width(width: int) -> None:
+    for name, shape in (("NCHW16c", (2, 20, 3, 4)), ("Crouton", (1, 9, 9, 40))):
+        found = grid(MODULE[name], shape, width=width, most_rows=9)
+        lines = grid_text(found, PLAIN).splitlines()[2:11]
+        longest = max(map(len, lines))
+        assert longest <= width or max(len(row.cells) for row in found.rows) == 1
 
 
 def test_a_huge_shape_is_shown_at_once() -> None:

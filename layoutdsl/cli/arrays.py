@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import SHAPE, TARGET
-from layoutdsl.cli.targets import Target, numbers, target
+from layoutdsl.cli.output import error
+from layoutdsl.cli.targets import Target, shape_of, target
+from layoutdsl.expr import text
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
 
 SOURCE = click.argument("source", metavar="IN.npy")
 DESTINATION = click.argument("destination", metavar="OUT.npy")
+VERBOSE = click.option(
+    "-v", "--verbose", count=True, help="Say what was done, as a terminal is told."
+)
 
 
 @click.command(short_help="Pack a .npy file.")
@@ -24,29 +31,36 @@ DESTINATION = click.argument("destination", metavar="OUT.npy")
 @SOURCE
 @DESTINATION
 @click.option("--fill", metavar="V", help="What padding holds, instead of what the layout says.")
-def pack(written: str, source: str, destination: str, fill: str | None) -> None:
+@VERBOSE
+def pack(written: str, source: str, destination: str, fill: str | None, verbose: int) -> None:
     """Pack a tensor: put its elements where the layout says, and fill the padding.
 
-    - is the standard input or output. OUT.npy is written whole or not at all.
+    - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
+    than a byte are one per item of 8 bits; bf16 and f8 travel as uint16 and uint8.
 
     \b
       layoutdsl pack NCHW16c in.npy out.npy
       layoutdsl pack demo.layout:Crouton in.npy out.npy --fill 31
     """
-    from layoutdsl.cli import npy
+    from layoutdsl.cli import elements, npy
 
     chosen = target(written)
     layout = chosen.layout
     value = None if fill is None else _fill(fill)
+    if value is not None:
+        elements.refuse_fill(layout, value)
     tensor = npy.read(source)
     if tensor.ndim != layout.rank:
         axes = ", ".join(axis.name for axis in layout.axes)
         needed = f"`{layout.name}` takes one of rank {layout.rank}: {axes}"
         raise Failure(Exit.INPUT, f"`{source}` is of rank {tensor.ndim}, and {needed}")
+    elements.refuse_items(layout, source, tensor)
+    elements.refuse_values(layout, source, tensor)
     module = _ready(chosen, layout)
-    with npy.fitting(source):
+    with npy.fitting(source, "" if value is None else "--fill"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
     npy.write(destination, packed)
+    _say_done("packed", tensor, packed, verbose)
 
 
 @click.command(short_help="Unpack a .npy file.")
@@ -54,25 +68,52 @@ def pack(written: str, source: str, destination: str, fill: str | None) -> None:
 @SOURCE
 @DESTINATION
 @SHAPE
-def unpack(written: str, source: str, destination: str, shape: str) -> None:
+@VERBOSE
+def unpack(written: str, source: str, destination: str, shape: str, verbose: int) -> None:
     """Unpack a buffer: take the elements of a tensor out of it, and drop the padding.
 
-    - is the standard input or output. OUT.npy is written whole or not at all.
+    - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
+    than a byte are one per item of 8 bits; bf16 and f8 travel as uint16 and uint8.
 
     \b
       layoutdsl unpack NCHW16c out.npy back.npy --shape 2,20,3,4
     """
-    from layoutdsl.cli import npy
+    from layoutdsl.cli import elements, npy
 
     chosen = target(written)
     layout = chosen.layout
     with usage():
-        extents = layout.shape_of(layout.bind(numbers(shape, "--shape")))
+        extents = _extents(layout, shape_of(layout, shape))
     packed = npy.read(source)
+    elements.refuse_items(layout, source, packed)
     module = _ready(chosen, layout)
     with npy.fitting(source):
         tensor = module.unpack(packed, extents)
+    elements.refuse_values(layout, source, tensor)
     npy.write(destination, tensor)
+    _say_done("unpacked", packed, tensor, verbose)
+
+
+def _extents(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple[int, ...]:
+    """The extents in axis order; 0, which is none of the language, is left to the module."""
+    if isinstance(shape, Mapping):
+        return _named_extents(layout, shape)
+    lifted = layout.shape_of(layout.bind([each or 1 for each in shape]))
+    return tuple(0 if given == 0 else each for given, each in zip(shape, lifted, strict=False))
+
+
+def _named_extents(layout: Layout, shape: Mapping[str, int]) -> tuple[int, ...]:
+    lifted = layout.shape_of(layout.bind({name: each or 1 for name, each in shape.items()}))
+    empty = {name for name, each in shape.items() if each == 0}
+    return tuple(
+        0 if axis.name in empty or text(axis.extent) in empty else each
+        for axis, each in zip(layout.axes, lifted, strict=True)
+    )
+
+
+def _say_done(word: str, source: Any, result: Any, verbose: int) -> None:
+    if verbose or sys.stderr.isatty():
+        error(f"{word} {source.shape} {source.dtype.name} -> {result.shape}")
 
 
 def _fill(written: str) -> int | float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layoutdsl.cli.destination import refuse
 from layoutdsl.cli.exits import Exit, Failure, reading, usage, writing
 from layoutdsl.cli.options import JSON, TARGET, choice
 from layoutdsl.cli.output import error, say, say_json
@@ -61,13 +62,15 @@ def generate(written: str, output: str, mode: str) -> int:
       layoutdsl generate NCHW16c -o nchw16c.py
       layoutdsl generate demo.layout -o modules/
       layoutdsl generate demo.layout -o modules/ --check
+
+    A file that layoutdsl did not generate is not replaced.
     """
     chosen = target(written)
     layouts = _closed(chosen)
     folder = output != "-" and (output.endswith("/") or Path(output).is_dir())
     if len(layouts) != 1 and not folder:
-        hint = f"name one, as {chosen.place}:NAME, or give a directory: -o modules/"
-        raise Failure(Exit.USAGE, f"{chosen.place} has {len(layouts)} layouts", hint)
+        hint = f"name one, as `{chosen.place}:NAME`, or give a directory: -o modules/"
+        raise Failure(Exit.USAGE, f"{chosen.called} has {len(layouts)} layouts", hint)
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
     made = [_generated(chosen, layout) for layout in layouts]
@@ -78,6 +81,9 @@ def generate(written: str, output: str, mode: str) -> int:
     if folder and mode != "check":
         with writing(f"`{output}`"):
             Path(output).mkdir(parents=True, exist_ok=True)
+    if mode != "check":
+        for each, place in zip(made, places, strict=True):
+            refuse(place, each.text, chosen.place)
     put = _compare if mode == "check" else _write
     codes = [put(each, place) for each, place in zip(made, places, strict=True)]
     return max(codes, default=Exit.OK)
@@ -88,7 +94,7 @@ def _closed(chosen: Target) -> tuple[Layout, ...]:
     if chosen.name is not None:
         return chosen.layouts
     for layout in [each for each in chosen.layouts if each.parameters]:
-        error(f"note: {layout.name} has open parameters and is left out")
+        error(f"note: `{layout.name}` has open parameters and is left out")
     return tuple(each for each in chosen.layouts if not each.parameters)
 
 
@@ -108,10 +114,8 @@ def _source(chosen: Target, layout: Layout) -> str | None:
 
 def _write(generated: Generated, place: Path) -> Exit:
     with writing(f"`{place}`"):
-        if place.exists() and not place.is_file():
-            with place.open(
-                "w", encoding="utf-8"
-            ) as device:  # a pipe or a device, kept in its place
+        if place.exists() and not place.is_file():  # a pipe or a device, kept in its place
+            with place.open("w", encoding="utf-8") as device:
                 device.write(generated.text)
         else:
             generated.write(place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -71,4 +72,6 @@ def writing(name: str) -> Iterator[None]:
 def reason(error: OSError) -> str:
     """Return why the system refused, in its words and our case."""
     words = error.strerror or str(error) or type(error).__name__
+    if re.fullmatch(r"\d+ requested and \d+ written", words):  # so numpy says of a full disk
+        return "no space left on device"
     return words[:1].lower() + words[1:]

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -43,12 +44,19 @@ def read(name: str) -> Any:
             if name == "-":
                 return np.lib.format.read_array(_Stream(sys.stdin.buffer), allow_pickle=False)  # type: ignore[arg-type]
             return _from_file(Path(name))
-        except (ValueError, EOFError, SyntaxError) as error:
-            words = (str(error).splitlines() or ["it is damaged"])[0].rstrip(".")
-            if words.startswith("EOF"):
-                words = "it is cut short"
-            message = f"{shown} is no .npy array that can be read: {words[:1].lower()}{words[1:]}"
+        except (ValueError, EOFError, SyntaxError, TokenError) as error:
+            message = f"{shown} is no .npy array that can be read: {_damage(error)}"
             raise Failure(Exit.INPUT, message) from None
+
+
+def _damage(error: Exception) -> str:
+    """What is wrong with an array, in numpy's words where they are for its readers."""
+    words = (str(error).splitlines() or ["it is damaged"])[0].rstrip(".")
+    if words.startswith("EOF"):
+        return "it is cut short"
+    if isinstance(error, (SyntaxError, TokenError)) or "<ast." in words or "malformed" in words:
+        return "its header is damaged"
+    return f"{words[:1].lower()}{words[1:]}"
 
 
 def _from_file(path: Path) -> Any:
@@ -83,11 +91,13 @@ def _header(file: BinaryIO, version: tuple[int, int]) -> Any:
 
 
 @contextmanager
-def fitting(name: str) -> Iterator[None]:
-    """What the generated module refuses, it refuses because of the array."""
+def fitting(name: str, option: str = "") -> Iterator[None]:
+    """What the generated module refuses, it refuses because of the array, or of an option."""
     try:
         yield
     except (ValueError, TypeError) as error:
+        if option and str(error).startswith("`fill` "):
+            raise Failure(Exit.USAGE, str(error).replace("`fill`", option, 1)) from None
         raise Failure(Exit.INPUT, f"`{name}` does not fit: {error}") from None
 
 

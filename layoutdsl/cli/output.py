@@ -9,6 +9,9 @@ from typing import Any, TextIO
 
 import click
 
+from layoutdsl.cli.streams import drop
+from layoutdsl.source import LayoutError
+
 
 def coloured(stream: TextIO) -> bool:
     """Return whether a stream gets colours: a terminal, unless NO_COLOR or FORCE_COLOR decide."""
@@ -25,16 +28,31 @@ def say(text: str = "") -> None:
 
 
 def error(text: str) -> None:
-    """Print a message that is no result."""
+    """Print a message that is no result; where it cannot be printed, the exit code must do."""
     head, colon, rest = text.partition(":")
     if colon and head.startswith("error"):
         text = f"{click.style(head, fg='red', bold=True)}:{rest}"
-    click.echo(text, err=True, color=coloured(sys.stderr))
+    try:
+        click.echo(text, err=True, color=coloured(sys.stderr))
+    except OSError:
+        drop(sys.stderr)
 
 
 def say_json(value: Any) -> None:
     """Print plain values as JSON."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=True))
+
+
+def error_json(message: str, hint: str | None) -> dict[str, Any]:
+    """Return why there is no result, as plain values."""
+    return {"status": "error", "message": message, "help": hint, "diagnostics": []}
+
+
+def faults_json(failure: LayoutError) -> dict[str, Any]:
+    """Return the faults of a text as plain values; ``message`` is the first one's."""
+    first = failure.diagnostics[0]
+    found = [each.as_json() for each in failure.diagnostics]
+    return {**error_json(first.message, first.help), "diagnostics": found}
 
 
 class Progress:

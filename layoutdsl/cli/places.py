@@ -11,7 +11,7 @@ import click
 from layoutdsl.cli.exits import usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import coloured, say, say_json
-from layoutdsl.cli.targets import numbers, target
+from layoutdsl.cli.targets import index_of, shape_of, target
 
 if TYPE_CHECKING:
     from layoutdsl.show.places import Placement
@@ -38,8 +38,9 @@ def where(written: str, shape: str, index: str, form: str) -> None:
     from layoutdsl.show.words import placement_text
 
     layout = target(written).layout
+    extents = shape_of(layout, shape)
     with usage():
-        found: Placement = place(layout, numbers(index, "--index"), numbers(shape, "--shape"))
+        found: Placement = place(layout, index_of(layout, index, extents), extents)
     if form == "json":
         say_json(found.as_json())
     else:
@@ -62,7 +63,7 @@ def at(written: str, shape: str, offset: int, form: str) -> None:
 
     layout = target(written).layout
     with usage():
-        found: Held = slot(layout, offset, numbers(shape, "--shape"))
+        found: Held = slot(layout, offset, shape_of(layout, shape))
     if form == "json":
         say_json(found.as_json())
     else:
@@ -83,7 +84,7 @@ def show(written: str, shape: str, rows: int) -> None:
     from layoutdsl.show.grid import grid
 
     layout = target(written).layout
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else PAGE
+    width = shutil.get_terminal_size((PAGE, 24)).columns
     with usage():
-        found = grid(layout, numbers(shape, "--shape"), width=width, most_rows=rows)
+        found = grid(layout, shape_of(layout, shape), width=width, most_rows=rows)
     say(grid_text(found, COLOURS if coloured(sys.stdout) else PLAIN))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from layoutdsl.cli.exits import Exit, usage
+from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON
-from layoutdsl.cli.output import Progress, say, say_json
+from layoutdsl.cli.output import Progress, error, faults_json, say, say_json
 from layoutdsl.cli.targets import Target, target
 from layoutdsl.source import LayoutError
 
@@ -33,11 +33,10 @@ def check(file: str, form: str) -> int:
     """
     try:
         module = target(file).module
-    except LayoutError as error:
+    except LayoutError as failure:
         if form != "json":
             raise
-        diagnostics = [each.as_json() for each in error.diagnostics]
-        say_json({"status": "error", "diagnostics": diagnostics, "layouts": [], "claims": []})
+        say_json({**faults_json(failure), "layouts": [], "claims": []})
         return Exit.USAGE
     if form == "json":
         say_json(_module_json(module))
@@ -113,6 +112,10 @@ def prove(written: str, range_: str | None, verbose: int, form: str) -> int:
     chosen = target(written)
     claims = _claims(chosen)
     if range_ is not None:
+        if not range_.strip():
+            raise Failure(
+                Exit.USAGE, "--where is empty", 'write a range: --where "C <= 64, N == 1"'
+            )
         from layoutdsl.api import narrowed
 
         with usage():
@@ -142,9 +145,12 @@ def _report(chosen: Target, claims: tuple[Claim, ...], verbose: int, form: str) 
             say(verdict_text(verdicts[-1], verbose))
         started = perf_counter()
     report = Report(tuple(each.checked for each in verdicts))
+    if not verdicts:
+        error(f"note: {chosen.called} says nothing, so there is nothing to prove")
     if form == "json":
         found = [each.as_json() for each in verdicts]
-        say_json({"status": report.status, "passed": report.passed, "claims": found})
-    else:
+        status = report.status if verdicts else "empty"
+        say_json({"status": status, "passed": report.passed, "claims": found})
+    elif verdicts:
         say(summary(verdicts))
     return {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]

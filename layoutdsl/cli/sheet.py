@@ -1,4 +1,4 @@
-"""The formulas of one layout on a sheet, in one of four languages."""
+"""The formulas of one layout, in one of four languages, as plain values or on a sheet."""
 
 from __future__ import annotations
 
@@ -6,168 +6,163 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from layoutdsl.cli.sheet_names import renamed
 from layoutdsl.digits import NotDigits
 from layoutdsl.expr import Expr, Index, substitute
-from layoutdsl.inverse import SLOT
+from layoutdsl.inverse import SLOT, Inverse, invert
 
 if TYPE_CHECKING:
     from layoutdsl.model import Layout
 
-
-@dataclass(frozen=True, slots=True)
-class _Language:
-    """How a language writes a formula, an assignment, a list and a remark."""
-
-    formula: Callable[[Any], str]
-    assign: str
-    several: str
-    remark: str
-    joined: str
+Pairs = tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Lines:
-    """The formulas as text: each with its name."""
+class Backward:
+    """From a slot to an index: steps and indices by name, and where they are an element's."""
 
+    padded: tuple[str, ...]
+    steps: Pairs
+    index: Pairs
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The formulas as text, with the names that the language takes.
+
+    Attributes:
+        backward: or why there is no closed inverse.
+    """
+
+    name: str
+    title: str
+    axes: tuple[str, ...]
+    symbols: tuple[str, ...]
     offset: str
     size: str
     box: tuple[str, ...]
-    padded: tuple[tuple[str, str], ...]
-    steps: tuple[tuple[str, str], ...]
-    index: tuple[tuple[str, str], ...]
-    conditions: tuple[str, ...]
-    no_inverse: str | None
+    backward: Backward | str
 
 
 def sheet_text(layout: Layout, language: str) -> str:
     """Return the formulas of a layout: offset, size, extents, and the inverse step by step."""
-    spoken, lines = _language(language), _lines(layout, language)
-    axes = ", ".join(axis.name for axis in layout.axes)
+    from layoutdsl.cli import sheet_text as sheets
 
-    def assign(name: str, value: str) -> str:
-        return spoken.assign.format(name=name, value=value)
-
-    def word(name: str) -> str:
-        return rf"\text{{{name.replace('_', ' ')}}}" if language == "latex" else name
-
-    def several(name: str, values: tuple[str, ...]) -> str:
-        listed = ", ".join(values)
-        comma = "," if language == "python" and len(values) == 1 else ""
-        return spoken.several.format(name=name, count=len(values), values=listed + comma)
-
-    text = [
-        spoken.remark.format(f"{layout.name}({axes}): where an element lies, in elements"),
-        assign(word("offset"), lines.offset),
-        spoken.remark.format("the buffer, padding included"),
-        assign(word("size"), lines.size),
-        several(word("physical_shape"), lines.box),
-    ]
-    if lines.no_inverse is not None:
-        return "\n".join([*text, spoken.remark.format(f"no closed inverse: {lines.no_inverse}")])
-    return "\n".join(
-        [
-            *text,
-            several(word("padded_extents"), tuple(value for _, value in lines.padded)),
-            spoken.remark.format("what the slot `_slot` holds"),
-            *(assign(name, value) for name, value in (*lines.steps, *lines.index)),
-            spoken.remark.format("an element, where this holds; padding, where it does not"),
-            spoken.joined.format(lines.conditions and _and(language).join(lines.conditions)),
-        ]
-    )
+    lines = lines_of(layout, language)
+    match language:
+        case "c":
+            return sheets.c(lines)
+        case "latex":
+            return sheets.latex(lines)
+        case "sympy":
+            return sheets.sympy(lines)
+        case _:
+            return sheets.python(lines)
 
 
 def sheet_json(layout: Layout, language: str) -> dict[str, Any]:
     """Return the formulas as plain values, in the order of the sheet."""
-    lines = _lines(layout, language)
-    return {
+    lines = lines_of(layout, language)
+    axes = [axis.name for axis in layout.axes]
+    found = {
         "layout": layout.name,
         "language": language,
         "offset": lines.offset,
         "size": lines.size,
         "physical_shape": list(lines.box),
-        "padded_extents": dict(lines.padded),
-        "inverse": None
-        if lines.no_inverse is not None
-        else {
-            "slot": "_slot",
-            "steps": [{"name": name, "value": value} for name, value in lines.steps],
-            "index": dict(lines.index),
-            "holds_where": list(lines.conditions),
-        },
-        "no_inverse": lines.no_inverse,
     }
+    match lines.backward:
+        case str(reason):
+            return {**found, "padded_extents": {}, "inverse": None, "no_inverse": reason}
+        case Backward(padded, steps, index, conditions):
+            inverse = {
+                "slot": SLOT,
+                "steps": [{"name": name, "value": value} for name, value in steps],
+                "index": dict(zip(axes, (value for _, value in index), strict=True)),
+                "holds_where": list(conditions),
+            }
+            extents = dict(zip(axes, padded, strict=True))
+            return {**found, "padded_extents": extents, "inverse": inverse, "no_inverse": None}
 
 
-def _lines(layout: Layout, language: str) -> _Lines:
-    from layoutdsl.api import formula
-    from layoutdsl.formula import symbolic
+def lines_of(layout: Layout, language: str) -> Lines:
+    """Return the formulas of a layout as text."""
+    from layoutdsl.formula import formula, symbolic
 
-    write = _language(language).formula
-    found = formula(layout)
-    head = write(found.offset), write(found.size), tuple(map(write, found.box))
-    if isinstance(found.inverse, NotDigits):
-        return _Lines(*head, (), (), (), (), found.inverse.reason)
-    names = {name: _presentable(name, language) for name, _ in found.inverse.steps}
-    names[SLOT] = _presentable(SLOT, language)
-    indices: dict[str, Expr] = {name: Index(shown) for name, shown in names.items()}
+    spoken, write = renamed(layout, language), _writer(language)
+    found = formula(spoken)
 
     def written(expr: Expr) -> str:
-        return write(symbolic(substitute(expr, indices)))
+        return write(symbolic(expr))
+
+    return Lines(
+        layout.name,
+        f"{layout.name}({', '.join(axis.name for axis in layout.axes)})",
+        tuple(written(Index(axis.name)) for axis in spoken.axes),
+        spoken.symbols,
+        write(found.offset),
+        write(found.size),
+        tuple(map(write, found.box)),
+        _backward(spoken, found.inverse, language, written)
+        if isinstance(found.inverse, Inverse)
+        else _no_inverse(layout),
+    )
+
+
+def _backward(
+    layout: Layout, inverse: Inverse, language: str, write: Callable[[Expr], str]
+) -> Backward:
+    shown: dict[str, Expr] = {
+        name: Index(_presentable(name, language)) for name in (SLOT, *dict(inverse.steps))
+    }
+
+    def written(expr: Expr) -> str:
+        return write(substitute(expr, shown))
 
     guards = [
-        f"{written(each.left)} {_sign(each.operator, language)} {written(each.right)}"
-        for each in found.inverse.guards
+        _comparison(written(each.left), each.operator, written(each.right), language)
+        for each in inverse.guards
     ]
-    shape = [f"{written(Index(axis.name))} < {written(axis.extent)}" for axis in layout.axes]
-    return _Lines(
-        *head,
-        tuple((name, write(value)) for name, value in found.padded or ()),
-        tuple(
-            (write(symbolic(indices[name])), written(step)) for name, step in found.inverse.steps
-        ),
-        tuple(
-            (write(symbolic(Index(name))), written(value)) for name, value in found.inverse.index
-        ),
+    shape = [f"{write(Index(axis.name))} < {write(axis.extent)}" for axis in layout.axes]
+    return Backward(
+        tuple(write(extent) for _, extent in inverse.padded),
+        tuple((written(Index(name)), written(step)) for name, step in inverse.steps),
+        tuple((write(Index(name)), written(value)) for name, value in inverse.index),
         (*guards, *shape),
-        None,
     )
+
+
+def _no_inverse(layout: Layout) -> str:
+    """The reason, in the names of the layout itself."""
+    found = invert(layout)
+    assert isinstance(found, NotDigits)
+    return found.reason
 
 
 def _presentable(name: str, language: str) -> str:
     """LaTeX has no leading underscore: `_v12` is written v with the subscript 12."""
     if language != "latex":
         return name
-    return "slot" if name == SLOT else f"{name[1]}_{name[2:]}"
+    return r"\mathit{slot}" if name == SLOT else f"{name[1]}_{name[2:]}"
 
 
-def _sign(operator: str, language: str) -> str:
-    return "=" if operator == "==" and language == "latex" else operator
+def _comparison(left: str, operator: str, right: str, language: str) -> str:
+    match operator, language:
+        case "==", "latex":
+            return f"{left} = {right}"
+        case "==", "sympy":
+            return f"Eq({left}, {right})"
+        case _:
+            return f"{left} {operator} {right}"
 
 
-def _and(language: str) -> str:
-    return {"python": " and ", "c": " && ", "latex": r" \wedge ", "sympy": " & "}[language]
-
-
-def _language(name: str) -> _Language:
+def _writer(language: str) -> Callable[[Any], str]:
     from layoutdsl import formula_text
 
-    match name:
-        case "c":
-            return _Language(
-                formula_text.c,
-                "const int64_t {name} = {value};",
-                "const int64_t {name}[{count}] = {{{values}}};",
-                "/* {} */",
-                "const bool holds = {};",
-            )
-        case "latex":
-            return _Language(
-                formula_text.latex,
-                r"{name} &= {value} \\",
-                r"{name} &= \left({values}\right) \\",
-                "% {}",
-                r"& {}",
-            )
-        case _:
-            write = formula_text.python if name == "python" else formula_text.sympy_text
-            return _Language(write, "{name} = {value}", "{name} = ({values})", "# {}", "holds = {}")
+    return {
+        "python": formula_text.python,
+        "c": formula_text.c,
+        "latex": formula_text.latex,
+        "sympy": formula_text.sympy_text,
+    }[language]

@@ -16,7 +16,8 @@ import click
 from layoutdsl import __version__
 from layoutdsl.cli import arrays, code, places, proofs, texts, tour
 from layoutdsl.cli.exits import Exit, Failure, reason
-from layoutdsl.cli.output import error
+from layoutdsl.cli.output import error, error_json, faults_json, say_json
+from layoutdsl.cli.streams import drop, stand_in
 from layoutdsl.cli.targets import SHIELD
 from layoutdsl.source import LayoutError
 
@@ -78,8 +79,9 @@ for _verb in (
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code."""
+    stand_in()
     try:
-        code = _run(arguments)
+        code = _run(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except BrokenPipeError:
         return _broken_pipe()
@@ -88,8 +90,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
-def _run(arguments: Sequence[str] | None) -> int:
-    given = sys.argv[1:] if arguments is None else arguments
+def _run(given: Sequence[str]) -> int:
     try:
         result = layoutdsl.main(
             [SHIELD + each if each.startswith("-:") else each for each in given],
@@ -103,65 +104,72 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (KeyboardInterrupt, click.Abort):
         error("interrupted")
         return Exit.INTERRUPTED
-    except Failure as failure:
-        error(str(failure))
-        return failure.code
+    except click.exceptions.NoArgsIsHelpError as helped:
+        click.echo(helped.format_message())
+        return Exit.OK
     except LayoutError as failure:
-        error(str(failure))
-        return Exit.USAGE
-    except click.ClickException as failure:
-        return _misused(failure)
-    except MemoryError:
-        error("error: there is not enough memory for this")
-        return Exit.INPUT
+        return _faulty(failure, given)
     except Exception as failure:
-        return _bug(failure)
+        return _failed(_failure(failure), given)
     return result if isinstance(result, int) else Exit.OK
 
 
-def _misused(failure: click.ClickException) -> int:
-    if isinstance(failure, click.exceptions.NoArgsIsHelpError):
-        click.echo(failure.format_message())
-        return Exit.OK
+def _faulty(failure: LayoutError, given: Sequence[str]) -> int:
+    if "--json" in given:
+        say_json(faults_json(failure))
+    else:
+        error(str(failure))
+    return Exit.USAGE
+
+
+def _failed(failure: Failure, given: Sequence[str]) -> int:
+    if "--json" in given:
+        say_json(error_json(failure.message, failure.hint))
+    else:
+        error(str(failure))
+    return failure.code
+
+
+def _failure(raised: Exception) -> Failure:
+    match raised:
+        case Failure():
+            return raised
+        case click.ClickException():
+            return _misused(raised)
+        case MemoryError():
+            return Failure(Exit.INPUT, "there is not enough memory for this")
+        case _:
+            return _bug(raised)
+
+
+def _misused(failure: click.ClickException) -> Failure:
     words = failure.format_message().strip()
     message, mark, hint = words.replace("'", "`").partition(". Did you mean")
     context = getattr(failure, "ctx", None)
     verb = context.command_path if context is not None else "layoutdsl"
     proposed = f"did you mean{hint}" if mark else f"see `{verb} --help`"
-    error(str(Failure(Exit.USAGE, message[:1].lower() + message[1:].rstrip("."), proposed)))
-    return Exit.USAGE
+    return Failure(Exit.USAGE, message[:1].lower() + message[1:].rstrip("."), proposed)
 
 
-def _bug(failure: Exception) -> int:
+def _bug(failure: Exception) -> Failure:
     if os.environ.get("LAYOUTDSL_DEBUG") == "1":
         error("".join(traceback.format_exception(failure)).rstrip())
     first = (str(failure).splitlines() or [""])[0]
     words = f"{type(failure).__name__}: {first}" if first else type(failure).__name__
     hint = "please report it with this command line; LAYOUTDSL_DEBUG=1 shows where it happened"
     message = f"this is a bug of layoutdsl {__version__}, not of yours: {words}"
-    error(str(Failure(Exit.BUG, message, hint)))
-    return Exit.BUG
+    return Failure(Exit.BUG, message, hint)
 
 
 def _unwritten(failure: OSError) -> int:
     """Files report their own failures; one that comes this far is most likely the output's."""
     name = f"`{failure.filename}`" if failure.filename else "the standard output"
     error(f"error: {name} cannot be written: {reason(failure)}")
-    _drop_output()
+    drop(sys.stdout)
     return Exit.INPUT
 
 
 def _broken_pipe() -> int:
     """Whoever read our output has read enough; Python must not complain of it at exit."""
-    _drop_output()
+    drop(sys.stdout)
     return Exit.BROKEN_PIPE
-
-
-def _drop_output() -> None:
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    try:
-        os.dup2(nowhere, sys.stdout.fileno())
-    except (OSError, ValueError):
-        pass
-    finally:
-        os.close(nowhere)

@@ -8,16 +8,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layoutdsl.cli.exits import Exit, Failure, reading, usage
+from layoutdsl.cli.exits import Exit, Failure, reading, reason, usage
+from layoutdsl.expr import text
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import Module
-    from layoutdsl.model import Layout
+    from layoutdsl.claims import Claim, Module
+    from layoutdsl.model import Layout, Shape
 
 SHIELD = "\0"
 """Stands before ``-:NAME``, which click would take for an option."""
 
+MOST_DIGITS = 18
+
 _NAME = re.compile(r"[A-Za-z_]\w*\s*(<[\s\w,]*>)?", re.ASCII)
+_SUBJECT = re.compile(r"(?:prove|refute)\s+([A-Za-z_]\w*\s*(?:<[\s\w,]*>)?)(?!\w)", re.ASCII)
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*=(.*)", re.ASCII | re.DOTALL)
 
 
@@ -33,17 +37,24 @@ class Target:
     name: str | None
 
     @property
+    def called(self) -> str:
+        """The module, as messages call it."""
+        if self.place == "-":
+            return "the standard input"
+        return f"`{self.place}`" if self.place else "the library"
+
+    @property
     def layout(self) -> Layout:
         """The layout that is named, or the only one there is."""
         if self.name is not None:
             from layoutdsl.api import pick
 
             with usage():
-                return pick(self.module, self.name, f"in {self.place or 'the library'}")
+                return pick(self.module, self.name, f"in {self.called}")
         if len(self.module) != 1:
             held = ", ".join(f"`{name}`" for name in self.module) or "no layout at all"
             hint = f"write `{self.place}:NAME`" if self.module else None
-            raise Failure(Exit.USAGE, f"{self.place} has {held}; one is needed", hint)
+            raise Failure(Exit.USAGE, f"{self.called} has {held}; one is needed", hint)
         return next(iter(self.module.values()))
 
     @property
@@ -51,9 +62,18 @@ class Target:
         """The layout that is named, or all."""
         return tuple(self.module.values()) if self.name is None else (self.layout,)
 
-    def spelled(self, layout: Layout) -> str:
-        """Return how a command line names a layout of the module."""
-        return f"{self.place}:{layout.name}" if self.place else layout.name
+    def spelled(self, claim: Claim) -> str:
+        """Return how a command line names the layout of a claim: here, or in the library."""
+        subject = _SUBJECT.match(claim.text)
+        name = subject[1] if subject else claim.layout.name
+        if self.name is not None and claim.layout == self.layout:
+            name = self.name
+        here = self.place and _bare(name) in self.module
+        return f"{self.place}:{name}" if here else name
+
+
+def _bare(name: str) -> str:
+    return name.partition("<")[0].strip()
 
 
 def target(written: str) -> Target:
@@ -61,20 +81,60 @@ def target(written: str) -> Target:
     written = written.removeprefix(SHIELD)
     if written == "-" or written.startswith("-:"):
         return Target(_standard_input(), "-", written[2:] or None)
-    if not Path(written).is_file():
+    if not written:
+        raise Failure(Exit.USAGE, "a name is missing: of a file, or of a layout of the library")
+    if not _readable(written):
         path, colon, name = written.rpartition(":")
+        if colon and not path:
+            hint = f"write `{name}` for a layout of the library" if name else None
+            raise Failure(Exit.USAGE, f"a file is missing before `{written}`", hint)
+        if colon and not name and _readable(path):
+            raise Failure(
+                Exit.USAGE, f"a name is missing after `{written}`", f"write `{path}:NAME`"
+            )
         if colon and _NAME.fullmatch(name):
             return Target(_file(path), path, name)
-        if _NAME.fullmatch(written):
+        if _NAME.fullmatch(written) and not _is_folder(written):
             return _library(written)
     return Target(_file(written), written, None)
+
+
+def _readable(path: str) -> bool:
+    """Whether a path names something that can be read: a file, a pipe, a device."""
+    with reading(f"`{path}`"):
+        return Path(path).exists() and not Path(path).is_dir()
+
+
+def _is_folder(name: str) -> bool:
+    """Whether a name is that of a folder, and of no layout of the library."""
+    from layoutdsl.api import library_names
+
+    return Path(name).is_dir() and _bare(name) not in library_names()
 
 
 def _file(path: str) -> Module:
     from layoutdsl.api import load
 
     with reading(f"`{path}`"):
-        return load(path)
+        try:
+            return load(path)
+        except FileNotFoundError as error:
+            hint = _neighbour(Path(path))
+            if hint is None:
+                raise
+            message = f"`{path}` cannot be read: {reason(error)}"
+            raise Failure(Exit.INPUT, message, hint) from None
+
+
+def _neighbour(path: Path) -> str | None:
+    """Return the help line that names a file of the same folder, where one is called alike."""
+    from layoutdsl.scope import did_you_mean
+
+    try:
+        names = [each.name for each in path.parent.iterdir() if each.is_file()]
+    except OSError:
+        return None
+    return did_you_mean(path.name, names)
 
 
 def _standard_input() -> Module:
@@ -95,25 +155,43 @@ def _library(name: str) -> Target:
         raise Failure(Exit.USAGE, message, mark[2:] + hint or all_of_them) from None
 
 
-def numbers(written: str, option: str) -> tuple[int, ...] | dict[str, int]:
+def shape_of(layout: Layout, written: str) -> tuple[int, ...] | dict[str, int]:
+    """Return what ``--shape`` says."""
+    names = [*(text(axis.extent) for axis in layout.axes), *layout.parameters]
+    return _numbers(written, "--shape", f"write one number for each of {', '.join(names)}")
+
+
+def index_of(layout: Layout, written: str, shape: Shape) -> tuple[int, ...] | dict[str, int]:
+    """Return what ``--index`` says.
+
+    Raises:
+        ValueError: the shape does not fit the layout.
+    """
+    last = (extent - 1 for extent in layout.shape_of(layout.bind(shape)))
+    return _numbers(written, "--index", f"write --index {','.join(map(str, last))}")
+
+
+def _numbers(written: str, option: str, hint: str) -> tuple[int, ...] | dict[str, int]:
     """Return ``2,20,3,4`` as a tuple, and ``N=2,C=20`` as a mapping."""
     parts = [part for part in written.split(",") if part.strip()]
     pairs = [_NAMED.fullmatch(part) for part in parts]
     if not any(pairs):
-        return tuple(_number(part, option) for part in parts)
+        return tuple(_number(part, option, hint) for part in parts)
     values: dict[str, int] = {}
     for part, pair in zip(parts, pairs, strict=True):
         if pair is None:
             raise Failure(Exit.USAGE, f"{option} names some numbers, and not `{part.strip()}`")
         if pair[1] in values:
             raise Failure(Exit.USAGE, f"{option} names `{pair[1]}` twice")
-        values[pair[1]] = _number(pair[2], option)
+        values[pair[1]] = _number(pair[2], option, hint)
     return values
 
 
-def _number(part: str, option: str) -> int:
+def _number(part: str, option: str, hint: str) -> int:
     word = part.strip()
-    if not re.fullmatch(r"[+-]?[0-9]{1,18}", word):
-        message = f"`{word[:40]}` in {option} is not an integer"
-        raise Failure(Exit.USAGE, message, f"write {option} 2,20,3,4")
+    if not re.fullmatch(r"[+-]?[0-9]+", word):
+        raise Failure(Exit.USAGE, f"`{word[:40]}` in {option} is not an integer", hint)
+    if len(word) > MOST_DIGITS:
+        message = f"`{word[:40]}` in {option} is too large"
+        raise Failure(Exit.USAGE, message, f"a number has {MOST_DIGITS} digits at most")
     return int(word)

@@ -67,8 +67,8 @@ def _tell(text: str) -> None:
 
 
 def _written(crouton: Layout) -> None:
-    from layoutdsl.api import formula
-    from layoutdsl.formula_text import python
+    from layoutdsl.expr import text
+    from layoutdsl.formula import offset_expr
 
     _title(1, "A layout is a list of coordinates, most major first")
     _quote(SPEC.splitlines()[0])
@@ -76,7 +76,7 @@ def _written(crouton: Layout) -> None:
     _tell("Qualcomm's crouton: chunks of 8 x 8 x 32 that may lie apart. What is written is its own")
     _tell("formula; nobody derives it by hand:")
     say()
-    _quote("offset = " + python(formula(crouton).offset))
+    _quote("offset = " + text(offset_expr(crouton)))
 
 
 def _proved(crouton: Layout) -> None:
@@ -139,7 +139,7 @@ def _in_place(crouton: Layout, tensor: Any, buffer: Any) -> None:
     import numpy as np
 
     offset = crouton.offset(INDEX, SHAPE)
-    _tell(f"element {INDEX} is at offset {offset}, as `offset` says: {buffer[offset]}")
+    _tell(f"element {INDEX} is at offset {offset}, and holds {buffer[offset]} there")
     slots = np.array([crouton.offset(index, SHAPE) for index in np.ndindex(*SHAPE)])
     padding = np.ones(buffer.size, bool)
     padding[slots] = False

@@ -17,7 +17,6 @@ from layoutdsl.cli.targets import Target
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
-    from layoutdsl.model import Layout
     from layoutdsl.prove.verdict import Checked, Counterexample, Finding
 
 _COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
@@ -93,7 +92,7 @@ def verdict_text(verdict: Verdict, verbosity: int) -> str:
     lines = [_line(verdict)]
     if checked.status == "undecided":
         lines += _undecided(checked)
-    elif verbosity == 0:
+    elif checked.status == "proved" and verbosity == 0:
         lines += [f"  where {each}" for each in _conditions(checked)]
     if verbosity:
         lines += _findings(verdict)
@@ -205,10 +204,11 @@ def example_lines(example: Counterexample) -> list[str]:
 def _replay(example: Counterexample, verdict: Verdict) -> str | None:
     """Return the command line that shows the last point, where that is an index."""
     layout = verdict.checked.claim.layout
-    point = example.points[-1] if example.points else None
-    if point is None or tuple(name for name, _ in point.index) != _axes(layout):
-        return None
     if not verdict.spelled:
+        return None
+    point = example.points[-1] if example.points else None
+    axes = tuple(axis.name for axis in layout.axes)
+    if point is None or tuple(name for name, _ in point.index) != axes:
         return None
     try:
         values = layout.bind(dict(example.shape))
@@ -221,13 +221,9 @@ def _replay(example: Counterexample, verdict: Verdict) -> str | None:
     return shlex.join([*words, "--index", ",".join(map(str, index))])
 
 
-def _axes(layout: Layout) -> tuple[str, ...]:
-    return tuple(axis.name for axis in layout.axes)
-
-
 def verdict_of(target: Target, checked: Checked, seconds: float) -> Verdict:
     """Return the verdict on a claim about a layout of the target."""
-    return Verdict(checked, seconds, target.spelled(checked.claim.layout))
+    return Verdict(checked, seconds, target.spelled(checked.claim))
 
 
 @contextmanager

@@ -9,6 +9,8 @@ from layoutdsl.show.grid import Cell, Grid, Row
 from layoutdsl.show.words import named_text
 
 MOST_IN_LEGEND = 8
+MOST_PADDING = 3
+"""Rows of padding in a row that are all shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +73,41 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _rows(grid: Grid, ink: Ink) -> list[str]:
-    cell_width = max(len(cell.label) for row in grid.rows for cell in row.cells)
-    columns = len(grid.rows[0].cells)
-    cell_width = max(cell_width, len(str(columns - 1)))
+    columns = max(len(row.cells) for row in grid.rows)
+    labels = max(len(cell.label) for row in grid.rows for cell in row.cells)
+    cell_width = max(labels, len(str(columns - 1)))
     offsets = max(len("offset"), len(str(grid.rows[-1].offset)))
     widths = [
-        max(len(name), *(len(str(row.head[k])) for row in grid.rows))
+        max(len(name), *(len(row.head[k]) for row in grid.rows))
         for k, name in enumerate(grid.major)
     ]
-    names = [f"{name:>{width}}" for name, width in zip(grid.major, widths, strict=True)]
-    numbers = "" if grid.wrapped else "".join(f" {k:>{cell_width}}" for k in range(columns))
-    lines = [ink.faint("  ".join([f"{'offset':>{offsets}}", *names]) + f" |{numbers}")]
-    for row in grid.rows:
-        heads = [f"{value:>{width}}" for value, width in zip(row.head, widths, strict=True)]
-        before = ink.faint("  ".join([f"{row.offset:>{offsets}}", *heads]) + " |")
-        lines.append(before + _cells(row, cell_width, ink))
+
+    def before(*words: str) -> str:
+        pairs = zip(words, [offsets, *widths], strict=True)
+        return "  ".join(f"{word:>{width}}" for word, width in pairs) + " |"
+
+    numbers = "".join(f" {k:>{cell_width}}" for k in range(columns))
+    lines = [ink.faint(before("offset", *grid.major) + numbers)]
+    for (chunk, padding), run in groupby(grid.rows, key=_kind_of_row):
+        rows = list(run)
+        if chunk != grid.rows[0].chunk and rows[0].offset == _first_of(grid, chunk):
+            lines.append("")
+        if padding and len(rows) > MOST_PADDING:
+            lines.append(ink.faint(f"... {len(rows)} rows of padding"))
+            continue
+        for row in rows:
+            head = ink.faint(before(str(row.offset), *row.head))
+            lines.append(head + _cells(row, cell_width, ink))
     return lines
+
+
+def _kind_of_row(row: Row) -> tuple[int, bool]:
+    return row.chunk, all(cell.kind == "padding" for cell in row.cells)
+
+
+def _first_of(grid: Grid, chunk: int) -> int:
+    """Where the chunk starts."""
+    return next(row.offset for row in grid.rows if row.chunk == chunk)
 
 
 def _cells(row: Row, width: int, ink: Ink) -> str:
@@ -101,15 +122,14 @@ def _legend(grid: Grid, ink: Ink) -> list[str]:
     kinds = {cell.kind for row in grid.rows for cell in row.cells}
     lines = []
     if grid.axes:
-        along = f", side by side by {', '.join(grid.minor)}" if grid.minor else ""
-        lines.append(f"a cell shows {', '.join(grid.axes)}{along}")
+        lines += [f"cells: {', '.join(grid.axes)}", f"columns: {', '.join(grid.minor)}"]
     else:
         lines.append("* is an element")
     if "padding" in kinds:
         lines.append(f"{ink.padding}.{ink.close} is padding")
     if "shared" in kinds:
         lines.append(f"{ink.shared}several elements want the same slot{ink.close}")
-    if ink.blocks != PLAIN.blocks and len(grid.blocks) > 1:
+    if ink.blocks != PLAIN.blocks and grid.block_of and grid.blocks:
         lines.append(_colours(grid, ink))
     if grid.start:
         lines.append(f"{_plural(grid.start, 'slot')} before the first")

@@ -13,18 +13,20 @@ from typing import Literal, TypeAlias
 
 from layoutdsl.bounds import ONE
 from layoutdsl.digits import read
-from layoutdsl.expr import Coordinate, coordinate_text, evaluate, indices
+from layoutdsl.expr import coordinate_text, evaluate
 from layoutdsl.model import Layout, Shape
 from layoutdsl.show.places import Named
+from layoutdsl.show.rows import changing, cut_of, place_of
 
-MOST_CELLS = 64
-_PLAIN = 1
 Kind: TypeAlias = Literal["element", "padding", "shared"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A slot: what is written in it, and the number of its block in the order of appearance."""
+    """A slot: what is written in it, and the number of its block in the order of appearance.
+
+    Padding belongs to no block; its number is 0.
+    """
 
     kind: Kind
     label: str
@@ -33,11 +35,15 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Slots side by side from ``offset`` on; ``head`` has a number per major coordinate."""
+    """Slots side by side from ``offset`` on.
+
+    ``head`` has a number, or a range of numbers, per coordinate of `Grid.major`.
+    """
 
     offset: int
-    head: tuple[int, ...]
+    head: tuple[str, ...]
     cells: tuple[Cell, ...]
+    chunk: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +51,14 @@ class Grid:
     """Some rows of a buffer.
 
     Attributes:
-        major: the coordinates that number the rows; those of one position are left out.
-        minor: the coordinates that number the cells of a row.
+        major: the coordinates at the head of a row; those of one position are left out.
+        minor: the coordinates that number the cells of a row; where not all of the first of them
+            fits in a row, it stands at the head too, with the range that does.
         axes: the axes whose index is written in a cell.
-        blocks: what tells the blocks apart, and its value for each block that is shown.
-        start: slots before the first.
+        block_of: what tells the blocks apart.
+        blocks: its value for each block that is shown.
         start: slots before the first.
         rows_in_all: how many rows the buffer has.
-        wrapped: the most minor coordinate is too long for a row, and goes on in the next.
     """
 
     layout: Layout
@@ -66,7 +72,6 @@ class Grid:
     start: int
     rows: tuple[Row, ...]
     rows_in_all: int
-    wrapped: bool
 
 
 def grid(layout: Layout, shape: Shape, *, width: int, most_rows: int) -> Grid:
@@ -81,37 +86,29 @@ def grid(layout: Layout, shape: Shape, *, width: int, most_rows: int) -> Grid:
     """
     values = layout.bind(shape)
     box = layout.box(shape)
-    cut = _cut(layout, shape, width)
+    cut = cut_of(layout, shape, width)
     names = tuple(map(coordinate_text, layout.coordinates))
-    shown = [k for k in range(cut) if box[k] > 1]
-    axes = _changing(layout, layout.coordinates[cut:], shape)
+    axes = changing(layout, layout.coordinates[cut.at :], shape)
     told_by = _told_by(layout, box)
     start = evaluate(layout.start, values)
     painter = _Cells(layout, shape, axes, told_by, box, start)
-    cells = prod(box[cut:])
-    columns = _columns(cells, _room(layout, axes, shape, width, shown))
-    starts = (
-        first for row in range(0, prod(box), cells) for first in range(row, row + cells, columns)
-    )
+    inside = prod(box[layout.chunk_rank or 0 :])
     rows = []
-    for first in islice(starts, most_rows):
-        place = _place(first, box)
-        count = min(columns, cells - first % cells)
+    for first, count in islice(cut.rows(), most_rows):
         found = tuple(painter.cell(start + first + k) for k in range(count))
-        rows.append(Row(start + first, tuple(place[k] for k in shown), found))
+        rows.append(Row(start + first, cut.head(first), found, first // inside))
     return Grid(
         layout,
         tuple(values.items()),
         layout.size(shape),
-        tuple(names[k] for k in shown),
-        tuple(names[k] for k in range(cut, len(box)) if box[k] > 1),
+        tuple(names[k] for k in cut.shown),
+        tuple(names[k] for k in range(cut.at, len(box)) if box[k] > 1),
         axes,
         tuple(names[k] for k in told_by),
         tuple(painter.blocks),
         start,
         tuple(rows),
-        prod(box[:cut]) * -(-cells // columns),
-        columns < cells,
+        prod(box[: cut.at]) * -(-box[cut.at] // cut.per),
     )
 
 
@@ -133,71 +130,14 @@ class _Cells:
         self.blocks: dict[tuple[int, ...], int] = {}
 
     def cell(self, slot: int) -> Cell:
-        place = _place(slot - self._start, self._box)
-        key = tuple(place[k] for k in self._told_by)
-        block = self.blocks.setdefault(key, len(self.blocks))
         found = tuple(islice(self._layout.holders(slot, self._shape), 2))
         if not found:
-            return Cell("padding", ".", block)
+            return Cell("padding", ".", 0)
+        place = place_of(slot - self._start, self._box)
+        key = tuple(place[k] for k in self._told_by)
+        block = self.blocks.setdefault(key, len(self.blocks))
         label = ",".join(str(found[0][k]) for k in self._written) or "*"
         return Cell("element" if len(found) == 1 else "shared", label, block)
-
-
-def _place(rest: int, box: tuple[int, ...]) -> tuple[int, ...]:
-    place = []
-    for extent in reversed(box):
-        rest, digit = divmod(rest, extent)
-        place.append(digit)
-    return tuple(reversed(place))
-
-
-def _columns(cells: int, room: int) -> int:
-    """How many cells stand side by side; a row that is wrapped breaks at a power of two."""
-    return cells if cells <= room else 1 << room.bit_length() - 1
-
-
-def _cut(layout: Layout, shape: Shape, width: int) -> int:
-    """How many coordinates number the rows: as few as leave a row that fits, one cell at least."""
-    box = layout.box(shape)
-    cut = len(box) - 1
-    while cut > 0 and prod(box[cut:]) == 1:
-        cut -= 1
-    for further in range(cut - 1, -1, -1):
-        axes = _changing(layout, layout.coordinates[further:], shape)
-        shown = [k for k in range(further) if box[k] > 1]
-        cells = prod(box[further:])
-        if cells > min(MOST_CELLS, _room(layout, axes, shape, width, shown)):
-            break
-        cut = further
-    return cut
-
-
-def _changing(layout: Layout, minor: tuple[Coordinate, ...], shape: Shape) -> tuple[str, ...]:
-    """The axes of more than one element that occur in the minor coordinates."""
-    found = {name for each in minor for name in indices(each.value)}
-    extents = layout.shape_of(layout.bind(shape))
-    long = [axis.name for axis, extent in zip(layout.axes, extents, strict=True) if extent > 1]
-    return tuple(name for name in long if name in found)
-
-
-def label_width(layout: Layout, axes: tuple[str, ...], shape: Shape) -> int:
-    """Return the characters that the widest label may take."""
-    extents = layout.shape_of(layout.bind(shape))
-    widths = [
-        len(str(extent - 1))
-        for axis, extent in zip(layout.axes, extents, strict=True)
-        if axis.name in axes
-    ]
-    return max(1, sum(widths) + len(widths) - 1)
-
-
-def _room(layout: Layout, axes: tuple[str, ...], shape: Shape, width: int, shown: list[int]) -> int:
-    """How many cells a row has room for, after its offset and its head; one at least."""
-    names = [coordinate_text(layout.coordinates[k]) for k in shown]
-    box = layout.box(shape)
-    head = sum(2 + max(len(name), len(str(box[k]))) for name, k in zip(names, shown, strict=True))
-    left = width - head - max(len("offset"), len(str(layout.size(shape)))) - 3
-    return max(1, min(MOST_CELLS, left // (label_width(layout, axes, shape) + 1)))
 
 
 def _told_by(layout: Layout, box: tuple[int, ...]) -> tuple[int, ...]:

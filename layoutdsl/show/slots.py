@@ -13,7 +13,7 @@ from math import prod
 from typing import Literal
 
 from layoutdsl.digits import Network, network
-from layoutdsl.expr import Constant, Expr, Index, evaluate, indices, substitute, text
+from layoutdsl.expr import Constant, Expr, Extent, Index, Mul, evaluate, indices, substitute, text
 from layoutdsl.inverse import SLOT, Inverse, digit_name, invert, whole_name
 from layoutdsl.model import Condition, Layout, Shape
 from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
@@ -125,7 +125,10 @@ def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
     for name, step in inverse.steps:
         known[name] = evaluate(step, known)
     written = _written(digits)
-    reasons = [_beyond(guard, known, written) for guard in inverse.guards if not guard.holds(known)]
+    order = layout.symbols
+    reasons = [
+        _beyond(guard, known, written, order) for guard in inverse.guards if not guard.holds(known)
+    ]
     recovered = []
     for axis, (name, value) in zip(layout.axes, inverse.index, strict=True):
         each = Recovered(
@@ -137,7 +140,9 @@ def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
         )
         recovered.append(each)
         if each.value >= each.extent:
-            reasons.append(f"{name} = {each.value} is not below {_limit(axis.extent, known)}")
+            reasons.append(
+                f"{name} = {each.value} is not below {_limit(axis.extent, known, order)}"
+            )
     return _Reading(tuple(recovered), tuple(reasons) or ("no index of the shape lies here",))
 
 
@@ -147,15 +152,24 @@ def _written(digits: Network) -> dict[str, Expr]:
     return written | {whole_name(k): chain.whole for k, chain in enumerate(digits.chains)}
 
 
-def _beyond(guard: Condition, known: Mapping[str, int], written: Mapping[str, Expr]) -> str:
+def _beyond(
+    guard: Condition, known: Mapping[str, int], written: Mapping[str, Expr], order: tuple[str, ...]
+) -> str:
     assert isinstance(guard.left, Index)
     digit, value = text(substitute(guard.left, written)), known[guard.left.name]
     if guard.operator == "==":
         return f"`{digit}` is always {text(guard.right)}, and {value} here"
-    return f"`{digit}` = {value} is not below {_limit(guard.right, known)}"
+    return f"`{digit}` = {value} is not below {_limit(guard.right, known, order)}"
 
 
-def _limit(extent: Expr, known: Mapping[str, int]) -> str:
-    """An extent with its value: ``C = 20``."""
+def _limit(extent: Expr, known: Mapping[str, int], order: tuple[str, ...]) -> str:
+    """An extent with its value: ``C = 20``; a product of extents in their order."""
     number = "" if isinstance(extent, Constant) else f" = {evaluate(extent, known)}"
+    factors = _factors(extent)
+    if all(isinstance(each, Extent) for each in factors):
+        return "*".join(sorted(map(text, factors), key=order.index)) + number
     return text(extent) + number
+
+
+def _factors(expr: Expr) -> list[Expr]:
+    return [*_factors(expr.left), *_factors(expr.right)] if isinstance(expr, Mul) else [expr]

@@ -1,0 +1,79 @@
+"""Names on a sheet of formulas: those of a layout, where they mean nothing else in the language."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from layoutdsl.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
+from layoutdsl.model import Axis, Condition, Layout
+
+_ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "holds")
+_PYTHON = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "min", "max"})
+_SYMPY = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "floor", "ceiling", "symbols"})
+_WORDS_OF_C = """
+    auto bool break case char const continue default do double else enum extern false float for
+    goto if inline int long register restrict return short signed sizeof static struct switch true
+    typedef union unsigned void volatile while alignas alignof constexpr nullptr static_assert
+    thread_local typeof typeof_unqual asm linux unix
+"""
+_C = frozenset(_WORDS_OF_C.split())
+_FROM_STDINT = re.compile(
+    r"u?int\w*_t|U?INT\w*_(MAX|MIN|C)|(SIZE|PTRDIFF|SIG_ATOMIC|WCHAR|WINT)_(MAX|MIN)|NULL"
+)
+
+
+def renamed(layout: Layout, language: str) -> Layout:
+    """Return the layout with ``_`` after each name that is taken in the language of a sheet."""
+    names = [*(axis.name for axis in layout.axes), *layout.symbols]
+    spoken = dict(zip(names, _free(names, language), strict=True))
+    values: dict[str, Expr] = {name: Extent(spoken[name]) for name in layout.symbols}
+    values |= {axis.name: Index(spoken[axis.name]) for axis in layout.axes}
+
+    def extent(known: Extent | Constant) -> Extent | Constant:
+        return known if isinstance(known, Constant) else Extent(spoken[known.name])
+
+    return replace(
+        layout,
+        axes=tuple(Axis(spoken[axis.name], extent(axis.extent)) for axis in layout.axes),
+        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
+        start=substitute(layout.start, values),
+        where=tuple(
+            Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
+            for each in layout.where
+        ),
+        parameters=tuple(spoken[name] for name in layout.parameters),
+    )
+
+
+def _free(names: Sequence[str], language: str) -> list[str]:
+    if language == "latex":
+        return [_italic(name) for name in names]
+    taken = set(names)
+    found = []
+    for name in names:
+        free = name
+        while _reserved(free, language) or (free != name and free in taken):
+            free += "_"
+        taken.add(free)
+        found.append(free)
+    return found
+
+
+def _italic(name: str) -> str:
+    """A word keeps its letters together, and is no letter of Greek."""
+    return name if len(name) == 1 else rf"\mathit{{{name.replace('_', chr(92) + '_')}}}"
+
+
+def _reserved(name: str, language: str) -> bool:
+    match language:
+        case "c":
+            return name in _C or _FROM_STDINT.fullmatch(name) is not None
+        case "python":
+            return name in _PYTHON
+        case "sympy":
+            return name in _SYMPY
+        case _:
+            return False

@@ -1,0 +1,52 @@
+"""Standard streams that may be closed or full.
+
+Python has ``None`` for a stream that is closed when it starts. It is replaced by one that fails
+when it is used, as a full disk does: a result that nobody can read is no success. What is said on
+the standard error is lost without harm.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import os
+import sys
+from typing import Any, TextIO
+
+
+class _Closed(io.TextIOBase):
+    """A stream that is closed."""
+
+    @property
+    def buffer(self) -> Any:
+        """Bytes cannot be moved either."""
+        return self
+
+    def read(self, size: int | None = -1, /) -> str:  # noqa: ARG002
+        """Fail."""
+        raise OSError(errno.EBADF, "it is closed")
+
+    def write(self, text: str, /) -> int:  # noqa: ARG002
+        """Fail."""
+        raise OSError(errno.EBADF, "it is closed")
+
+
+def stand_in() -> None:
+    """Give every standard stream that is closed a stand-in."""
+    if sys.stdin is None:
+        sys.stdin = _Closed()
+    if sys.stdout is None:
+        sys.stdout = _Closed()
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  kept open
+
+
+def drop(stream: TextIO) -> None:
+    """Send what is still to come nowhere, so that Python does not complain of it at exit."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, stream.fileno())
+    except (OSError, ValueError):
+        pass
+    finally:
+        os.close(nowhere)

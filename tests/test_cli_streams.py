@@ -1,0 +1,58 @@
+"""Standard streams that are closed or full: the right exit code, and never a traceback."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+OURS = "layout A(c) = [c/4, c%4]\n"
+CLOSED = "error: the standard output cannot be written: it is closed\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "err"),
+    [
+        ("prove good.layout 2>&-", 0, ""),
+        ("prove bad.layout 2>&-", 1, ""),
+        ("prove good.layout >&-", 4, CLOSED),
+        ("prove good.layout --json >&-", 4, CLOSED),
+        ("prove good.layout >&- 2>&-", 4, ""),
+        ("show good.layout --shape 9 >&-", 4, CLOSED),
+        ("generate good.layout >&-", 4, CLOSED),
+        ("generate good.layout -o made.py >&-", 4, CLOSED),
+        ("pack good.layout in.npy - >&-", 4, CLOSED),
+        ("pack good.layout in.npy out.npy >&- 2>&- <&-", 0, ""),
+        ("check - <&-", 4, "error: the standard input cannot be read: it is closed\n"),
+        (
+            "pack good.layout - out.npy <&-",
+            4,
+            "error: the standard input cannot be read: it is closed\n",
+        ),
+        ("check none.layout <&- >&- 2>&-", 4, ""),
+        ("prove none.layout 2>/dev/full", 4, ""),
+        ("prove bad.layout 2>/dev/full", 1, ""),
+        ("no-such-verb 2>/dev/full", 2, ""),
+        ("list >/dev/full 2>/dev/full", 4, ""),
+        ("where good.layout --shape x --index 0 --json >/dev/full 2>/dev/full", 4, ""),
+    ],
+)
+def test_a_stream_that_is_closed_or_full(tmp_path: Path, line: str, code: int, err: str) -> None:
+    if "/dev/full" in line and not Path("/dev/full").exists():
+        pytest.skip("no /dev/full on this system")
+    (tmp_path / "good.layout").write_text(OURS)
+    (tmp_path / "bad.layout").write_text("layout Bad(c) = [c%4] where C < 9")
+    np.save(tmp_path / "in.npy", np.zeros(9))
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"exec {shlex.quote(sys.executable)} -m layoutdsl {line}"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (code, err)
