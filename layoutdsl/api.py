@@ -158,8 +158,9 @@ def narrowed(claims: Iterable[Claim], where: str) -> tuple[Claim, ...]:
 
 
 def _range(layout: Layout, where: str) -> tuple[Condition, ...]:
-    source = Source("--where", f"prove {layout.name} where {where}")
-    module = elaborated(source, {layout.name: layout})
+    name = layout.name.partition("<")[0]
+    source = Source("--where", f"prove {name} where {where}")
+    module = elaborated(source, {name: layout})
     if module or len(module.claims) != 1 or not isinstance(module.claims[0].predicate, Sound):
         raise ValueError(f"`{where}` is more than a range of shapes")
     return module.claims[0].where

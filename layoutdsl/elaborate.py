@@ -41,7 +41,7 @@ from layoutdsl.rules import (
 from layoutdsl.scope import Fault, Scope, did_you_mean, fault
 from layoutdsl.source import Diagnostic, Label, LayoutError
 from layoutdsl.syntax import ast
-from layoutdsl.syntax.printer import print_declaration
+from layoutdsl.syntax.printer import print_body, print_declaration
 
 MOST_ALIASES = 32
 """How many layouts may be named after one another in a row."""
@@ -255,6 +255,7 @@ class _Elaborator:
             layout = self._referred(claim.subject, {})
             if layout is None:
                 return None
+            layout = replace(layout, name=print_body(claim.subject))
             scope = scope_of(layout.axes, {name: Extent(name) for name in layout.parameters})
             predicate = self._predicate(claim.predicate, layout, scope)
             where = scope.conditions(claim.where)
@@ -290,12 +291,13 @@ class _Elaborator:
         if isinstance(right, ast.Coordinates):
             places = tuple(map(scope.coordinate, right.places))
             body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
-            return claims.EqualsLayout(replace(body, name="the list", start=Constant(0)))
+            return claims.EqualsLayout(replace(body, name=print_body(right), start=Constant(0)))
         if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
             right = ast.Reference(right, (), right.span)
         if isinstance(right, ast.Reference):
             other = self._referred(right, {})
             if other is None:
                 raise silent(right.span)
-            return claims.EqualsLayout(on_axes_of(layout, other, right.span))
+            named = replace(other, name=print_body(right))
+            return claims.EqualsLayout(on_axes_of(layout, named, right.span))
         return claims.EqualsFormula(scope.value(right))

@@ -63,7 +63,7 @@ def _layout(layout: ast.LayoutDecl) -> str:
         head += f"<{', '.join(name.text for name in layout.parameters)}>"
     if layout.axes is not None:
         head += f"({', '.join(map(_axis, layout.axes))})"
-    return " ".join([f"{head} = {_body(layout.body)}", *map(_clause, layout.clauses)])
+    return " ".join([f"{head} = {print_body(layout.body)}", *map(_clause, layout.clauses)])
 
 
 def _axis(axis: ast.AxisDecl) -> str:
@@ -74,7 +74,8 @@ def _atom(atom: ast.Name | ast.Number) -> str:
     return atom.text if isinstance(atom, ast.Name) else str(atom.value)
 
 
-def _body(body: ast.Coordinates | ast.Reference) -> str:
+def print_body(body: ast.Coordinates | ast.Reference) -> str:
+    """Return a list of coordinates, or a layout by name with its arguments."""
     if isinstance(body, ast.Reference):
         return _reference(body)
     places = list(map(print_place, body.places))
@@ -121,7 +122,7 @@ def _predicate(predicate: ast.Predicate) -> str:
             return ""
         case ast.Equals(right):
             if isinstance(right, ast.Reference | ast.Coordinates):
-                return f"== {_body(right)}"
+                return f"== {print_body(right)}"
             return f"== {print_expression(right)}"
         case ast.Fits(name):
             return f"fits {name.text}"
