@@ -49,9 +49,6 @@ class Reach:
     high: Expr
 
 
-Reaches = Mapping[str, Reach]
-
-
 def reach(expr: Expr, axes: Mapping[str, Expr]) -> Reach | None:
     """Return how far ``expr`` reaches, or ``None`` where no bound can be written.
 

@@ -19,10 +19,6 @@ _REMAINDER: Term = ("mod", "x", "B")
 _CEILING: Term = ("div", ("+", "E", ("-", "B", 1)), "B")
 
 
-def _at_least_zero(term: Term) -> Term:
-    return ("<=", 0, term)
-
-
 PRODUCT = Theorem(
     "PRODUCT",
     ("a", "b"),
