@@ -24,13 +24,23 @@ class Certificate:
 
     @cached_property
     def text(self) -> str:
-        """The theorems and the proofs, one step a line."""
-        return "".join(f"{_line(theorem)}\n{_lines(proof)}\n" for theorem, proof in self.proved)
+        """The lemmas, the theorems, and the proofs of both, one step a line."""
+        return _lemma_text() + _text(self.proved)
 
     @cached_property
     def hash(self) -> str:
         """The SHA-256 of the text, in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@cache
+def _lemma_text() -> str:
+    """What every proof may use is part of what a certificate stands for."""
+    return _text(lemmas.library())
+
+
+def _text(proved: Iterable[tuple[Theorem, Proof]]) -> str:
+    return "".join(f"{_line(theorem)}\n{_lines(proof)}\n" for theorem, proof in proved)
 
 
 def _line(value: Any) -> str:
