@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         RefusedError,
         Report,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
+        cost,
         formula,
         generate,
         library,
@@ -50,6 +51,7 @@ __all__ = [
     "Report",
     "__version__",
     "compile",
+    "cost",
     "formula",
     "generate",
     "library",

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from layoutdsl.claims import Claim, Module, Sound
-from layoutdsl.model import Condition, Layout
+from layoutdsl.model import ELEMENT_TYPES, Condition, Layout, Shape
 from layoutdsl.shelf import (
     elaborated,
     family_of,
@@ -35,6 +35,7 @@ from layoutdsl.source import LayoutError, Source
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
     from layoutdsl.formula import Formula
+    from layoutdsl.padding.cost import Cost
     from layoutdsl.prove.verdict import Checked, Status
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "claims_about",
     "claims_of",
     "compile",
+    "cost",
     "family_of",
     "formula",
     "generate",
@@ -67,6 +69,33 @@ def formula(layout: Layout) -> Formula:
     from layoutdsl.formula import formula as formula_of
 
     return formula_of(layout)
+
+
+def cost(
+    layout: Layout, shape: Shape | None = None, *, of: str | None = None, where: str | None = None
+) -> Cost:
+    """Return what padding costs: formulas, the worst ratio of slots to elements, numbers.
+
+    >>> cost(library("NCHW16c"), (1, 20, 3, 4)).at.ratio
+    Fraction(8, 5)
+
+    Args:
+        layout: its ``where`` clause is the range of shapes.
+        shape: gives the numbers at this shape as well.
+        of: the element type by name, for bytes; that of the layout if left out.
+        where: narrows the range: ``C <= 64, N == 1``.
+
+    Raises:
+        LayoutError: the range is not in the language, or names what the layout has not.
+        ValueError: the shape does not fit, the type is unknown, or the range is empty.
+    """
+    from layoutdsl.padding.cost import cost as cost_of
+
+    if of is not None and of not in ELEMENT_TYPES:
+        raise ValueError(f"there is no element type `{of}`; known are {', '.join(ELEMENT_TYPES)}")
+    conditions = () if where is None else _range(layout, where)
+    narrow = replace(layout, where=(*layout.where, *conditions))
+    return cost_of(narrow, shape, None if of is None else ELEMENT_TYPES[of])
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,9 +33,10 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "notation": (4, CORE | SYNTAX),
     "show": (4, CORE),
     "shelf": (4, CORE | SYNTAX | ELABORATION),
-    "api": (5, CORE | FORMULA | {"shelf", "prove", "codegen", "notation", "show"}),
+    "padding": (5, CORE | {"prove"}),
+    "api": (5, CORE | FORMULA | {"shelf", "prove", "codegen", "notation", "show", "padding"}),
     "__init__": (5, CORE | FORMULA | {"api", "shelf"}),
-    "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "__init__"}),
+    "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "padding", "__init__"}),
     "__main__": (6, {"cli"}),
 }
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 from layoutdsl import __version__
-from layoutdsl.cli import arrays, code, places, proofs, texts, tour
+from layoutdsl.cli import arrays, code, costs, places, proofs, texts, tour
 from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
@@ -63,6 +63,7 @@ for _verb in (
     tour.tour,
     proofs.check,
     proofs.prove,
+    costs.cost,
     code.formula,
     code.generate,
     arrays.pack,

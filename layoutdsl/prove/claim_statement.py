@@ -81,6 +81,18 @@ def fits(ground: Ground, largest: int) -> Theorem:
     return Theorem("fits", ground.variables, ground.hypotheses, goals, definitions)
 
 
+def per_element(ground: Ground, most: int, of: int) -> Theorem:
+    """The buffer has at most ``most/of`` slots for each element."""
+    first, *rest = ground.layout.axes
+    count = ground.extent(first.name)
+    for axis in rest:
+        count = ("*", count, ground.extent(axis.name))
+    size = slots(ground, ground.layout)
+    definitions = (*ground.definitions, ("size", size), ("elements", count))
+    goals: tuple[Term, ...] = (("<=", ("*", of, "size"), ("*", most, "elements")),)
+    return Theorem("padding", ground.variables, ground.hypotheses, goals, definitions)
+
+
 def zeroed(run: tuple[Coordinate, ...]) -> dict[str, Expr]:
     """Return each index that the run is part of, with the digits of the run set to zero.
 
