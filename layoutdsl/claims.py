@@ -16,14 +16,17 @@ from layoutdsl.model import Condition, ElementType, Layout
 
 @dataclass(frozen=True, slots=True)
 class IntegerType:
-    """A machine integer by name, with the largest value it holds."""
+    """A machine integer by name, with the largest and the least value it holds."""
 
     name: str
     largest: int
+    least: int = 0
 
 
 INTEGER_TYPES: Mapping[str, IntegerType] = {
-    f"{prefix}{bits}": IntegerType(f"{prefix}{bits}", 2 ** (bits - signed) - 1)
+    f"{prefix}{bits}": IntegerType(
+        f"{prefix}{bits}", 2 ** (bits - signed) - 1, -(2 ** (bits - 1)) * signed
+    )
     for prefix, signed in (("int", 1), ("uint", 0))
     for bits in (8, 16, 24, 32, 64)
 }
@@ -48,9 +51,36 @@ class EqualsFormula:
     formula: Expr
 
 
+def of_bits(bits: int) -> IntegerType:
+    """Return the unsigned integers of so many bits."""
+    return IntegerType(f"{bits} bits", 2**bits - 1)
+
+
 @dataclass(frozen=True, slots=True)
 class Fits:
-    """Every offset, and the size itself, is a value of the integer type."""
+    """The size of the buffer, and so every offset in it, is a value of the integer type.
+
+    With an element type the size is counted in bytes, the last of which may be filled in part.
+    """
+
+    type: IntegerType
+    element: ElementType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsFit:
+    """The offset of every element is a value of the integer type; the size may be none.
+
+    With an element type it is the address of each of its bytes, from the start of the buffer.
+    """
+
+    type: IntegerType
+    element: ElementType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Computes:
+    """Whatever is worked out on the way to an offset, as printed in C, is a value of the type."""
 
     type: IntegerType
 
@@ -71,7 +101,9 @@ class Aligns:
     element: ElementType
 
 
-Predicate: TypeAlias = Sound | EqualsLayout | EqualsFormula | Fits | Keeps | Aligns
+Predicate: TypeAlias = (
+    Sound | EqualsLayout | EqualsFormula | Fits | OffsetsFit | Computes | Keeps | Aligns
+)
 
 
 @dataclass(frozen=True, slots=True)

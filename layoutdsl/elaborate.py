@@ -25,6 +25,7 @@ from layoutdsl.rules import (
     arguments_of,
     axis_of,
     check_fill,
+    counted,
     element_of,
     fill_of,
     gap,
@@ -35,6 +36,7 @@ from layoutdsl.rules import (
     silent,
     start_of,
     twice,
+    width_of,
     with_parameters,
     wrong_count,
 )
@@ -270,12 +272,12 @@ class _Elaborator:
         match predicate:
             case ast.Sound():
                 return claims.Sound()
-            case ast.Fits(name):
-                if name.text not in claims.INTEGER_TYPES:
-                    hint = did_you_mean(name.text, claims.INTEGER_TYPES)
-                    message = f"there is no integer type `{name.text}`"
-                    raise fault("L301", message, name.span, help=hint)
-                return claims.Fits(claims.INTEGER_TYPES[name.text])
+            case ast.Fits(width, measure):
+                return claims.Fits(width_of(width), counted(measure, layout))
+            case ast.OffsetsFit(width, measure):
+                return claims.OffsetsFit(width_of(width), counted(measure, layout))
+            case ast.Computes(width):
+                return claims.Computes(width_of(width))
             case ast.Keeps(places):
                 return claims.Keeps(run_of(scope, places))
             case ast.Aligns(places, number, element):

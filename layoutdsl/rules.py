@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from layoutdsl.bounds import at_least
+from layoutdsl.claims import INTEGER_TYPES, IntegerType, of_bits
 from layoutdsl.digits import Digit, NotDigits, exact_quotient, read, times
 from layoutdsl.expr import (
     Constant,
@@ -34,6 +35,9 @@ from layoutdsl.scope import Fault, Scope, did_you_mean, fault
 from layoutdsl.source import Label, Span
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression, print_place
+
+MOST_BITS = 128
+"""The widest integer that a claim may name."""
 
 
 def scope_of(axes: Sequence[Axis], parameters: Mapping[str, Expr]) -> Scope:
@@ -197,6 +201,32 @@ def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
                 hint = f"write `{name}%{block}`, or cut again with `{again}`"
     words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
     return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
+
+
+def width_of(width: ast.Name | ast.Number) -> IntegerType:
+    """Return the integers that a claim names: a type, or unsigned ones of so many bits."""
+    match width:
+        case ast.Number(bits, span):
+            if not 1 <= bits <= MOST_BITS:
+                raise fault("L301", f"an integer has 1 to {MOST_BITS} bits", span)
+            return of_bits(bits)
+        case ast.Name(name, span):
+            if name not in INTEGER_TYPES:
+                hint = did_you_mean(name, INTEGER_TYPES)
+                raise fault("L301", f"there is no integer type `{name}`", span, help=hint)
+            return INTEGER_TYPES[name]
+
+
+def counted(measure: ast.Measure | None, layout: Layout) -> ElementType | None:
+    """Return what a claim counts the bytes of; ``None`` where it counts elements."""
+    if measure is None:
+        return None
+    if measure.element is not None:
+        return element_of(measure.element)
+    if layout.element is None:
+        message = f"`{layout.name}` does not say how wide an element is"
+        raise fault("L301", message, measure.span, help="write `in bytes of f32`")
+    return layout.element
 
 
 def run_of(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...]:

@@ -10,20 +10,30 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
+from layoutdsl.claims import (
+    Aligns,
+    Claim,
+    Computes,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Keeps,
+    OffsetsFit,
+    Sound,
+)
 from layoutdsl.expr import Expr
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, lemmas, refute, statement
+from layoutdsl.prove import claim_statement, lemmas, refute, statement, widths
 from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.checker import Proof, Theorem
-from layoutdsl.prove.claim_proof import prove_equations, prove_fits
+from layoutdsl.prove.claim_proof import prove_equations
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import in_bounds, layout_findings
 from layoutdsl.prove.refute import At
 from layoutdsl.prove.script import Stuck
-from layoutdsl.prove.shapes import Values, ceilings
+from layoutdsl.prove.shapes import Values
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Unstated, extent_name
+from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.verdict import Checked, Counterexample, Finding, Proved, Refuted, Undecided
 
 Progress = Callable[[str], None]
@@ -43,13 +53,15 @@ def check(claim: Claim, progress: Progress | None = None) -> Checked:
     match predicate:
         case Sound():
             return Checked(claim, layout_findings(layout, tell))
-        case EqualsLayout() | EqualsFormula() | Fits() | Keeps() | Aligns():
+        case EqualsLayout() | EqualsFormula() | Keeps() | Aligns():
+            return Checked(claim, (_found(claim, layout, predicate, tell),))
+        case Fits() | OffsetsFit() | Computes():
             return Checked(claim, (_found(claim, layout, predicate, tell),))
         case _:
             assert_never(predicate)
 
 
-Predicate = EqualsLayout | EqualsFormula | Fits | Keeps | Aligns
+Predicate = EqualsLayout | EqualsFormula | widths.Width | Keeps | Aligns
 
 
 def _property(predicate: Predicate) -> str:
@@ -58,8 +70,8 @@ def _property(predicate: Predicate) -> str:
             return f"equals {other.name}"
         case EqualsFormula():
             return "equals the formula"
-        case Fits(type_):
-            return f"fits {type_.name}"
+        case Fits() | OffsetsFit() | Computes():
+            return widths.named(predicate)
         case Keeps():
             return "keeps the run contiguous"
         case Aligns(bytes=number):
@@ -91,7 +103,7 @@ def _tried(
     if tries is None:
         return finding
     if isinstance(predicate, Fits):
-        example = refute.overflow(layout, predicate.type.largest, predicate.type.name)
+        example = widths.overflow(layout, predicate)
         if example is not None:
             return Refuted(finding.property, example)
     examples = everywhere(shapes, tries)
@@ -151,16 +163,15 @@ def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tupl
         case Aligns(run):
             values = (*_spoken(layout), *(each.value for each in run))
             return ground, claim_statement.aligns(ground, predicate), values
-        case Fits(type_):
-            return ground, claim_statement.fits(ground, type_.largest), ()
+        case Fits() | OffsetsFit() | Computes():
+            return ground, widths.stated(ground, predicate), ()
 
 
 def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
     """Return the theorem that states a predicate, and a proof of it."""
     ground, theorem, spoken = _stated(layout, predicate)
-    if isinstance(predicate, Fits):
-        most = {extent_name(name): value for name, value in ceilings(layout).items()}
-        return theorem, prove_fits(theorem, most, lemmas.stated())
+    if isinstance(predicate, Fits | OffsetsFit | Computes):
+        return theorem, widths.proof(ground, theorem, predicate, lemmas.stated())
     return theorem, prove_equations(ground, theorem, spoken, lemmas.stated())
 
 
@@ -172,8 +183,8 @@ def _spoken(*layouts: Layout) -> tuple[Expr, ...]:
 def _tries(layout: Layout, predicate: Predicate, name: str) -> At | None:
     """Return what tries one shape; ``None`` where the predicate cannot be tried."""
     match predicate:
-        case Fits(type_):
-            return refute.outside(layout, type_, name)
+        case Fits() | OffsetsFit() | Computes():
+            return widths.tries(layout, predicate, name)
         case EqualsLayout(other):
             return refute.different(layout, other, name)
         case EqualsFormula(formula):
@@ -189,8 +200,8 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
     """Return the smallest counterexample that a bounded search finds."""
     exprs: tuple[Expr, ...] = ()
     match predicate:
-        case Fits(type_):
-            too_large = refute.overflow(layout, type_.largest, type_.name)
+        case Fits() | OffsetsFit() | Computes():
+            too_large = widths.overflow(layout, predicate)
             if too_large is not None:
                 return too_large
         case EqualsLayout(other):
@@ -202,7 +213,8 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
     at = _tries(layout, predicate, name)
     if at is None:
         return None
-    hint = None if isinstance(predicate, Fits) else _theorem(layout, predicate)
+    width = isinstance(predicate, Fits | OffsetsFit | Computes)
+    hint = None if width else _theorem(layout, predicate)
     return refute.search(layout, exprs, at, hint).get(name)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
 from itertools import product as boxes
 
-from layoutdsl.claims import Aligns, IntegerType, Keeps
+from layoutdsl.claims import Aligns, Keeps
 from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
 from layoutdsl.model import Layout
 from layoutdsl.prove.checker import Theorem, question
@@ -232,22 +232,9 @@ def _bytes(bits: int) -> str:
 
 def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | None:
     """Return a smallest shape of the range whose buffer has more than ``largest`` elements."""
-    values = _too_large(layout, largest)
+    values = smallest(layout, lambda shape: layout_size(layout, shape) > largest)
     if values is None:
         return None
-    for name in reversed(layout.symbols):
-        low, high = 1, values[name]
-        while low < high:
-            middle = (low + high) // 2
-            if layout_size(layout, {**values, name: middle}) > largest:
-                high = middle
-            else:
-                low = middle + 1
-        for extent in range(low, min(low + 4096, values[name]) + 1):
-            smaller = {**values, name: extent}
-            if in_range(layout, smaller) and layout_size(layout, smaller) > largest:
-                values = smaller
-                break
     last = tuple(extent - 1 for extent in layout.shape_of(values))
     offset = layout.offset_at(bind_index(layout, values, last))
     words = f"-> offset {offset}; the size is {layout_size(layout, values)}, at most {largest} fits"
@@ -255,23 +242,30 @@ def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | N
     return _example(values, sentence, _point(layout, last, words))
 
 
-def outside(layout: Layout, type_: IntegerType, name: str) -> At:
-    """Return what tries whether an offset, or the size, is no value of an integer type."""
+def smallest(layout: Layout, exceeds: Callable[[Values], bool]) -> Values | None:
+    """Return a shape of the range that exceeds something, each extent as small as it can be.
 
-    def at(values: Values) -> Examples:
-        size = layout_size(layout, values)
-        if size > type_.largest:
-            sentence = f"`{layout.name}` does not fit {type_.name}: its buffer has {size} elements"
-            return {name: _example(values, sentence)}
-        for index in indices(layout, values):
-            offset = layout.offset_at(bind_index(layout, values, index))
-            if not 0 <= offset <= type_.largest:
-                words = f"-> offset {offset}, outside 0..{type_.largest}"
-                sentence = f"`{layout.name}` does not fit {type_.name}"
-                return {name: _example(values, sentence, _point(layout, index, words))}
-        return {}
-
-    return at
+    Args:
+        layout: gives the range.
+        exceeds: what is exceeded by large extents rather than by small ones.
+    """
+    values = _too_large(layout, exceeds)
+    if values is None:
+        return None
+    for name in reversed(layout.symbols):
+        low, high = 1, values[name]
+        while low < high:
+            middle = (low + high) // 2
+            if exceeds({**values, name: middle}):
+                high = middle
+            else:
+                low = middle + 1
+        for extent in range(low, min(low + 4096, values[name]) + 1):
+            smaller = {**values, name: extent}
+            if in_range(layout, smaller) and exceeds(smaller):
+                values = smaller
+                break
+    return values
 
 
 def layout_size(layout: Layout, values: Mapping[str, int]) -> int:
@@ -282,13 +276,11 @@ def layout_size(layout: Layout, values: Mapping[str, int]) -> int:
     return total + evaluate(layout.start, values)
 
 
-def _too_large(layout: Layout, largest: int) -> Values | None:
+def _too_large(layout: Layout, exceeds: Callable[[Values], bool]) -> Values | None:
     most = ceilings(layout)
     for power in range(65):
         values = {name: min(most.get(name, 1 << power), 1 << power) for name in layout.symbols}
-        if layout_size(layout, values) > largest and in_range(layout, values):
+        if in_range(layout, values) and exceeds(values):
             return values
     corner = {name: most.get(name, 1) for name in layout.symbols}
-    if layout_size(layout, corner) > largest and in_range(layout, corner):
-        return corner
-    return None
+    return corner if in_range(layout, corner) and exceeds(corner) else None

@@ -181,10 +181,34 @@ class Equals:
 
 
 @dataclass(frozen=True, slots=True)
-class Fits:
-    """``fits int32``."""
+class Measure:
+    """``in bytes of f32``; without a name, of the layout's element type."""
 
-    type: Name
+    element: Name | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """``fits int32``, ``fits 24 bits in bytes of f32``."""
+
+    type: Name | Number
+    measure: Measure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsFit:
+    """``offsets fit int32``."""
+
+    type: Name | Number
+    measure: Measure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Computes:
+    """``computes in int32``."""
+
+    type: Name | Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +227,7 @@ class Aligns:
     element: Name
 
 
-Predicate: TypeAlias = Sound | Equals | Fits | Keeps | Aligns
+Predicate: TypeAlias = Sound | Equals | Fits | OffsetsFit | Computes | Keeps | Aligns
 
 
 @dataclass(frozen=True, slots=True)

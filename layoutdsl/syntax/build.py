@@ -172,14 +172,25 @@ class Builder:
                 if right.data in ("coordinates", "reference"):
                     return ast.Equals(self._body(right))
                 return ast.Equals(self._expression(right))
-            case "fits":
-                return ast.Fits(self._name(_tokens(tree)[0]))
+            case "fits" | "offsets_fit":
+                width, *measure = _branches(tree)
+                form = ast.Fits if tree.data == "fits" else ast.OffsetsFit
+                return form(self._atom(_tokens(width)[0]), self._counted(measure))
+            case "computes":
+                return ast.Computes(self._atom(_tokens(_branches(tree)[0])[0]))
             case "keeps":
                 return ast.Keeps(self._places(_branches(tree)[0]))
             case _:
                 number, element = _tokens(tree)
                 places = self._places(_branches(tree)[0])
                 return ast.Aligns(places, self._number(number), self._name(element))
+
+    def _counted(self, branches: list[Branch]) -> ast.Measure | None:
+        if not branches:
+            return None
+        (tree,) = branches
+        names = _tokens(tree)
+        return ast.Measure(self._name(names[0]) if names else None, self._span(tree))
 
     def _expression(self, tree: Branch) -> ast.Expression:
         span = self._span(tree)

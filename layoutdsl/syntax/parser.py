@@ -36,6 +36,7 @@ _SPELLING = {
     "SHIFT": "`<<` or `>>`",
     "XOR": "`^`",
     "AND": "`&`",
+    "_IN": "`in`",
     "$END": "the end of the text",
 }
 _OPERATORS = frozenset({"SIGN", "FACTOR", "SHIFT", "XOR", "AND"})

@@ -124,8 +124,12 @@ def _predicate(predicate: ast.Predicate) -> str:
             if isinstance(right, ast.Reference | ast.Coordinates):
                 return f"== {print_body(right)}"
             return f"== {print_expression(right)}"
-        case ast.Fits(name):
-            return f"fits {name.text}"
+        case ast.Fits(width, measure):
+            return f"fits {_width(width)}{_measure(measure)}"
+        case ast.OffsetsFit(width, measure):
+            return f"offsets fit {_width(width)}{_measure(measure)}"
+        case ast.Computes(width):
+            return f"computes in {_width(width)}"
         case ast.Keeps(places):
             return f"keeps {', '.join(map(print_place, places))} contiguous"
         case ast.Aligns(places, number, element):
@@ -133,3 +137,13 @@ def _predicate(predicate: ast.Predicate) -> str:
             return f"aligns {run} to {number.value} bytes of {element.text}"
         case _:
             assert_never(predicate)
+
+
+def _width(width: ast.Name | ast.Number) -> str:
+    return width.text if isinstance(width, ast.Name) else f"{width.value} bits"
+
+
+def _measure(measure: ast.Measure | None) -> str:
+    if measure is None:
+        return ""
+    return " in bytes" if measure.element is None else f" in bytes of {measure.element.text}"
