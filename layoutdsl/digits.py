@@ -162,6 +162,15 @@ def _as_whole(value: Expr, extent: Expr) -> MixedRadix:
     return MixedRadix((Coordinate(value, extent),))
 
 
+def apart(one: Digit, other: Digit) -> bool:
+    """Return whether two digits share no part of a whole: one begins where the other has ended."""
+    if one.whole != other.whole:
+        return True
+    ends = [each.radix and times(each.divisor, each.radix) for each in (one, other)]
+    above = ends[0] is not None and exact_quotient(other.divisor, ends[0]) is not None
+    return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
+
+
 def network(layout: Layout) -> Network | NotDigits:
     """Return the layout as a network of digits, or why it is none."""
     wires = [Wire(each.value, each.extent) for each in layout.coordinates]

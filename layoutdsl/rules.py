@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from layoutdsl.bounds import at_least
 from layoutdsl.claims import INTEGER_TYPES, IntegerType, of_bits
-from layoutdsl.digits import Digit, NotDigits, exact_quotient, read, times
+from layoutdsl.digits import Digit, NotDigits, apart, read
 from layoutdsl.expr import (
     Constant,
     Coordinate,
@@ -244,21 +244,12 @@ def run_of(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...
             message = "a digit of a run has no extent of its own"
             raise fault("L302", message, place.span, help=hint)
         for other, known in before:
-            if not _apart(known, digit):
+            if not apart(known, digit):
                 label = (Label(other.span, "the same part of the axis"),)
                 message = f"`{print_place(place)}` is in the run twice"
                 raise fault("L302", message, place.span, others=label)
         before.append((place, digit))
     return run
-
-
-def _apart(one: Digit, other: Digit) -> bool:
-    """Whether two digits share no part of a whole: one begins where the other has ended."""
-    if one.whole != other.whole:
-        return True
-    ends = [each.radix and times(each.divisor, each.radix) for each in (one, other)]
-    above = ends[0] is not None and exact_quotient(other.divisor, ends[0]) is not None
-    return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
 
 
 def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:

@@ -149,6 +149,7 @@ def test_any_bytes(data: bytes) -> None:
 WORDS = [
     *"()[]<>{},:;=+-*/%&^.#?$",
     *("layout", "prove", "refute", "fill", "of", "offset", "where", "in", "fits", "keeps"),
+    *("offsets", "fit", "computes", "bits"),
     *("contiguous", "aligns", "to", "bytes", "==", "!=", "<=", ">=", "<<", ">>", "//", ".."),
     *(
         "ceil",

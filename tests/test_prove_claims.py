@@ -162,8 +162,8 @@ def test_an_inequality_replays(text: str) -> None:
             "layout L(c) = [c*3 : C*3 - 2] where C <= 10000\nprove L fits uint16",
         ),
         (
-            "no proof was found: a run over digits of a tuple is outside what proofs can say",
-            "layout L(c, h) = [(c, h)/4, (c, h)%4]\nprove L keeps (c, h)%4 contiguous",
+            "no proof was found: a part of an axis is in the run twice",
+            "layout L(c, h) = [(c, h)/4, (c, h)%4]\nprove L keeps (c, h)%4, h contiguous",
         ),
         (
             "no proof was found: the two sides have different normal forms",
@@ -191,6 +191,11 @@ def test_undecided_is_never_passed(polarity: str, reason: str, text: str) -> Non
          "prove L == M"),
         (("the buffer starts at a multiple of 8 bytes",),
          f"{L}prove L aligns c%8 to 8 bytes of u8"),
+        (("the buffer starts at a multiple of 4 bytes", "elements of u4 are packed, 2 to a byte"),
+         f"{L}prove L aligns c%8 to 4 bytes of u4"),
+        (("elements of u1 are packed, 8 to a byte",),
+         f"{L}prove L fits int8 in bytes of u1 where C <= 8, H <= 9"),
+        ((), f"{L}prove L offsets fit int8 in bytes of u8 where C <= 8, H <= 9"),
     ],
 )  # fmt: skip
 def test_a_proof_names_its_conditions(conditions: tuple[str, ...], text: str) -> None:

@@ -22,11 +22,11 @@ from layoutdsl.claims import (
     Sound,
 )
 from layoutdsl.expr import Expr
-from layoutdsl.model import Layout
+from layoutdsl.model import ElementType, Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, statement, widths
 from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.checker import Proof, Theorem
-from layoutdsl.prove.claim_proof import prove_equations
+from layoutdsl.prove.claim_proof import Splits, prove_equations, splits_of
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import in_bounds, layout_findings
 from layoutdsl.prove.refute import At
@@ -137,13 +137,22 @@ def _common(layout: Layout, predicate: Predicate) -> Layout:
 
 def _conditions(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
     match predicate:
-        case Aligns(bytes=number):
-            return (f"the buffer starts at a multiple of {number} bytes",)
+        case Aligns(bytes=number, element=element):
+            return (f"the buffer starts at a multiple of {number} bytes", *_packed(element))
+        case Fits(element=element) | OffsetsFit(element=element):
+            return _packed(element)
         case EqualsLayout(other):
             further = [each for each in other.where if each not in layout.where]
             defined = ", ".join(map(str, further))
             return (f"`{other.name}` is defined: {defined}",) if further else ()
     return ()
+
+
+def _packed(element: ElementType | None) -> tuple[str, ...]:
+    """Bytes of narrow elements are counted as if several shared one, which arrays may not do."""
+    if element is None or element.bits >= 8:
+        return ()
+    return (f"elements of {element.name} are packed, {8 // element.bits} to a byte",)
 
 
 def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
@@ -172,7 +181,10 @@ def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
     ground, theorem, spoken = _stated(layout, predicate)
     if isinstance(predicate, Fits | OffsetsFit | Computes):
         return theorem, widths.proof(ground, theorem, predicate, lemmas.stated())
-    return theorem, prove_equations(ground, theorem, spoken, lemmas.stated())
+    splits: Splits = ()
+    if isinstance(predicate, Keeps | Aligns):
+        splits = splits_of(claim_statement.start_of(predicate.run))
+    return theorem, prove_equations(ground, theorem, spoken, lemmas.stated(), splits)
 
 
 def _spoken(*layouts: Layout) -> tuple[Expr, ...]:

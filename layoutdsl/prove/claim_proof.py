@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Proof, Term, Theorem
+from layoutdsl.prove.claim_statement import Start
+from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Vocabulary
+from layoutdsl.prove.terms import Vocabulary, step_name
+
+Splits: TypeAlias = Sequence[tuple[str, tuple[str, ...]]]
+"""The name of a value, and those of its parts, most major first."""
 
 
 def prove_equations(
-    ground: Ground, theorem: Theorem, exprs: Iterable[Expr], lemmas: Mapping[str, Theorem]
+    ground: Ground,
+    theorem: Theorem,
+    exprs: Iterable[Expr],
+    lemmas: Mapping[str, Theorem],
+    splits: Splits = (),
 ) -> Proof:
     """Prove goals that are equations, by bringing both sides into normal form.
 
@@ -25,6 +35,8 @@ def prove_equations(
         theorem: all of its goals are equations.
         exprs: whatever the theorem divides; it decides the digits.
         lemmas: the lemma library.
+        splits: how values are split into parts that are defined; the parts stay as they are, and
+            put together give the value.
 
     Raises:
         Stuck: the two sides have different normal forms.
@@ -32,10 +44,10 @@ def prove_equations(
     exprs = tuple(exprs)
     if any(isinstance(each.left, Mod) for each in ground.layout.where):
         try:
-            return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where)
+            return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where, splits)
         except Stuck:
             pass  # what the range divides by may not fit to what the expressions divide by
-    return _by_normal_forms(ground, theorem, exprs, lemmas, ())
+    return _by_normal_forms(ground, theorem, exprs, lemmas, (), splits)
 
 
 def _by_normal_forms(
@@ -44,13 +56,18 @@ def _by_normal_forms(
     exprs: tuple[Expr, ...],
     lemmas: Mapping[str, Theorem],
     range_: tuple[Condition, ...],
+    splits: Splits,
 ) -> Proof:
     script = Script(theorem, lemmas)
-    arithmetic = Arithmetic(script, frozenset(name for name, _ in theorem.definitions))
+    parts = {name for _, found in splits for name in found}
+    names = {name for name, _ in theorem.definitions if name not in parts}
+    arithmetic = Arithmetic(script, frozenset(names))
     plain = Vocabulary(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
     refine(arithmetic, plain, exprs, range_)
+    for value, found in splits:
+        _put_together(arithmetic, value, found)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):
@@ -58,6 +75,44 @@ def _by_normal_forms(
             case _:
                 raise Stuck(f"{goal} is no equation")
     return script.proof
+
+
+def splits_of(start: Start) -> Splits:
+    """Return how the tuples that a run cuts are split where it starts."""
+    names = [name for name, _ in start.steps]
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for value in (name for name in names if "_" not in name[1:]):
+        minor = [each for each in names if each.startswith(f"{value}_") and "_r" not in each]
+        if minor:
+            parts = (f"{value}_r0", *reversed(minor))
+            found.append((step_name(value), tuple(map(step_name, parts))))
+    return found
+
+
+def _put_together(arithmetic: Arithmetic, value: str, parts: tuple[str, ...]) -> None:
+    """Parts that were split off a value, most major first, are the value again."""
+    script, joined, folds = arithmetic.script, parts[0], list[By]()
+    whole: Term = joined
+    above = parts[0]
+    for name in parts[1:]:
+        match script.find_definition(name):
+            case ("mod", rest, extent):
+                arithmetic.positive(extent)
+                facts = script.use("DIVISION", {"x": rest, "B": extent})
+                names = (By(name, backwards=True), By(above, backwards=True))
+                equal, low, high = (script.rewrite(fact, *names) for fact in facts)
+                arithmetic.values.bounds[name] = Bounds(extent, low, high)
+                whole = ("+", ("*", whole, extent), name)
+                folds.append(By(equal))
+                above = rest
+    (key, first), (split, second) = (
+        arithmetic.values.normal(whole),
+        arithmetic.values.normal(value),
+    )
+    if key != split:
+        moves = (By(first, backwards=True), *folds, By(second))
+        fact = script.calculate(canonical(key), *moves)
+        arithmetic.values.know_sum(key, split, fact)
 
 
 def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:

@@ -7,11 +7,12 @@ are offsets in elements; `printed` holds the text of a formula, read back, again
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 from layoutdsl.bounds import ZERO, at_least, reach
 from layoutdsl.claims import Aligns, IntegerType, Keeps
-from layoutdsl.digits import read
+from layoutdsl.digits import Digit, apart, read
 from layoutdsl.expr import (
     Add,
     CeilDiv,
@@ -25,6 +26,7 @@ from layoutdsl.expr import (
     Mod,
     Mul,
     Sub,
+    evaluate,
     indices,
     walk,
 )
@@ -187,20 +189,91 @@ def per_element(ground: Ground, most: int, of: int) -> Theorem:
     return Theorem("ratio", ground.variables, ground.hypotheses, goals, definitions)
 
 
-def zeroed(run: tuple[Coordinate, ...]) -> dict[str, Expr]:
-    """Return each index that the run is part of, with the digits of the run set to zero.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Where a run starts: an index, each of whose digits in the run is zero.
+
+    Attributes:
+        steps: for each tuple that the run cuts its value there, ``_t0``, and the parts that this
+            value has: ``_t0_2`` the most minor, ``_t0_r1`` the rest above it, and so on.
+        index: each index that is another one there, over the steps.
+    """
+
+    steps: tuple[tuple[str, Expr], ...]
+    index: dict[str, Expr]
+
+    def at(self, bound: Mapping[str, int]) -> dict[str, int]:
+        """Return every extent and index at the start of the run that an index lies in."""
+        values = dict(bound)
+        for name, value in self.steps:
+            values[name] = evaluate(value, values)
+        return {**bound, **{name: evaluate(value, values) for name, value in self.index.items()}}
+
+
+def start_of(run: tuple[Coordinate, ...]) -> Start:
+    """Return where a run starts.
+
+    A digit of a tuple is taken from the tuple's value, and the new value is split into the parts of
+    the tuple as a slot is into coordinates. That may lead to an index of the padding.
 
     Raises:
-        Unstated: a digit is cut from a tuple, where no one index can be changed.
+        Unstated: a part of a tuple is no digit, or two digits share a part of an axis.
     """
-    found: dict[str, Expr] = {}
-    for each in flat(run):
-        digit = read(each.value)
-        if digit is None or not isinstance(digit.whole, Index):
-            raise Unstated("a run over digits of a tuple is outside what proofs can say")
-        name = digit.whole.name
-        found[name] = Sub(found.get(name, Index(name)), Mul(each.value, digit.divisor))
-    return found
+    digits = [(each.value, _digit(each.value)) for each in flat(run)]
+    changes: dict[Expr, list[Expr]] = {}
+    cuts: dict[Expr, list[Digit]] = {}
+    for value, digit in digits:
+        changes.setdefault(digit.whole, []).append(Sub(Constant(0), Mul(value, digit.divisor)))
+        cuts.setdefault(digit.whole, []).append(digit)
+    steps: list[tuple[str, Expr]] = []
+    number = 0
+    while (whole := _outermost(changes)) is not None:
+        value = _moved(whole, changes.pop(whole))
+        for part, there in zip(whole.parts, _split(whole, value, number, steps), strict=True):
+            digit = _digit(part.value)
+            moved = Mul(Sub(there, part.value), digit.divisor)
+            changes.setdefault(digit.whole, []).append(moved)
+            cuts.setdefault(digit.whole, []).append(digit)
+        number += 1
+    for several in cuts.values():
+        if any(not apart(one, other) for one, other in combinations(several, 2)):
+            raise Unstated("a part of an axis is in the run twice")
+    index = {w.name: _moved(w, moves) for w, moves in changes.items() if isinstance(w, Index)}
+    return Start(tuple(steps), index)
+
+
+def _outermost(changes: Mapping[Expr, object]) -> MixedRadix | None:
+    """The tuple that no other one of these can be a part of."""
+    tuples = [each for each in changes if isinstance(each, MixedRadix)]
+    return max(tuples, key=lambda each: len(list(walk(each))), default=None)
+
+
+def _moved(whole: Expr, changes: list[Expr]) -> Expr:
+    for change in changes:
+        whole = Add(whole, change)
+    return whole
+
+
+def _digit(value: Expr) -> Digit:
+    digit = read(value)
+    if digit is None:
+        raise Unstated(f"`{written(value)}` is not a digit of an axis")
+    return digit
+
+
+def _split(
+    whole: MixedRadix, value: Expr, number: int, steps: list[tuple[str, Expr]]
+) -> list[Expr]:
+    """Add the steps that split a value into the parts of a tuple; returns the parts."""
+    name = f"_t{number}"
+    steps.append((name, value))
+    found: list[Expr] = []
+    for place in range(len(whole.parts) - 1, 0, -1):
+        rest, extent = Index(name), whole.parts[place].extent
+        name = f"_t{number}_r{place - 1}"
+        steps += [(f"_t{number}_{place}", Mod(rest, extent)), (name, FloorDiv(rest, extent))]
+        found.insert(0, Index(f"_t{number}_{place}"))
+    return [Index(name), *found]
 
 
 def flat(run: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
@@ -217,13 +290,13 @@ def flat(run: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
 
 def _run(ground: Ground, predicate: Keeps | Aligns) -> statement.Definitions:
     """Define ``left``, the offset; ``z.c``, where the run starts; ``right``, the offset there."""
-    changed = zeroed(predicate.run)
-    starts = {name: ground.vocabulary.term(value) for name, value in changed.items()}
-    names: dict[str, Term] = {name: f"z.{name}" for name in changed}
+    start = start_of(predicate.run)
+    names: dict[str, Term] = {name: f"z.{name}" for name in start.index}
     there = replace(ground.vocabulary, indices=names)
     return (
         ("left", offset(ground.layout, ground.vocabulary)),
-        *((f"z.{name}", value) for name, value in starts.items()),
+        *((step_name(name), ground.vocabulary.term(value)) for name, value in start.steps),
+        *((f"z.{name}", ground.vocabulary.term(value)) for name, value in start.index.items()),
         ("right", offset(ground.layout, there)),
     )
 

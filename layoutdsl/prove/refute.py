@@ -14,7 +14,7 @@ from layoutdsl.claims import Aligns, Keeps
 from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
 from layoutdsl.model import Layout
 from layoutdsl.prove.checker import Theorem, question
-from layoutdsl.prove.claim_statement import flat, zeroed
+from layoutdsl.prove.claim_statement import flat, start_of
 from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
 from layoutdsl.prove.solver import model
 from layoutdsl.prove.statement import coordinates, ground
@@ -199,15 +199,15 @@ def wrong_formula(layout: Layout, formula: Expr, name: str) -> At:
 
 def broken_run(layout: Layout, predicate: Keeps | Aligns, name: str) -> At:
     """Return what tries whether a run is torn, or starts off its alignment."""
-    starts, run = zeroed(predicate.run), flat(predicate.run)
+    start, run = start_of(predicate.run), flat(predicate.run)
     written = ", ".join(map(coordinate_text, predicate.run))
 
     def at(values: Values) -> Examples:
         for index in indices(layout, values):
             bound = bind_index(layout, values, index)
-            begin = {axis: evaluate(start, bound) for axis, start in starts.items()}
-            offset, first = layout.offset_at(bound), layout.offset_at({**bound, **begin})
-            begun = tuple({**bound, **begin}[axis.name] for axis in layout.axes)
+            begin = start.at(bound)
+            offset, first = layout.offset_at(bound), layout.offset_at(begin)
+            begun = tuple(begin[axis.name] for axis in layout.axes)
             if isinstance(predicate, Aligns):
                 address = first * predicate.element.bits
                 if address % (8 * predicate.bytes):
