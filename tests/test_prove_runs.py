@@ -13,7 +13,7 @@ from layoutdsl.claims import Aligns, Claim, Keeps
 from layoutdsl.expr import Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod, evaluate
 from layoutdsl.model import Layout
 from layoutdsl.prove import check
-from layoutdsl.prove.claim_statement import start_of
+from layoutdsl.prove.run_statement import start_of
 from layoutdsl.prove.verdict import Proved, Refuted
 
 RIGHT = [

@@ -15,8 +15,8 @@ from layoutdsl.claims import Computes, Fits, OffsetsFit
 from layoutdsl.formula import formula
 from layoutdsl.model import Layout
 from layoutdsl.prove import check
-from layoutdsl.prove.claim_statement import worked_out
 from layoutdsl.prove.verdict import Proved, Refuted
+from layoutdsl.prove.width_statement import worked_out
 
 L = "layout L(c, h) = [c/8, h, c%8]\n"
 F = "layout L(n, c, h, w) = [n, c/16, h, w, c%16] of f32\n"

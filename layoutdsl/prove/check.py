@@ -30,6 +30,7 @@ from layoutdsl.prove.claim_proof import Splits, prove_equations, splits_of
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import in_bounds, layout_findings
 from layoutdsl.prove.refute import At
+from layoutdsl.prove.run_statement import start_of
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values
 from layoutdsl.prove.statement import Ground
@@ -183,7 +184,7 @@ def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
         return theorem, widths.proof(ground, theorem, predicate, lemmas.stated())
     splits: Splits = ()
     if isinstance(predicate, Keeps | Aligns):
-        splits = splits_of(claim_statement.start_of(predicate.run))
+        splits = splits_of(start_of(predicate.run))
     return theorem, prove_equations(ground, theorem, spoken, lemmas.stated(), splits)
 
 

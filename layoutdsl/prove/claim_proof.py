@@ -10,9 +10,9 @@ from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Proof, Term, Theorem
-from layoutdsl.prove.claim_statement import Start
 from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.refinement import refine
+from layoutdsl.prove.run_statement import Start
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import Vocabulary, step_name

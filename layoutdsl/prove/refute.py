@@ -14,7 +14,7 @@ from layoutdsl.claims import Aligns, Keeps
 from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
 from layoutdsl.model import Layout
 from layoutdsl.prove.checker import Theorem, question
-from layoutdsl.prove.claim_statement import flat, start_of
+from layoutdsl.prove.run_statement import flat, start_of
 from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
 from layoutdsl.prove.solver import model
 from layoutdsl.prove.statement import coordinates, ground

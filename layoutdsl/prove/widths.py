@@ -14,7 +14,7 @@ from typing import TypeAlias
 from layoutdsl.claims import Computes, Fits, OffsetsFit
 from layoutdsl.expr import Constant, Expr, FloorDiv, Mod, evaluate, indices, text, walk
 from layoutdsl.model import ElementType, Layout
-from layoutdsl.prove import claim_statement, refute
+from layoutdsl.prove import claim_statement, refute, width_statement
 from layoutdsl.prove.checker import Proof, Term, Theorem
 from layoutdsl.prove.claim_proof import prove_fits
 from layoutdsl.prove.enclosure import Enclosure
@@ -52,9 +52,9 @@ def stated(ground: Ground, predicate: Width) -> Theorem:
         case Fits(type_, element):
             return claim_statement.fits(ground, type_.largest, element)
         case OffsetsFit(type_, element):
-            return claim_statement.offsets_fit(ground, type_.largest, element)
+            return width_statement.offsets_fit(ground, type_.largest, element)
         case Computes(type_):
-            return claim_statement.computes(ground, type_)
+            return width_statement.computes(ground, type_)
 
 
 def proof(ground: Ground, theorem: Theorem, predicate: Width, known: dict[str, Theorem]) -> Proof:
@@ -120,7 +120,7 @@ def overflow(layout: Layout, predicate: Width) -> Counterexample | None:
 def _spelled(layout: Layout) -> bool:
     """Whether C has an expression for the offset whose parts can be stated."""
     try:
-        return bool(claim_statement.worked_out(layout))
+        return bool(width_statement.worked_out(layout))
     except Unstated:
         return False
 
@@ -161,7 +161,7 @@ def _wrong_at(layout: Layout, predicate: Width, bound: Values) -> str | None:
     """What does not fit at an index, in words."""
     type_ = predicate.type
     if isinstance(predicate, Computes):
-        for each in claim_statement.worked_out(layout):
+        for each in width_statement.worked_out(layout):
             value = evaluate(each, bound)
             if not type_.least <= value <= type_.largest:
                 return f"-> `{text(each)}` is {value}, outside {type_.least}..{type_.largest}"
