@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.claims import Sound
+from layoutdsl.claims import AnyClaim, Claim, Sound
 from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target
 from layoutdsl.show.words import index_text, named_text
+from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.prove.verdict import Checked, Counterexample, Finding
@@ -45,7 +46,7 @@ class Verdict:
         return {
             "claim": checked.claim.text,
             "polarity": checked.claim.polarity,
-            "layout": checked.claim.layout.name,
+            _kind(checked.claim): checked.claim.subject.name,
             "status": checked.status,
             "passed": checked.passed,
             "seconds": round(self.seconds, 4),
@@ -53,18 +54,23 @@ class Verdict:
         }
 
 
+def _kind(claim: AnyClaim) -> str:
+    return "layout" if isinstance(claim, Claim) else "table"
+
+
 def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
     from layoutdsl.prove.verdict import Proved, Refuted, Undecided
 
     match finding:
-        case Proved(name, conditions, certificate, queries):
-            return {
+        case Proved(name, conditions, certificate, queries, says):
+            found = {
                 "property": name,
                 "status": "proved",
                 "conditions": list(conditions),
                 "certificate": certificate,
                 "queries": queries,
             }
+            return {**found, "says": says} if says else found
         case Refuted(name, example):
             return {
                 "property": name,
@@ -94,6 +100,7 @@ def verdict_text(verdict: Verdict, verbosity: int) -> str:
         lines += _undecided(checked)
     elif checked.status == "proved" and verbosity == 0:
         lines += [f"  where {each}" for each in _conditions(checked)]
+        lines += [f"  {each}" for each in _said_besides(checked)]
     if verbosity:
         lines += _findings(verdict)
     return "\n".join(lines)
@@ -107,7 +114,7 @@ def _range(checked: Checked) -> str:
     """For which shapes; where the claim says so itself, nothing."""
     if checked.claim.where:
         return ""
-    conditions = ", ".join(map(str, checked.claim.layout.where))
+    conditions = ", ".join(map(str, checked.claim.subject.where))
     return f" for all shapes{' where ' + conditions if conditions else ''}"
 
 
@@ -147,6 +154,12 @@ def _conditions(checked: Checked) -> list[str]:
     return list(dict.fromkeys(condition for each in found for condition in each))
 
 
+def _said_besides(checked: Checked) -> list[str]:
+    from layoutdsl.prove.verdict import Proved
+
+    return [each.says for each in checked.findings if isinstance(each, Proved) and each.says]
+
+
 def _undecided(checked: Checked) -> list[str]:
     from layoutdsl.prove.verdict import Undecided
 
@@ -168,7 +181,8 @@ def _findings(verdict: Verdict) -> list[str]:
     for each in verdict.checked.findings:
         if isinstance(each, Proved):
             conditions = f"  where {', '.join(each.conditions)}" if each.conditions else ""
-            lines.append(f"  proved  {each.property}{conditions}")
+            says = f": {each.says}" if each.says else ""
+            lines.append(f"  proved  {each.property}{conditions}{says}")
         elif isinstance(each, Refuted):
             lines += [f"  {line}" for line in example_lines(each.example)]
     return lines
@@ -203,8 +217,8 @@ def example_lines(example: Counterexample) -> list[str]:
 
 def _replay(example: Counterexample, verdict: Verdict) -> str | None:
     """Return the command line that shows the last point, where that is an index."""
-    layout = verdict.checked.claim.layout
-    if not verdict.spelled:
+    layout = verdict.checked.claim.subject
+    if isinstance(layout, Table) or not verdict.spelled:
         return None
     point = example.points[-1] if example.points else None
     axes = tuple(axis.name for axis in layout.axes)

@@ -10,7 +10,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import assert_never
 
-from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
+from layoutdsl.claims import (
+    Aligns,
+    AnyClaim,
+    Claim,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Keeps,
+    Sound,
+    TableClaim,
+)
 from layoutdsl.expr import Expr
 from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, statement
@@ -23,14 +33,15 @@ from layoutdsl.prove.refute import At
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, ceilings
 from layoutdsl.prove.statement import Ground
+from layoutdsl.prove.table_check import table_findings
 from layoutdsl.prove.terms import Unstated, extent_name
 from layoutdsl.prove.verdict import Checked, Counterexample, Finding, Proved, Refuted, Undecided
 
 Progress = Callable[[str], None]
 
 
-def check(claim: Claim, progress: Progress | None = None) -> Checked:
-    """Return what was found of each property of a claim.
+def check(claim: AnyClaim, progress: Progress | None = None) -> Checked:
+    """Return what was found of each property of a claim about a layout or a table.
 
     A solver that is missing, dies or hangs makes properties undecided, with the reason.
 
@@ -39,6 +50,8 @@ def check(claim: Claim, progress: Progress | None = None) -> Checked:
         progress: told what is being done.
     """
     tell = progress or (lambda _: None)
+    if isinstance(claim, TableClaim):
+        return Checked(claim, table_findings(claim, tell))
     layout, predicate = claim.ranged, claim.predicate
     match predicate:
         case Sound():

@@ -12,7 +12,7 @@ from layoutdsl.prove.checker import By, Proof, Term, Theorem
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Vocabulary
+from layoutdsl.prove.terms import Vocabulary, index_name
 
 
 def prove_equations(
@@ -50,6 +50,7 @@ def _by_normal_forms(
     plain = Vocabulary(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
+    _know_single(arithmetic, ground)
     refine(arithmetic, plain, exprs, range_)
     for goal in theorem.goals:
         match goal:
@@ -58,6 +59,17 @@ def _by_normal_forms(
             case _:
                 raise Stuck(f"{goal} is no equation")
     return script.proof
+
+
+def _know_single(arithmetic: Arithmetic, ground: Ground) -> None:
+    """The only index along an axis of one element is zero."""
+    for axis in ground.layout.axes:
+        name = index_name(axis.name)
+        low = arithmetic.script.find(("<=", 0, name))
+        high = arithmetic.script.find(("<", name, 1))
+        if low is not None and high is not None:
+            zero = arithmetic.script.have(("=", name, 0), low, high)
+            arithmetic.values.know(name, {}, zero)
 
 
 def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
