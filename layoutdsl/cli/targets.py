@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layoutdsl.claims import AnyClaim, TableClaim
 from layoutdsl.cli.exits import Exit, Failure, reading, reason, usage
 from layoutdsl.expr import text
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import Module
+    from layoutdsl.claims import AnyClaim, Module
     from layoutdsl.model import Layout, Shape
     from layoutdsl.table import Table
 
@@ -54,7 +53,7 @@ class Target:
             wanted = _bare(self.name)
             if wanted in self.module.tables and wanted not in self.module:
                 message = f"`{wanted}` is a table, and a layout is needed"
-                instead = "`prove` takes tables; ask the rest of the layout that it inverts"
+                instead = "`prove` and `at` take tables; ask the rest of the layout that it inverts"
                 raise Failure(Exit.USAGE, message, instead)
             with usage():
                 return pick(self.module, self.name, f"in {self.called}")
@@ -80,14 +79,12 @@ class Target:
         return self.layout if found is None else found
 
     def spelled(self, claim: AnyClaim) -> str:
-        """Return how a command line names the layout of a claim: here, or in the library."""
+        """Return how a command line names what a claim is about: here, or in the library."""
         subject = _SUBJECT.match(claim.text)
         name = subject[1] if subject else claim.subject.name
-        if isinstance(claim, TableClaim):
-            return ""
-        if self.name is not None and claim.layout == self.layout:
+        if self.name is not None and claim.subject == self.subject:
             name = self.name
-        here = self.place and _bare(name) in self.module
+        here = self.place and (_bare(name) in self.module or _bare(name) in self.module.tables)
         return f"{self.place}:{name}" if here else name
 
 

@@ -218,9 +218,11 @@ def example_lines(example: Counterexample) -> list[str]:
 def _replay(example: Counterexample, verdict: Verdict) -> str | None:
     """Return the command line that shows the last point, where that is an index."""
     layout = verdict.checked.claim.subject
-    if isinstance(layout, Table) or not verdict.spelled:
-        return None
     point = example.points[-1] if example.points else None
+    if isinstance(layout, Table):
+        return _replay_slot(example, layout, verdict.spelled)
+    if not verdict.spelled:
+        return None
     axes = tuple(axis.name for axis in layout.axes)
     if point is None or tuple(name for name, _ in point.index) != axes:
         return None
@@ -233,6 +235,21 @@ def _replay(example: Counterexample, verdict: Verdict) -> str | None:
     index = [value for _, value in point.index]
     words = ["layoutdsl", "where", verdict.spelled, "--shape", ",".join(map(str, shape))]
     return shlex.join([*words, "--index", ",".join(map(str, index))])
+
+
+def _replay_slot(example: Counterexample, table: Table, spelled: str) -> str | None:
+    """Return the command line that shows the last slot of a counterexample to a table."""
+    slots = tuple(slot.name for slot in table.slots)
+    point = example.points[-1] if example.points else None
+    if not spelled or point is None or tuple(name for name, _ in point.index) != slots:
+        return None
+    shape = dict(example.shape)
+    number = 0
+    for (_, value), extent in zip(point.index, table.box(shape), strict=True):
+        number = number * extent + value
+    given = [*table.frame.shape_of(shape), *(shape[name] for name in table.parameters)]
+    words = ["layoutdsl", "at", spelled, "--shape", ",".join(map(str, given)), str(number)]
+    return shlex.join(words)
 
 
 def verdict_of(target: Target, checked: Checked, seconds: float) -> Verdict:

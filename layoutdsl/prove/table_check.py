@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from layoutdsl.bounds import ZERO
@@ -18,7 +18,7 @@ from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.exhaust import whole_range
 from layoutdsl.prove.refute import At, Examples
 from layoutdsl.prove.script import Stuck
-from layoutdsl.prove.shapes import small
+from layoutdsl.prove.shapes import Values, small
 from layoutdsl.prove.table_proof import Inversion
 from layoutdsl.prove.table_refute import EVERY, ONCE
 from layoutdsl.prove.table_statement import fixed, fixed_layout, fixed_table
@@ -34,49 +34,58 @@ def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Find
     """Return what was found of each property that the claim speaks of."""
     table, layout = claim.ranged, None
     names: tuple[str, ...] = (EVERY, ONCE)
+    conditions: tuple[str, ...] = ()
     if isinstance(claim.predicate, Inverts):
         layout = claim.predicate.layout
         names = (f"inverts {layout.name}",)
-        table = replace(table, where=tuple(dict.fromkeys((*table.where, *layout.where))))
+        further = [each for each in layout.where if each not in table.where]
+        if further:
+            conditions = (f"`{layout.name}` is defined: {', '.join(map(str, further))}",)
+        table = replace(table, where=(*table.where, *further))
     if refute.witness(table.frame) is None:
         words = "no shape of the range was found, and of none anything holds"
         return (Undecided(RANGE, words),)
     tell(f"proving {claim.text}")
-    proved = _proved(table, layout, names)
-    if not any(isinstance(each, Undecided) for each in proved):
-        return proved
-    tell(f"looking for a counterexample to {claim.text}")
-    tries = (
-        table_refute.uneven(table)
-        if layout is None
-        else table_refute.otherwise(table, layout, names[0])
+    findings = _proved(table, layout, names)
+    if any(isinstance(each, Undecided) for each in findings):
+        tell(f"looking for a counterexample to {claim.text}")
+        findings = _tried(table, layout, findings)
+    return tuple(
+        replace(each, conditions=conditions) if isinstance(each, Proved) else each
+        for each in findings
     )
-    return _tried(table, tries, proved)
 
 
-def _tried(table: Table, at: At, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+def _tried(
+    table: Table, layout: Layout | None, findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
     """What comes of trying shapes: all of them, where the range has few."""
+    if layout is None:
+        at = table_refute.uneven(table)
+    else:
+        at = table_refute.otherwise(table, layout, findings[0].property)
     shapes = whole_range(table.frame)
     if shapes is not None and all(table.size(each) <= refute.LARGEST for each in shapes):
-        examples: Examples = {}
-        for values in shapes:
-            examples = {**at(values), **examples}
+        examples = _collected(shapes, at, len(findings))
         findings = tuple(Proved(each.property) for each in findings)
     else:
         examples = refute.search(table.frame, table_refute.borders(table), at)
         if examples:
-            examples = {**_soon(table, at), **examples}
+            soon = _collected(small(table.frame, SMALL), at, len(findings))
+            examples = {**soon, **examples}
     return tuple(
         Refuted(each.property, examples[each.property]) if each.property in examples else each
         for each in findings
     )
 
 
-def _soon(table: Table, at: At) -> Examples:
-    """What fails at small shapes: where an element is lost at one, another may be held twice."""
+def _collected(shapes: Iterable[Values], at: At, most: int) -> Examples:
+    """The first counterexample to each property: where an element is lost, none need be doubled."""
     found: Examples = {}
-    for values in small(table.frame, SMALL):
+    for values in shapes:
         found = {**at(values), **found}
+        if len(found) == most:
+            break
     return found
 
 
@@ -98,7 +107,10 @@ def _proved(table: Table, layout: Layout | None, names: tuple[str, ...]) -> tupl
                     continue
                 says = f"it inverts `{target.name}`" if layout is None else ""
                 wanted = table_statement.theorems(plain, target)
-                return _established(wanted, theorems, names, says)
+                outcome = _established(wanted, theorems, names, says)
+                if not isinstance(outcome, str):
+                    return outcome
+                reasons.append(outcome)
             case NoLayout(reason), _:
                 reasons.append(f"no layout was read off it: {reason}")
     return tuple(Undecided(name, reasons[0]) for name in names)
@@ -126,19 +138,18 @@ def _established(
     theorems: list[tuple[Theorem, Proof]],
     names: tuple[str, ...],
     says: str,
-) -> tuple[Finding, ...]:
+) -> tuple[Finding, ...] | str:
+    """Return what was proved, or why it was not; ``wanted`` is what had to be shown."""
     if not set(wanted) <= {theorem for theorem, _ in theorems}:
-        return tuple(
-            Undecided(name, "what was proved is not what was to be shown") for name in names
-        )
+        return "what was proved is not what was to be shown"
     outcomes = establish(theorems)
     failed = next((each for each in outcomes.values() if not each.established), None)
     if failed is not None:
-        return tuple(Undecided(name, failed.reason) for name in names)
+        return failed.reason
     questions = sum(each.questions for each in outcomes.values())
     certificate = Certificate(tuple(theorems)).hash
     first, *others = names
     return (
         Proved(first, (), certificate, questions, says),
-        *(Proved(name, (), certificate, 0) for name in others),
+        *(Proved(name, (), certificate) for name in others),
     )

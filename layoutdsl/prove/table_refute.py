@@ -51,13 +51,13 @@ def otherwise(table: Table, layout: Layout, name: str) -> At:
 
     def at(values: Values) -> Examples:
         sizes = table.size(values), layout.size(values)
-        if max(sizes) > LARGEST:
-            return {}
         shape = tuple(values.items())
         sentence = f"`{table.name}` does not invert `{layout.name}`"
         if sizes[0] != sizes[1]:
             sentence += f": it has {sizes[0]} slots, and the layout {sizes[1]}"
             return {name: Counterexample(sentence, shape, ())}
+        if sizes[0] > LARGEST:
+            return {}
         held: dict[int, list[Element]] = {}
         for index in indices(layout, values):
             held.setdefault(layout.offset_at(bind_index(layout, values, index)), []).append(index)
