@@ -75,7 +75,7 @@ def elaborate(
     Raises:
         LayoutError: with every fault of the text, in source order.
     """
-    return _Elaborator(file, known or {}, tables or {}).module(name)
+    return _Elaborator(file, known or {}, {} if tables is None else tables).module(name)
 
 
 class _Elaborator:
@@ -104,7 +104,7 @@ class _Elaborator:
                 self._declared[name.text] = declaration
             else:
                 declared[name.text] = declaration
-        self._tables = Tables(declared, tables, {*self._declared, *known})
+        self._tables = Tables(declared, tables, (self._declared, known))
         self._refuted = {
             each.subject.name.text for each in self._claimed if each.polarity == "refute"
         }

@@ -21,20 +21,23 @@ class Tables:
     Args:
         declared: those of the text; they come first.
         known: those of the library, which come after every layout.
-        layouts: the names of layouts, of the text and of the library.
+        layouts: the names of layouts, of the text first, then of the library; neither is read
+            through, as the library is read only for what is asked of it.
     """
 
     def __init__(
         self,
         declared: Mapping[str, ast.TableDecl],
         known: Mapping[str, Table],
-        layouts: Container[str],
+        layouts: tuple[Container[str], ...],
     ) -> None:
         self.declared = declared
         self._known, self._layouts = known, layouts
 
     def __contains__(self, name: str) -> bool:
-        return name in self.declared or (name in self._known and name not in self._layouts)
+        if name in self.declared or any(name in each for each in self._layouts):
+            return name in self.declared
+        return name in self._known
 
     def plain(self) -> tuple[dict[str, Table], list[Fault]]:
         """Return the tables of the text, their parameters left open, and the faults of others."""

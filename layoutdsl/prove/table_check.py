@@ -65,11 +65,12 @@ def _tried(
     else:
         at = table_refute.otherwise(table, layout, findings[0].property)
     shapes = whole_range(table.frame)
-    if shapes is not None and all(table.size(each) <= refute.LARGEST for each in shapes):
+    if shapes is not None and sum(map(table.size, shapes)) <= table_refute.SLOTS:
         examples = _collected(shapes, at, len(findings))
         findings = tuple(Proved(each.property) for each in findings)
     else:
-        examples = refute.search(table.frame, table_refute.borders(table), at)
+        sparing = table_refute.sparingly(table, at)
+        examples = refute.search(table.frame, table_refute.borders(table), sparing)
         if examples:
             soon = _collected(small(table.frame, SMALL), at, len(findings))
             examples = {**soon, **examples}

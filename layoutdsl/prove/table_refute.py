@@ -14,6 +14,9 @@ from layoutdsl.table import Table
 
 Element = tuple[int, ...]
 
+SLOTS = 200_000
+"""Slots that are decoded in search of one counterexample."""
+
 EVERY = "every element lies in a slot"
 ONCE = "no element lies in two slots"
 
@@ -71,6 +74,18 @@ def otherwise(table: Table, layout: Layout, name: str) -> At:
         return {}
 
     return at
+
+
+def sparingly(table: Table, at: At) -> At:
+    """Try shapes for as long as there are slots left to decode; a few elements may have many."""
+    left = SLOTS
+
+    def tried(values: Values) -> Examples:
+        nonlocal left
+        left -= table.size(values)
+        return at(values) if left >= 0 else {}
+
+    return tried
 
 
 def decoded(table: Table, values: Values) -> Iterator[tuple[Element, Element | None]]:
