@@ -72,7 +72,8 @@ def _tried(
         sparing = table_refute.sparingly(table, at)
         examples = refute.search(table.frame, table_refute.borders(table), sparing)
         if examples:
-            soon = _collected(small(table.frame, SMALL), at, len(findings))
+            again = table_refute.sparingly(table, at)
+            soon = _collected(small(table.frame, SMALL), again, len(findings))
             examples = {**soon, **examples}
     return tuple(
         Refuted(each.property, examples[each.property]) if each.property in examples else each
