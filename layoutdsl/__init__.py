@@ -32,10 +32,11 @@ if TYPE_CHECKING:
         parse,
         prove,
     )
-    from layoutdsl.claims import Claim, Module
+    from layoutdsl.claims import Claim, Module, TableClaim
     from layoutdsl.formula import Formula
     from layoutdsl.model import Layout
     from layoutdsl.source import Diagnostic, LayoutError
+    from layoutdsl.table import Table
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,8 @@ __all__ = [
     "Module",
     "RefusedError",
     "Report",
+    "Table",
+    "TableClaim",
     "__version__",
     "compile",
     "cost",
@@ -69,6 +72,8 @@ _ELSEWHERE = {
     "Layout": "model",
     "LayoutError": "source",
     "Module": "claims",
+    "Table": "table",
+    "TableClaim": "claims",
 }
 """The room that each name comes from; the others come from `api`."""
 

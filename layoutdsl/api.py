@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from layoutdsl.claims import Claim, Module, Sound
+from layoutdsl.claims import AnyClaim, Claim, Module, Sound, TableClaim
 from layoutdsl.model import ELEMENT_TYPES, Condition, Layout, Shape
 from layoutdsl.shelf import (
     elaborated,
@@ -27,10 +27,12 @@ from layoutdsl.shelf import (
     load,
     parse,
     pick,
+    pick_table,
     read,
 )
 from layoutdsl.show.declaration import declaration
 from layoutdsl.source import LayoutError, Source
+from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
@@ -59,6 +61,7 @@ __all__ = [
     "narrowed",
     "parse",
     "pick",
+    "pick_table",
     "prove",
     "read",
 ]
@@ -119,11 +122,12 @@ class Report:
 
 
 def prove(
-    subject: Layout | Module | Iterable[Claim], progress: Callable[[str], None] | None = None
+    subject: Layout | Table | Module | Iterable[AnyClaim],
+    progress: Callable[[str], None] | None = None,
 ) -> Report:
-    """Return what is found of a layout, of a module with its claims, or of some claims.
+    """Return what is found of a layout or table, of a module with its claims, or of some claims.
 
-    Every layout is checked without being claimed to be right; but not one that a bare
+    Every layout and table is checked without being claimed to be right; but not one that a bare
     ``refute NAME`` says is wrong.
 
     Args:
@@ -134,7 +138,7 @@ def prove(
 
 
 def checks(
-    claims: Iterable[Claim], progress: Callable[[str], None] | None = None
+    claims: Iterable[AnyClaim], progress: Callable[[str], None] | None = None
 ) -> Iterator[Checked]:
     """Yield what is found of each claim, as soon as it is found."""
     from layoutdsl.prove import check
@@ -143,10 +147,10 @@ def checks(
         yield check(claim, progress)
 
 
-def claims_of(subject: Layout | Module | Iterable[Claim]) -> tuple[Claim, ...]:
-    """Return the claims that `prove` looks at: that each layout is sound, then those written."""
+def claims_of(subject: Layout | Table | Module | Iterable[AnyClaim]) -> tuple[AnyClaim, ...]:
+    """Return the claims that `prove` looks at: that all in it is sound, then those written."""
     match subject:
-        case Layout():
+        case Layout() | Table():
             return (_sound(subject),)
         case Module():
             refuted = {
@@ -155,21 +159,37 @@ def claims_of(subject: Layout | Module | Iterable[Claim]) -> tuple[Claim, ...]:
                 if claim.polarity == "refute" and isinstance(claim.predicate, Sound)
             }
             sound = [_sound(each) for each in subject.values() if each not in refuted]
-            return (*sound, *subject.claims)
+            even = [_sound(each) for each in _not_refuted_tables(subject)]
+            return (*sound, *subject.claims, *even, *subject.table_claims)
         case Iterable() if not isinstance(subject, str):
             found = tuple(subject)
-            if all(isinstance(each, Claim) for each in found):
+            if all(isinstance(each, Claim | TableClaim) for each in found):
                 return found
-    raise TypeError(f"a layout, a module or claims are proved, not a {type(subject).__name__}")
+    words = f"not a {type(subject).__name__}"
+    raise TypeError(f"a layout, a table, a module or claims are proved, {words}")
 
 
-def claims_about(module: Module, layout: Layout) -> tuple[Claim, ...]:
-    """Return the claims that `prove` looks at for one layout of a module."""
-    written = tuple(claim for claim in module.claims if claim.layout == layout)
-    return claims_of(Module(module.name, {layout.name: layout}, written, {}))
+def _not_refuted_tables(module: Module) -> Iterator[Table]:
+    refuted = {
+        claim.table
+        for claim in module.table_claims
+        if claim.polarity == "refute" and isinstance(claim.predicate, Sound)
+    }
+    return (table for table in module.tables.values() if table not in refuted)
 
 
-def narrowed(claims: Iterable[Claim], where: str) -> tuple[Claim, ...]:
+def claims_about(module: Module, subject: Layout | Table) -> tuple[AnyClaim, ...]:
+    """Return the claims that `prove` looks at for one layout or table of a module."""
+    match subject:
+        case Layout(name=name):
+            written = tuple(claim for claim in module.claims if claim.layout == subject)
+            return claims_of(Module(module.name, {name: subject}, written, {}))
+        case Table(name=name):
+            said = tuple(claim for claim in module.table_claims if claim.table == subject)
+            return claims_of(Module(module.name, {}, (), {}, {name: subject}, said))
+
+
+def narrowed(claims: Iterable[AnyClaim], where: str) -> tuple[AnyClaim, ...]:
     """Return the claims for some shapes only: ``C <= 64, N == 1``, as after ``where``.
 
     Raises:
@@ -179,11 +199,15 @@ def narrowed(claims: Iterable[Claim], where: str) -> tuple[Claim, ...]:
     return tuple(
         replace(
             claim,
-            where=(*claim.where, *_range(claim.layout, where)),
+            where=(*claim.where, *_range(_shaped(claim), where)),
             text=f"{claim.text}{',' if claim.where else ' where'} {where}",
         )
         for claim in claims
     )
+
+
+def _shaped(claim: AnyClaim) -> Layout:
+    return claim.layout if isinstance(claim, Claim) else claim.table.frame
 
 
 def _range(layout: Layout, where: str) -> tuple[Condition, ...]:
@@ -195,15 +219,20 @@ def _range(layout: Layout, where: str) -> tuple[Condition, ...]:
     return module.claims[0].where
 
 
-def _sound(layout: Layout) -> Claim:
-    return Claim("prove", layout, Sound(), (), f"prove {layout.name}")
+def _sound(subject: Layout | Table) -> AnyClaim:
+    text = f"prove {subject.name}"
+    match subject:
+        case Layout():
+            return Claim("prove", subject, Sound(), (), text)
+        case Table():
+            return TableClaim("prove", subject, Sound(), (), text)
 
 
 class RefusedError(ValueError):
     """No code is generated for a layout that was refuted; carries what was found."""
 
     def __init__(self, checked: Checked) -> None:
-        super().__init__(f"`{checked.claim.layout.name}` is refuted, so no code is generated")
+        super().__init__(f"`{checked.claim.subject.name}` is refuted, so no code is generated")
         self.checked = checked
 
 

@@ -1,7 +1,7 @@
-"""What is said of layouts: claims, and the module that holds both.
+"""What is said of layouts and tables: claims, and the module that holds all three.
 
-A claim is `prove` or `refute` with a predicate over one layout, in a range of shapes. This module
-imports `model` and `expr` only.
+A claim is `prove` or `refute` with a predicate over one layout or table, in a range of shapes. This
+module imports `model`, `table` and `expr` only.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 from layoutdsl.expr import Coordinate, Expr
 from layoutdsl.model import Condition, ElementType, Layout
+from layoutdsl.table import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,19 +121,55 @@ class Claim:
     text: str = ""
 
     @property
+    def subject(self) -> Layout:
+        """The layout."""
+        return self.layout
+
+    @property
     def ranged(self) -> Layout:
         """The layout, narrowed to the shapes that the claim speaks of."""
         return replace(self.layout, where=(*self.layout.where, *self.where))
 
 
+@dataclass(frozen=True, slots=True)
+class Inverts:
+    """The table says of every slot what the layout puts there; the buffers have one size."""
+
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class TableClaim:
+    """``prove`` or ``refute``, of a table: `Sound` says that each element lies in one slot."""
+
+    polarity: Literal["prove", "refute"]
+    table: Table
+    predicate: Sound | Inverts
+    where: tuple[Condition, ...] = ()
+    text: str = ""
+
+    @property
+    def subject(self) -> Table:
+        """The table."""
+        return self.table
+
+    @property
+    def ranged(self) -> Table:
+        """The table, narrowed to the shapes that the claim speaks of."""
+        return replace(self.table, where=(*self.table.where, *self.where))
+
+
+AnyClaim: TypeAlias = Claim | TableClaim
+
+
 class Module(Mapping[str, Layout]):
-    """The layouts of one text by name, in its order, and its claims.
+    """The layouts of one text by name, in its order, its tables, and its claims.
 
     >>> module["NCHW16c"].offset((1, 17, 2, 3), (2, 20, 3, 4))
     753
     """
 
-    __slots__ = ("_layouts", "claims", "name", "texts")
+    __slots__ = ("_layouts", "claims", "name", "table_claims", "tables", "texts")
 
     def __init__(
         self,
@@ -140,13 +177,24 @@ class Module(Mapping[str, Layout]):
         layouts: Mapping[str, Layout],
         claims: tuple[Claim, ...],
         texts: Mapping[str, str],
+        tables: Mapping[str, Table] | None = None,
+        table_claims: tuple[TableClaim, ...] = (),
     ) -> None:
         self.name = name
         """Where the text came from."""
         self.claims = claims
+        """What is said of layouts."""
         self.texts = texts
-        """The declaration of each layout, as the language writes it."""
+        """The declaration of each layout and table, as the language writes it."""
+        self.tables: Mapping[str, Table] = dict(tables or {})
+        self.table_claims = table_claims
+        """What is said of tables."""
         self._layouts = dict(layouts)
+
+    @property
+    def all_claims(self) -> tuple[AnyClaim, ...]:
+        """What is said of layouts, then what is said of tables."""
+        return (*self.claims, *self.table_claims)
 
     def __getitem__(self, name: str) -> Layout:
         return self._layouts[name]

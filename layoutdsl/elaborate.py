@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from layoutdsl import claims
 from layoutdsl.digits import NotDigits, network
+from layoutdsl.elaborate_table import Tables, plain_predicate
 from layoutdsl.expr import (
     Constant,
     Expr,
@@ -23,14 +24,13 @@ from layoutdsl.model import (
 )
 from layoutdsl.rules import (
     arguments_of,
-    axis_of,
+    axes_of,
     check_fill,
     counted,
     element_of,
     fill_of,
     gap,
     on_axes_of,
-    refuse_repeats,
     run_of,
     scope_of,
     silent,
@@ -44,6 +44,7 @@ from layoutdsl.scope import Fault, Scope, did_you_mean, fault
 from layoutdsl.source import Diagnostic, Label, LayoutError
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body, print_declaration
+from layoutdsl.table import Table
 
 MOST_ALIASES = 32
 """How many layouts may be named after one another in a row."""
@@ -60,25 +61,31 @@ _CLAUSE_WORDS = {
 
 
 def elaborate(
-    file: ast.File, name: str, known: Mapping[str, Layout] | None = None
+    file: ast.File,
+    name: str,
+    known: Mapping[str, Layout] | None = None,
+    tables: Mapping[str, Table] | None = None,
 ) -> claims.Module:
-    """Return the layouts and claims of a text.
+    """Return the layouts, tables and claims of a text.
 
     Args:
         file: the parsed text.
         name: what to call it.
         known: layouts of the library, which the text may use by name.
+        tables: tables of the library, which claims may be about.
 
     Raises:
         LayoutError: with every fault of the text, in source order.
     """
-    return _Elaborator(file, known or {}).module(name)
+    return _Elaborator(file, known or {}, {} if tables is None else tables).module(name)
 
 
 class _Elaborator:
     """One text: declarations by name, layouts as far as they are known, faults so far."""
 
-    def __init__(self, file: ast.File, known: Mapping[str, Layout]) -> None:
+    def __init__(
+        self, file: ast.File, known: Mapping[str, Layout], tables: Mapping[str, Table]
+    ) -> None:
         self._known = known
         self._faults: list[Diagnostic] = []
         self._layouts: dict[str, Layout | None] = {}
@@ -86,12 +93,20 @@ class _Elaborator:
         self._under_way: list[str] = []
         self._declared: dict[str, ast.LayoutDecl] = {}
         self._claimed = [each for each in file.declarations if isinstance(each, ast.ClaimDecl)]
+        declared: dict[str, ast.TableDecl] = {}
+        first: dict[str, ast.Name] = {}
         for declaration in file.declarations:
-            if isinstance(declaration, ast.LayoutDecl):
-                name = declaration.name
-                first = self._declared.setdefault(name.text, declaration)
-                if first is not declaration:
-                    self._report(twice("layout", name, first.name))
+            if isinstance(declaration, ast.ClaimDecl):
+                continue
+            name = declaration.name
+            kind = "layout" if isinstance(declaration, ast.LayoutDecl) else "table"
+            if first.setdefault(name.text, name) is not name:
+                self._report(twice(kind, name, first[name.text]))
+            elif isinstance(declaration, ast.LayoutDecl):
+                self._declared[name.text] = declaration
+            else:
+                declared[name.text] = declaration
+        self._tables = Tables(declared, tables, (self._declared, known))
         self._refuted = {
             each.subject.name.text for each in self._claimed if each.polarity == "refute"
         }
@@ -105,13 +120,21 @@ class _Elaborator:
     def module(self, name: str) -> claims.Module:
         for declared in self._declared:
             self._plain(declared)
-        found = [self._claim(each) for each in self._claimed]
+        tables, faults = self._tables.plain()
+        for each in faults:
+            self._report(each)
+        names = self._tables
+        of_layouts = [each for each in self._claimed if each.subject.name.text not in names]
+        of_tables = [each for each in self._claimed if each.subject.name.text in names]
+        found = tuple(filter(None, map(self._claim, of_layouts)))
+        said = tuple(filter(None, map(self._table_claim, of_tables)))
         if self._faults:
             raise LayoutError(tuple(dict.fromkeys(self._faults)))
         layouts = {each: layout for each, layout in self._layouts.items() if layout is not None}
         ordered = {each: layouts[each] for each in self._declared if each in layouts}
         texts = {each: print_declaration(self._declared[each]) for each in ordered}
-        return claims.Module(name, ordered, tuple(each for each in found if each), texts)
+        texts |= {each: print_declaration(names.declared[each]) for each in tables}
+        return claims.Module(name, ordered, found, texts, tables, said)
 
     def _plain(self, name: str) -> Layout | None:
         """The layout of that name, its parameters left open; its faults are reported once."""
@@ -148,19 +171,7 @@ class _Elaborator:
             span = declaration.name.span
             hint = f"write `layout {declaration.name.text}(n, c, h, w) = ...`"
             raise fault("L208", "the layout names no axes", span, help=hint)
-        seen: dict[str, ast.Name] = {each.text: each for each in declaration.parameters}
-        parameters = dict(seen)
-        refuse_repeats("parameter", declaration.parameters)
-        axes: list[Axis] = []
-        for axis in declaration.axes:
-            if axis.name.text in seen:
-                raise twice("axis", axis.name, seen[axis.name.text])
-            seen[axis.name.text] = axis.name
-            axes.append(axis_of(axis))
-            match axes[-1].extent:
-                case Extent(name) if name in parameters:
-                    raise twice("extent", ast.Name(name, axis.name.span), parameters[name])
-        return tuple(axes)
+        return axes_of(declaration.axes, declaration.parameters)
 
     def _alias(
         self, declaration: ast.LayoutDecl, body: ast.Reference, parameters: Mapping[str, Expr]
@@ -204,7 +215,37 @@ class _Elaborator:
         self._plain(name)
         return self._layout(declaration, values)
 
+    def _table_claim(self, claim: ast.ClaimDecl) -> claims.TableClaim | None:
+        try:
+            table = self._tables.referred(claim.subject)
+            table = replace(table, name=print_body(claim.subject))
+            parameters = {name: Extent(name) for name in table.parameters}
+            where = scope_of(table.axes, parameters).conditions(claim.where)
+            predicate: claims.Sound | claims.Inverts
+            match claim.predicate:
+                case ast.Inverts(reference):
+                    other = self._on_axes(table.frame, reference)
+                    predicate = claims.Inverts(other)
+                case plain:
+                    predicate = plain_predicate(plain, table, claim.span)
+        except Fault as found:
+            self._report(found)
+            return None
+        text = print_declaration(claim)
+        return claims.TableClaim(claim.polarity, table, predicate, where, text)
+
+    def _on_axes(self, layout: Layout, reference: ast.Reference) -> Layout:
+        """The layout that a reference names, on the axes of another."""
+        other = self._referred(reference, {})
+        if other is None:
+            raise silent(reference.span)
+        named = replace(other, name=print_body(reference))
+        return on_axes_of(layout, named, reference.span)
+
     def _parameters_of(self, name: ast.Name) -> list[str]:
+        if name.text in self._tables:
+            message = f"`{name.text}` is a table, and a layout is named here"
+            raise fault("L201", message, name.span)
         if name.text in self._declared:
             return [each.text for each in self._declared[name.text].parameters]
         if name.text in self._known:
@@ -286,6 +327,10 @@ class _Elaborator:
                 return claims.Aligns(run_of(scope, places), number.value, element_of(element))
             case ast.Equals(right):
                 return self._equality(right, layout, scope)
+            case ast.Inverts(reference):
+                message = f"`{layout.name}` is a layout, and only a table inverts one"
+                hint = f"write `{layout.name} == {print_body(reference)}`"
+                raise fault("L304", message, reference.span, help=hint)
 
     def _equality(
         self, right: ast.Reference | ast.Coordinates | ast.Expression, layout: Layout, scope: Scope
@@ -297,9 +342,5 @@ class _Elaborator:
         if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
             right = ast.Reference(right, (), right.span)
         if isinstance(right, ast.Reference):
-            other = self._referred(right, {})
-            if other is None:
-                raise silent(right.span)
-            named = replace(other, name=print_body(right))
-            return claims.EqualsLayout(on_axes_of(layout, named, right.span))
+            return claims.EqualsLayout(self._on_axes(layout, right))
         return claims.EqualsFormula(scope.value(right))

@@ -91,20 +91,42 @@ def axis_of(axis: ast.AxisDecl) -> Axis:
             return Axis(name.text, Extent(extent))
 
 
-def wrong_count(reference: ast.Reference, names: Sequence[str], given: int) -> str:
-    """Return the message for a layout with the wrong number of arguments."""
+def axes_of(declared: Sequence[ast.AxisDecl], parameters: Sequence[ast.Name]) -> tuple[Axis, ...]:
+    """Return the axes of a layout or table, whose names clash with none of its parameters."""
+    refuse_repeats("parameter", parameters)
+    seen: dict[str, ast.Name] = {each.text: each for each in parameters}
+    opened = dict(seen)
+    axes: list[Axis] = []
+    for axis in declared:
+        if axis.name.text in seen:
+            raise twice("axis", axis.name, seen[axis.name.text])
+        seen[axis.name.text] = axis.name
+        axes.append(axis_of(axis))
+        match axes[-1].extent:
+            case Extent(name) if name in opened:
+                raise twice("extent", ast.Name(name, axis.name.span), opened[name])
+    return tuple(axes)
+
+
+def wrong_count(
+    reference: ast.Reference, names: Sequence[str], given: int, kind: str = "layout"
+) -> str:
+    """Return the message for a layout or table with the wrong number of arguments."""
     count = f"{len(names)} parameter{'s' * (len(names) != 1)}" if names else "no parameters"
-    return f"the layout `{reference.name.text}` takes {count}, not {given}"
+    return f"the {kind} `{reference.name.text}` takes {count}, not {given}"
 
 
 def arguments_of(
-    reference: ast.Reference, names: Sequence[str], parameters: Mapping[str, Expr]
+    reference: ast.Reference,
+    names: Sequence[str],
+    parameters: Mapping[str, Expr],
+    kind: str = "layout",
 ) -> dict[str, Expr]:
     """Return the value of each parameter that a reference gives."""
     if not reference.arguments:
         return {}
     if len(names) != len(reference.arguments):
-        message = wrong_count(reference, names, len(reference.arguments))
+        message = wrong_count(reference, names, len(reference.arguments), kind)
         raise fault("L210", message, reference.span)
     values: list[Expr] = []
     for argument in reference.arguments:

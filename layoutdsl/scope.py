@@ -84,15 +84,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The names of one layout.
+    """The names of one layout, or of the body of a table.
 
     Attributes:
-        axes: the extent of each index.
+        axes: the extent of each index; in a table, of each slot coordinate.
         symbols: what each upper-case name, and each parameter, stands for.
+        called: what messages call an index here.
     """
 
     axes: Mapping[str, Expr]
     symbols: Mapping[str, Expr] = field(default_factory=dict)
+    called: str = "an axis"
 
     def coordinate(self, place: ast.Place) -> Coordinate:
         """Return the coordinate with its declared or natural extent."""
@@ -181,9 +183,8 @@ class Scope:
         axis = self.axes.get(name.text.lower())
         if isinstance(axis, Extent):
             hint = f"the extent of `{name.text.lower()}` is called `{axis.name}`"
-        raise fault(
-            "L201", f"`{name.text}` is neither an axis nor an extent here", name.span, help=hint
-        )
+        message = f"`{name.text}` is neither {self.called} nor an extent here"
+        raise fault("L201", message, name.span, help=hint)
 
     def _operation(self, operation: ast.Operation) -> Expr:
         left = self._value(operation.left)

@@ -19,8 +19,10 @@ from layoutdsl.claims import Module
 from layoutdsl.model import Layout
 from layoutdsl.scope import did_you_mean
 from layoutdsl.source import Source
+from layoutdsl.table import Table
 
 _DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
+_TABLES = re.compile(r"^[ \t]*table[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
 _WITH_ARGUMENTS = re.compile(r"([A-Za-z_]\w*)\s*<([\s\w,]*)>", re.ASCII)
 
 
@@ -58,11 +60,13 @@ def parse(text: str, name: str = "<text>") -> Module:
     """
     if not isinstance(text, str):
         raise TypeError(f"a text is parsed, not a {type(text).__name__}")
-    return elaborated(Source(name, text), _Shelf())
+    return elaborated(Source(name, text), _Shelf(), _TableShelf())
 
 
-def elaborated(source: Source, known: Mapping[str, Layout]) -> Module:
-    """Return the layouts and claims of a text that may use the layouts ``known`` by name.
+def elaborated(
+    source: Source, known: Mapping[str, Layout], tables: Mapping[str, Table] | None = None
+) -> Module:
+    """Return the layouts and claims of a text that may use ``known`` and ``tables`` by name.
 
     Raises:
         LayoutError: with every fault of the text.
@@ -70,7 +74,7 @@ def elaborated(source: Source, known: Mapping[str, Layout]) -> Module:
     from layoutdsl.elaborate import elaborate
     from layoutdsl.syntax import parser
 
-    return elaborate(parser.parse(source), source.name, known)
+    return elaborate(parser.parse(source), source.name, known, tables)
 
 
 def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout:
@@ -88,6 +92,19 @@ def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout
         return module[name]
     made = "_".join([wanted, *re.findall(r"\w+", applied[2])])
     return elaborated(Source(name, f"layout {made} = {name}"), module)[made]
+
+
+def pick_table(tables: Mapping[str, Table], name: str) -> Table | None:
+    """Return a table by name, its parameters perhaps given as in ``T<8>``; ``None`` if not there.
+
+    Raises:
+        LayoutError: the parameters do not fit.
+    """
+    wanted = _bare(name)
+    if wanted not in tables or wanted == name.strip():
+        return tables.get(wanted)
+    claims = elaborated(Source(name, f"prove {name}"), {}, tables).table_claims
+    return claims[0].table
 
 
 def library(name: str) -> Layout:
@@ -112,7 +129,10 @@ def library_module() -> Module:
     found = library_families()
     layouts = {name: layout for each in found for name, layout in each.items()}
     texts = {name: text for each in found for name, text in each.texts.items()}
-    return Module("library", layouts, tuple(c for each in found for c in each.claims), texts)
+    tables = {name: table for each in found for name, table in each.tables.items()}
+    claims = tuple(c for each in found for c in each.claims)
+    said = tuple(c for each in found for c in each.table_claims)
+    return Module("library", layouts, claims, texts, tables, said)
 
 
 def library_families() -> tuple[Module, ...]:
@@ -121,15 +141,21 @@ def library_families() -> tuple[Module, ...]:
 
 
 def family_of(name: str) -> Module:
-    """Return the family of the library that a layout belongs to; parameters may follow the name.
+    """Return the family that a layout or table belongs to; parameters may follow the name.
 
     Raises:
         ValueError: the library has none of that name.
     """
-    wanted = re.split(r"\s*<", name, maxsplit=1)[0]
+    wanted = _bare(name)
+    if wanted in _table_families():
+        return _family(_table_families()[wanted])
     if wanted not in _families():
         pick(_Shelf(), name, "in the library")
     return _family(_families()[wanted])
+
+
+def _bare(name: str) -> str:
+    return re.split(r"\s*<", name, maxsplit=1)[0]
 
 
 @cache
@@ -141,6 +167,12 @@ def _texts() -> Mapping[str, str]:
 def _families() -> Mapping[str, str]:
     """The file of each layout, read off the text without parsing it."""
     return {name: file for file, text in _texts().items() for name in _DECLARED.findall(text)}
+
+
+@cache
+def _table_families() -> Mapping[str, str]:
+    """The file of each table, read off the text without parsing it."""
+    return {name: file for file, text in _texts().items() for name in _TABLES.findall(text)}
 
 
 @cache
@@ -165,3 +197,19 @@ class _Shelf(Mapping[str, Layout]):
 
     def __bool__(self) -> bool:
         return True  # whoever asks whether there is a library must not make us read it
+
+
+class _TableShelf(Mapping[str, Table]):
+    """The library's tables by name; a family is read when one of them is first asked for."""
+
+    def __getitem__(self, name: str) -> Table:
+        return _family(_table_families()[name]).tables[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _table_families()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_table_families())
+
+    def __len__(self) -> int:
+        return len(_table_families())

@@ -134,7 +134,7 @@ def test_prove(module: layoutdsl.Module) -> None:
 
 @pytest.mark.parametrize("wrong", ["x", 3, None, ["x"], b"layout A(c) = [c]"])
 def test_what_is_no_layout_is_not_proved(wrong: object) -> None:
-    with pytest.raises(TypeError, match="a layout, a module or claims are proved, not a "):
+    with pytest.raises(TypeError, match="a layout, a table, a module or claims are proved, not a "):
         layoutdsl.prove(wrong)  # type: ignore[arg-type]
     if not isinstance(wrong, str):
         with pytest.raises(TypeError, match="a text is parsed, not a "):

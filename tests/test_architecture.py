@@ -14,11 +14,11 @@ HOUSE = Path(layoutdsl.__file__).parent
 
 # Room: the floor it is on, and the rooms that it may know; a room may always know itself.
 SOURCE = {"source", "resources"}
-MEANING = {"expr", "model", "bounds", "claims"}
-READING = {"digits", "inverse"}
+MEANING = {"expr", "model", "table", "bounds", "claims"}
+READING = {"digits", "inverse", "inference"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
-ELABORATION = {"scope", "rules", "elaborate"}
+ELABORATION = {"scope", "rules", "elaborate", "elaborate_table"}
 CORE = SOURCE | MEANING | READING
 
 ROOMS: dict[str, tuple[int, set[str]]] = {

@@ -126,6 +126,12 @@ HAND_MADE = {
     "2000 aliases backwards": "\n".join([*reversed(CHAIN), CUT]),
     "alias of itself": "layout A = A",
     "aliases in a circle": "layout A<k> = B<3>\nlayout B<k> = A<4>",
+    "4000 tables": "\n".join(f"table T{n}(c)[a: C] = (c = a)" for n in range(4000)),
+    "5000 slot coordinates": f"table T(c)[{', '.join(['a: C'] * 5000)}] = (c = a)",
+    "5000 indices": f"table T(c)[a: C] = ({', '.join(['c = a'] * 5000)})",
+    "deep index": f"table T(c)[a: C] = (c = {nested('(', 'a', '%7/2)', 48)})",
+    "product of sums of slots": f"table T(c)[a: C] = (c = {'*'.join(['(a + C)'] * 12)})",
+    "5000 claims about a table": "table T(c)[a: C] = (c = a)\n" + "prove T inverts T\n" * 5000,
     "5000 conditions": body("c") + " where " + ", ".join(["C > 1"] * 5000),
     "5000 comparisons": body("c") + " where " + " < ".join(["C"] * 5000),
 }
@@ -148,8 +154,8 @@ def test_any_bytes(data: bytes) -> None:
 
 WORDS = [
     *"()[]<>{},:;=+-*/%&^.#?$",
-    *("layout", "prove", "refute", "fill", "of", "offset", "where", "in", "fits", "keeps"),
-    *("offsets", "fit", "computes", "bits"),
+    *("layout", "table", "inverts", "prove", "refute", "fill", "of", "offset", "where", "in"),
+    *("fits", "keeps", "offsets", "fit", "computes", "bits"),
     *("contiguous", "aligns", "to", "bytes", "==", "!=", "<=", ">=", "<<", ">>", "//", ".."),
     *(
         "ceil",

@@ -12,9 +12,11 @@ from layoutdsl.cli.exits import usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import coloured, say, say_json
 from layoutdsl.cli.targets import index_of, shape_of, target
+from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.show.places import Placement
+    from layoutdsl.show.read_slot import ReadSlot
     from layoutdsl.show.slots import Held
 
 PAGE = 100
@@ -57,17 +59,25 @@ def at(written: str, shape: str, offset: int, form: str) -> None:
 
     \b
       layoutdsl at NCHW16c --shape 2,20,3,4 757
+      layoutdsl at MaceChannelMajorTable --shape 1,2,3,6 9
     """
+    from layoutdsl.show.read_slot import read_slot, read_slot_text
     from layoutdsl.show.slots import at as slot
     from layoutdsl.show.words import held_text
 
-    layout = target(written).layout
+    subject = target(written).subject
+    found: Held | ReadSlot
     with usage():
-        found: Held = slot(layout, offset, shape_of(layout, shape))
+        if isinstance(subject, Table):
+            found = read_slot(subject, offset, shape_of(subject.frame, shape))
+            answer = read_slot_text(found)
+        else:
+            found = slot(subject, offset, shape_of(subject, shape))
+            answer = held_text(found)
     if form == "json":
         say_json(found.as_json())
     else:
-        say(held_text(found))
+        say(answer)
 
 
 @click.command()

@@ -14,9 +14,10 @@ from layoutdsl.cli.targets import Target, target
 from layoutdsl.source import LayoutError
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import Claim, Module
+    from layoutdsl.claims import AnyClaim, Module
     from layoutdsl.cli.verdicts import Verdict
     from layoutdsl.model import Layout
+    from layoutdsl.table import Table
 
 
 @click.command(short_help="Check that a spec is well formed.")
@@ -36,7 +37,7 @@ def check(file: str, form: str) -> int:
     except LayoutError as failure:
         if form != "json":
             raise
-        say_json({**faults_json(failure), "layouts": [], "claims": []})
+        say_json({**faults_json(failure), "layouts": [], "tables": [], "claims": []})
         return Exit.USAGE
     if form == "json":
         say_json(_module_json(module))
@@ -50,7 +51,8 @@ def _module_json(module: Module) -> dict[str, Any]:
         "status": "ok",
         "diagnostics": [],
         "layouts": [layout_json(each) for each in module.values()],
-        "claims": [claim.text for claim in module.claims],
+        "tables": [table_json(each) for each in module.tables.values()],
+        "claims": [claim.text for claim in module.all_claims],
     }
 
 
@@ -75,15 +77,35 @@ def layout_json(layout: Layout) -> dict[str, Any]:
     }
 
 
+def table_json(table: Table) -> dict[str, Any]:
+    """Return what a table is, as plain values."""
+    from layoutdsl.expr import text
+    from layoutdsl.show.declaration import table_declaration
+
+    return {
+        "name": table.name,
+        "text": table_declaration(table),
+        "axes": [{"name": axis.name, "extent": text(axis.extent)} for axis in table.axes],
+        "slots": [{"name": slot.name, "extent": text(slot.extent)} for slot in table.slots],
+        "index": {a.name: text(e) for a, e in zip(table.axes, table.index, strict=True)},
+        "where": [str(condition) for condition in table.where],
+        "parameters": list(table.parameters),
+    }
+
+
 def _well_formed(module: Module) -> str:
-    from layoutdsl.show.declaration import axes_text, body
+    from layoutdsl.show.declaration import axes_text, body, decoded_text, slots_text
 
     rows = [(layout.name, f"{axes_text(layout)} = {body(layout)}") for layout in module.values()]
+    for table in module.tables.values():
+        written = f"{axes_text(table)}{slots_text(table)} = {decoded_text(table)}"
+        rows.append((table.name, written))
     width = max((len(name) for name, _ in rows), default=0)
     lines = [f"{name:<{width}}  {written}" for name, written in rows]
-    claims, layouts = len(module.claims), len(rows)
-    counts = f"{_count(layouts, 'layout')}, {_count(claims, 'claim')}: well formed"
-    return "\n".join([*lines, counts])
+    claims = len(module.all_claims)
+    counts = [_count(len(module), "layout")]
+    counts += [_count(len(module.tables), "table")] if module.tables else []
+    return "\n".join([*lines, f"{', '.join([*counts, _count(claims, 'claim')])}: well formed"])
 
 
 def _count(number: int, noun: str) -> str:
@@ -98,11 +120,12 @@ def _count(number: int, noun: str) -> str:
 @click.option("-v", "--verbose", count=True, help="List every property, and every counterexample.")
 @JSON
 def prove(written: str, range_: str | None, verbose: int, form: str) -> int:
-    """Prove a layout, or a file with its claims, for every shape.
+    """Prove a layout or table, or a file with its claims, for every shape.
 
     Every layout is checked without asking: extents hold, offsets are in bounds, no two elements
-    share one, decoding inverts encoding, padding is exact. A refutation comes with the smallest
-    shape found, and a command line that replays it.
+    share one, decoding inverts encoding, padding is exact. Of a table: every element lies in
+    exactly one slot. A refutation comes with the smallest shape found, and a command line that
+    replays it.
 
     \b
       layoutdsl prove demo.layout
@@ -123,15 +146,15 @@ def prove(written: str, range_: str | None, verbose: int, form: str) -> int:
     return _report(chosen, claims, verbose, form)
 
 
-def _claims(chosen: Target) -> tuple[Claim, ...]:
+def _claims(chosen: Target) -> tuple[AnyClaim, ...]:
     from layoutdsl.api import claims_about, claims_of
 
     if chosen.name is None:
         return claims_of(chosen.module)
-    return claims_about(chosen.module, chosen.layout)
+    return claims_about(chosen.module, chosen.subject)
 
 
-def _report(chosen: Target, claims: tuple[Claim, ...], verbose: int, form: str) -> int:
+def _report(chosen: Target, claims: tuple[AnyClaim, ...], verbose: int, form: str) -> int:
     from layoutdsl.api import Report, checks
     from layoutdsl.cli.verdicts import summary, verdict_of, verdict_text
 

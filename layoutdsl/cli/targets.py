@@ -12,8 +12,9 @@ from layoutdsl.cli.exits import Exit, Failure, reading, reason, usage
 from layoutdsl.expr import text
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import Claim, Module
+    from layoutdsl.claims import AnyClaim, Module
     from layoutdsl.model import Layout, Shape
+    from layoutdsl.table import Table
 
 SHIELD = "\0"
 """Stands before ``-:NAME``, which click would take for an option."""
@@ -49,6 +50,11 @@ class Target:
         if self.name is not None:
             from layoutdsl.api import pick
 
+            wanted = _bare(self.name)
+            if wanted in self.module.tables and wanted not in self.module:
+                message = f"`{wanted}` is a table, and a layout is needed"
+                instead = "`prove` and `at` take tables; ask the rest of the layout that it inverts"
+                raise Failure(Exit.USAGE, message, instead)
             with usage():
                 return pick(self.module, self.name, f"in {self.called}")
         if len(self.module) != 1:
@@ -62,13 +68,23 @@ class Target:
         """The layout that is named, or all."""
         return tuple(self.module.values()) if self.name is None else (self.layout,)
 
-    def spelled(self, claim: Claim) -> str:
-        """Return how a command line names the layout of a claim: here, or in the library."""
+    @property
+    def subject(self) -> Layout | Table:
+        """The layout or table that is named; what a layout is called comes first."""
+        from layoutdsl.api import pick_table
+
+        named = self.name is not None and _bare(self.name) not in self.module
+        with usage():
+            found = pick_table(self.module.tables, self.name or "") if named else None
+        return self.layout if found is None else found
+
+    def spelled(self, claim: AnyClaim) -> str:
+        """Return how a command line names what a claim is about: here, or in the library."""
         subject = _SUBJECT.match(claim.text)
-        name = subject[1] if subject else claim.layout.name
-        if self.name is not None and claim.layout == self.layout:
+        name = subject[1] if subject else claim.subject.name
+        if self.name is not None and claim.subject == self.subject:
             name = self.name
-        here = self.place and _bare(name) in self.module
+        here = self.place and (_bare(name) in self.module or _bare(name) in self.module.tables)
         return f"{self.place}:{name}" if here else name
 
 

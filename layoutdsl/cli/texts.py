@@ -58,13 +58,13 @@ def _sections() -> dict[str, tuple[str, str]]:
 @click.command("list", short_help="List the layouts of the library.")
 @JSON
 def list_library(form: str) -> None:
-    """List the layouts of the library, each with its source.
+    """List the layouts and tables of the library, each with its source.
 
     \b
       layoutdsl list
     """
     from layoutdsl.api import library_families
-    from layoutdsl.cli.proofs import layout_json
+    from layoutdsl.cli.proofs import layout_json, table_json
 
     families = library_families()
     if form == "json":
@@ -73,7 +73,12 @@ def list_library(form: str) -> None:
             for family in families
             for name, layout in family.items()
         ]
-        say_json({"layouts": found})
+        tables = [
+            {**table_json(table), "family": _family(family), "source": _source(family, name)}
+            for family in families
+            for name, table in family.tables.items()
+        ]
+        say_json({"layouts": found, "tables": tables})
         return
     say("\n\n".join(map(_family_text, families)))
 
@@ -83,11 +88,13 @@ def _family(family: Module) -> str:
 
 
 def _family_text(family: Module) -> str:
-    from layoutdsl.show.declaration import declaration
+    from layoutdsl.show.declaration import declaration, table_declaration
 
     lines = [click.style(_family(family), bold=True)]
-    for name, layout in family.items():
-        lines.append(f"  {declaration(layout).removeprefix('layout ')}")
+    spelled = {name: declaration(each).removeprefix("layout ") for name, each in family.items()}
+    spelled |= {name: table_declaration(each) for name, each in family.tables.items()}
+    for name, written in spelled.items():
+        lines.append(f"  {written}")
         source = _source(family, name)
         lines += [click.style(f"      {source}", dim=True)] if source else []
     return "\n".join(lines)
@@ -98,7 +105,7 @@ def _source(family: Module, name: str) -> str:
     from layoutdsl import resources
 
     lines = dict(resources.library_families())[family.name].splitlines()
-    declared = re.compile(rf"\s*layout\s+{name}\b")
+    declared = re.compile(rf"\s*(layout|table)\s+{name}\b")
     number = next(k for k, line in enumerate(lines) if declared.match(line))
     remark: list[str] = []
     while number and lines[number - 1].startswith("#"):
@@ -118,5 +125,5 @@ def print_file(file: str) -> None:
     from layoutdsl.cli.targets import target
 
     module = target(file).module
-    for text in (*module.texts.values(), *(claim.text for claim in module.claims)):
+    for text in (*module.texts.values(), *(claim.text for claim in module.all_claims)):
         say(text)

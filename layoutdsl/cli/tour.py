@@ -13,7 +13,7 @@ import click
 from layoutdsl.cli.output import say
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import Claim, Module
+    from layoutdsl.claims import AnyClaim, Module
     from layoutdsl.model import Layout
     from layoutdsl.prove.verdict import Status
 
@@ -104,7 +104,7 @@ def _overflow(module: Module) -> None:
     _verdict(module.claims[0], "refuted")
 
 
-def _verdict(claim: Claim, expected: Status) -> None:
+def _verdict(claim: AnyClaim, expected: Status) -> None:
     from layoutdsl.api import Report, checks
     from layoutdsl.cli.verdicts import Verdict, verdict_text
 

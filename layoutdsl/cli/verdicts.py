@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.claims import Sound
+from layoutdsl.claims import AnyClaim, Claim, Sound
 from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target
 from layoutdsl.show.words import index_text, named_text
+from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.prove.verdict import Checked, Counterexample, Finding
@@ -45,7 +46,7 @@ class Verdict:
         return {
             "claim": checked.claim.text,
             "polarity": checked.claim.polarity,
-            "layout": checked.claim.layout.name,
+            _kind(checked.claim): checked.claim.subject.name,
             "status": checked.status,
             "passed": checked.passed,
             "seconds": round(self.seconds, 4),
@@ -53,18 +54,23 @@ class Verdict:
         }
 
 
+def _kind(claim: AnyClaim) -> str:
+    return "layout" if isinstance(claim, Claim) else "table"
+
+
 def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
     from layoutdsl.prove.verdict import Proved, Refuted, Undecided
 
     match finding:
-        case Proved(name, conditions, certificate, queries):
-            return {
+        case Proved(name, conditions, certificate, queries, says):
+            found = {
                 "property": name,
                 "status": "proved",
                 "conditions": list(conditions),
                 "certificate": certificate,
                 "queries": queries,
             }
+            return {**found, "says": says} if says else found
         case Refuted(name, example):
             return {
                 "property": name,
@@ -94,6 +100,7 @@ def verdict_text(verdict: Verdict, verbosity: int) -> str:
         lines += _undecided(checked)
     elif checked.status == "proved" and verbosity == 0:
         lines += [f"  where {each}" for each in _conditions(checked)]
+        lines += [f"  {each}" for each in _said_besides(checked)]
     if verbosity:
         lines += _findings(verdict)
     return "\n".join(lines)
@@ -107,7 +114,7 @@ def _range(checked: Checked) -> str:
     """For which shapes; where the claim says so itself, nothing."""
     if checked.claim.where:
         return ""
-    conditions = ", ".join(map(str, checked.claim.layout.where))
+    conditions = ", ".join(map(str, checked.claim.subject.where))
     return f" for all shapes{' where ' + conditions if conditions else ''}"
 
 
@@ -147,6 +154,12 @@ def _conditions(checked: Checked) -> list[str]:
     return list(dict.fromkeys(condition for each in found for condition in each))
 
 
+def _said_besides(checked: Checked) -> list[str]:
+    from layoutdsl.prove.verdict import Proved
+
+    return [each.says for each in checked.findings if isinstance(each, Proved) and each.says]
+
+
 def _undecided(checked: Checked) -> list[str]:
     from layoutdsl.prove.verdict import Undecided
 
@@ -168,7 +181,8 @@ def _findings(verdict: Verdict) -> list[str]:
     for each in verdict.checked.findings:
         if isinstance(each, Proved):
             conditions = f"  where {', '.join(each.conditions)}" if each.conditions else ""
-            lines.append(f"  proved  {each.property}{conditions}")
+            says = f": {each.says}" if each.says else ""
+            lines.append(f"  proved  {each.property}{conditions}{says}")
         elif isinstance(each, Refuted):
             lines += [f"  {line}" for line in example_lines(each.example)]
     return lines
@@ -203,10 +217,12 @@ def example_lines(example: Counterexample) -> list[str]:
 
 def _replay(example: Counterexample, verdict: Verdict) -> str | None:
     """Return the command line that shows the last point, where that is an index."""
-    layout = verdict.checked.claim.layout
+    layout = verdict.checked.claim.subject
+    point = example.points[-1] if example.points else None
+    if isinstance(layout, Table):
+        return _replay_slot(example, layout, verdict.spelled)
     if not verdict.spelled:
         return None
-    point = example.points[-1] if example.points else None
     axes = tuple(axis.name for axis in layout.axes)
     if point is None or tuple(name for name, _ in point.index) != axes:
         return None
@@ -219,6 +235,21 @@ def _replay(example: Counterexample, verdict: Verdict) -> str | None:
     index = [value for _, value in point.index]
     words = ["layoutdsl", "where", verdict.spelled, "--shape", ",".join(map(str, shape))]
     return shlex.join([*words, "--index", ",".join(map(str, index))])
+
+
+def _replay_slot(example: Counterexample, table: Table, spelled: str) -> str | None:
+    """Return the command line that shows the last slot of a counterexample to a table."""
+    slots = tuple(slot.name for slot in table.slots)
+    point = example.points[-1] if example.points else None
+    if not spelled or point is None or tuple(name for name, _ in point.index) != slots:
+        return None
+    shape = dict(example.shape)
+    number = 0
+    for (_, value), extent in zip(point.index, table.box(shape), strict=True):
+        number = number * extent + value
+    given = [*table.frame.shape_of(shape), *(shape[name] for name in table.parameters)]
+    words = ["layoutdsl", "at", spelled, "--shape", ",".join(map(str, given)), str(number)]
+    return shlex.join(words)
 
 
 def verdict_of(target: Target, checked: Checked, seconds: float) -> Verdict:

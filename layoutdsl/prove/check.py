@@ -12,6 +12,7 @@ from typing import assert_never
 
 from layoutdsl.claims import (
     Aligns,
+    AnyClaim,
     Claim,
     Computes,
     EqualsFormula,
@@ -20,6 +21,7 @@ from layoutdsl.claims import (
     Keeps,
     OffsetsFit,
     Sound,
+    TableClaim,
 )
 from layoutdsl.expr import Expr
 from layoutdsl.model import ElementType, Layout
@@ -34,14 +36,15 @@ from layoutdsl.prove.run_statement import start_of
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values
 from layoutdsl.prove.statement import Ground
+from layoutdsl.prove.table_check import table_findings
 from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.verdict import Checked, Counterexample, Finding, Proved, Refuted, Undecided
 
 Progress = Callable[[str], None]
 
 
-def check(claim: Claim, progress: Progress | None = None) -> Checked:
-    """Return what was found of each property of a claim.
+def check(claim: AnyClaim, progress: Progress | None = None) -> Checked:
+    """Return what was found of each property of a claim about a layout or a table.
 
     A solver that is missing, dies or hangs makes properties undecided, with the reason.
 
@@ -50,6 +53,8 @@ def check(claim: Claim, progress: Progress | None = None) -> Checked:
         progress: told what is being done.
     """
     tell = progress or (lambda _: None)
+    if isinstance(claim, TableClaim):
+        return Checked(claim, table_findings(claim, tell))
     layout, predicate = claim.ranged, claim.predicate
     match predicate:
         case Sound():

@@ -15,7 +15,7 @@ from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.run_statement import Start
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Vocabulary, step_name
+from layoutdsl.prove.terms import Vocabulary, index_name, step_name
 
 Splits: TypeAlias = Sequence[tuple[str, tuple[str, ...]]]
 """The name of a value, and those of its parts, most major first."""
@@ -65,6 +65,7 @@ def _by_normal_forms(
     plain = Vocabulary(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
+    _know_single(arithmetic, ground)
     refine(arithmetic, plain, exprs, range_)
     for value, found in splits:
         _put_together(arithmetic, value, found)
@@ -113,6 +114,17 @@ def _put_together(arithmetic: Arithmetic, value: str, parts: tuple[str, ...]) ->
         moves = (By(first, backwards=True), *folds, By(second))
         fact = script.calculate(canonical(key), *moves)
         arithmetic.values.know_sum(key, split, fact)
+
+
+def _know_single(arithmetic: Arithmetic, ground: Ground) -> None:
+    """The only index along an axis of one element is zero."""
+    for axis in ground.layout.axes:
+        name = index_name(axis.name)
+        low = arithmetic.script.find(("<=", 0, name))
+        high = arithmetic.script.find(("<", name, 1))
+        if low is not None and high is not None:
+            zero = arithmetic.script.have(("=", name, 0), low, high)
+            arithmetic.values.know(name, {}, zero)
 
 
 def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:

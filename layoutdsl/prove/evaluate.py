@@ -68,9 +68,9 @@ class Evaluator:
         self._values: dict[Term, tuple[Polynomial, str]] = {}
         self._sums: dict[tuple[Any, ...], tuple[Polynomial, str]] = {}
 
-    def know(self, name: str, value: Polynomial, fact: str) -> None:
-        """Remember that ``name`` equals a polynomial; ``fact`` is that equation."""
-        self._values[name] = (value, fact)
+    def know(self, term: Term, value: Polynomial, fact: str) -> None:
+        """Remember that a name, or a term, equals a polynomial; ``fact`` is that equation."""
+        self._values[term] = (value, fact)
 
     def know_sum(self, key: Polynomial, value: Polynomial, fact: str) -> None:
         """Remember that one polynomial equals another; ``fact`` says so of their normal forms."""

@@ -176,6 +176,14 @@ class Script:
                 )
         raise Stuck(f"{move.fact} is no equation")
 
+    def left(self, fact: str) -> Term:
+        """Return the left side of an equation."""
+        match self._facts[fact]:
+            case ("=", start, _):
+                left: Term = start
+                return left
+        raise Stuck(f"{fact} is no equation")
+
     def right(self, fact: str) -> Term:
         """Return the right side of an equation."""
         match self._facts[fact]:

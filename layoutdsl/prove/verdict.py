@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from layoutdsl.claims import Claim
+from layoutdsl.claims import AnyClaim
 
 RANGE = "the shape range is not empty"
 EXTENTS = "every coordinate stays within its extent"
@@ -54,13 +54,14 @@ class Proved:
     """The property holds for every shape of the range, under the conditions named.
 
     ``certificate`` is the hash of the text that was checked; ``queries`` counts the questions that
-    the solver answered for it.
+    the solver answered for it. ``says`` is what else came out of the proof, in a few words.
     """
 
     property: str
     conditions: tuple[str, ...] = ()
     certificate: str = ""
     queries: int = 0
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ Finding: TypeAlias = Proved | Refuted | Undecided
 class Checked:
     """A claim with what was found of each of its properties."""
 
-    claim: Claim
+    claim: AnyClaim
     findings: tuple[Finding, ...]
 
     @property

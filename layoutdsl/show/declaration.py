@@ -1,10 +1,11 @@
-"""A layout as the language writes it, from its meaning alone: aliases and parameters resolved."""
+"""A layout or table as the language writes it, from its meaning: aliases, parameters resolved."""
 
 from __future__ import annotations
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.expr import Constant, coordinate_text, text
 from layoutdsl.model import Axis, Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.table import Table
 
 
 def declaration(layout: Layout) -> str:
@@ -14,7 +15,26 @@ def declaration(layout: Layout) -> str:
     return " ".join([head, "=", body(layout), *clauses(layout)])
 
 
-def axes_text(layout: Layout) -> str:
+def table_declaration(table: Table) -> str:
+    """Return the table in one line; elaborated, it means the same again."""
+    parameters = f"<{', '.join(table.parameters)}>" if table.parameters else ""
+    head = f"table {table.name}{parameters}{axes_text(table)}{slots_text(table)}"
+    where = [f"where {', '.join(map(str, table.where))}"] if table.where else []
+    return " ".join([head, "=", decoded_text(table), *where])
+
+
+def slots_text(table: Table) -> str:
+    """Return the slot coordinates of a table with their extents."""
+    return f"[{', '.join(f'{slot.name}: {text(slot.extent)}' for slot in table.slots)}]"
+
+
+def decoded_text(table: Table) -> str:
+    """Return the index that a table reads off a slot."""
+    pairs = zip(table.axes, table.index, strict=True)
+    return f"({', '.join(f'{axis.name} = {text(expr)}' for axis, expr in pairs)})"
+
+
+def axes_text(layout: Layout | Table) -> str:
     """Return the axes with the extents that are not just their names in upper case."""
     return f"({', '.join(map(_axis, layout.axes))})"
 

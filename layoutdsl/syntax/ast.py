@@ -169,8 +169,38 @@ class LayoutDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class SlotDecl:
+    """``i: W*C``: a slot coordinate of a table with its extent."""
+
+    name: Name
+    extent: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """``h = j%H``: the index along one axis, as a table reads it off a slot."""
+
+    axis: Name
+    value: Expression
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TableDecl:
+    """``table NAME<parameters>(axes)[slots] = (entries) where``."""
+
+    name: Name
+    parameters: tuple[Name, ...]
+    axes: tuple[AxisDecl, ...]
+    slots: tuple[SlotDecl, ...]
+    entries: tuple[Entry, ...]
+    where: WhereClause | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Sound:
-    """The checks that every layout has to pass."""
+    """The checks that every layout and table has to pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,12 +257,19 @@ class Aligns:
     element: Name
 
 
-Predicate: TypeAlias = Sound | Equals | Fits | OffsetsFit | Computes | Keeps | Aligns
+@dataclass(frozen=True, slots=True)
+class Inverts:
+    """``inverts ChannelMajor``."""
+
+    layout: Reference
+
+
+Predicate: TypeAlias = Sound | Equals | Fits | OffsetsFit | Computes | Keeps | Aligns | Inverts
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimDecl:
-    """``prove`` or ``refute``, a layout, and what is claimed of it."""
+    """``prove`` or ``refute``, a layout or a table, and what is claimed of it."""
 
     polarity: Polarity
     subject: Reference
@@ -241,8 +278,11 @@ class ClaimDecl:
     span: Span = field(compare=False, repr=False)
 
 
+Declaration: TypeAlias = LayoutDecl | TableDecl | ClaimDecl
+
+
 @dataclass(frozen=True, slots=True)
 class File:
     """All declarations of a text, in its order."""
 
-    declarations: tuple[LayoutDecl | ClaimDecl, ...]
+    declarations: tuple[Declaration, ...]

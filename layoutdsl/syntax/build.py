@@ -22,7 +22,9 @@ MOST_PLACES = 64
 Branch = Tree[Token]
 
 _CHAINS = frozenset({"xor", "masked", "shift", "sum", "product"})
-_LISTS = frozenset({"parameters", "axes", "places", "arguments", "call", "tuple"})
+_LISTS = frozenset(
+    {"parameters", "axes", "places", "arguments", "call", "tuple", "slots", "decoded"}
+)
 
 
 def _levels(branch: Branch) -> int:
@@ -41,11 +43,16 @@ class Builder:
     def file(self, tree: Branch) -> ast.File:
         """Return the declarations of the whole tree."""
         self._measure(tree)
-        declarations = [
-            self._layout(child) if child.data == "layout" else self._claim(child)
-            for child in _branches(tree)
-        ]
-        return ast.File(tuple(declarations))
+        return ast.File(tuple(map(self._declaration, _branches(tree))))
+
+    def _declaration(self, tree: Branch) -> ast.Declaration:
+        match tree.data:
+            case "layout":
+                return self._layout(tree)
+            case "table":
+                return self._table(tree)
+            case _:
+                return self._claim(tree)
 
     def _measure(self, tree: Branch) -> None:
         """Refuse what is too deep or too wide, before anything recurses into it."""
@@ -94,6 +101,29 @@ class Builder:
             tuple(self._clause(cast("Branch", clause)) for clause in clauses),
             self._span(tree),
         )
+
+    def _table(self, tree: Branch) -> ast.TableDecl:
+        name, parameters, axes, slots, entries, where = tree.children
+        return ast.TableDecl(
+            self._name(cast("Token", name)),
+            tuple(self._name(token) for token in _tokens(parameters)),
+            tuple(self._axis(each) for each in _branches(axes)),
+            tuple(self._slot(each) for each in _branches(slots)),
+            tuple(self._entry(each) for each in _branches(entries)),
+            None if where is None else self._where(cast("Branch", where)),
+            self._span(tree),
+        )
+
+    def _slot(self, tree: Branch) -> ast.SlotDecl:
+        name, extent = tree.children
+        return ast.SlotDecl(
+            self._name(cast("Token", name)), self._expression(cast("Branch", extent))
+        )
+
+    def _entry(self, tree: Branch) -> ast.Entry:
+        axis, value = tree.children
+        written = self._expression(cast("Branch", value))
+        return ast.Entry(self._name(cast("Token", axis)), written, self._span(tree))
 
     def _axis(self, tree: Branch) -> ast.AxisDecl:
         name, extent = tree.children
@@ -178,6 +208,8 @@ class Builder:
                 return form(self._atom(_tokens(width)[0]), self._counted(measure))
             case "computes":
                 return ast.Computes(self._atom(_tokens(_branches(tree)[0])[0]))
+            case "inverts":
+                return ast.Inverts(self._reference(_branches(tree)[0]))
             case "keeps":
                 return ast.Keeps(self._places(_branches(tree)[0]))
             case _:

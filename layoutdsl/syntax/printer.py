@@ -16,11 +16,13 @@ def print_file(file: ast.File) -> str:
     return "".join(f"{print_declaration(each)}\n" for each in file.declarations)
 
 
-def print_declaration(declaration: ast.LayoutDecl | ast.ClaimDecl) -> str:
+def print_declaration(declaration: ast.Declaration) -> str:
     """Return one declaration as one line of text."""
     match declaration:
         case ast.LayoutDecl():
             return _layout(declaration)
+        case ast.TableDecl():
+            return _table(declaration)
         case ast.ClaimDecl(polarity, subject, predicate, where):
             words = [polarity, _reference(subject), _predicate(predicate)]
             words.append("" if where is None else _clause(where))
@@ -57,10 +59,23 @@ def print_place(place: ast.Place) -> str:
     return value if place.extent is None else f"{value} : {print_expression(place.extent)}"
 
 
+def _table(table: ast.TableDecl) -> str:
+    slots = ", ".join(f"{each.name.text}: {print_expression(each.extent)}" for each in table.slots)
+    entries = ", ".join(
+        f"{each.axis.text} = {print_expression(each.value)}" for each in table.entries
+    )
+    axes = ", ".join(map(_axis, table.axes))
+    text = f"table {_head(table.name, table.parameters)}({axes})[{slots}] = ({entries})"
+    return text if table.where is None else f"{text} {_clause(table.where)}"
+
+
+def _head(name: ast.Name, parameters: tuple[ast.Name, ...]) -> str:
+    opened = f"<{', '.join(each.text for each in parameters)}>" if parameters else ""
+    return f"{name.text}{opened}"
+
+
 def _layout(layout: ast.LayoutDecl) -> str:
-    head = f"layout {layout.name.text}"
-    if layout.parameters:
-        head += f"<{', '.join(name.text for name in layout.parameters)}>"
+    head = f"layout {_head(layout.name, layout.parameters)}"
     if layout.axes is not None:
         head += f"({', '.join(map(_axis, layout.axes))})"
     return " ".join([f"{head} = {print_body(layout.body)}", *map(_clause, layout.clauses)])
@@ -135,6 +150,8 @@ def _predicate(predicate: ast.Predicate) -> str:
         case ast.Aligns(places, number, element):
             run = ", ".join(map(print_place, places))
             return f"aligns {run} to {number.value} bytes of {element.text}"
+        case ast.Inverts(layout):
+            return f"inverts {_reference(layout)}"
         case _:
             assert_never(predicate)
 

@@ -1,0 +1,157 @@
+"""What is found of a claim about a table: a proof first, then a counterexample, or why neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from layoutdsl.bounds import ZERO
+from layoutdsl.claims import Inverts, TableClaim
+from layoutdsl.digits import NotDigits, network
+from layoutdsl.expr import MixedRadix
+from layoutdsl.inference import NoLayout, flat, infer
+from layoutdsl.inverse import invert
+from layoutdsl.model import Layout
+from layoutdsl.prove import lemmas, refute, table_refute, table_statement
+from layoutdsl.prove.certificate import Certificate, establish
+from layoutdsl.prove.checker import Proof, Theorem
+from layoutdsl.prove.exhaust import whole_range
+from layoutdsl.prove.refute import At, Examples
+from layoutdsl.prove.script import Stuck
+from layoutdsl.prove.shapes import Values, small
+from layoutdsl.prove.table_proof import Inversion
+from layoutdsl.prove.table_refute import EVERY, ONCE
+from layoutdsl.prove.table_statement import fixed, fixed_layout, fixed_table
+from layoutdsl.prove.terms import Unstated
+from layoutdsl.prove.verdict import RANGE, Finding, Proved, Refuted, Undecided
+from layoutdsl.table import Table
+
+SMALL = 24
+"""Elements of the shapes at which a second fault is looked for, after a first was found."""
+
+
+def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Finding, ...]:
+    """Return what was found of each property that the claim speaks of."""
+    table, layout = claim.ranged, None
+    names: tuple[str, ...] = (EVERY, ONCE)
+    conditions: tuple[str, ...] = ()
+    if isinstance(claim.predicate, Inverts):
+        layout = claim.predicate.layout
+        names = (f"inverts {layout.name}",)
+        further = [each for each in layout.where if each not in table.where]
+        if further:
+            conditions = (f"`{layout.name}` is defined: {', '.join(map(str, further))}",)
+        table = replace(table, where=(*table.where, *further))
+    if refute.witness(table.frame) is None:
+        words = "no shape of the range was found, and of none anything holds"
+        return (Undecided(RANGE, words),)
+    tell(f"proving {claim.text}")
+    findings = _proved(table, layout, names)
+    if any(isinstance(each, Undecided) for each in findings):
+        tell(f"looking for a counterexample to {claim.text}")
+        findings = _tried(table, layout, findings)
+    return tuple(
+        replace(each, conditions=conditions) if isinstance(each, Proved) else each
+        for each in findings
+    )
+
+
+def _tried(
+    table: Table, layout: Layout | None, findings: tuple[Finding, ...]
+) -> tuple[Finding, ...]:
+    """What comes of trying shapes: all of them, where the range has few."""
+    if layout is None:
+        at = table_refute.uneven(table)
+    else:
+        at = table_refute.otherwise(table, layout, findings[0].property)
+    shapes = whole_range(table.frame)
+    if shapes is not None and sum(map(table.size, shapes)) <= table_refute.SLOTS:
+        examples = _collected(shapes, at, len(findings))
+        findings = tuple(Proved(each.property) for each in findings)
+    else:
+        sparing = table_refute.sparingly(table, at)
+        examples = refute.search(table.frame, table_refute.borders(table), sparing)
+        if examples:
+            again = table_refute.sparingly(table, at)
+            soon = _collected(small(table.frame, SMALL), again, len(findings))
+            examples = {**soon, **examples}
+    return tuple(
+        Refuted(each.property, examples[each.property]) if each.property in examples else each
+        for each in findings
+    )
+
+
+def _collected(shapes: Iterable[Values], at: At, most: int) -> Examples:
+    """The first counterexample to each property: where an element is lost, none need be doubled."""
+    found: Examples = {}
+    for values in shapes:
+        found = {**at(values), **found}
+        if len(found) == most:
+            break
+    return found
+
+
+def _proved(table: Table, layout: Layout | None, names: tuple[str, ...]) -> tuple[Finding, ...]:
+    values = fixed(table.where)
+    plain = fixed_table(table, values)
+    inferred = infer(plain)
+    target = inferred
+    if layout is not None:
+        target = fixed_layout(replace(layout, where=table.where), values)
+    reasons: list[str] = []
+    for candidate in dict.fromkeys((inferred, target)):
+        match candidate, target:
+            case Layout(), Layout():
+                try:
+                    theorems = _theorems(plain, target, flat(candidate))
+                except (Stuck, Unstated) as found:
+                    reasons.append(f"no proof was found: {found}")
+                    continue
+                says = f"it inverts `{target.name}`" if layout is None else ""
+                wanted = table_statement.theorems(plain, target)
+                outcome = _established(wanted, theorems, names, says)
+                if not isinstance(outcome, str):
+                    return outcome
+                reasons.append(outcome)
+            case NoLayout(reason), _:
+                reasons.append(f"no layout was read off it: {reason}")
+    return tuple(Undecided(name, reasons[0]) for name in names)
+
+
+def _theorems(table: Table, layout: Layout, digits: Layout) -> list[tuple[Theorem, Proof]]:
+    """Return the theorems that make a table the inverse of a layout, after those they rest on.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the table says what the checker's terms cannot.
+    """
+    inverse, wires = invert(digits), network(digits)
+    if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
+        why = inverse.reason if isinstance(inverse, NotDigits) else ""
+        raise Stuck(f"proofs need coordinates that are digits; {why}")
+    tuples = any(isinstance(each.whole, MixedRadix) for each in wires.chains)
+    if tuples or inverse.guards or digits.start != ZERO:
+        raise Stuck("proofs need a layout whose every slot is read by plain digits")
+    return list(Inversion(table, layout, digits, inverse, wires, lemmas.stated()).theorems())
+
+
+def _established(
+    wanted: tuple[Theorem, ...],
+    theorems: list[tuple[Theorem, Proof]],
+    names: tuple[str, ...],
+    says: str,
+) -> tuple[Finding, ...] | str:
+    """Return what was proved, or why it was not; ``wanted`` is what had to be shown."""
+    if not set(wanted) <= {theorem for theorem, _ in theorems}:
+        return "what was proved is not what was to be shown"
+    outcomes = establish(theorems)
+    failed = next((each for each in outcomes.values() if not each.established), None)
+    if failed is not None:
+        return failed.reason
+    questions = sum(each.questions for each in outcomes.values())
+    certificate = Certificate(tuple(theorems)).hash
+    first, *others = names
+    return (
+        Proved(first, (), certificate, questions, says),
+        *(Proved(name, (), certificate) for name in others),
+    )
