@@ -15,7 +15,6 @@ from layoutdsl.expr import Expr
 from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, establish
-from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import in_bounds, layout_findings
@@ -24,7 +23,16 @@ from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, ceilings
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import Unstated, extent_name
-from layoutdsl.prove.verdict import Checked, Counterexample, Finding, Proved, Refuted, Undecided
+from layoutdsl.prove.theorem import Proof, Theorem
+from layoutdsl.prove.verdict import (
+    PROPERTIES,
+    Checked,
+    Counterexample,
+    Finding,
+    Proved,
+    Refuted,
+    Undecided,
+)
 
 Progress = Callable[[str], None]
 
@@ -49,10 +57,18 @@ def check(claim: Claim, progress: Progress | None = None) -> Checked:
             assert_never(predicate)
 
 
+def given_up(claim: Claim, reason: str) -> Checked:
+    """Return a claim with all of its properties undecided."""
+    predicate = claim.predicate
+    names = PROPERTIES if isinstance(predicate, Sound) else (property_of(predicate),)
+    return Checked(claim, tuple(Undecided(name, reason) for name in names))
+
+
 Predicate = EqualsLayout | EqualsFormula | Fits | Keeps | Aligns
 
 
-def _property(predicate: Predicate) -> str:
+def property_of(predicate: Predicate) -> str:
+    """Return what a predicate says of a layout, in words."""
     match predicate:
         case EqualsLayout(other):
             return f"equals {other.name}"
@@ -67,8 +83,8 @@ def _property(predicate: Predicate) -> str:
 
 
 def _found(claim: Claim, layout: Layout, predicate: Predicate, tell: Progress) -> Finding:
-    name = _property(predicate)
-    common = _common(layout, predicate)
+    name = property_of(predicate)
+    common = common_range(layout, predicate)
     if refute.witness(common) is None:
         return Undecided(name, "no shape of the range was found, and of none anything holds")
     tell(f"proving {claim.text}")
@@ -87,21 +103,21 @@ def _tried(
     layout: Layout, predicate: Predicate, finding: Undecided, shapes: tuple[Values, ...]
 ) -> Finding:
     """What comes of trying every index of every shape of the range."""
-    tries = _tries(layout, predicate, finding.property)
-    if tries is None:
+    at = tries(layout, predicate, finding.property)
+    if at is None:
         return finding
     if isinstance(predicate, Fits):
         example = refute.overflow(layout, predicate.type.largest, predicate.type.name)
         if example is not None:
             return Refuted(finding.property, example)
-    examples = everywhere(shapes, tries)
+    examples = everywhere(shapes, at)
     if examples:
         return Refuted(finding.property, examples[finding.property])
-    return Proved(finding.property, _conditions(layout, predicate))
+    return Proved(finding.property, conditions_of(layout, predicate))
 
 
 def _proved(layout: Layout, predicate: Predicate) -> Finding:
-    name = _property(predicate)
+    name = property_of(predicate)
     try:
         proofs = [_proof(layout, predicate)]
         if isinstance(predicate, Fits):
@@ -114,16 +130,17 @@ def _proved(layout: Layout, predicate: Predicate) -> Finding:
         return Undecided(name, failed.reason)
     questions = sum(each.questions for each in outcomes)
     certificate = Certificate(tuple(proofs))
-    return Proved(name, _conditions(layout, predicate), certificate.hash, questions)
+    return Proved(name, conditions_of(layout, predicate), certificate, questions)
 
 
-def _common(layout: Layout, predicate: Predicate) -> Layout:
-    """The layout in the shapes for which both sides are defined."""
+def common_range(layout: Layout, predicate: Predicate) -> Layout:
+    """Return the layout in the shapes for which both sides are defined."""
     other = predicate.other.where if isinstance(predicate, EqualsLayout) else ()
     return replace(layout, where=tuple(dict.fromkeys((*layout.where, *other))))
 
 
-def _conditions(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
+def conditions_of(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
+    """Return under which conditions a predicate is proved."""
     match predicate:
         case Aligns(bytes=number):
             return (f"the buffer starts at a multiple of {number} bytes",)
@@ -134,10 +151,14 @@ def _conditions(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
     return ()
 
 
-def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
-    """Return the theorem that states a predicate, and the expressions that it divides."""
+def stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
+    """Return the theorem that states a predicate, and the expressions that it divides.
+
+    Raises:
+        Unstated: the checker's terms cannot say it.
+    """
     other = predicate.other if isinstance(predicate, EqualsLayout) else None
-    common = _common(layout, predicate)
+    common = common_range(layout, predicate)
     ground = statement.ground(common, more=() if other is None else (other,))
     match predicate:
         case EqualsLayout(other):
@@ -157,7 +178,7 @@ def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tupl
 
 def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
     """Return the theorem that states a predicate, and a proof of it."""
-    ground, theorem, spoken = _stated(layout, predicate)
+    ground, theorem, spoken = stated(layout, predicate)
     if isinstance(predicate, Fits):
         most = {extent_name(name): value for name, value in ceilings(layout).items()}
         return theorem, prove_fits(theorem, most, lemmas.stated())
@@ -169,7 +190,7 @@ def _spoken(*layouts: Layout) -> tuple[Expr, ...]:
     return tuple(expr for each in coordinates for expr in (each.value, each.extent))
 
 
-def _tries(layout: Layout, predicate: Predicate, name: str) -> At | None:
+def tries(layout: Layout, predicate: Predicate, name: str) -> At | None:
     """Return what tries one shape; ``None`` where the predicate cannot be tried."""
     match predicate:
         case Fits(type_):
@@ -199,7 +220,7 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
             exprs = (formula,)
         case Keeps(run) | Aligns(run):
             exprs = tuple(each.value for each in run)
-    at = _tries(layout, predicate, name)
+    at = tries(layout, predicate, name)
     if at is None:
         return None
     hint = None if isinstance(predicate, Fits) else _theorem(layout, predicate)
@@ -208,6 +229,6 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
 
 def _theorem(layout: Layout, predicate: Predicate) -> Theorem | None:
     try:
-        return _stated(layout, predicate)[1]
+        return stated(layout, predicate)[1]
     except Unstated:
         return None

@@ -13,12 +13,13 @@ from itertools import product as boxes
 from layoutdsl.claims import Aligns, IntegerType, Keeps
 from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
 from layoutdsl.model import Layout
-from layoutdsl.prove.checker import Theorem, question
 from layoutdsl.prove.claim_statement import flat, zeroed
+from layoutdsl.prove.question import question
 from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
 from layoutdsl.prove.solver import model
 from layoutdsl.prove.statement import coordinates, ground
 from layoutdsl.prove.terms import Unstated, extent_name
+from layoutdsl.prove.theorem import Theorem
 from layoutdsl.prove.verdict import BOUNDS, EXTENTS, INJECTIVE, Counterexample, Point
 
 EVALUATIONS = 40_000
@@ -248,6 +249,15 @@ def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | N
             if in_range(layout, smaller) and layout_size(layout, smaller) > largest:
                 values = smaller
                 break
+    return too_large_at(layout, values, largest, type_name)
+
+
+def too_large_at(
+    layout: Layout, values: Values, largest: int, type_name: str
+) -> Counterexample | None:
+    """Return a shape as counterexample, where its buffer has more than ``largest`` elements."""
+    if layout_size(layout, values) <= largest:
+        return None
     last = tuple(extent - 1 for extent in layout.shape_of(values))
     offset = layout.offset_at(bind_index(layout, values, last))
     words = f"-> offset {offset}; the size is {layout_size(layout, values)}, at most {largest} fits"
