@@ -6,12 +6,14 @@ heavy is imported by the verb that needs it, so a text with a fault in it waits 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
+from importlib.resources.abc import Traversable
 from os import PathLike
 from pathlib import Path
+from time import perf_counter
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -36,6 +38,7 @@ from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
+    from layoutdsl.evidence import Rechecked, Recorded, Subject
     from layoutdsl.formula import Formula
     from layoutdsl.padding.cost import Cost
     from layoutdsl.prove.verdict import Checked, Status
@@ -53,17 +56,25 @@ __all__ = [
     "family_of",
     "formula",
     "generate",
+    "left_over",
+    "lemma_files",
     "library",
     "library_families",
     "library_module",
     "library_names",
     "load",
+    "missing_solver",
     "narrowed",
     "parse",
     "pick",
     "pick_table",
     "prove",
     "read",
+    "recheck",
+    "record",
+    "subjects",
+    "timed_checks",
+    "write_files",
 ]
 
 
@@ -141,10 +152,47 @@ def checks(
     claims: Iterable[AnyClaim], progress: Callable[[str], None] | None = None
 ) -> Iterator[Checked]:
     """Yield what is found of each claim, as soon as it is found."""
+    return (checked for checked, _ in timed_checks(tuple(claims), progress, jobs=1))
+
+
+def timed_checks(
+    claims: Sequence[Claim],
+    progress: Callable[[str], None] | None = None,
+    jobs: int | None = None,
+) -> Iterator[tuple[Checked, float]]:
+    """Yield what is found of each claim, in their order, and the seconds that it took.
+
+    Args:
+        claims: what to look at.
+        progress: is told, in a few words, what is being done.
+        jobs: processes at a time; as many as the work is worth, if left out. A process that dies
+            leaves its claim undecided.
+    """
+    from layoutdsl.prove import jobs as pool
+
+    number = pool.usual(len(claims)) if jobs is None else min(jobs, len(claims))
+    if number <= 1:
+        yield from (_timed(each, progress) for each in claims)
+        return
+    found = pool.shared(_timed, claims, number, _undecided)
+    for count, each in enumerate(found, start=1):
+        yield each
+        if progress is not None and count < len(claims):
+            progress(f"proving: {count} of {len(claims)} claims")
+
+
+def _timed(claim: Claim, progress: Callable[[str], None] | None = None) -> tuple[Checked, float]:
     from layoutdsl.prove import check
 
-    for claim in claims:
-        yield check(claim, progress)
+    started = perf_counter()
+    checked = check(claim, progress)
+    return checked, perf_counter() - started
+
+
+def _undecided(claim: Claim, ending: str) -> tuple[Checked, float]:
+    from layoutdsl.prove.check import given_up
+
+    return given_up(claim, f"the process that was proving it died: {ending}"), 0.0
 
 
 def claims_of(subject: Layout | Table | Module | Iterable[AnyClaim]) -> tuple[AnyClaim, ...]:
@@ -228,6 +276,90 @@ def _sound(subject: Layout | Table) -> AnyClaim:
             return TableClaim("prove", subject, Sound(), (), text)
 
 
+def subjects(module: Module, layout: Layout | None = None, family: str = "") -> tuple[Subject, ...]:
+    """Return the claims of a module by the certificates that they share.
+
+    Args:
+        module: a text.
+        layout: only what is claimed about this one.
+        family: the folder of the certificates, for a family of the library.
+    """
+    from layoutdsl.evidence import subjects as grouped
+
+    claims = claims_of(module) if layout is None else claims_about(module, layout)
+    return grouped(claims, family)
+
+
+def record(subject: Subject, checked: Sequence[Checked]) -> Recorded:
+    """Return the certificate for what was found of the claims of a subject."""
+    from layoutdsl.evidence import record as recorded
+
+    return recorded(subject, checked)
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
+    """Write texts to files below a folder, each whole or not at all.
+
+    Raises:
+        OSError: a file was not written; those before it were.
+    """
+    from layoutdsl.codegen import write_whole
+
+    for name, text in files:
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, text)
+
+
+def lemma_files() -> tuple[tuple[str, str], ...]:
+    """Return the certificate of the lemma library, on which all others rest."""
+    from layoutdsl.evidence import lemma_files as files
+
+    return files()
+
+
+def left_over(found: Iterable[Subject], folder: Traversable) -> tuple[str, ...]:
+    """Return the files of certificates in a folder that belong to none of these subjects."""
+    from layoutdsl.evidence import left_over as files
+
+    return tuple(files(found, folder))
+
+
+def recheck(
+    found: Iterable[Subject],
+    folder: Traversable,
+    solvers: Sequence[str] = ("z3",),
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[Rechecked]:
+    """Yield what comes of each certificate in a folder, checked again; the lemmas first.
+
+    Args:
+        found: what certificates have to be there for.
+        folder: where they are.
+        solvers: ``z3``, ``cvc5``, or both.
+        progress: is told which certificate is being checked.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    from layoutdsl.evidence import recheck as checked
+    from layoutdsl.prove.solver import SOLVERS
+
+    asked = [SOLVERS[each] for each in solvers]
+    return checked(found, folder, asked, progress or (lambda _: None))
+
+
+def missing_solver(name: str) -> str | None:
+    """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
+    from layoutdsl.prove.solver import SOLVERS, NoSolver
+
+    try:
+        SOLVERS[name].command(1)
+    except NoSolver as missing:
+        return str(missing)
+    return None
+
+
 class RefusedError(ValueError):
     """No code is generated for a layout that was refuted; carries what was found."""
 
@@ -298,13 +430,13 @@ def generate(layout: Layout, *, source: str | None = None) -> Generated:
 
 def _certificate(checked: Checked) -> str:
     """The hash of the proofs; where one is missing, why."""
-    from layoutdsl.prove.verdict import Proved, Undecided
+    from layoutdsl.prove.verdict import Proved, Undecided, certificate_hash
 
     for finding in checked.findings:
         if isinstance(finding, Undecided):
             return f"unproved: {finding.property}: {finding.reason}"
     proved = (each for each in checked.findings if isinstance(each, Proved))
-    hashes = sorted({each.certificate for each in proved if each.certificate})
+    hashes = sorted({certificate_hash(each) for each in proved if each.certificate})
     return hashes[0] if len(hashes) == 1 else sha256("\n".join(hashes).encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Print the figures that the README and closing notes quote: proofs, start-up, packing.
+"""Print the figures that the README and closing notes quote: proofs, start-up, packing and so on.
 
 Run it as ``python tests/figures.py``; nothing here is a test. Times are medians of interleaved
 rounds on this machine; read them as ratios.
@@ -6,18 +6,20 @@ rounds on this machine; read them as ratios.
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
-from layoutdsl import api
+from layoutdsl import api, resources
 from layoutdsl.claims import Claim, Sound
 from layoutdsl.prove import certificate, check
-from layoutdsl.prove.checker import PREAMBLE
+from layoutdsl.prove.question import PREAMBLE
 from layoutdsl.prove.solver import program
 from layoutdsl.prove.verdict import Proved
 
@@ -84,6 +86,45 @@ def slowest() -> None:
     print(f"slowest {max(times) * 1e3:.1f} ms")
 
 
+def evidence() -> None:
+    """The committed certificates, checked again by each solver; proving by several processes."""
+    subjects = tuple(
+        each
+        for family in api.library_families()
+        for each in api.subjects(family, None, family.name.removesuffix(".layout"))
+    )
+    folder = resources.folder("proofs")
+    files = [each for each in Path(str(folder)).rglob("*.*") if each.suffix in (".json", ".smt2")]
+    size = sum(each.stat().st_size for each in files)
+    print(f"certificates                  {len(files) // 2}, {size / 1e6:.2f} MB")
+    for solvers in (("z3",), ("cvc5",), ("z3", "cvc5")):
+        start, cpu = time.perf_counter(), _used()
+        found = list(api.recheck(subjects, folder, solvers))
+        assert all(each.status == "confirmed" for each in found), solvers
+        words = f"{time.perf_counter() - start:.1f} s, {_used() - cpu:.1f} s of processor"
+        print(f"  recheck by {' and '.join(solvers):<17}{words}")
+    claims = [claim for each in subjects for claim in each.claims]
+    for jobs in (1, 2):
+        spent = seconds(lambda jobs=jobs: list(api.timed_checks(claims, None, jobs)))  # type: ignore[misc]
+        print(f"  prove all claims, {jobs} jobs    {spent:.1f} s ({len(claims)} claims)")
+
+
+def _used() -> float:
+    """Seconds of processor time of this process and those that it waited for."""
+    return sum(os.times()[:4])
+
+
+def growth() -> None:
+    """Time to prove layouts of more and more axes, each cut in two."""
+    for rank in (3, 6, 12):
+        axes = [f"x{number}" for number in range(rank)]
+        body = [part for end in ("/4", "%4") for part in (f"{axis}{end}" for axis in axes)]
+        text = f"layout L({', '.join(axes)}) = [{', '.join(body)}]"
+        claim = api.claims_of(api.parse(text))[0]
+        spent = statistics.median(seconds(lambda c=claim: check(c)) for _ in range(ROUNDS))  # type: ignore[misc]
+        print(f"prove {2 * rank:>2} coordinates          {spent * 1e3:.0f} ms")
+
+
 def start_up() -> None:
     """Whole processes, from start to exit."""
     where = ["where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1,17,2,3"]
@@ -136,5 +177,7 @@ def packing() -> None:
 
 if __name__ == "__main__":
     proofs()
+    evidence()
+    growth()
     start_up()
     packing()

@@ -105,6 +105,7 @@ HARMLESS = {
     "premise dropped": "the solver was given more than it needed",
     "move dropped": "a product in another order, which later steps bring in order too",
     "turned": "the same",
+    "value": "a quotient that is read off, and cancels out anyway",
     "formula": "a bound that is weaker or stronger, and still good enough",
 }
 """Why a proof may be altered and still be one; what it proves is the statement's, not its own."""
@@ -214,7 +215,7 @@ def followed(
 ) -> tuple[dict[str, Term], list[str]]:
     """The facts that a proof comes by, and its questions."""
     checking = _Checking(theorem, known)
-    questions = checking.run(proof)
+    questions = [each.text for each in checking.run(proof)]
     return checking._facts, questions
 
 
@@ -259,13 +260,13 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from proving import claimed, sound
 from texts import LIBRARY
-from layoutdsl.prove.verdict import Proved
+from layoutdsl.prove.verdict import Proved, certificate_hash
 found = [sound(each) for each in [*LIBRARY.values()][::4]]
 found.append(claimed("prove R4CroutonLayout fits int32 where B <= 8, H <= 99, W <= 99, D <= 99"))
 found.append(claimed("prove NCHW16c == [n, c/16, h, (w, c%16)]"))
 for checked in found:
     for each in checked.findings:
-        print(each.property, getattr(each, "certificate", each))
+        print(each.property, certificate_hash(each) if isinstance(each, Proved) else each)
 """
 
 

@@ -15,6 +15,7 @@ from cli_shell import Ended, Shell, shell
 import layoutdsl.cli.output
 from layoutdsl.api import Report, claims_of, narrowed, parse
 from layoutdsl.claims import Claim
+from layoutdsl.prove.certificate import Certificate
 from layoutdsl.prove.verdict import (
     Checked,
     Counterexample,
@@ -39,11 +40,12 @@ EXAMPLE = Counterexample(
         Point((("n", 0), ("c", 8), ("h", 0), ("w", 0)), "-> offset 0"),
     ),
 )
+CERTIFICATE = Certificate(())
 PROVED = (
-    Proved("in bounds", (), "ab", 3),
-    Proved("size fits int64", ("the buffer is small",), "cd", 1),
+    Proved("in bounds", (), CERTIFICATE, 3),
+    Proved("size fits int64", ("the buffer is small",), CERTIFICATE, 1),
 )
-REFUTED = (Proved("in bounds", (), "ab", 3), Refuted("injective", EXAMPLE))
+REFUTED = (Proved("in bounds", (), CERTIFICATE, 3), Refuted("injective", EXAMPLE))
 UNDECIDED = (
     PROVED[0],
     Undecided("injective", "`h ^ w` is no digit"),
@@ -237,7 +239,7 @@ def test_json(shell: Shell, answers: Answers) -> None:
                 "property": "in bounds",
                 "status": "proved",
                 "conditions": [],
-                "certificate": "ab",
+                "certificate": CERTIFICATE.hash,
                 "queries": 3,
             },
             {

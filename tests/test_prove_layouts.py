@@ -157,7 +157,7 @@ def test_there_are_many() -> None:
 def test_a_proof_has_a_certificate_and_questions() -> None:
     found = [each for each in sound(LIBRARY["NCHW16c"]).findings if isinstance(each, Proved)]
     certificates = {each.certificate for each in found}
-    assert [len(each) for each in certificates] == [64]
+    assert [len(each.hash) for each in certificates if each is not None] == [64]
     assert all(each.queries for each in found if each.property in (EXTENTS, BOUNDS))
 
 

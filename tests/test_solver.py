@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from layoutdsl.claims import INTEGER_TYPES, Claim, Fits
 from layoutdsl.prove import check, solver
 from layoutdsl.prove.certificate import known_lemmas
 from layoutdsl.prove.checker import question
-from layoutdsl.prove.solver import NoSolver, ask, model
+from layoutdsl.prove.solver import CVC5, NoSolver, Solver, answers, ask, model
 from layoutdsl.prove.verdict import PROPERTIES, SIZE, Undecided
 
 TRUE = question([], ("<", 0, 1))
@@ -203,6 +204,72 @@ def test_a_model_is_a_hint() -> None:
 def test_no_model_from_a_broken_solver(fake: Fake, script: str) -> None:
     fake(script)
     assert model(FALSE, ["x"]) is None
+
+
+# The second solver.
+
+needs_cvc5 = pytest.mark.skipif(not find_spec("cvc5"), reason="cvc5 is not installed")
+
+
+@needs_cvc5
+def test_cvc5_answers_in_order() -> None:
+    assert ask([TRUE, FALSE, TRUE], solver=CVC5).answers == ("unsat", "sat", "unsat")
+
+
+@needs_cvc5
+def test_the_budget_of_cvc5_is_work() -> None:
+    given = ask([TRUE, HARD, FALSE], work=5_000, solver=CVC5, wall=60)
+    assert given.answers == ("unsat", "unknown", "sat")
+    assert given.reason == "cvc5 gave up after 5000 units of work"
+
+
+@needs_cvc5
+def test_an_error_of_cvc5_spoils_every_answer() -> None:
+    given = ask([TRUE, "(assert (< nothing 1))\n", TRUE], solver=CVC5)
+    assert given.answers == ("unknown",) * 3
+    assert given.reason.startswith("cvc5 complains: (error ")
+
+
+@needs_cvc5
+@pytest.mark.parametrize(
+    "text", ["", "(", ")", "(set-logic ALL)(exit)(check-sat)", "\0", "; unsat"]
+)
+def test_cvc5_reads_any_text(text: str) -> None:
+    found = answers(text, 1, solver=CVC5, wall=60)
+    assert found.answers == ("unknown",)
+    assert found.reason.startswith(("cvc5 ended early", "cvc5 complains: (error "))
+
+
+@pytest.mark.parametrize(("script", "reason"), BROKEN)
+def test_a_broken_second_solver_answers_nothing(tmp_path: Path, script: str, reason: str) -> None:
+    path = tmp_path / "cvc5"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    broken = Solver("cvc5", lambda _: [str(path)], 1)
+    given = ask([TRUE, TRUE], solver=broken, wall=0.3)
+    assert given.answers[1] == "unknown"
+    assert given.reason.startswith(reason.replace("z3", "cvc5"))
+
+
+def test_cvc5_is_the_program_on_the_path_else_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(solver.importlib.util, "find_spec", lambda name: name)
+    assert CVC5.command(5)[0] == sys.executable
+    assert CVC5.command(5)[-1] == "5"
+    (tmp_path / "cvc5").write_text("#!/bin/sh\n")
+    (tmp_path / "cvc5").chmod(0o755)
+    assert CVC5.command(5) == [
+        str(tmp_path / "cvc5"), "--lang=smt2", "--incremental", "--rlimit-per=5",
+    ]  # fmt: skip
+
+
+def test_without_cvc5_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver.shutil, "which", lambda _: None)
+    monkeypatch.setattr(solver.importlib.util, "find_spec", lambda _: None)
+    reason = "cvc5 is not installed: pip install 'layoutdsl[cvc5]'"
+    assert ask([TRUE], solver=CVC5) == solver.Answers(("unknown",), reason)
 
 
 if sys.platform == "win32":

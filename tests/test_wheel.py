@@ -65,6 +65,8 @@ def test_wheel_holds_the_folders_beside_the_package(wheel: Path) -> None:
         "layoutdsl/grammar/layout.lark",
         "layoutdsl/grammar/errors.md",
         "layoutdsl/library/blocked.layout",
+        "layoutdsl/proofs/blocked/NCHW16c.json",
+        "layoutdsl/proofs/lemmas.smt2",
     ):
         assert needed in names
     assert not [name for name in names if name.startswith("tests/")]
@@ -83,6 +85,7 @@ def test_the_package_is_the_wheel(elsewhere: Path) -> None:
         (["where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1,17,2,3"], "753"),
         (["formula", "R4CroutonLayout", "--as", "python"], "h//8"),
         (["explain", "L202"], "gap"),
+        (["recheck", "NCHW16c"], "2 confirmed"),
     ],
     ids=lambda each: each[0] if isinstance(each, list) else None,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from layoutdsl.prove.verdict import Proved
+from layoutdsl.prove.verdict import Proved, certificate_hash
 
 if TYPE_CHECKING:
     from layoutdsl.padding.cost import AxisCost, Cost, ShapeCost
@@ -168,7 +168,7 @@ def cost_json(cost: Cost) -> dict[str, Any]:
         "least": _bound_json(cost.least),
         "far": _exact(cost.far),
         "proved": proved,
-        "certificate": cost.proof.certificate if isinstance(cost.proof, Proved) else None,
+        "certificate": certificate_hash(cost.proof) if isinstance(cost.proof, Proved) else None,
         "at": None if cost.at is None else _shape_json(cost.at),
     }
 

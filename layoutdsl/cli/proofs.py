@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
-from layoutdsl.cli.options import JSON
+from layoutdsl.cli.options import JSON, choice
 from layoutdsl.cli.output import Progress, error, faults_json, say, say_json
-from layoutdsl.cli.targets import Target, target
+from layoutdsl.cli.targets import Target, target, targets_of
 from layoutdsl.source import LayoutError
 
 if TYPE_CHECKING:
     from layoutdsl.claims import AnyClaim, Module
+    from layoutdsl.cli.evidence import Writer
     from layoutdsl.cli.verdicts import Verdict
     from layoutdsl.model import Layout
     from layoutdsl.table import Table
@@ -112,15 +113,34 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-@click.command(short_help="Prove a layout, or a file, for every shape.")
-@click.argument("written", metavar="FILE[:NAME]")
+@click.command(short_help="Prove layouts, or files, for every shape.")
+@click.argument("written", metavar="[FILE[:NAME]]...", nargs=-1)
 @click.option(
     "--where", "range_", metavar="RANGE", help='Only shapes in a range: --where "C <= 64, N == 1".'
 )
 @click.option("-v", "--verbose", count=True, help="List every property, and every counterexample.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Processes at a time; by default as many as the work is worth.",
+)
+@choice("write", "writes", "Write certificates, which `recheck` checks again.")
+@click.option(
+    "--into", metavar="DIR", help="Where --write writes; proofs/ of a checkout for the library."
+)
 @JSON
-def prove(written: str, range_: str | None, verbose: int, form: str) -> int:
-    """Prove a layout or table, or a file with its claims, for every shape.
+def prove(
+    written: tuple[str, ...],
+    range_: str | None,
+    verbose: int,
+    jobs: int | None,
+    writes: str,
+    into: str | None,
+    form: str,
+) -> int:
+    """Prove layouts, tables, or files with their claims, for every shape; else the library.
 
     Every layout is checked without asking: extents hold, offsets are in bounds, no two elements
     share one, decoding inverts encoding, padding is exact. Of a table: every element lies in
@@ -131,19 +151,20 @@ def prove(written: str, range_: str | None, verbose: int, form: str) -> int:
       layoutdsl prove demo.layout
       layoutdsl prove demo.layout:NCHW16c --where "C <= 64"
       layoutdsl prove NCHW16c -v
+      layoutdsl prove --write
+      layoutdsl prove demo.layout --write --into demo.proofs
     """
-    chosen = target(written)
-    claims = _claims(chosen)
-    if range_ is not None:
-        if not range_.strip():
-            raise Failure(
-                Exit.USAGE, "--where is empty", 'write a range: --where "C <= 64, N == 1"'
-            )
-        from layoutdsl.api import narrowed
+    if writes != "write" and into is not None:
+        raise Failure(Exit.USAGE, "--into says where --write writes", "add --write")
+    if writes == "write" and range_ is not None:
+        raise Failure(Exit.USAGE, "--write writes what the text claims, without --where")
+    targets = targets_of(written)
+    pairs = [(each, claim) for each in targets for claim in _narrowed(_claims(each), range_)]
+    if writes == "write":
+        from layoutdsl.cli.evidence import Writer
 
-        with usage():
-            claims = narrowed(claims, range_)
-    return _report(chosen, claims, verbose, form)
+        return _report(pairs, targets, verbose, jobs, form, Writer(targets, into, bool(written)))
+    return _report(pairs, targets, verbose, jobs, form, None)
 
 
 def _claims(chosen: Target) -> tuple[AnyClaim, ...]:
@@ -154,26 +175,50 @@ def _claims(chosen: Target) -> tuple[AnyClaim, ...]:
     return claims_about(chosen.module, chosen.subject)
 
 
-def _report(chosen: Target, claims: tuple[AnyClaim, ...], verbose: int, form: str) -> int:
-    from layoutdsl.api import Report, checks
+def _narrowed(claims: tuple[AnyClaim, ...], range_: str | None) -> tuple[AnyClaim, ...]:
+    if range_ is None:
+        return claims
+    if not range_.strip():
+        raise Failure(Exit.USAGE, "--where is empty", 'write a range: --where "C <= 64, N == 1"')
+    from layoutdsl.api import narrowed
+
+    with usage():
+        return narrowed(claims, range_)
+
+
+def _report(
+    pairs: list[tuple[Target, AnyClaim]],
+    targets: tuple[Target, ...],
+    verbose: int,
+    jobs: int | None,
+    form: str,
+    writer: Writer | None,
+) -> int:
+    from layoutdsl.api import Report, timed_checks
     from layoutdsl.cli.verdicts import summary, verdict_of, verdict_text
 
     progress = Progress()
     verdicts: list[Verdict] = []
     started = perf_counter()
-    for checked in checks(claims, progress):
+    found = timed_checks([claim for _, claim in pairs], progress, jobs)
+    for (chosen, _), (checked, seconds) in zip(pairs, found, strict=True):
         progress.clear()
-        verdicts.append(verdict_of(chosen, checked, perf_counter() - started))
+        verdicts.append(verdict_of(chosen, checked, seconds))
+        if writer is not None:
+            writer.take(checked)
         if form != "json":
             say(verdict_text(verdicts[-1], verbose))
-        started = perf_counter()
     report = Report(tuple(each.checked for each in verdicts))
     if not verdicts:
-        error(f"note: {chosen.called} says nothing, so there is nothing to prove")
+        called = " and ".join(each.called for each in targets)
+        error(f"note: {called} says nothing, so there is nothing to prove")
+    written = {} if writer is None else writer.finish()
     if form == "json":
-        found = [each.as_json() for each in verdicts]
         status = report.status if verdicts else "empty"
-        say_json({"status": status, "passed": report.passed, "claims": found})
+        claims = [each.as_json() for each in verdicts]
+        say_json({"status": status, "passed": report.passed, "claims": claims, **written})
     elif verdicts:
-        say(summary(verdicts))
+        say(summary(verdicts, perf_counter() - started))
+        if writer is not None:
+            say(writer.summary)
     return {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 from layoutdsl import __version__
-from layoutdsl.cli import arrays, code, costs, places, proofs, texts, tour
+from layoutdsl.cli import arrays, code, costs, evidence, places, proofs, texts, tour
 from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
@@ -24,7 +24,7 @@ from layoutdsl.source import LayoutError
 _CODES = """\b
 Exit codes:
   0    proved, or done
-  1    refuted, or --check found a difference
+  1    refuted, --check found a difference, or a certificate does not stand
   2    the spec or the command line is wrong
   3    undecided, which is never a pass
   4    a file cannot be read or written, or does not fit
@@ -64,6 +64,7 @@ for _verb in (
     proofs.check,
     proofs.prove,
     costs.cost,
+    evidence.recheck,
     code.formula,
     code.generate,
     arrays.pack,

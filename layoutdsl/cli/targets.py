@@ -115,6 +115,15 @@ def target(written: str) -> Target:
     return Target(_file(written), written, None)
 
 
+def targets_of(written: tuple[str, ...]) -> tuple[Target, ...]:
+    """Return what several words stand for; without any, every family of the library."""
+    if written:
+        return tuple(map(target, written))
+    from layoutdsl.api import library_families
+
+    return tuple(Target(family, "", None) for family in library_families())
+
+
 def _readable(path: str) -> bool:
     """Whether a path names something that can be read: a file, a pipe, a device."""
     with reading(f"`{path}`"):

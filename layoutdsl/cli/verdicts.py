@@ -59,15 +59,15 @@ def _kind(claim: AnyClaim) -> str:
 
 
 def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
-    from layoutdsl.prove.verdict import Proved, Refuted, Undecided
+    from layoutdsl.prove.verdict import Proved, Refuted, Undecided, certificate_hash
 
     match finding:
-        case Proved(name, conditions, certificate, queries, says):
+        case Proved(name, conditions, _, queries, says):
             found = {
                 "property": name,
                 "status": "proved",
                 "conditions": list(conditions),
-                "certificate": certificate,
+                "certificate": certificate_hash(finding),
                 "queries": queries,
             }
             return {**found, "says": says} if says else found
@@ -269,10 +269,10 @@ def refusing(target: Target) -> Iterator[None]:
         raise Failure(Exit.REFUTED, str(refused)) from None
 
 
-def summary(verdicts: list[Verdict]) -> str:
+def summary(verdicts: list[Verdict], seconds: float) -> str:
     """Return how many claims came out how, and how long all of it took."""
     counts: dict[str, int] = {}
     for verdict in verdicts:
         counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
     words = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    return f"{words or 'nothing to prove'}  ({_milliseconds(sum(v.seconds for v in verdicts))})"
+    return f"{words or 'nothing to prove'}  ({_milliseconds(seconds)})"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from layoutdsl.prove.checker import By, Ring, Term, polynomial
 from layoutdsl.prove.evaluate import Bounds, Evaluator, canonical
+from layoutdsl.prove.polynomial import polynomial
 from layoutdsl.prove.script import Script, Stuck
+from layoutdsl.prove.theorem import By, Ring, Term
 
 
 class Arithmetic:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any
 
 from layoutdsl.prove import lemmas
-from layoutdsl.prove.checker import Native, Proof, Rejected, Theorem, check
+from layoutdsl.prove.checker import Rejected, check
 from layoutdsl.prove.solver import Answers, ask
+from layoutdsl.prove.theorem import Native, Proof, Theorem
+from layoutdsl.prove.written import written, written_proof
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,8 @@ def _lemma_text() -> str:
 
 
 def _text(proved: Iterable[tuple[Theorem, Proof]]) -> str:
-    return "".join(f"{_line(theorem)}\n{_lines(proof)}\n" for theorem, proof in proved)
-
-
-def _line(value: Any) -> str:
-    """Write a step or theorem as an S-expression."""
-    if is_dataclass(value):
-        words = [
-            type(value).__name__.lower(),
-            *(_line(getattr(value, f.name)) for f in fields(value)),
-        ]
-        return f"({' '.join(words)})"
-    if isinstance(value, tuple | list):
-        return f"({' '.join(map(_line, value))})"
-    return str(value)
-
-
-def _lines(proof: Proof) -> str:
-    return "(native)" if isinstance(proof, Native) else "\n".join(map(_line, proof))
+    lines = (line for each, proof in proved for line in (written(each), *written_proof(proof)))
+    return "".join(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +81,7 @@ def establish(proved: Iterable[tuple[Theorem, Proof]]) -> dict[str, Outcome]:
         try:
             if isinstance(proof, Native):
                 raise Rejected("only the lemma library asks in the solver's own arithmetic")
-            asked[theorem.name] = check(theorem, proof, known)
+            asked[theorem.name] = [each.text for each in check(theorem, proof, known)]
         except Rejected as rejected:
             outcomes[theorem.name] = Outcome(f"the proof was rejected: {rejected}", 0)
         else:
@@ -145,7 +130,7 @@ def known_lemmas() -> Mapping[str, Theorem]:
     known: dict[str, Theorem] = {}
     questions: list[str] = []
     for theorem, proof in lemmas.library():
-        questions += check(theorem, proof, known)
+        questions += [each.text for each in check(theorem, proof, known)]
         known[theorem.name] = theorem
     answers = ask(questions)
     if set(answers.answers) != {"unsat"}:

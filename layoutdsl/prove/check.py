@@ -27,7 +27,6 @@ from layoutdsl.expr import Expr
 from layoutdsl.model import ElementType, Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, statement, widths
 from layoutdsl.prove.certificate import Certificate, establish
-from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.claim_proof import Splits, prove_equations, splits_of
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import in_bounds, layout_findings
@@ -36,9 +35,18 @@ from layoutdsl.prove.run_statement import start_of
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.table_check import table_findings
+from layoutdsl.prove.table_check import table_findings, table_properties
 from layoutdsl.prove.terms import Unstated
-from layoutdsl.prove.verdict import Checked, Counterexample, Finding, Proved, Refuted, Undecided
+from layoutdsl.prove.theorem import Proof, Theorem
+from layoutdsl.prove.verdict import (
+    PROPERTIES,
+    Checked,
+    Counterexample,
+    Finding,
+    Proved,
+    Refuted,
+    Undecided,
+)
 
 Progress = Callable[[str], None]
 
@@ -67,10 +75,20 @@ def check(claim: AnyClaim, progress: Progress | None = None) -> Checked:
             assert_never(predicate)
 
 
+def given_up(claim: AnyClaim, reason: str) -> Checked:
+    """Return a claim with all of its properties undecided."""
+    if isinstance(claim, TableClaim):
+        return Checked(claim, tuple(Undecided(name, reason) for name in table_properties(claim)))
+    predicate = claim.predicate
+    names = PROPERTIES if isinstance(predicate, Sound) else (property_of(predicate),)
+    return Checked(claim, tuple(Undecided(name, reason) for name in names))
+
+
 Predicate = EqualsLayout | EqualsFormula | widths.Width | Keeps | Aligns
 
 
-def _property(predicate: Predicate) -> str:
+def property_of(predicate: Predicate) -> str:
+    """Return what a predicate says of a layout, in words."""
     match predicate:
         case EqualsLayout(other):
             return f"equals {other.name}"
@@ -85,8 +103,8 @@ def _property(predicate: Predicate) -> str:
 
 
 def _found(claim: Claim, layout: Layout, predicate: Predicate, tell: Progress) -> Finding:
-    name = _property(predicate)
-    common = _common(layout, predicate)
+    name = property_of(predicate)
+    common = common_range(layout, predicate)
     if refute.witness(common) is None:
         return Undecided(name, "no shape of the range was found, and of none anything holds")
     tell(f"proving {claim.text}")
@@ -105,21 +123,21 @@ def _tried(
     layout: Layout, predicate: Predicate, finding: Undecided, shapes: tuple[Values, ...]
 ) -> Finding:
     """What comes of trying every index of every shape of the range."""
-    tries = _tries(layout, predicate, finding.property)
-    if tries is None:
+    at = tries(layout, predicate, finding.property)
+    if at is None:
         return finding
     if isinstance(predicate, Fits):
         example = widths.overflow(layout, predicate)
         if example is not None:
             return Refuted(finding.property, example)
-    examples = everywhere(shapes, tries)
+    examples = everywhere(shapes, at)
     if examples:
         return Refuted(finding.property, examples[finding.property])
-    return Proved(finding.property, _conditions(layout, predicate))
+    return Proved(finding.property, conditions_of(layout, predicate))
 
 
 def _proved(layout: Layout, predicate: Predicate) -> Finding:
-    name = _property(predicate)
+    name = property_of(predicate)
     try:
         proofs = [_proof(layout, predicate)]
         if isinstance(predicate, Fits):
@@ -132,16 +150,17 @@ def _proved(layout: Layout, predicate: Predicate) -> Finding:
         return Undecided(name, failed.reason)
     questions = sum(each.questions for each in outcomes)
     certificate = Certificate(tuple(proofs))
-    return Proved(name, _conditions(layout, predicate), certificate.hash, questions)
+    return Proved(name, conditions_of(layout, predicate), certificate, questions)
 
 
-def _common(layout: Layout, predicate: Predicate) -> Layout:
-    """The layout in the shapes for which both sides are defined."""
+def common_range(layout: Layout, predicate: Predicate) -> Layout:
+    """Return the layout in the shapes for which both sides are defined."""
     other = predicate.other.where if isinstance(predicate, EqualsLayout) else ()
     return replace(layout, where=tuple(dict.fromkeys((*layout.where, *other))))
 
 
-def _conditions(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
+def conditions_of(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
+    """Return under which conditions a predicate is proved."""
     match predicate:
         case Aligns(bytes=number, element=element):
             return (f"the buffer starts at a multiple of {number} bytes", *_packed(element))
@@ -161,10 +180,14 @@ def _packed(element: ElementType | None) -> tuple[str, ...]:
     return (f"elements of {element.name} are packed, {8 // element.bits} to a byte",)
 
 
-def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
-    """Return the theorem that states a predicate, and the expressions that it divides."""
+def stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
+    """Return the theorem that states a predicate, and the expressions that it divides.
+
+    Raises:
+        Unstated: the checker's terms cannot say it.
+    """
     other = predicate.other if isinstance(predicate, EqualsLayout) else None
-    common = _common(layout, predicate)
+    common = common_range(layout, predicate)
     ground = statement.ground(common, more=() if other is None else (other,))
     match predicate:
         case EqualsLayout(other):
@@ -184,7 +207,7 @@ def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tupl
 
 def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
     """Return the theorem that states a predicate, and a proof of it."""
-    ground, theorem, spoken = _stated(layout, predicate)
+    ground, theorem, spoken = stated(layout, predicate)
     if isinstance(predicate, Fits | OffsetsFit | Computes):
         return theorem, widths.proof(ground, theorem, predicate, lemmas.stated())
     splits: Splits = ()
@@ -198,7 +221,7 @@ def _spoken(*layouts: Layout) -> tuple[Expr, ...]:
     return tuple(expr for each in coordinates for expr in (each.value, each.extent))
 
 
-def _tries(layout: Layout, predicate: Predicate, name: str) -> At | None:
+def tries(layout: Layout, predicate: Predicate, name: str) -> At | None:
     """Return what tries one shape; ``None`` where the predicate cannot be tried."""
     match predicate:
         case Fits() | OffsetsFit() | Computes():
@@ -228,7 +251,7 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
             exprs = (formula,)
         case Keeps(run) | Aligns(run):
             exprs = tuple(each.value for each in run)
-    at = _tries(layout, predicate, name)
+    at = tries(layout, predicate, name)
     if at is None:
         return None
     width = isinstance(predicate, Fits | OffsetsFit | Computes)
@@ -238,6 +261,6 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
 
 def _theorem(layout: Layout, predicate: Predicate) -> Theorem | None:
     try:
-        return _stated(layout, predicate)[1]
+        return stated(layout, predicate)[1]
     except Unstated:
         return None

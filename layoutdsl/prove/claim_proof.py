@@ -9,13 +9,13 @@ from typing import TypeAlias
 from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import By, Proof, Term, Theorem
 from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.run_statement import Start
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import Vocabulary, index_name, step_name
+from layoutdsl.prove.theorem import By, Proof, Term, Theorem
 
 Splits: TypeAlias = Sequence[tuple[str, tuple[str, ...]]]
 """The name of a value, and those of its parts, most major first."""
@@ -128,13 +128,52 @@ def _know_single(arithmetic: Arithmetic, ground: Ground) -> None:
 
 
 def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
+    """Prove that two terms are equal: part by part where they are built alike, else as a whole."""
+    parts = _parts_alike(arithmetic, left, right)
+    if parts is not None:
+        moves = sorted(dict.fromkeys(parts), key=lambda move: -len(str(_left(arithmetic, move))))
+        fact = arithmetic.script.calculate(left, *moves)
+        if arithmetic.script.formula(fact) == ("=", left, right):
+            return
+    _equal_as_a_whole(arithmetic, left, right)
+
+
+def _left(arithmetic: Arithmetic, move: By) -> Term:
+    return arithmetic.script.formula(move.fact)[1]  # type: ignore[index]
+
+
+def _parts_alike(arithmetic: Arithmetic, left: Term, right: Term) -> list[By] | None:
+    """Return what turns one term into the other, where they differ in small parts only."""
+    if left == right:
+        return []
+    match left, right:
+        case (str() as one, *lefts), (str() as other, *rights) if (
+            isinstance(left, tuple) and isinstance(right, tuple) and one == other
+        ):
+            pairs = zip(lefts, rights, strict=True)
+            found = [_parts_alike(arithmetic, each, twin) for each, twin in pairs]
+            inner = [each for each in found if each is not None]
+            if len(inner) == len(found):
+                return [move for each in inner for move in each]
+            if one in ("+", "-", "*"):
+                return None
+    try:
+        return [By(_equal_as_a_whole(arithmetic, left, right))]
+    except Stuck:
+        return None
+
+
+def _equal_as_a_whole(arithmetic: Arithmetic, left: Term, right: Term) -> str:
     (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
     if one != other:
         raise Stuck("the two sides have different normal forms")
-    if arithmetic.script.find(("=", left, right)) is None:
-        fact = arithmetic.script.calculate(left, By(first), By(second, backwards=True))
-        if arithmetic.script.formula(fact) != ("=", left, right):
-            arithmetic.script.have(("=", left, right), first, second)
+    known = arithmetic.script.find(("=", left, right))
+    if known is not None:
+        return known
+    fact = arithmetic.script.calculate(left, By(first), By(second, backwards=True))
+    if arithmetic.script.formula(fact) != ("=", left, right):
+        return arithmetic.script.have(("=", left, right), first, second)
+    return fact
 
 
 def prove_fits(

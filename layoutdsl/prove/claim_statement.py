@@ -15,10 +15,10 @@ from layoutdsl.expr import Expr, MixedRadix
 from layoutdsl.inverse import Inverse
 from layoutdsl.model import ElementType, Layout
 from layoutdsl.prove import statement
-from layoutdsl.prove.checker import Term, Theorem
 from layoutdsl.prove.run_statement import flat, start_of
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import Vocabulary, index_name, step_name
+from layoutdsl.prove.theorem import Term, Theorem
 
 
 def offset(layout: Layout, vocabulary: Vocabulary) -> Term:
@@ -131,7 +131,7 @@ def printed(
     inverse: Inverse | None,
     text: Mapping[str, Expr],
 ) -> Theorem:
-    """Printed formulas, read back, say what the layout says.
+    """Printed formulas, read back, say what the layout says; word for word needs no proof.
 
     Args:
         ground: of the layout.
@@ -155,7 +155,8 @@ def printed(
             wanted[f"padded.{axis}"] = ground.vocabulary.term(extent)
         for name, value in (*inverse.steps, *inverse.index):
             wanted[name] = ground.vocabulary.term(value)
-    goals = tuple(("=", plain.term(text[name]), term) for name, term in wanted.items())
+    said = {name: plain.term(text[name]) for name in wanted}
+    goals = tuple(("=", said[name], term) for name, term in wanted.items() if said[name] != term)
     theorem = of_elements(ground, "printed", (), goals)
     names = tuple(map(step_name, steps))
     return replace(theorem, variables=(*theorem.variables, *names))

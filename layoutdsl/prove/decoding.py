@@ -14,11 +14,11 @@ from layoutdsl.expr import Index
 from layoutdsl.inverse import Inverse, digit_name, rest_name, whole_name
 from layoutdsl.prove import statement
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import By, Ring, Term, Theorem
 from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import OTHER, Ground
 from layoutdsl.prove.terms import step_name
+from layoutdsl.prove.theorem import By, Ring, Term, Theorem
 
 
 class Decoding:

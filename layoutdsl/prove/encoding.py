@@ -14,12 +14,12 @@ from layoutdsl.expr import Index
 from layoutdsl.inverse import Inverse, digit_name, rest_name, whole_name
 from layoutdsl.prove import statement
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import By, Ring, Term, Theorem, replaced
 from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.splitting import at_most, split
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import index_name, step_name
+from layoutdsl.prove.theorem import By, Ring, Term, Theorem, replaced
 
 
 class Encoding:

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from layoutdsl.prove.checker import By, Polynomial, Ring, Term, product, total
+from layoutdsl.prove.polynomial import Polynomial, polynomial, product, total
 from layoutdsl.prove.script import Script, Stuck
+from layoutdsl.prove.theorem import By, Ring, Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +102,12 @@ class Evaluator:
                     return value, self.script.calculate(term, By(term), By(fact))
                 return {(term,): 1}, self.script.calculate(term)
             case ("+" | "-" | "*" as operator, left, right):
+                at_once = self._at_once(term)
+                if at_once is not None:
+                    return at_once
                 (one, _), (other, _) = self.normal(left), self.normal(right)
                 if operator == "*":
-                    value = product(one, other)
+                    value = _product(one, other)
                 else:
                     value = total([(one, 1), (other, 1 if operator == "+" else -1)])
                 fact = self.script.calculate(
@@ -113,6 +117,35 @@ class Evaluator:
             case ("div" | "mod" as operator, left, right):
                 return self._quotient(operator, left, right)
         raise Stuck(f"{term} is not a term")
+
+    def _at_once(self, term: Term) -> tuple[Polynomial, str] | None:
+        """The normal form by one calculation, where no sum inside has a value of its own."""
+        leaves: dict[Term, None] = {}
+        value = self._sum(term, leaves)
+        if value is None:
+            return None
+        moves = self._parts(*leaves)
+        end = self.script.right(self.script.calculate(term, *moves))
+        if polynomial(end) != value:
+            return None
+        fact = self.script.calculate(term, *moves, Ring(canonical(value)))
+        return self._known_sum(term, value, fact)
+
+    def _sum(self, term: Term, leaves: dict[Term, None]) -> Polynomial | None:
+        """The value of sums and products over ``leaves``, which it collects."""
+        match term:
+            case ("+" | "-" | "*" as operator, left, right):
+                one, other = self._sum(left, leaves), self._sum(right, leaves)
+                for side, found in ((left, one), (right, other)):
+                    if found is None or (isinstance(side, tuple) and _key(found) in self._sums):
+                        return None
+                assert one is not None
+                assert other is not None
+                if operator == "*":
+                    return _product(one, other)
+                return total([(one, 1), (other, 1 if operator == "+" else -1)])
+        leaves[term] = None
+        return self.normal(term)[0]
 
     def _parts(self, *parts: Term) -> list[By]:
         """Moves that bring the parts of a term into normal form, the larger first."""
@@ -267,6 +300,13 @@ class Evaluator:
             low = self.script.rewrite(low, By(same))
             high = self.script.rewrite(high, By(same))
         return Bounds(("*", bounds.upper, minor.upper), low, high)
+
+
+def _product(left: Polynomial, right: Polynomial) -> Polynomial:
+    try:
+        return product(left, right)
+    except ValueError as reason:
+        raise Stuck(str(reason)) from None
 
 
 def exact_quotient(value: Polynomial, divisor: Polynomial) -> Polynomial | None:

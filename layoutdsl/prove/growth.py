@@ -9,8 +9,9 @@ from __future__ import annotations
 from itertools import combinations
 
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import By, Polynomial, Ring, Term, polynomial, total
 from layoutdsl.prove.evaluate import canonical
+from layoutdsl.prove.polynomial import Polynomial, polynomial, total
+from layoutdsl.prove.theorem import By, Ring, Term
 
 
 def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:

@@ -14,13 +14,13 @@ from layoutdsl.inverse import SLOT, Inverse, invert
 from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
-from layoutdsl.prove.checker import Have, Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbers
 from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, ceilings
 from layoutdsl.prove.soundness import Soundness
 from layoutdsl.prove.terms import Unstated, extent_name
+from layoutdsl.prove.theorem import Have, Proof, Theorem
 from layoutdsl.prove.verdict import (
     BOUNDS,
     EXTENTS,
@@ -39,7 +39,7 @@ from layoutdsl.prove.verdict import (
     Undecided,
 )
 
-_RESTS_ON = {
+RESTS_ON = {
     RANGE: ("range",),
     EXTENTS: ("shape", "element"),
     BOUNDS: ("shape", "element"),
@@ -51,6 +51,9 @@ _RESTS_ON = {
     SIZE: ("fits",),
 }
 """The theorems that a property is: all of them have to be established."""
+
+UNBOUNDED = ("the buffer has at most 2**63 - 1 elements",)
+"""Under this condition the size fits int64, where the range bounds no extent."""
 
 _IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
 """The properties of the layout itself; the others speak of formulas that we derive from it."""
@@ -64,7 +67,7 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         return (_no_shape(layout),)
     proved, reasons = _proofs(layout, values)
     outcomes = establish(proved)
-    certificate = Certificate(tuple(proved)).hash
+    certificate = Certificate(tuple(proved))
     findings = {name: _finding(name, outcomes, reasons, certificate) for name in PROPERTIES}
     if isinstance(findings[SIZE], Undecided):
         int64 = INTEGER_TYPES["int64"]
@@ -86,8 +89,7 @@ def _tried(
 ) -> tuple[Finding, ...]:
     """Decide a range of few shapes by trying every index.
 
-    Where no two elements share a slot, the index is found again from its slot, and padding is the
-    rest, by the definition of `Layout.decode`. A padded box there is only with a closed inverse.
+    A padded box there is only with a closed inverse.
     """
     examples = everywhere(shapes, refute.unsound(layout))
     if examples:
@@ -95,17 +97,29 @@ def _tried(
             Refuted(name, examples[name]) if name in examples else finding
             for name, finding in findings.items()
         )
+    decided = seen_to_hold(layout, shapes)
+    return tuple(
+        Proved(name) if name in decided and isinstance(finding, Undecided) else finding
+        for name, finding in findings.items()
+        if name != ONTO or isinstance(finding, Proved)
+    )
+
+
+def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
+    """Return the properties that hold as trying every index of every shape of the range shows.
+
+    Where no two elements share a slot, the index is found again from its slot, and padding is the
+    rest, by the definition of `Layout.decode`.
+    """
+    if everywhere(shapes, refute.unsound(layout)):
+        return set()
     decided = {*_IN_INTEGERS, INVERSE, PADDING}
     try:
         if read_alike(layout, _read_back(layout, None), shapes):
             decided.add(PRINTED)
     except Unstated:
         pass
-    return tuple(
-        Proved(name) if name in decided and isinstance(finding, Undecided) else finding
-        for name, finding in findings.items()
-        if name != ONTO or isinstance(finding, Proved)
-    )
+    return decided
 
 
 def _examples(layout: Layout) -> dict[str, Counterexample]:
@@ -122,14 +136,15 @@ def _no_shape(layout: Layout) -> Finding:
         theorem = statement.contradiction(statement.ground(layout))
     except Unstated as reason:
         return Undecided(RANGE, f"no shape was found where {conditions}; {reason}")
-    outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
+    outcome = establish([(theorem, by_hypotheses(theorem))])[theorem.name]
     if outcome.established:
         sentence = f"`{layout.name}` is defined for no shape: `where {conditions}` never holds"
         return Refuted(RANGE, Counterexample(sentence, (), ()))
     return Undecided(RANGE, f"no shape was found where {conditions}")
 
 
-def _by_hypotheses(theorem: Theorem) -> Proof:
+def by_hypotheses(theorem: Theorem) -> Proof:
+    """Return the proof that leaves all of it to the solver."""
     premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
     return tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(theorem.goals))
 
@@ -138,12 +153,12 @@ def _finding(
     name: str,
     outcomes: dict[str, Outcome],
     reasons: dict[str, str],
-    certificate: str,
+    certificate: Certificate,
 ) -> Finding:
     if name == SIZE and "fits" not in outcomes:
-        return Proved(name, ("the buffer has at most 2**63 - 1 elements",), certificate)
+        return Proved(name, UNBOUNDED, certificate)
     questions = 0
-    for theorem in _RESTS_ON[name]:
+    for theorem in RESTS_ON[name]:
         outcome = outcomes.get(theorem)
         if outcome is None:
             return Undecided(name, reasons.get(theorem, "no proof was found"))
@@ -211,12 +226,23 @@ def _fits(layout: Layout) -> list[tuple[Theorem, Proof]]:
 
 def _printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Proof]:
     """The Python text of every formula, read back, says what the layout says."""
+    ground, theorem, read = printed(layout, inverse)
+    spoken = [each.extent for each in statement.coordinates(layout)]
+    return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())
+
+
+def printed(
+    layout: Layout, inverse: Inverse | None
+) -> tuple[statement.Ground, Theorem, dict[str, Expr]]:
+    """Return the theorem `printed`, with its common part and the formulas that were read back.
+
+    Raises:
+        Unstated: the layout says what the checker's terms cannot.
+    """
     read = _read_back(layout, inverse)
     padded = () if inverse is None else tuple(extent for _, extent in inverse.padded)
     ground = statement.ground(layout, padded)
-    theorem = claim_statement.printed(ground, inverse, read)
-    spoken = [each.extent for each in statement.coordinates(layout)]
-    return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())
+    return ground, claim_statement.printed(ground, inverse, read), read
 
 
 def _prefixed(name: str) -> str:

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from layoutdsl.prove.checker import By, Native, Proof, Ring, Term, Theorem
 from layoutdsl.prove.script import Script
+from layoutdsl.prove.theorem import By, Native, Proof, Ring, Term, Theorem
 
 _QUOTIENT: Term = ("div", "x", "B")
 _REMAINDER: Term = ("mod", "x", "B")

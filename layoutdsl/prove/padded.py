@@ -53,7 +53,7 @@ def prove_ratio(
     outcome = establish(proved)[theorem.name]
     if not outcome.established:
         return Undecided(PADDING, outcome.reason)
-    return Proved(PADDING, (), Certificate(tuple(proved)).hash, outcome.questions)
+    return Proved(PADDING, (), Certificate(tuple(proved)), outcome.questions)
 
 
 def _proof(ground: Ground, theorem: Theorem, shares: Sequence[Sequence[Share]]) -> Proof:

@@ -31,10 +31,11 @@ from layoutdsl.expr import (
 )
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import By, Polynomial, Ring, Term
-from layoutdsl.prove.checker import polynomial as term_polynomial
 from layoutdsl.prove.evaluate import Bounds, canonical
+from layoutdsl.prove.polynomial import Polynomial
+from layoutdsl.prove.polynomial import polynomial as term_polynomial
 from layoutdsl.prove.terms import Vocabulary, extent_name, index_name
+from layoutdsl.prove.theorem import By, Ring, Term
 
 
 def refine(

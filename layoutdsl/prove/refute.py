@@ -13,12 +13,13 @@ from itertools import product as boxes
 from layoutdsl.claims import Aligns, Keeps
 from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
 from layoutdsl.model import Layout
-from layoutdsl.prove.checker import Theorem, question
+from layoutdsl.prove.question import question
 from layoutdsl.prove.run_statement import flat, start_of
 from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
 from layoutdsl.prove.solver import model
 from layoutdsl.prove.statement import coordinates, ground
 from layoutdsl.prove.terms import Unstated, extent_name
+from layoutdsl.prove.theorem import Theorem
 from layoutdsl.prove.verdict import BOUNDS, EXTENTS, INJECTIVE, Counterexample, Point
 
 EVALUATIONS = 40_000
@@ -234,6 +235,15 @@ def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | N
     """Return a smallest shape of the range whose buffer has more than ``largest`` elements."""
     values = smallest(layout, lambda shape: layout_size(layout, shape) > largest)
     if values is None:
+        return None
+    return too_large_at(layout, values, largest, type_name)
+
+
+def too_large_at(
+    layout: Layout, values: Values, largest: int, type_name: str
+) -> Counterexample | None:
+    """Return a shape as counterexample, where its buffer has more than ``largest`` elements."""
+    if layout_size(layout, values) <= largest:
         return None
     last = tuple(extent - 1 for extent in layout.shape_of(values))
     offset = layout.offset_at(bind_index(layout, values, last))

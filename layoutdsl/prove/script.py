@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from layoutdsl.prove.checker import (
+from layoutdsl.prove.theorem import (
     By,
     Calculate,
     Define,
@@ -137,7 +137,8 @@ class Script:
                 raise Stuck(f"the lemma {name} does not apply")
             premises.append(found)
         fact = self._fresh()
-        self.steps.append(Use(fact, name, tuple(values.items()), tuple(premises)))
+        moved = tuple((each, value) for each, value in values.items() if each != value)
+        self.steps.append(Use(fact, name, moved, tuple(premises)))
         return [
             self._add(f"{fact}.{number}", substitute(goal, values))
             for number, goal in enumerate(theorem.goals)

@@ -10,13 +10,13 @@ from layoutdsl.inverse import Inverse
 from layoutdsl.model import Layout
 from layoutdsl.prove import statement
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import By, Proof, Term, Theorem
 from layoutdsl.prove.decoding import Decoding
 from layoutdsl.prove.encoding import Encoding
 from layoutdsl.prove.script import Script
 from layoutdsl.prove.splitting import at_most
 from layoutdsl.prove.statement import OTHER, Ground
 from layoutdsl.prove.terms import index_name
+from layoutdsl.prove.theorem import By, Proof, Term, Theorem, names
 
 
 class Soundness:
@@ -86,7 +86,7 @@ class Soundness:
         return script
 
     def _injective(self, theorem: Theorem) -> Script:
-        """Both slots are read alike, so the same index is read from both."""
+        """Every step reads the same from both slots, so the same index is read from both."""
         script = self._script(theorem)
         element = self._known["element"]
         own = {f"{name}{OTHER}" for name in _names(element)} & {*_names(theorem)}
@@ -97,22 +97,20 @@ class Soundness:
         script.use("element", second)
         slots = script.find(("=", "slot", f"slot{OTHER}"))
         assert slots is not None
-        steps = [name for name, _ in element.definitions if name[:2] in ("s.", "d.")]
+        alike = {"slot": slots}
+        for name, term in element.definitions:
+            if name[:2] in ("s.", "d."):
+                read = dict.fromkeys(each for each in names(term) if each in alike)
+                moves = [By(alike[each]) for each in read]
+                twin = By(f"{name}{OTHER}", backwards=True)
+                alike[name] = script.calculate(name, By(name), *moves, twin)
         for axis in self.ground.layout.axes:
-            read, index = statement.decoded(axis.name), index_name(axis.name)
-            one = script.find(("=", read, index))
-            other = script.find(("=", f"{read}{OTHER}", f"{index}{OTHER}"))
+            name, index = statement.decoded(axis.name), index_name(axis.name)
+            one = script.find(("=", name, index))
+            other = script.find(("=", f"{name}{OTHER}", f"{index}{OTHER}"))
             assert one is not None
             assert other is not None
-            folded = script.calculate(f"{read}{OTHER}", *(By(f"{n}{OTHER}") for n in steps[::-1]))
-            script.calculate(
-                index,
-                By(one, backwards=True),
-                *map(By, steps[::-1]),
-                By(slots),
-                By(folded, backwards=True),
-                By(other),
-            )
+            script.calculate(index, By(one, backwards=True), By(alike[name]), By(other))
         return script
 
     def _padding(self, theorem: Theorem) -> Script:

@@ -6,10 +6,11 @@ from layoutdsl.bounds import product
 from layoutdsl.digits import Chain, Network, same
 from layoutdsl.expr import CeilDiv, Expr
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import By, Ring, Term, polynomial
 from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.growth import grown
+from layoutdsl.prove.polynomial import polynomial
 from layoutdsl.prove.statement import Ground
+from layoutdsl.prove.theorem import By, Ring, Term
 
 
 def split(

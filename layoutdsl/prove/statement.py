@@ -22,7 +22,6 @@ from layoutdsl.bounds import ZERO
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, MixedRadix, evaluate, extents, walk
 from layoutdsl.inverse import SLOT, Inverse
 from layoutdsl.model import Layout
-from layoutdsl.prove.checker import Term, Theorem, substitute
 from layoutdsl.prove.terms import (
     Vocabulary,
     extent_name,
@@ -31,6 +30,7 @@ from layoutdsl.prove.terms import (
     index_name,
     step_name,
 )
+from layoutdsl.prove.theorem import Term, Theorem, substitute
 
 Definitions = tuple[tuple[str, Term], ...]
 

@@ -30,14 +30,20 @@ SMALL = 24
 """Elements of the shapes at which a second fault is looked for, after a first was found."""
 
 
+def table_properties(claim: TableClaim) -> tuple[str, ...]:
+    """Return the properties that a claim speaks of, in words."""
+    if isinstance(claim.predicate, Inverts):
+        return (f"inverts {claim.predicate.layout.name}",)
+    return (EVERY, ONCE)
+
+
 def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Finding, ...]:
     """Return what was found of each property that the claim speaks of."""
     table, layout = claim.ranged, None
-    names: tuple[str, ...] = (EVERY, ONCE)
+    names = table_properties(claim)
     conditions: tuple[str, ...] = ()
     if isinstance(claim.predicate, Inverts):
         layout = claim.predicate.layout
-        names = (f"inverts {layout.name}",)
         further = [each for each in layout.where if each not in table.where]
         if further:
             conditions = (f"`{layout.name}` is defined: {', '.join(map(str, further))}",)
@@ -149,7 +155,7 @@ def _established(
     if failed is not None:
         return failed.reason
     questions = sum(each.questions for each in outcomes.values())
-    certificate = Certificate(tuple(theorems)).hash
+    certificate = Certificate(tuple(theorems))
     first, *others = names
     return (
         Proved(first, (), certificate, questions, says),

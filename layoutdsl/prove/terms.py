@@ -28,7 +28,7 @@ from layoutdsl.expr import (
     walk,
 )
 from layoutdsl.model import Condition
-from layoutdsl.prove.checker import Term
+from layoutdsl.prove.theorem import Term
 
 
 class Unstated(Exception):  # noqa: N818  a reason for "undecided"

@@ -7,9 +7,12 @@ counterexample in plain integers, replayed through `Layout.offset` before it is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.claims import AnyClaim
+
+if TYPE_CHECKING:
+    from layoutdsl.prove.certificate import Certificate
 
 RANGE = "the shape range is not empty"
 EXTENTS = "every coordinate stays within its extent"
@@ -53,15 +56,21 @@ class Counterexample:
 class Proved:
     """The property holds for every shape of the range, under the conditions named.
 
-    ``certificate`` is the hash of the text that was checked; ``queries`` counts the questions that
-    the solver answered for it. ``says`` is what else came out of the proof, in a few words.
+    ``certificate`` is what was checked, where it was a proof and not a trial of every index;
+    ``queries`` counts the questions that the solver answered for it. ``says`` is what else came out
+    of the proof, in a few words.
     """
 
     property: str
     conditions: tuple[str, ...] = ()
-    certificate: str = ""
+    certificate: Certificate | None = None
     queries: int = 0
     says: str = ""
+
+
+def certificate_hash(found: Proved) -> str:
+    """Return the hash of the certificate; empty where there is none."""
+    return "" if found.certificate is None else found.certificate.hash
 
 
 @dataclass(frozen=True, slots=True)

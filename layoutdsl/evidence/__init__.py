@@ -1,0 +1,23 @@
+"""Certificates on disk: written once, kept beside the text that they are about, checked by anyone.
+
+Of each layout there is a manifest, with what was found of its claims and how it was proved, and a
+script with every question that a solver has to answer. Nothing in them is believed: see `recheck`.
+"""
+
+from layoutdsl.evidence.problem import Kind, Problem, Rechecked
+from layoutdsl.evidence.recheck import left_over, recheck
+from layoutdsl.evidence.record import Recorded, lemma_files, record
+from layoutdsl.evidence.subjects import Subject, subjects
+
+__all__ = [
+    "Kind",
+    "Problem",
+    "Rechecked",
+    "Recorded",
+    "Subject",
+    "left_over",
+    "lemma_files",
+    "recheck",
+    "record",
+    "subjects",
+]

@@ -1,0 +1,64 @@
+"""Which claims share a certificate, and what its files are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from layoutdsl.claims import Claim
+
+MANIFEST, SCRIPT = ".json", ".smt2"
+LEMMAS = "lemmas"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The claims about one layout of one text.
+
+    Attributes:
+        file: where their certificate is, without the ending: ``blocked/NCHW16c``.
+        claims: in the order of the text.
+    """
+
+    file: str
+    claims: tuple[Claim, ...]
+
+    @property
+    def manifest(self) -> str:
+        """The file that says what was proved, and how."""
+        return self.file + MANIFEST
+
+    @property
+    def script(self) -> str:
+        """The file with the questions."""
+        return self.file + SCRIPT
+
+
+def subjects(claims: Iterable[Claim], folder: str = "") -> tuple[Subject, ...]:
+    """Return claims by the layout that they are about, each layout with a file of its own.
+
+    Args:
+        claims: those of one text, in its order.
+        folder: stands before every file.
+    """
+    groups: dict[str, dict[str, Claim]] = {}
+    for claim in claims:
+        groups.setdefault(claim.layout.name, {}).setdefault(claim.text, claim)
+    taken = {LEMMAS}
+    found = []
+    for name, group in groups.items():
+        file = _file_name(name, taken)
+        taken.add(file.lower())
+        found.append(Subject(f"{folder}/{file}" if folder else file, tuple(group.values())))
+    return tuple(found)
+
+
+def _file_name(name: str, taken: set[str]) -> str:
+    """Some file systems do not tell upper case from lower."""
+    plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "layout"
+    file, number = plain, 1
+    while file.lower() in taken:
+        number += 1
+        file = f"{plain}-{number}"
+    return file
