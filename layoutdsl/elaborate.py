@@ -21,6 +21,7 @@ from layoutdsl.model import (
     Axis,
     Layout,
 )
+from layoutdsl.naming import with_names
 from layoutdsl.rules import (
     arguments_of,
     axis_of,
@@ -282,8 +283,8 @@ class _Elaborator:
                 if number.value < 1:
                     raise fault("L301", "alignment is to 1 byte or more", number.span)
                 return claims.Aligns(run_of(scope, places), number.value, element_of(element))
-            case ast.Equals(right):
-                return self._equality(right, layout, scope)
+            case ast.Equals(right, names):
+                return self._equality(right, layout, with_names(scope, right, names))
 
     def _equality(
         self, right: ast.Reference | ast.Coordinates | ast.Expression, layout: Layout, scope: Scope

@@ -18,7 +18,7 @@ MEANING = {"expr", "model", "bounds", "claims"}
 READING = {"digits", "inverse"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
-ELABORATION = {"scope", "rules", "elaborate"}
+ELABORATION = {"scope", "rules", "naming", "elaborate"}
 CORE = SOURCE | MEANING | READING
 
 ROOMS: dict[str, tuple[int, set[str]]] = {

@@ -126,6 +126,16 @@ HAND_MADE = {
     "2000 aliases backwards": "\n".join([*reversed(CHAIN), CUT]),
     "alias of itself": "layout A = A",
     "aliases in a circle": "layout A<k> = B<3>\nlayout B<k> = A<4>",
+    "names that double": "layout A(c) = [c]\nprove A == x63 with x0 = c, "
+    + ", ".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 64)),
+    "names that multiply": "layout A(c) = [c]\nprove A == x63 with x0 = C, "
+    + ", ".join(f"x{n} = (x{n - 1} + 1)*(C + {n})" for n in range(1, 64)),
+    "names that nest": "layout A(c) = [c]\nprove A == x9 with x0 = c, "
+    + ", ".join(f"x{n} = {nested('(', f'x{n - 1}', '+1)', 49)}" for n in range(1, 10)),
+    "names in minima": "layout A(c) = [c]\nprove A == c/x60 with x0 = C, "
+    + ", ".join(f"x{n} = min(x{n - 1} + 1, C) + {n}" for n in range(1, 61)),
+    "5000 names": "layout A(c) = [c]\nprove A == c with "
+    + ", ".join(f"x{n} = c" for n in range(5000)),
     "5000 conditions": body("c") + " where " + ", ".join(["C > 1"] * 5000),
     "5000 comparisons": body("c") + " where " + " < ".join(["C"] * 5000),
 }
@@ -148,7 +158,7 @@ def test_any_bytes(data: bytes) -> None:
 
 WORDS = [
     *"()[]<>{},:;=+-*/%&^.#?$",
-    *("layout", "prove", "refute", "fill", "of", "offset", "where", "in", "fits", "keeps"),
+    *("layout", "prove", "refute", "fill", "of", "offset", "where", "with", "in", "fits", "keeps"),
     *("contiguous", "aligns", "to", "bytes", "==", "!=", "<=", ">=", "<<", ">>", "//", ".."),
     *(
         "ceil",

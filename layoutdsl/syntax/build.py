@@ -22,7 +22,7 @@ MOST_PLACES = 64
 Branch = Tree[Token]
 
 _CHAINS = frozenset({"xor", "masked", "shift", "sum", "product"})
-_LISTS = frozenset({"parameters", "axes", "places", "arguments", "call", "tuple"})
+_LISTS = frozenset({"parameters", "axes", "places", "arguments", "call", "tuple", "names"})
 
 
 def _levels(branch: Branch) -> int:
@@ -168,10 +168,11 @@ class Builder:
     def _predicate(self, tree: Branch) -> ast.Predicate:
         match tree.data:
             case "equals":
-                right = _branches(tree)[0]
+                right, *names = _branches(tree)
+                given = tuple(self._definition(each) for each in _branches(*names))
                 if right.data in ("coordinates", "reference"):
-                    return ast.Equals(self._body(right))
-                return ast.Equals(self._expression(right))
+                    return ast.Equals(self._body(right), given)
+                return ast.Equals(self._expression(right), given)
             case "fits":
                 return ast.Fits(self._name(_tokens(tree)[0]))
             case "keeps":
@@ -180,6 +181,9 @@ class Builder:
                 number, element = _tokens(tree)
                 places = self._places(_branches(tree)[0])
                 return ast.Aligns(places, self._number(number), self._name(element))
+
+    def _definition(self, tree: Branch) -> ast.Definition:
+        return ast.Definition(self._name(_tokens(tree)[0]), self._expression(_branches(tree)[0]))
 
     def _expression(self, tree: Branch) -> ast.Expression:
         span = self._span(tree)
@@ -214,7 +218,7 @@ class Builder:
         return reduce(join, zip(_tokens(tree), rest, strict=True), first)
 
 
-def _branches(tree: Branch | Token | None) -> list[Branch]:
+def _branches(tree: Branch | Token | None = None) -> list[Branch]:
     return [] if not isinstance(tree, Tree) else [c for c in tree.children if isinstance(c, Tree)]
 
 
