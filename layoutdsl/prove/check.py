@@ -141,10 +141,13 @@ def _stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tupl
     ground = statement.ground(common, more=() if other is None else (other,))
     match predicate:
         case EqualsLayout(other):
-            return ground, claim_statement.equals_layout(ground, other), _spoken(layout, other)
+            spoken = _spoken(layout, other)
+            ground = claim_statement.chosen(ground, spoken)
+            return ground, claim_statement.equals_layout(ground, other), spoken
         case EqualsFormula(formula):
-            theorem = claim_statement.equals_formula(ground, formula)
-            return ground, theorem, (*_spoken(layout), formula)
+            spoken = (*_spoken(layout), formula)
+            ground = claim_statement.chosen(ground, spoken)
+            return ground, claim_statement.equals_formula(ground, formula), spoken
         case Keeps(run):
             values = (*_spoken(layout), *(each.value for each in run))
             return ground, claim_statement.keeps(ground, predicate), values

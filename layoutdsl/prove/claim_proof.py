@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
+from layoutdsl.prove import leftover
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Proof, Term, Theorem
 from layoutdsl.prove.refinement import refine
@@ -51,6 +52,7 @@ def _by_normal_forms(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
     refine(arithmetic, plain, exprs, range_)
+    leftover.resolve(arithmetic, plain)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):
@@ -63,8 +65,8 @@ def _by_normal_forms(
 def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
     (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
     if one != other:
-        raise Stuck("the two sides have different normal forms")
-    if arithmetic.script.find(("=", left, right)) is None:
+        leftover.equal(arithmetic, left, right)
+    elif arithmetic.script.find(("=", left, right)) is None:
         fact = arithmetic.script.calculate(left, By(first), By(second, backwards=True))
         if arithmetic.script.formula(fact) != ("=", left, right):
             arithmetic.script.have(("=", left, right), first, second)
