@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 import time
+from itertools import islice
 from multiprocessing import get_context
 
 from .campaign import mutants, originals
@@ -27,9 +28,10 @@ def main() -> int:
     begun = time.perf_counter()
     found: list[Judgement] = []
     with get_context("spawn").Pool(given.jobs) as pool:
-        base = list(pool.imap(judge, originals(), chunksize=8))
+        base = list(pool.imap(judge, originals(given.seed)[: given.count // 5], chunksize=8))
         judged = 0
-        for each in pool.imap(judge, mutants(given.seed), chunksize=8):
+        chosen = islice(mutants(given.seed), 2 * given.count + 100)
+        for each in pool.imap(judge, chosen, chunksize=8):
             found.append(each)
             judged += each.verdict != "refused"
             if judged >= given.count:

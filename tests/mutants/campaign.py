@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -16,8 +18,11 @@ from .spellings import FORMS, ROUNDING, spelled
 
 TESTS = Path(__file__).parent.parent
 
-NOT_DIGITS = {"Backwards", "Rotated", "Swizzled", "RowSwizzled", "Scaled"}
-"""Examples whose coordinates are no digits; they have proofs of their own."""
+NOT_DIGITS = {
+    *("Backwards", "Rotated", "Swizzled", "RowSwizzled", "Scaled"),
+    *("Swizzle128", "Swizzle128Rows"),
+}
+"""Layouts over open shapes whose coordinates are no digits; left aside here."""
 
 
 def layouts() -> dict[str, Layout]:
@@ -29,34 +34,43 @@ def layouts() -> dict[str, Layout]:
     return {name: each for name, each in found.items() if name not in NOT_DIGITS}
 
 
-def originals() -> list[Mutant]:
-    """Every formula unchanged: each has to be proved equal."""
-    found = []
-    for name, layout in layouts().items():
-        text = declaration(layout)
-        for form, formula in _formulas(layout):
-            found.append(Mutant(name, form, "original", text, formula))
+def originals(seed: int) -> list[Mutant]:
+    """Every formula unchanged, in an order that the seed gives: each has to be proved equal."""
+    found = [
+        Mutant(name, form, "original", declaration(layout), formula)
+        for name, layout in layouts().items()
+        for form, formula in _formulas(layout)
+    ]
+    Random(seed).shuffle(found)
     return found
 
 
-def mutants(seed: int) -> list[Mutant]:
-    """Every mutant, in an order that the seed gives."""
-    of_layouts, of_formulas = [], []
-    for name, layout in layouts().items():
-        text = declaration(layout)
-        of_layouts += [
-            Mutant(name, "layout", edit.kind, text, edit.text) for edit in of_layout(text)
-        ]
-        of_formulas += [
-            Mutant(name, form, edit.kind, text, edit.text)
-            for form, formula in _formulas(layout)
-            for edit in of_formula(text, formula)
-        ]
+def mutants(seed: int) -> Iterator[Mutant]:
+    """Mutants without end, of layouts and formulas by turns, in an order that the seed gives."""
     random = Random(seed)
-    random.shuffle(of_layouts)
-    random.shuffle(of_formulas)
-    pairs = zip(of_layouts, of_formulas, strict=False)
-    return [each for pair in pairs for each in pair]
+    found = layouts()
+    names = sorted(found)
+    seen: set[Mutant] = set()
+    while True:
+        for of_formulas in (False, True):
+            name = random.choice(names)
+            mutant = _chosen(random, found[name], of_formulas)
+            if mutant not in seen:
+                seen.add(mutant)
+                yield mutant
+
+
+def _chosen(random: Random, layout: Layout, of_formulas: bool) -> Mutant:
+    text = declaration(layout)
+    if not of_formulas:
+        edit = random.choice(_of_layout(text))
+        return Mutant(layout.name, "layout", edit.kind, text, edit.text)
+    form, rounding = random.choice(FORMS), random.choice(list(ROUNDING))
+    edit = random.choice(_of_formula(text, spelled(layout, rounding, form)))
+    return Mutant(layout.name, f"{form}, {rounding}", edit.kind, text, edit.text)
+
+
+_of_layout, _of_formula = cache(of_layout), cache(of_formula)
 
 
 def _formulas(layout: Layout) -> list[tuple[str, str]]:

@@ -296,6 +296,7 @@ def borders(readings: tuple[Reading, ...], most: int) -> dict[str, list[int]]:
     for reading in readings:
         written = [each for place in reading.places for each in (place.value, place.extent)]
         written += [reading.formula, *(each.value for each in reading.names)]
+        written += [ast.Tuple((place,), place.span) for place in reading.places if place.extent]
         for each in (part for whole in written for part in walk(whole)):
             if not isinstance(each, ast.Operation | ast.Call | ast.Tuple):
                 continue
