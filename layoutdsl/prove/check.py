@@ -206,7 +206,29 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
     if at is None:
         return None
     hint = None if isinstance(predicate, Fits) else _theorem(layout, predicate)
-    return refute.search(layout, exprs, at, hint).get(name)
+    return refute.search(layout, exprs, at, _passes(layout, predicate), hint).get(name)
+
+
+def _passes(layout: Layout, predicate: Predicate) -> refute.Passes:
+    """Return what tells soon that a claim holds at a shape."""
+    from layoutdsl.prove import grid
+
+    match predicate:
+        case EqualsLayout(other):
+            return lambda values: (
+                layout.size(values) == refute.layout_size(other, values)
+                and grid.same_offsets(layout, other, values)
+            )
+        case EqualsFormula(formula):
+            return lambda values: grid.same_formula(layout, formula, values)
+        case Keeps(run):
+            starts, flat = claim_statement.zeroed(run), claim_statement.flat(run)
+            return lambda values: grid.whole_runs(layout, starts, flat, values)
+        case Aligns(run, number, element):
+            starts, bits = claim_statement.zeroed(run), (element.bits, 8 * number)
+            return lambda values: grid.aligned_runs(layout, starts, bits, values)
+        case Fits():
+            return lambda _: False
 
 
 def _theorem(layout: Layout, predicate: Predicate) -> Theorem | None:
