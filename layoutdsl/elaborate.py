@@ -22,6 +22,7 @@ from layoutdsl.model import (
     Axis,
     Layout,
 )
+from layoutdsl.naming import with_names
 from layoutdsl.rules import (
     arguments_of,
     axes_of,
@@ -325,8 +326,8 @@ class _Elaborator:
                 if number.value < 1:
                     raise fault("L301", "alignment is to 1 byte or more", number.span)
                 return claims.Aligns(run_of(scope, places), number.value, element_of(element))
-            case ast.Equals(right):
-                return self._equality(right, layout, scope)
+            case ast.Equals(right, names):
+                return self._equality(right, layout, with_names(scope, right, names))
             case ast.Inverts(reference):
                 message = f"`{layout.name}` is a layout, and only a table inverts one"
                 hint = f"write `{layout.name} == {print_body(reference)}`"

@@ -255,8 +255,10 @@ class Scope:
 
 
 def _masked(left: Expr, right: Expr) -> Expr:
-    """A mask of low bits is a remainder, for negative numbers too."""
+    """A mask of low bits is a remainder; one without them, such as -16, leaves a multiple."""
     for value, mask in ((left, right), (right, left)):
         if isinstance(mask, Constant) and mask.value >= 0 and mask.value & (mask.value + 1) == 0:
             return Mod(value, Constant(mask.value + 1))
+        if isinstance(mask, Constant) and mask.value < 0 and -mask.value & (-mask.value - 1) == 0:
+            return Mul(FloorDiv(value, Constant(-mask.value)), Constant(-mask.value))
     return BitAnd(left, right)

@@ -18,7 +18,7 @@ MEANING = {"expr", "model", "table", "bounds", "claims"}
 READING = {"digits", "inverse", "inference"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
-ELABORATION = {"scope", "rules", "elaborate", "elaborate_table"}
+ELABORATION = {"scope", "rules", "naming", "elaborate", "elaborate_table"}
 CORE = SOURCE | MEANING | READING
 
 ROOMS: dict[str, tuple[int, set[str]]] = {

@@ -10,6 +10,7 @@ from texts import LIBRARY, layout, message, module
 from layoutdsl.claims import Aligns, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
 from layoutdsl.expr import text
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint
+from layoutdsl.source import LayoutError
 
 NATURAL = [
     # coordinate, its natural extent
@@ -201,6 +202,9 @@ PREDICATES: list[tuple[str, Any]] = [
     ("refute NCHW == n", EqualsFormula),
     ("refute NCHWc == NCHWc", EqualsLayout),
     ("refute NCHWc<4> == NCHW", EqualsLayout),
+    ("refute NCHW == x with x = n + c", EqualsFormula),
+    ("refute NCHW == [y, x] with x = c/4, y = n*C + x", EqualsLayout),
+    ("refute NCHWc == x + k with x = c%k where C > 2", EqualsFormula),
 ]
 
 
@@ -217,6 +221,17 @@ def test_axes_of_the_other_layout_are_matched_by_position() -> None:
     assert isinstance(claim.predicate, EqualsLayout)
     assert [axis.name for axis in claim.predicate.other.axes] == ["b", "h", "w", "d"]
     assert claim.predicate.other.offset((0, 1, 0, 0), (1, 2, 3, 4)) == 12
+
+
+def test_a_name_stands_for_its_expression() -> None:
+    """As if it stood there in parentheses; a name may speak of those before it."""
+    short = "prove NCHW == ((n*C + c)*x + y)*W + w%z with x = H, y = h - q, q = 1, z = x + q*2"
+    with pytest.raises(LayoutError, match="`q` is not known yet"):
+        module(short, LIBRARY)
+    ordered = short.replace("y = h - q, q = 1", "q = 1, y = h - q")
+    long = "prove NCHW == ((n*C + c)*H + (h - 1))*W + w%(H + 1*2)"
+    one, other = module(ordered, LIBRARY).claims + module(long, LIBRARY).claims
+    assert one.predicate == other.predicate
 
 
 def test_claim_narrows_the_range_of_its_layout() -> None:

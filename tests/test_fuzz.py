@@ -132,6 +132,16 @@ HAND_MADE = {
     "deep index": f"table T(c)[a: C] = (c = {nested('(', 'a', '%7/2)', 48)})",
     "product of sums of slots": f"table T(c)[a: C] = (c = {'*'.join(['(a + C)'] * 12)})",
     "5000 claims about a table": "table T(c)[a: C] = (c = a)\n" + "prove T inverts T\n" * 5000,
+    "names that double": "layout A(c) = [c]\nprove A == x63 with x0 = c, "
+    + ", ".join(f"x{n} = x{n - 1} + x{n - 1}" for n in range(1, 64)),
+    "names that multiply": "layout A(c) = [c]\nprove A == x63 with x0 = C, "
+    + ", ".join(f"x{n} = (x{n - 1} + 1)*(C + {n})" for n in range(1, 64)),
+    "names that nest": "layout A(c) = [c]\nprove A == x9 with x0 = c, "
+    + ", ".join(f"x{n} = {nested('(', f'x{n - 1}', '+1)', 49)}" for n in range(1, 10)),
+    "names in minima": "layout A(c) = [c]\nprove A == c/x60 with x0 = C, "
+    + ", ".join(f"x{n} = min(x{n - 1} + 1, C) + {n}" for n in range(1, 61)),
+    "5000 names": "layout A(c) = [c]\nprove A == c with "
+    + ", ".join(f"x{n} = c" for n in range(5000)),
     "5000 conditions": body("c") + " where " + ", ".join(["C > 1"] * 5000),
     "5000 comparisons": body("c") + " where " + " < ".join(["C"] * 5000),
 }
@@ -155,7 +165,7 @@ def test_any_bytes(data: bytes) -> None:
 WORDS = [
     *"()[]<>{},:;=+-*/%&^.#?$",
     *("layout", "table", "inverts", "prove", "refute", "fill", "of", "offset", "where", "in"),
-    *("fits", "keeps", "offsets", "fit", "computes", "bits"),
+    *("fits", "keeps", "offsets", "fit", "computes", "bits", "with"),
     *("contiguous", "aligns", "to", "bytes", "==", "!=", "<=", ">=", "<<", ">>", "//", ".."),
     *(
         "ceil",

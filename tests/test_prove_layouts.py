@@ -84,11 +84,11 @@ RIGHT = """
 [c/k, h : roundup(H, j), c%k]
 [c/C, c%C, h]
 [c/(H + 1), h, c%(H + 1)]
+[c/(j*k), h, c%(j*k)/k, c%k]
+[c/(2*H), h, c%(2*H)/H, c%H]
 """.strip().splitlines()
 
 NOT_YET = """
-[c/(2*H), h, c%(2*H)/H, c%H]
-[c/(j*k), h, c%(j*k)/k, c%k]
 [c : roundup(C, 4)*H, h]
 """.strip().splitlines()
 """Right, and digits; the generator finds no proof of one property or another."""

@@ -100,7 +100,8 @@ def test_empty_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["fill", "of", "offset", "where", "layout", "prove", "to", "bytes", "keeps", "in"]
+    "word",
+    ["fill", "of", "offset", "where", "with", "layout", "prove", "to", "bytes", "keeps", "in"],
 )
 def test_words_of_the_grammar_may_be_names(word: str) -> None:
     (found,) = parse(Source("", f"layout {word}({word}) = [{word}/4, {word}%4]")).declarations
@@ -209,12 +210,13 @@ layouts = st.builds(
     st.lists(clauses, max_size=3).map(tuple),
     st.just(NOWHERE),
 )
+definitions = st.lists(st.builds(ast.Definition, name_nodes, expressions), max_size=2).map(tuple)
 claims = st.builds(
     ast.ClaimDecl,
     st.sampled_from(["prove", "refute"]),
     references(0),
     st.just(ast.Sound())
-    | st.builds(ast.Equals, references(1) | coordinate_lists() | expressions)
+    | st.builds(ast.Equals, references(1) | coordinate_lists() | expressions, definitions)
     | st.builds(ast.Fits, name_nodes)
     | st.builds(ast.Keeps, places)
     | st.builds(ast.Aligns, places, numbers, name_nodes),

@@ -25,7 +25,7 @@ from layoutdsl.claims import (
 )
 from layoutdsl.expr import Expr
 from layoutdsl.model import ElementType, Layout
-from layoutdsl.prove import claim_statement, lemmas, refute, statement, widths
+from layoutdsl.prove import claim_statement, lemmas, refute, run_statement, statement, widths
 from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.claim_proof import Splits, prove_equations, splits_of
 from layoutdsl.prove.exhaust import everywhere, whole_range
@@ -191,10 +191,13 @@ def stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple
     ground = statement.ground(common, more=() if other is None else (other,))
     match predicate:
         case EqualsLayout(other):
-            return ground, claim_statement.equals_layout(ground, other), _spoken(layout, other)
+            spoken = _spoken(layout, other)
+            ground = claim_statement.chosen(ground, spoken)
+            return ground, claim_statement.equals_layout(ground, other), spoken
         case EqualsFormula(formula):
-            theorem = claim_statement.equals_formula(ground, formula)
-            return ground, theorem, (*_spoken(layout), formula)
+            spoken = (*_spoken(layout), formula)
+            ground = claim_statement.chosen(ground, spoken)
+            return ground, claim_statement.equals_formula(ground, formula), spoken
         case Keeps(run):
             values = (*_spoken(layout), *(each.value for each in run))
             return ground, claim_statement.keeps(ground, predicate), values
@@ -256,7 +259,29 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
         return None
     width = isinstance(predicate, Fits | OffsetsFit | Computes)
     hint = None if width else _theorem(layout, predicate)
-    return refute.search(layout, exprs, at, hint).get(name)
+    return refute.search(layout, exprs, at, _passes(layout, predicate), hint).get(name)
+
+
+def _passes(layout: Layout, predicate: Predicate) -> refute.Passes:
+    """Return what tells soon that a claim holds at a shape."""
+    from layoutdsl.prove import grid
+
+    match predicate:
+        case EqualsLayout(other):
+            return lambda values: (
+                layout.size(values) == refute.layout_size(other, values)
+                and grid.same_offsets(layout, other, values)
+            )
+        case EqualsFormula(formula):
+            return lambda values: grid.same_formula(layout, formula, values)
+        case Keeps(run):
+            start, flat = start_of(run), run_statement.flat(run)
+            return lambda values: grid.whole_runs(layout, start, flat, values)
+        case Aligns(run, number, element):
+            start, bits = start_of(run), (element.bits, 8 * number)
+            return lambda values: grid.aligned_runs(layout, start, bits, values)
+        case Fits() | OffsetsFit() | Computes():
+            return lambda _: False
 
 
 def _theorem(layout: Layout, predicate: Predicate) -> Theorem | None:

@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
+from layoutdsl.prove import leftover
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.refinement import refine
@@ -69,6 +70,7 @@ def _by_normal_forms(
     refine(arithmetic, plain, exprs, range_)
     for value, found in splits:
         _put_together(arithmetic, value, found)
+    leftover.resolve(arithmetic, plain)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):
@@ -135,7 +137,11 @@ def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
         fact = arithmetic.script.calculate(left, *moves)
         if arithmetic.script.formula(fact) == ("=", left, right):
             return
-    _equal_as_a_whole(arithmetic, left, right)
+    (one, _), (other, _) = arithmetic.values.normal(left), arithmetic.values.normal(right)
+    if one == other:
+        _equal_as_a_whole(arithmetic, left, right)
+    else:
+        leftover.equal(arithmetic, left, right)
 
 
 def _left(arithmetic: Arithmetic, move: By) -> Term:

@@ -6,18 +6,25 @@ are offsets in elements; `printed` holds the text of a formula, read back, again
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.claims import Aligns, Keeps
-from layoutdsl.expr import Expr, MixedRadix
+from layoutdsl.expr import Expr, MixedRadix, indices
 from layoutdsl.inverse import Inverse
 from layoutdsl.model import ElementType, Layout
 from layoutdsl.prove import statement
 from layoutdsl.prove.run_statement import flat, start_of
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Vocabulary, index_name, step_name
+from layoutdsl.prove.terms import (
+    Unstated,
+    Vocabulary,
+    extreme_conditions,
+    extremes_in,
+    index_name,
+    step_name,
+)
 from layoutdsl.prove.theorem import Term, Theorem
 
 
@@ -51,6 +58,27 @@ def of_elements(
         tuple(hypotheses),
         goals,
         (*ground.definitions, *definitions),
+    )
+
+
+def chosen(ground: Ground, exprs: Iterable[Expr]) -> Ground:
+    """Name each further minimum and maximum in expressions, those over indices included.
+
+    What is stated of the ground speaks of one index of the shape, and a name is the minimum there.
+    """
+    named = dict(ground.vocabulary.shared)
+    new: dict[Expr, str] = {}
+    number = sum(1 for name in named.values() if name.startswith("m."))
+    for expr in exprs:
+        for each in extremes_in(expr):
+            if each not in named and each not in new:
+                new[each] = f"m.{number + len(new)}"
+    vocabulary = Vocabulary({**named, **new})
+    return replace(
+        ground,
+        vocabulary=vocabulary,
+        variables=(*ground.variables, *new.values()),
+        hypotheses=(*ground.hypotheses, *extreme_conditions(new, vocabulary)),
     )
 
 
@@ -101,6 +129,8 @@ def per_element(ground: Ground, most: int, of: int) -> Theorem:
 
 def _run(ground: Ground, predicate: Keeps | Aligns) -> statement.Definitions:
     """Define ``left``, the offset; ``z.c``, where the run starts; ``right``, the offset there."""
+    if any(indices(each) for each in ground.vocabulary.shared):
+        raise Unstated("a minimum at one index is not that at another")
     start = start_of(predicate.run)
     names: dict[str, Term] = {name: f"z.{name}" for name in start.index}
     there = replace(ground.vocabulary, indices=names)

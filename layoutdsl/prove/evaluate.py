@@ -184,8 +184,23 @@ class Evaluator:
             return (high if operator == "div" else low), self.script.calculate(term, *steps)
         if operator == "div" and _is_opposite(dividend) and self._is_positive(below):
             return self._mirrored_quotient(term, moves, dividend, below)
+        if operator == "mod" and self._is_positive(below):
+            return self._remainder(term, moves, dividend, divisor)
         atom: Polynomial = {(plain,): 1}
         return atom, self.script.calculate(term, *moves, Ring(plain))
+
+    def _remainder(
+        self, term: Term, moves: Sequence[Ring | By], dividend: Polynomial, divisor: Polynomial
+    ) -> tuple[Polynomial, str]:
+        """What the quotient leaves, so that ``E%k`` and ``E - E/k*k`` come out alike."""
+        whole, below = canonical(dividend), canonical(divisor)
+        joined, *_ = self.script.use("DIVISION", {"x": whole, "B": below})
+        quotient: Term = ("div", whole, below)
+        left: Term = ("-", whole, ("*", quotient, below))
+        plain: Term = ("mod", whole, below)
+        value = total([(dividend, 1), (product({(quotient,): 1}, divisor), -1)])
+        steps = [*moves, Ring(plain), By(self.script.have(("=", plain, left), joined))]
+        return value, self.script.calculate(term, *steps, Ring(canonical(value)))
 
     def _mirrored_quotient(
         self, term: Term, moves: Sequence[Ring | By], dividend: Polynomial, below: Term

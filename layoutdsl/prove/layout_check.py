@@ -127,7 +127,13 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
         theorem = statement.collision(statement.ground(layout))
     except Unstated:
         theorem = None
-    return refute.search(layout, (), refute.unsound(layout), theorem)
+    from layoutdsl.prove import grid
+
+    every = statement.coordinates(layout)
+    at = refute.unsound(layout)
+    return refute.search(
+        layout, (), at, lambda values: grid.no_fault(layout, every, values), theorem
+    )
 
 
 def _no_shape(layout: Layout) -> Finding:

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from layoutdsl.bounds import ONE, polynomial, simplify
+from layoutdsl.bounds import ONE, polynomial, product, simplify
 from layoutdsl.digits import exact_quotient, read, same, times
 from layoutdsl.expr import (
+    Add,
     CeilDiv,
     Constant,
     Expr,
@@ -85,7 +86,7 @@ def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, l
 def _extent_cut(expr: Expr, divisor: Expr) -> tuple[Expr, Expr]:
     """Look through nested quotients and added numbers to what is cut, and by how much."""
     while True:
-        expr = _base(expr)
+        expr = _base(expr, divisor)
         match expr:
             case FloorDiv(left, right) | CeilDiv(left, right):
                 expr, divisor = left, times(right, divisor)
@@ -93,11 +94,16 @@ def _extent_cut(expr: Expr, divisor: Expr) -> tuple[Expr, Expr]:
                 return expr, divisor
 
 
-def _base(expr: Expr) -> Expr:
-    """Drop what is added to an extent, and the sign before it."""
+def _base(expr: Expr, divisor: Expr) -> Expr:
+    """Drop numbers and multiples of the divisor, which need no cut, and the sign of the rest."""
     terms = polynomial(expr)
-    plain = simplify(Sub(expr, Constant(terms.get((), 0))))
-    if all(coefficient < 0 for factors, coefficient in terms.items() if factors):
+    plain: Expr = Constant(0)
+    for factors, coefficient in terms.items():
+        term = product((*factors, Constant(coefficient)))
+        if factors and exact_quotient(term, divisor) is None:
+            plain = Add(plain, term)
+    plain = simplify(plain)
+    if all(coefficient < 0 for factors, coefficient in polynomial(plain).items() if factors):
         plain = simplify(Sub(Constant(0), plain))
     return plain
 

@@ -37,8 +37,12 @@ Examples = dict[str, Counterexample]
 At = Callable[[Values], Examples]
 
 
+Passes = Callable[[Values], bool]
+"""Whether nothing can fail at a shape; a no says nothing."""
+
+
 def search(
-    layout: Layout, exprs: tuple[Expr, ...], at: At, refuted: Theorem | None = None
+    layout: Layout, exprs: tuple[Expr, ...], at: At, passes: Passes, refuted: Theorem | None = None
 ) -> Examples:
     """Return what fails at the smallest shape at which anything does, as far as the budget goes.
 
@@ -46,6 +50,7 @@ def search(
         layout: gives the shapes.
         exprs: further expressions whose numbers make a shape worth trying.
         at: tries one shape.
+        passes: tells soon of most shapes that they need not be tried.
         refuted: a theorem that fails where the layout does; the solver is asked for such a shape
             where none was found.
     """
@@ -56,7 +61,7 @@ def search(
             left -= size + 8
             if left < 0:
                 break
-            found = at(values)
+            found = {} if passes(values) else at(values)
             if found:
                 return found
     hint = None if refuted is None else _hint(layout, refuted)

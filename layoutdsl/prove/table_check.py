@@ -76,7 +76,7 @@ def _tried(
         findings = tuple(Proved(each.property) for each in findings)
     else:
         sparing = table_refute.sparingly(table, at)
-        examples = refute.search(table.frame, table_refute.borders(table), sparing)
+        examples = refute.search(table.frame, table_refute.borders(table), sparing, lambda _: False)
         if examples:
             again = table_refute.sparingly(table, at)
             soon = _collected(small(table.frame, SMALL), again, len(findings))

@@ -123,10 +123,15 @@ def extremes(exprs: Iterable[Expr]) -> dict[Expr, str]:
     """Name every minimum and maximum over extents, the inner ones first."""
     found: dict[Expr, str] = {}
     for expr in exprs:
-        for each in reversed(list(walk(expr))):
-            if isinstance(each, Min | Max) and not indices(each):
+        for each in extremes_in(expr):
+            if not indices(each):
                 found.setdefault(each, f"m.{len(found)}")
     return found
+
+
+def extremes_in(expr: Expr) -> list[Expr]:
+    """Return every minimum and maximum in an expression, the inner ones first."""
+    return [each for each in reversed(list(walk(expr))) if isinstance(each, Min | Max)]
 
 
 def extreme_conditions(named: Mapping[Expr, str], vocabulary: Vocabulary) -> tuple[Term, ...]:

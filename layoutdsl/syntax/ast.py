@@ -204,10 +204,19 @@ class Sound:
 
 
 @dataclass(frozen=True, slots=True)
+class Definition:
+    """``cb = c/16``: a name for a part of what stands before ``with``."""
+
+    name: Name
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
 class Equals:
     """Equality with a layout, with a list of coordinates, or with a formula for the offset."""
 
     right: Reference | Coordinates | Expression
+    names: tuple[Definition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

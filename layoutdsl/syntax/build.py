@@ -23,7 +23,7 @@ Branch = Tree[Token]
 
 _CHAINS = frozenset({"xor", "masked", "shift", "sum", "product"})
 _LISTS = frozenset(
-    {"parameters", "axes", "places", "arguments", "call", "tuple", "slots", "decoded"}
+    {"parameters", "axes", "places", "arguments", "call", "tuple", "slots", "decoded", "names"}
 )
 
 
@@ -198,10 +198,11 @@ class Builder:
     def _predicate(self, tree: Branch) -> ast.Predicate:
         match tree.data:
             case "equals":
-                right = _branches(tree)[0]
+                right, *names = _branches(tree)
+                given = tuple(self._definition(each) for each in _branches(*names))
                 if right.data in ("coordinates", "reference"):
-                    return ast.Equals(self._body(right))
-                return ast.Equals(self._expression(right))
+                    return ast.Equals(self._body(right), given)
+                return ast.Equals(self._expression(right), given)
             case "fits" | "offsets_fit":
                 width, *measure = _branches(tree)
                 form = ast.Fits if tree.data == "fits" else ast.OffsetsFit
@@ -223,6 +224,9 @@ class Builder:
         (tree,) = branches
         names = _tokens(tree)
         return ast.Measure(self._name(names[0]) if names else None, self._span(tree))
+
+    def _definition(self, tree: Branch) -> ast.Definition:
+        return ast.Definition(self._name(_tokens(tree)[0]), self._expression(_branches(tree)[0]))
 
     def _expression(self, tree: Branch) -> ast.Expression:
         span = self._span(tree)
@@ -257,7 +261,7 @@ class Builder:
         return reduce(join, zip(_tokens(tree), rest, strict=True), first)
 
 
-def _branches(tree: Branch | Token | None) -> list[Branch]:
+def _branches(tree: Branch | Token | None = None) -> list[Branch]:
     return [] if not isinstance(tree, Tree) else [c for c in tree.children if isinstance(c, Tree)]
 
 

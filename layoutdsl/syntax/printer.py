@@ -135,10 +135,13 @@ def _predicate(predicate: ast.Predicate) -> str:
     match predicate:
         case ast.Sound():
             return ""
-        case ast.Equals(right):
+        case ast.Equals(right, names):
             if isinstance(right, ast.Reference | ast.Coordinates):
-                return f"== {print_body(right)}"
-            return f"== {print_expression(right)}"
+                written = print_body(right)
+            else:
+                written = print_expression(right)
+            given = [f"{each.name.text} = {print_expression(each.value)}" for each in names]
+            return f"== {written}{' with ' if given else ''}{', '.join(given)}"
         case ast.Fits(width, measure):
             return f"fits {_width(width)}{_measure(measure)}"
         case ast.OffsetsFit(width, measure):
