@@ -29,6 +29,7 @@ from layoutdsl.rules import (
     fill_of,
     gap,
     on_axes_of,
+    refuse_domain,
     refuse_repeats,
     run_of,
     scope_of,
@@ -226,8 +227,9 @@ class _Elaborator:
                 case ast.OffsetClause(value):
                     layout = replace(layout, start=start_of(scope, value))
                 case ast.WhereClause():
-                    conditions = (*layout.where, *scope.conditions(clause))
-                    layout = replace(layout, where=conditions)
+                    shapes, indices = scope.restrictions(clause)
+                    where, domain = (*layout.where, *shapes), (*layout.domain, *indices)
+                    layout = replace(layout, where=where, domain=domain)
         check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
         return layout
 
@@ -242,7 +244,11 @@ class _Elaborator:
         ranged = {
             name for each in layout.where for name in extents(each.left) | extents(each.right)
         }
-        if ranged or any(isinstance(axis.extent, Constant) for axis in layout.axes):
+        if (
+            ranged
+            or layout.domain
+            or any(isinstance(axis.extent, Constant) for axis in layout.axes)
+        ):
             return
         if found.kind == "unused":
             hint = "give it a coordinate, or fix its extent to 1"
@@ -277,8 +283,10 @@ class _Elaborator:
                     raise fault("L301", message, name.span, help=hint)
                 return claims.Fits(claims.INTEGER_TYPES[name.text])
             case ast.Keeps(places):
+                refuse_domain(layout, places[0].span)
                 return claims.Keeps(run_of(scope, places))
             case ast.Aligns(places, number, element):
+                refuse_domain(layout, places[0].span)
                 if number.value < 1:
                     raise fault("L301", "alignment is to 1 byte or more", number.span)
                 return claims.Aligns(run_of(scope, places), number.value, element_of(element))

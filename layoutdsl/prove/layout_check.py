@@ -12,11 +12,13 @@ from layoutdsl.expr import Expr, Extent, Index
 from layoutdsl.formula import formula, symbolic
 from layoutdsl.inverse import SLOT, Inverse, invert
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, lemmas, refute, statement
+from layoutdsl.prove import claim_statement, domain_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
 from layoutdsl.prove.checker import Have, Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbers
+from layoutdsl.prove.domain_proof import FILLING, DomainSoundness
 from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
+from layoutdsl.prove.reading import reading_of
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, ceilings
 from layoutdsl.prove.soundness import Soundness
@@ -24,12 +26,12 @@ from layoutdsl.prove.terms import Unstated, extent_name
 from layoutdsl.prove.verdict import (
     BOUNDS,
     EXTENTS,
+    FULL,
     INJECTIVE,
     INVERSE,
     ONTO,
     PADDING,
     PRINTED,
-    PROPERTIES,
     RANGE,
     SIZE,
     Counterexample,
@@ -52,20 +54,39 @@ _RESTS_ON = {
 }
 """The theorems that a property is: all of them have to be established."""
 
+_RESTS_ON_OF_DOMAIN = _RESTS_ON | {
+    EXTENTS: ("domain.element",),
+    BOUNDS: ("domain.element",),
+    INJECTIVE: ("domain.injective",),
+    INVERSE: ("domain.own", "domain.read"),
+    ONTO: ("domain.decode", *FILLING),
+    PADDING: ("domain.own", "domain.read", "domain.decode"),
+}
+"""The same of a layout with a domain, where ONTO stands for FULL."""
+
 _IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
 """The properties of the layout itself; the others speak of formulas that we derive from it."""
 
 
 def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Finding, ...]:
-    """Return what was found of each property, in the order of `PROPERTIES`."""
+    """Return what was found of each property, in the order of `verdict.PROPERTIES`."""
     tell(f"proving {layout.name}")
-    values = refute.witness(layout)
-    if values is None:
+    element = refute.first_element(layout)
+    if element is None:
         return (_no_shape(layout),)
-    proved, reasons = _proofs(layout, values)
+    proved, reasons = _proofs(layout, *element)
     outcomes = establish(proved)
+    if layout.domain and not all(
+        outcomes[name].established for name in FILLING if name in outcomes
+    ):
+        proved = [each for each in proved if each[0].name not in FILLING]
+        outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
     certificate = Certificate(tuple(proved)).hash
-    findings = {name: _finding(name, outcomes, reasons, certificate) for name in PROPERTIES}
+    rests_on = _of_domain(outcomes) if layout.domain else _RESTS_ON
+    findings = {
+        name: _finding(name, theorems, outcomes, reasons, certificate)
+        for name, theorems in rests_on.items()
+    }
     if isinstance(findings[SIZE], Undecided):
         int64 = INTEGER_TYPES["int64"]
         example = refute.overflow(layout, int64.largest, int64.name)
@@ -79,6 +100,13 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         for name, example in _examples(layout).items():
             findings[name] = Refuted(name, example)
     return tuple(findings.values())
+
+
+def _of_domain(outcomes: dict[str, Outcome]) -> dict[str, tuple[str, ...]]:
+    """The theorems by property; that every slot is held is one only where it was established."""
+    filled = FULL if FILLING[0] in outcomes else ""
+    named = {filled if name == ONTO else name: each for name, each in _RESTS_ON_OF_DOMAIN.items()}
+    return {name: each for name, each in named.items() if name}
 
 
 def _tried(
@@ -117,14 +145,18 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
 
 
 def _no_shape(layout: Layout) -> Finding:
-    conditions = ", ".join(map(str, layout.where))
+    conditions = ", ".join(map(str, (*layout.where, *layout.domain)))
     try:
-        theorem = statement.contradiction(statement.ground(layout))
+        ground = statement.ground(layout)
+        theorem = statement.contradiction(ground)
+        if layout.domain:
+            theorem = domain_statement.contradiction(ground)
     except Unstated as reason:
         return Undecided(RANGE, f"no shape was found where {conditions}; {reason}")
     outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
     if outcome.established:
-        sentence = f"`{layout.name}` is defined for no shape: `where {conditions}` never holds"
+        nothing = "holds no element" if layout.domain else "is defined for no shape"
+        sentence = f"`{layout.name}` {nothing}: `where {conditions}` never holds"
         return Refuted(RANGE, Counterexample(sentence, (), ()))
     return Undecided(RANGE, f"no shape was found where {conditions}")
 
@@ -136,6 +168,7 @@ def _by_hypotheses(theorem: Theorem) -> Proof:
 
 def _finding(
     name: str,
+    theorems: tuple[str, ...],
     outcomes: dict[str, Outcome],
     reasons: dict[str, str],
     certificate: str,
@@ -143,7 +176,7 @@ def _finding(
     if name == SIZE and "fits" not in outcomes:
         return Proved(name, ("the buffer has at most 2**63 - 1 elements",), certificate)
     questions = 0
-    for theorem in _RESTS_ON[name]:
+    for theorem in theorems:
         outcome = outcomes.get(theorem)
         if outcome is None:
             return Undecided(name, reasons.get(theorem, "no proof was found"))
@@ -154,20 +187,23 @@ def _finding(
 
 
 def _proofs(
-    layout: Layout, values: dict[str, int]
+    layout: Layout, values: dict[str, int], index: tuple[int, ...]
 ) -> tuple[list[tuple[Theorem, Proof]], dict[str, str]]:
     """Return every theorem with its proof, and for those without one the reason."""
     proved: list[tuple[Theorem, Proof]] = []
     reasons: dict[str, str] = {}
     inverse, wires = invert(layout), network(layout)
     try:
-        theorem = statement.nonempty(statement.ground(layout), values)
+        theorem = _nonempty(layout, values, index)
         proved.append((theorem, prove_numbers(theorem)))
         proved += _fits(layout)
         proved.append(_printed(layout, inverse if isinstance(inverse, Inverse) else None))
     except (Stuck, Unstated) as reason:
         text = f"no proof was found: {reason}"
         reasons |= dict.fromkeys(("range", "printed"), text)
+    if layout.domain:
+        _add_domain(layout, proved, reasons)
+        return proved, reasons
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
         why = inverse.reason if isinstance(inverse, NotDigits) else ""
         reasons |= dict.fromkeys(_SOUND, f"proofs need coordinates that are digits; {why}")
@@ -182,6 +218,32 @@ def _proofs(
     return proved, reasons
 
 
+def _nonempty(layout: Layout, values: dict[str, int], index: tuple[int, ...]) -> Theorem:
+    ground = statement.ground(layout)
+    if not layout.domain:
+        return statement.nonempty(ground, values)
+    names = [axis.name for axis in layout.axes]
+    return domain_statement.nonempty(ground, values, dict(zip(names, index, strict=True)))
+
+
+def _add_domain(
+    layout: Layout, proved: list[tuple[Theorem, Proof]], reasons: dict[str, str]
+) -> None:
+    reading = reading_of(layout)
+    names = {name for each in _RESTS_ON_OF_DOMAIN.values() for name in each}
+    if isinstance(reading, NotDigits):
+        reasons |= dict.fromkeys(names, f"no proof was found: {reading.reason}")
+        return
+    try:
+        soundness = DomainSoundness(layout, reading, lemmas.stated())
+        for each in soundness.theorems():
+            proved.append(each)
+        proved += soundness.filling()
+    except (Stuck, Unstated) as reason:
+        done = {theorem.name for theorem, _ in proved}
+        reasons |= {name: f"no proof was found: {reason}" for name in names - done}
+
+
 _SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
 
 
@@ -193,6 +255,11 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
         Unstated: the layout says what the checker's terms cannot.
     """
     inverse, wires = invert(layout), network(layout)
+    if layout.domain:
+        reading = reading_of(layout)
+        if isinstance(reading, NotDigits):
+            raise Stuck(f"that every offset is in bounds was not proved: {reading.reason}")
+        return list(islice(DomainSoundness(layout, reading, lemmas.stated()).theorems(), 5))
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
         raise Stuck("that every offset is in bounds was not proved")
     return list(islice(Soundness(layout, inverse, wires, lemmas.stated()).theorems(), 3))

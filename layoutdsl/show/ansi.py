@@ -60,9 +60,7 @@ COLOURS = Ink(
 def grid_text(grid: Grid, ink: Ink) -> str:
     """Return the grid with a head, a row per line, and what its marks mean."""
     name = f"`{grid.layout.name}` at shape {named_text(grid.shape)}"
-    elements = 1
-    for extent in grid.layout.shape_of(dict(grid.shape)):
-        elements *= extent
+    elements = grid.layout.elements(dict(grid.shape))
     slots = grid.size - grid.start
     head = f"{name}: {_plural(slots, 'slot')}, {_plural(elements, 'element')}"
     return "\n".join([head, "", *_rows(grid, ink), "", *_legend(grid, ink)])
@@ -131,6 +129,8 @@ def _legend(grid: Grid, ink: Ink) -> list[str]:
         lines.append(f"{ink.shared}several elements want the same slot{ink.close}")
     if ink.blocks != PLAIN.blocks and grid.block_of and grid.blocks:
         lines.append(_colours(grid, ink))
+    if grid.layout.domain:
+        lines.append(f"elements where {', '.join(map(str, grid.layout.domain))}")
     if grid.start:
         lines.append(f"{_plural(grid.start, 'slot')} before the first")
     if grid.rows_in_all > len(grid.rows):

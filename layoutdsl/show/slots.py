@@ -143,6 +143,9 @@ def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
             reasons.append(
                 f"{name} = {each.value} is not below {_limit(axis.extent, known, order)}"
             )
+    if not reasons:
+        there = {**known, **{each.axis: each.value for each in recovered}}
+        reasons += [f"`{each}` does not hold" for each in layout.domain if not each.holds(there)]
     return _Reading(tuple(recovered), tuple(reasons) or ("no index of the shape lies here",))
 
 
