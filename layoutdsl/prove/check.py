@@ -15,7 +15,7 @@ from layoutdsl.expr import Expr
 from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, establish
-from layoutdsl.prove.checker import Proof, Theorem
+from layoutdsl.prove.checker import Have, Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import in_bounds, layout_findings
@@ -69,7 +69,7 @@ def _property(predicate: Predicate) -> str:
 def _found(claim: Claim, layout: Layout, predicate: Predicate, tell: Progress) -> Finding:
     name = _property(predicate)
     common = _common(layout, predicate)
-    if refute.witness(common) is None:
+    if refute.first_element(common) is None:
         return Undecided(name, "no shape of the range was found, and of none anything holds")
     tell(f"proving {claim.text}")
     finding = _proved(layout, predicate)
@@ -103,7 +103,7 @@ def _tried(
 def _proved(layout: Layout, predicate: Predicate) -> Finding:
     name = _property(predicate)
     try:
-        proofs = [_proof(layout, predicate)]
+        proofs = [*_domains(layout, predicate), _proof(layout, predicate)]
         if isinstance(predicate, Fits):
             proofs += in_bounds(layout)
     except (Stuck, Unstated) as reason:
@@ -115,6 +115,19 @@ def _proved(layout: Layout, predicate: Predicate) -> Finding:
     questions = sum(each.questions for each in outcomes)
     certificate = Certificate(tuple(proofs))
     return Proved(name, _conditions(layout, predicate), certificate.hash, questions)
+
+
+def _domains(layout: Layout, predicate: Predicate) -> list[tuple[Theorem, Proof]]:
+    """Where one of two layouts has a domain: that the other has the same."""
+    if not (isinstance(predicate, EqualsLayout) and (layout.domain or predicate.other.domain)):
+        return []
+    other = predicate.other
+    ground = statement.ground(_common(layout, predicate), more=(other,))
+    theorem = claim_statement.same_domain(ground, other)
+    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+    goals = dict.fromkeys(theorem.goals)
+    proof = tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(goals))
+    return [(theorem, proof)]
 
 
 def _common(layout: Layout, predicate: Predicate) -> Layout:

@@ -9,6 +9,7 @@ from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Proof, Term, Theorem
+from layoutdsl.prove.halves import Halves
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
@@ -51,6 +52,8 @@ def _by_normal_forms(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
     refine(arithmetic, plain, exprs, range_)
+    spoken = (*(term for _, term in theorem.definitions), *theorem.goals)
+    Halves(arithmetic.values).teach(*spoken)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from layoutdsl.expr import Mod
 from layoutdsl.model import Layout
 from layoutdsl.prove import domain_statement as stated
 from layoutdsl.prove import statement
 from layoutdsl.prove.checker import By, Proof, Ring, Term, Theorem, substitute
+from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.reading import Read, Reading, number_on
 from layoutdsl.prove.rows import Working
 from layoutdsl.prove.script import Script
@@ -78,10 +80,10 @@ class DomainSoundness:
         script = working.script
         for each in self._searched():
             assert each.rows is not None
-            row, last = index_name(each.rows.row), self.ground.extent(each.rows.row)
+            row = self.ground.vocabulary.term(each.rows.own)
+            last = self.ground.vocabulary.term(each.rows.count)
             working.start(each.rows, last)
-            begins = working.start(each.rows, row)
-            working.vanishing(begins, row)
+            working.vanishing(working.start(each.rows, row), row)
             working.ordered(each.rows, 0, row)
             working.ordered(each.rows, row, last)
         for goal in script.theorem.goals:
@@ -91,22 +93,22 @@ class DomainSoundness:
         self._close(working)
 
     def _own(self, working: Working) -> None:
-        used = self._known["domain.element"]
-        working.learn(working.script.use(used.name, _itself(used)))
+        self._use(working, self._known["domain.element"], {})
         self._use_outer(working, "element", self._numbers())
         self._close(working)
 
     def _read(self, working: Working) -> None:
-        script = working.script
-        working.learn(script.use("domain.own", _itself(self._known["domain.own"])))
+        self._use(working, self._known["domain.own"], {})
         for each in self._searched():
             assert each.rows is not None
-            own, other = index_name(each.rows.row), decoded(each.rows.row)
+            own, other = self.ground.vocabulary.term(each.rows.own), decoded(each.rows.row)
             working.ordered(each.rows, own, other)
             working.ordered(each.rows, other, own)
             working.note(working.have(("=", other, own)))
         for each in self._reading.reads:
             goal: Term = ("=", decoded(each.axis), index_name(each.axis))
+            if each.axis in dict(self._reading.parts):
+                goal = ("=", decoded(each.axis), self._part(each.axis))
             working.note(working.have(goal))
         self._close(working)
 
@@ -117,17 +119,15 @@ class DomainSoundness:
         assert slots is not None
         script.calculate("slot", By(slots), By(f"slot{OTHER}"))
         rows = {
-            decoded(each.rows.row): index_name(each.rows.row)
+            decoded(each.rows.row): self.ground.vocabulary.term(each.rows.own)
             for each in self._searched()
             if each.rows is not None
         }
-        own = self._known["domain.own"]
-        script.use(own.name, self._spelled(working, own, {}))
-        first = self._spelled(working, read, rows)
-        script.use(read.name, first)
+        self._use(working, self._known["domain.own"], {})
+        first = self._use(working, read, rows)
         marked = (*script.theorem.variables, *(name for name, _ in script.theorem.definitions))
         other = {name.removesuffix(OTHER): name for name in marked if name.endswith(OTHER)}
-        script.use(read.name, self._spelled(working, read, {**other, **rows, "slot": "slot"}))
+        self._use(working, read, {**other, **rows, "slot": "slot"})
         for axis in self._layout.axes:
             index, found = index_name(axis.name), first[decoded(axis.name)]
             sides = (("=", found, index), ("=", found, f"{index}{OTHER}"))
@@ -138,6 +138,7 @@ class DomainSoundness:
         script = working.script
         self._extents_are_positive(working)
         values = self._use_outer(working, "decode", {})
+        self._places_stay_in_blocks(working)
         back = values["back"]
         assert isinstance(back, str)
         for each in self._reading.reads:
@@ -151,6 +152,17 @@ class DomainSoundness:
             assert slot is not None
             script.calculate("back", By(same), By(slot))
         self._close(working)
+
+    def _places_stay_in_blocks(self, working: Working) -> None:
+        """Let the evaluator read a block and a place off an index that was put together."""
+        for name, part in self._reading.parts:
+            if isinstance(part, Mod):
+                upper = self.ground.vocabulary.term(part.right)
+                digit = canonical(working.normal(decoded(name)))
+                if isinstance(digit, str):
+                    low = working.have(("<=", 0, digit))
+                    high = working.have(("<", digit, upper))
+                    working.arithmetic.values.bounds[digit] = Bounds(upper, low, high)
 
     def _rows(self, working: Working) -> None:
         self._extents_are_positive(working)
@@ -170,12 +182,18 @@ class DomainSoundness:
                 working.have(goal)
 
     def _numbers(self) -> dict[str, Term]:
-        """What stands for the number on each coordinate that has an axis of its own."""
-        return {
+        """What stands for the parts of an index, and for the number on a coordinate."""
+        parts = {index_name(name): self._part(name) for name, _ in self._reading.parts}
+        numbers: dict[str, Term] = {
             index_name(number_on(each.coordinate)): f"v.{each.coordinate}"
             for each in self._reading.reads
             if each.coordinate is not None
         }
+        spoken = {index_name(axis.name) for axis in self._reading.outer.axes}
+        return {name: term for name, term in (parts | numbers).items() if name in spoken}
+
+    def _part(self, name: str) -> Term:
+        return self.ground.vocabulary.term(dict(self._reading.parts)[name])
 
     def _extents_are_positive(self, working: Working) -> None:
         """A buffer with a slot has no coordinate without one."""
@@ -249,14 +267,19 @@ class DomainSoundness:
         for expr, spelled in self._outer.ground.vocabulary.shared.items():
             if spelled.startswith("m."):
                 given[spelled] = mine[expr]
-        spelled_out = self._spelled(working, theorem, given)
+        return self._use(working, theorem, given)
+
+    def _use(
+        self, working: Working, theorem: Theorem, values: Mapping[str, Term]
+    ) -> dict[str, Term]:
+        """Use a theorem, whose conditions are asked for; returns what its names stand for here."""
+        spelled = self._spelled(working, theorem, values)
         for condition in theorem.hypotheses:
-            wanted = substitute(condition, spelled_out)
+            wanted = substitute(condition, spelled)
             if working.script.find(wanted) is None:
                 working.have(wanted)
-        facts = working.script.use(name, spelled_out)
-        working.learn(facts)
-        return spelled_out
+        working.learn(working.script.use(theorem.name, spelled))
+        return spelled
 
     def _spelled(
         self, working: Working, theorem: Theorem, values: Mapping[str, Term]
@@ -290,7 +313,3 @@ class DomainSoundness:
 
 def _speaks_of_slot(goal: Term) -> bool:
     return isinstance(goal, tuple) and "slot" in goal
-
-
-def _itself(theorem: Theorem) -> dict[str, Term]:
-    return {name: name for name in (*theorem.variables, *(name for name, _ in theorem.definitions))}

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from layoutdsl.expr import evaluate
+from layoutdsl.expr import Index, evaluate
 from layoutdsl.prove import statement
 from layoutdsl.prove.checker import Term, Theorem, substitute
 from layoutdsl.prove.reading import Reading, Rows, number_on
@@ -72,17 +72,18 @@ def _rows(reading: Reading) -> list[tuple[Rows, Term]]:
 def _some_row(ground: Ground, reading: Reading) -> tuple[tuple[str, ...], Conditions]:
     """A row for each number that lies in one: any row of the shape in which it lies."""
     names, conditions = list[str](), list[Term]()
-    for rows, number in _rows(reading):
-        row = decoded(rows.row)
+    for each, number in _rows(reading):
+        row = decoded(each.row)
         names.append(row)
-        conditions += [("<=", 0, row), ("<", row, ground.extent(rows.row))]
-        conditions += in_row(ground, rows, number, row)
+        conditions += [("<=", 0, row), ("<", row, ground.vocabulary.term(each.count))]
+        conditions += in_row(ground, each, number, row)
     return tuple(names), tuple(conditions)
 
 
 def _columns(ground: Ground, reading: Reading) -> Definitions:
     """Define the indices that follow from the others; an axis of one element needs nothing."""
     names = {axis.name for axis in (*ground.layout.axes, *reading.outer.axes)}
+    names |= {name for name, _ in reading.parts}
     spoken = replace(ground.vocabulary, indices={name: decoded(name) for name in names})
     found = {axis.name for axis in reading.outer.axes} | {each.axis for each in reading.reads}
     found |= {rows.row for rows, _ in _rows(reading)}
@@ -128,15 +129,18 @@ def own(ground: Ground, reading: Reading) -> Theorem:
     """The slot of an element lies in no gap, digits are read off it, and its row is its own."""
     goals: list[Term] = list(statement.guards(ground, reading.inverse))
     given = _given(ground)
+    parts = dict(reading.parts)
     for axis in reading.outer.axes:
-        if axis.name in given:
-            goals.append(("=", decoded(axis.name), index_name(axis.name)))
-    for each in reading.reads:
-        if each.coordinate is not None:
-            number = decoded(number_on(each.coordinate))
-            goals.append(("=", number, f"v.{each.coordinate}"))
-    for rows, number in _rows(reading):
-        goals += in_row(ground, rows, number, index_name(rows.row))
+        if axis.name in given or axis.name in parts:
+            value = ground.vocabulary.term(parts.get(axis.name, Index(axis.name)))
+            goals.append(("=", decoded(axis.name), value))
+    goals += [
+        ("=", decoded(number_on(each.coordinate)), f"v.{each.coordinate}")
+        for each in reading.reads
+        if each.coordinate is not None
+    ]
+    for searched, number in _rows(reading):
+        goals += in_row(ground, searched, number, ground.vocabulary.term(searched.own))
     one = element(ground)
     decoding = statement.decoding(ground, reading.inverse)
     return replace(
@@ -212,7 +216,7 @@ def rows(ground: Ground, reading: Reading) -> Theorem:
     goals: list[Term] = list(statement.guards(ground, reading.inverse))
     for each, number in _rows(reading):
         goals.append(("<=", start(ground, each, 0), number))
-        goals.append(("<", number, start(ground, each, ground.extent(each.row))))
+        goals.append(("<", number, start(ground, each, ground.vocabulary.term(each.count))))
     buffer = statement.in_buffer(ground, "slot")
     decoding = statement.decoding(ground, reading.inverse)
     return _theorem(ground, "rows", ("slot",), buffer, tuple(goals), decoding)

@@ -68,8 +68,8 @@ class Evaluator:
         self._values: dict[Term, tuple[Polynomial, str]] = {}
         self._sums: dict[tuple[Any, ...], tuple[Polynomial, str]] = {}
 
-    def know(self, name: str, value: Polynomial, fact: str) -> None:
-        """Remember that ``name`` equals a polynomial; ``fact`` is that equation."""
+    def know(self, name: Term, value: Polynomial, fact: str) -> None:
+        """Remember that a name, or a quotient, is a polynomial; ``fact`` is that equation."""
         self._values[name] = (value, fact)
 
     def know_sum(self, key: Polynomial, value: Polynomial, fact: str) -> None:
@@ -151,6 +151,9 @@ class Evaluator:
             return (high if operator == "div" else low), self.script.calculate(term, *steps)
         if operator == "div" and _is_opposite(dividend) and self._is_positive(below):
             return self._mirrored_quotient(term, moves, dividend, below)
+        if plain != term and plain in self._values:
+            value, equation = self._values[plain]
+            return value, self.script.calculate(term, *moves, Ring(plain), By(equation))
         atom: Polynomial = {(plain,): 1}
         return atom, self.script.calculate(term, *moves, Ring(plain))
 

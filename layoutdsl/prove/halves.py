@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from layoutdsl.prove.checker import By, Polynomial, Ring, Term, total
+from layoutdsl.prove.checker import By, Ring, Term, total
 from layoutdsl.prove.evaluate import Evaluator, canonical
 
 

@@ -76,9 +76,7 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         return (_no_shape(layout),)
     proved, reasons = _proofs(layout, *element)
     outcomes = establish(proved)
-    if layout.domain and not all(
-        outcomes[name].established for name in FILLING if name in outcomes
-    ):
+    if not all(name in outcomes and outcomes[name].established for name in FILLING):
         proved = [each for each in proved if each[0].name not in FILLING]
         outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
     certificate = Certificate(tuple(proved)).hash
@@ -236,12 +234,11 @@ def _add_domain(
         return
     try:
         soundness = DomainSoundness(layout, reading, lemmas.stated())
-        for each in soundness.theorems():
-            proved.append(each)
+        proved.extend(soundness.theorems())
         proved += soundness.filling()
     except (Stuck, Unstated) as reason:
         done = {theorem.name for theorem, _ in proved}
-        reasons |= {name: f"no proof was found: {reason}" for name in names - done}
+        reasons |= dict.fromkeys(names - done, f"no proof was found: {reason}")
 
 
 _SOUND = ("shape", "encode", "element", "injective", "decode", "padding")

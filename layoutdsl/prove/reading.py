@@ -12,17 +12,23 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from layoutdsl.bounds import ONE, polynomial, simplify
+from layoutdsl.bounds import ONE, ZERO, polynomial, simplify
 from layoutdsl.conditions import Condition
 from layoutdsl.digits import Network, NotDigits, network, read
 from layoutdsl.expr import (
     Add,
+    CeilDiv,
     Constant,
     Coordinate,
     Expr,
     Extent,
+    FloorDiv,
     Index,
+    MixedRadix,
+    Mod,
+    Mul,
     Sub,
+    children,
     evaluate,
     indices,
     substitute,
@@ -40,24 +46,30 @@ TRIED = 600
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows along the axis ``row``: each begins at ``start``, and ends where the next begins.
+    """Rows, each of which begins at ``start`` and ends where the next begins.
 
-    ``start`` is over the row and extents; it has a value for the row after the last one too.
+    Attributes:
+        row: the name of the number of a row.
+        start: over that name and extents; it has a value for the row after the last one too.
+        own: the row of an element, over its index.
+        count: how many there are.
     """
 
     row: str
     start: Expr
+    own: Expr
+    count: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """How one index is found.
+    """How one number is found: an index, or a part of one.
 
     Attributes:
         axis: whose index it is.
-        value: over the indices found before, and the number on ``coordinate``.
-        coordinate: the coordinate, by its number in the layout; ``None`` where the domain alone
-            tells the index.
+        value: over the numbers found before, and the number on ``coordinate``.
+        coordinate: the coordinate, by its number in the layout; ``None`` where the numbers found
+            before, or the domain alone, tell it.
         rows: where a row has to be found first.
     """
 
@@ -76,14 +88,26 @@ class Reading:
         network: its digits.
         own_inverse: its inverse.
         inverse: the same, over the extents of the layout that is read.
-        reads: the other indices, in the order in which they are found.
+        parts: blocks of an index and places in them, by name, over the index.
+        reads: the other numbers, in the order in which they are found.
     """
 
     outer: Layout
     network: Network
     own_inverse: Inverse
     inverse: Inverse
+    parts: tuple[tuple[str, Expr], ...]
     reads: tuple[Read, ...]
+
+
+def block_of(axis: str) -> str:
+    """Return the name of the number of the block in which an index lies."""
+    return f"{axis}.1"
+
+
+def place_in(axis: str) -> str:
+    """Return the name of the place of an index in its block."""
+    return f"{axis}.0"
 
 
 def number_on(coordinate: int) -> str:
@@ -93,57 +117,167 @@ def number_on(coordinate: int) -> str:
 
 def reading_of(layout: Layout) -> Reading | NotDigits:
     """Return how a layout with a domain is read, or why that is not known."""
-    special = [
-        number for number, each in enumerate(layout.coordinates) if not _is_digit(each.value)
-    ]
-    digits = [each for number, each in enumerate(layout.coordinates) if number not in special]
-    found = {name for each in digits for name in indices(each.value)}
-    reads: list[Read] = []
-    left = list(special)
-    while left:
-        number = next((n for n in left if len(_unknown(layout, n, found)) == 1), left[0])
-        left.remove(number)
-        read_here = _reads(layout, number, _unknown(layout, number, found))
-        if read_here is None:
-            written = text(layout.coordinates[number].value)
-            return NotDigits(f"no rows of indices were found in `{written}`", "free", (number,))
-        reads += read_here
-        found |= {each.axis for each in read_here} | {e.rows.row for e in read_here if e.rows}
-    for axis in layout.axes:
-        if axis.name not in found and axis.extent != ONE:
-            told = _told_by_domain(layout, axis.name)
-            if told is None:
-                return NotDigits(f"axis `{axis.name}` takes no part", "unused")
-            reads.append(told)
-            found.add(axis.name)
-    return _with_outer(layout, special, reads)
+    return _Finder(layout).reading()
+
+
+class _Finder:
+    """What is known of the numbers in a layout: its indices, some cut into blocks and places."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.blocks = _blocks(layout)
+        self.parts: dict[str, Expr] = {}
+        self.counts: dict[str, Expr] = {axis.name: axis.extent for axis in layout.axes}
+        cut: dict[Expr, Expr] = {}
+        for axis, block in self.blocks.items():
+            whole, size = Index(axis), Constant(block)
+            above, place = block_of(axis), place_in(axis)
+            self.parts |= {above: FloorDiv(whole, size), place: Mod(whole, size)}
+            self.counts |= {above: CeilDiv(self.counts.pop(axis), size), place: size}
+            cut |= {self.parts[above]: Index(above), self.parts[place]: Index(place)}
+        self.values = [_replaced(each.value, cut) for each in layout.coordinates]
+
+    def reading(self) -> Reading | NotDigits:
+        special = [number for number, each in enumerate(self.values) if not _is_digit(each)]
+        digits = [each for number, each in enumerate(self.values) if number not in special]
+        found = {name for each in digits for name in indices(each)}
+        reads: list[Read] = []
+        left = list(special)
+        while left:
+            number = next((n for n in left if len(self._unknown(n, found)) == 1), left[0])
+            left.remove(number)
+            here = self._read(number, self._unknown(number, found))
+            if here is None:
+                written = text(self.layout.coordinates[number].value)
+                return NotDigits(f"no rows of indices were found in `{written}`", "free", (number,))
+            reads.append(here)
+            found |= {here.axis} | ({here.rows.row} if here.rows else set())
+        for name, count in self.counts.items():
+            if name not in found and count != ONE:
+                told = _told_by_domain(self.layout, name)
+                if told is None:
+                    return NotDigits(f"axis `{name}` takes no part", "unused")
+                reads.append(told)
+        for axis, block in self.blocks.items():
+            joined = Add(Mul(Index(block_of(axis)), Constant(block)), Index(place_in(axis)))
+            reads.append(Read(axis, joined))
+        return self._with_outer(special, reads)
+
+    def _unknown(self, number: int, known: set[str]) -> list[str]:
+        spoken = indices(self.values[number])
+        return [name for name in self.counts if name in spoken - known]
+
+    def _with_outer(self, special: list[int], reads: list[Read]) -> Reading | NotDigits:
+        solved = {each.axis for each in reads} | {each.rows.row for each in reads if each.rows}
+        axes = [
+            Axis(name, count)
+            for name, count in self.counts.items()
+            if name not in solved and isinstance(count, Extent | Constant)
+        ]
+        coordinates = [
+            replace(each, value=value)
+            for each, value in zip(self.layout.coordinates, self.values, strict=True)
+        ]
+        extents: dict[str, Expr] = {}
+        for number in special:
+            name, extent = number_on(number), Extent(number_on(number).upper())
+            axes.append(Axis(name, extent))
+            extents[extent.name] = coordinates[number].extent
+            coordinates[number] = Coordinate(Index(name), extent)
+        outer = replace(self.layout, axes=tuple(axes), coordinates=tuple(coordinates), domain=())
+        wires, inverse = network(outer), invert(outer)
+        if isinstance(wires, NotDigits):
+            return wires
+        assert isinstance(inverse, Inverse)
+        own = tuple(self.parts.items())
+        return Reading(outer, wires, inverse, _over(inverse, extents), own, tuple(reads))
+
+    def _read(self, number: int, unknown: list[str]) -> Read | None:
+        value, here = self.values[number], Index(number_on(number))
+        match unknown:
+            case [axis]:
+                sign = _sign(value, axis)
+                if sign is None:
+                    return None
+                rest = substitute(value, {axis: Constant(0)})
+                return Read(axis, Sub(here, rest) if sign == 1 else Sub(rest, here), number)
+            case [one, other]:
+                found = (self._ragged(number, *pair) for pair in ((one, other), (other, one)))
+                return next((each for each in found if each is not None), None)
+        return None
+
+    def _ragged(self, number: int, row: str, column: str) -> Read | None:
+        """A row is as long as to the start of the next, and begins at the first column it holds."""
+        value = self.values[number]
+        if _sign(value, column) != 1 or indices(value) != {row, column}:
+            return None
+        same = (Index(row), Add(Index(row), ONE)) if row in self.parts else ()
+        for first in (*_least(self.layout, row, column), *same, ZERO):
+            start = substitute(value, {column: first})
+            place = Add(Sub(Index(number_on(number)), start), first)
+            own = self.parts.get(row, Index(row))
+            rows = Rows(row, start, own, self.counts[row])
+            if _holds_at_small_shapes(self.layout, number, rows):
+                return Read(column, place, number, rows)
+        return None
+
+
+def _blocks(layout: Layout) -> dict[str, int]:
+    """The size of the blocks of each axis that occurs as blocks of one size, and places in them."""
+    found: dict[str, set[Expr]] = {}
+    special = False
+    for each in layout.coordinates:
+        special |= not _is_digit(each.value)
+        for name, block in _cuts(each.value):
+            found.setdefault(name, set()).add(block)
+    sizes = {name: next(iter(blocks)) for name, blocks in found.items() if len(blocks) == 1}
+    mixed = {
+        name
+        for each in layout.coordinates
+        if not _is_digit(each.value)
+        for name, block in _cuts(each.value)
+        if block != ONE
+    }
+    return {
+        name: size.value
+        for name, size in sizes.items()
+        if special and name in mixed and isinstance(size, Constant)
+    }
+
+
+def _cuts(expr: Expr) -> Iterator[tuple[str, Expr]]:
+    """Each index in an expression, and by what it is divided; by 1 where it is not."""
+    match expr:
+        case FloorDiv(Index(name), block) | Mod(Index(name), block):
+            yield name, block
+        case Index(name):
+            yield name, ONE
+        case _:
+            for part in children(expr):
+                yield from _cuts(part)
+
+
+def _replaced(expr: Expr, cut: Mapping[Expr, Expr]) -> Expr:
+    if expr in cut:
+        return cut[expr]
+    match expr:
+        case Index() | Extent() | Constant():
+            return expr
+        case MixedRadix(parts):
+            return MixedRadix(
+                tuple(
+                    replace(
+                        part, value=_replaced(part.value, cut), extent=_replaced(part.extent, cut)
+                    )
+                    for part in parts
+                )
+            )
+        case _:
+            return type(expr)(_replaced(expr.left, cut), _replaced(expr.right, cut))
 
 
 def _is_digit(value: Expr) -> bool:
     return read(value) is not None or not indices(value)
-
-
-def _unknown(layout: Layout, number: int, known: set[str]) -> list[str]:
-    spoken = indices(layout.coordinates[number].value)
-    return [axis.name for axis in layout.axes if axis.name in spoken - known]
-
-
-def _with_outer(layout: Layout, special: list[int], reads: list[Read]) -> Reading | NotDigits:
-    solved = {each.axis for each in reads} | {each.rows.row for each in reads if each.rows}
-    axes = [axis for axis in layout.axes if axis.name not in solved]
-    coordinates = list(layout.coordinates)
-    extents: dict[str, Expr] = {}
-    for number in special:
-        name, extent = number_on(number), Extent(number_on(number).upper())
-        axes.append(Axis(name, extent))
-        extents[extent.name] = coordinates[number].extent
-        coordinates[number] = Coordinate(Index(name), extent)
-    outer = replace(layout, axes=tuple(axes), coordinates=tuple(coordinates), domain=())
-    wires, inverse = network(outer), invert(outer)
-    if isinstance(wires, NotDigits):
-        return wires
-    assert isinstance(inverse, Inverse)
-    return Reading(outer, wires, inverse, _over(inverse, extents), tuple(reads))
 
 
 def _over(inverse: Inverse, extents: Mapping[str, Expr]) -> Inverse:
@@ -158,39 +292,6 @@ def _over(inverse: Inverse, extents: Mapping[str, Expr]) -> Inverse:
         said(inverse.padded),
         tuple(each.substituted(extents) for each in inverse.guards),
     )
-
-
-def _reads(layout: Layout, number: int, unknown: list[str]) -> list[Read] | None:
-    value = layout.coordinates[number].value
-    here = Index(number_on(number))
-    match unknown:
-        case [axis]:
-            sign = _sign(value, axis)
-            if sign is None:
-                return None
-            rest = substitute(value, {axis: Constant(0)})
-            solved = Sub(here, rest) if sign == 1 else Sub(rest, here)
-            return [Read(axis, solved, number)]
-        case [one, other]:
-            for column, row in ((other, one), (one, other)):
-                found = _ragged(layout, number, row, column)
-                if found is not None:
-                    return [found]
-    return None
-
-
-def _ragged(layout: Layout, number: int, row: str, column: str) -> Read | None:
-    """A row is as long as to the start of the next, and begins at the first column it holds."""
-    value = layout.coordinates[number].value
-    if _sign(value, column) != 1 or indices(value) != {row, column}:
-        return None
-    for first in (*_least(layout, row, column), Constant(0)):
-        start = substitute(value, {column: first})
-        place = Add(Sub(Index(number_on(number)), start), first)
-        found = Read(column, place, number, Rows(row, start))
-        if _holds_at_small_shapes(layout, found):
-            return found
-    return None
 
 
 def _sign(value: Expr, axis: str) -> int | None:
@@ -242,18 +343,17 @@ def _told_by_domain(layout: Layout, axis: str) -> Read | None:
     return None
 
 
-def _holds_at_small_shapes(layout: Layout, found: Read) -> bool:
+def _holds_at_small_shapes(layout: Layout, number: int, rows: Rows) -> bool:
     """Whether every element of small shapes lies in its own row, in plain integers."""
-    assert found.coordinate is not None
-    assert found.rows is not None
-    value, rows = layout.coordinates[found.coordinate].value, found.rows
-    after = substitute(rows.start, {rows.row: Add(Index(rows.row), ONE)})
+    value = layout.coordinates[number].value
+    before = substitute(rows.start, {rows.row: rows.own})
+    after = substitute(rows.start, {rows.row: Add(rows.own, ONE)})
     tried = (
         bind_index(layout, values, index)
         for values in islice(small(layout, TRIED), 60)
         for index in elements(layout, values)
     )
     return all(
-        evaluate(rows.start, bound) <= evaluate(value, bound) < evaluate(after, bound)
+        evaluate(before, bound) <= evaluate(value, bound) < evaluate(after, bound)
         for bound in islice(tried, TRIED)
     )

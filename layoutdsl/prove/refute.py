@@ -6,7 +6,7 @@ first, within a budget of evaluations. What is found has been replayed by being 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain, islice
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import Polynomial, Ring, Term, names, product, total
+from layoutdsl.prove.checker import By, Polynomial, Ring, Term, names, product, total
 from layoutdsl.prove.domain_statement import start
 from layoutdsl.prove.evaluate import canonical
 from layoutdsl.prove.halves import Halves
@@ -32,19 +32,16 @@ class Working:
     def __init__(self, ground: Ground, script: Script) -> None:
         self.ground = ground
         self.script = script
-        expand = frozenset(
+        expand = {
             name
             for name, _ in script.theorem.definitions
-            if name[:2] in ("v.", "h.", "r.") or name == "back"
-        ) | frozenset(name for name in script.names if name.startswith("d."))
-        plain = frozenset(
-            each for each in expand if each[:2] == "r." or not _is_digit(script, each)
-        )
-        self._expand = plain | {f"{name}~" for name in plain}
+            if name[:2] in ("v.", "h.", "r.", "d.") or name == "back"
+        }
+        self._expand = frozenset(expand | {f"{name}~" for name in expand})
         self.arithmetic = Arithmetic(script, self._expand)
         self.halves = Halves(self.arithmetic.values)
-        self.halves.teach(*(term for _, term in script.theorem.definitions))
         self._facts: list[str] = []
+        self._prepared: set[Term] = set()
         for hypothesis in script.theorem.hypotheses:
             self._sides(hypothesis)
 
@@ -65,11 +62,41 @@ class Working:
 
     def normal(self, term: Term) -> Polynomial:
         """Return a term's normal form; that they are equal is noted."""
-        self.halves.teach(term)
+        self._prepare(term)
         value, fact = self.arithmetic.values.normal(term)
         if canonical(value) != term:
             self.note(fact)
         return value
+
+    def _prepare(self, term: Term) -> None:
+        """Name the blocks, and learn the halves, that a term and its names are made of."""
+        if term in self._prepared:
+            return
+        self._prepared.add(term)
+        if isinstance(term, str) and term in self._expand:
+            definition = self.script.find_definition(term)
+            if definition is not None:
+                self._prepare(definition)
+        if isinstance(term, tuple):
+            for part in term[1:]:
+                self._prepare(part)
+            if term[0] == "div":
+                self.halves.teach(term)
+                self._name_block(term)
+
+    def _name_block(self, term: Term) -> None:
+        """A quotient that stays one gets a name, so that it can be a factor like any other."""
+        values = self.arithmetic.values
+        value, same = values.normal(term)
+        plain = canonical(value)
+        if not (isinstance(plain, tuple) and plain[0] == "div" and isinstance(plain[2], int)):
+            return
+        number = sum(1 for each in self.script.names if each.startswith("a."))
+        name = self.script.define(f"a.{number}", plain)
+        fold = By(name, backwards=True)
+        values.know(plain, {(name,): 1}, self.script.calculate(plain, fold))
+        if term != plain:
+            values.know(term, {(name,): 1}, self.script.calculate(term, By(same), fold))
 
     def have(self, goal: Term, *more: str) -> str:
         """Ask for a comparison; whatever it rests on is known in normal form too."""
@@ -78,7 +105,10 @@ class Working:
         while left := {name for fact in self.premises for name in self._spoken(fact)} - seen:
             seen |= left
             for name in sorted(left):
-                self.normal(name)
+                if name.startswith("a."):
+                    self.note(name)
+                else:
+                    self.normal(name)
         return self.script.have(goal, *more, *self.premises)
 
     def _sides(self, formula: Term) -> None:
@@ -92,7 +122,8 @@ class Working:
 
     def _spoken(self, fact: str) -> set[str]:
         """The names in a fact that stand for something else."""
-        return {name for name in names(self.script.formula(fact)) if name in self._expand}
+        spoken = names(self.script.formula(fact))
+        return {name for name in spoken if name in self._expand or name.startswith("a.")}
 
     def start(self, rows: Rows, row: Term) -> Polynomial:
         """Return where a row begins, in normal form."""
@@ -118,16 +149,11 @@ class Working:
         lengths = total([(self.length(rows, first), 1), (self.length(rows, second), 1)])
         self.times(between, lengths)
 
-    def vanishing(self, value: Polynomial, name: str) -> None:
-        """Note that products with a number are zero where it is; the others are not negative."""
+    def vanishing(self, value: Polynomial, number: Term) -> None:
+        """Note that products with a number are zero where it is; no factor is negative."""
+        name = canonical(self.normal(number))
         for factors in ((name, name), *value):
             if len(factors) == 2 and name in factors:
                 other = factors[1] if factors[0] == name else factors[0]
                 self.times({(name,): 1}, {(other,): 1})
                 self.times({(name,): -1}, {(other,): 1})
-
-
-def _is_digit(script: Script, name: str) -> bool:
-    """Whether a name stands for a quotient or remainder, which is not looked into."""
-    definition = script.find_definition(name)
-    return isinstance(definition, tuple) and definition[0] in ("div", "mod")
