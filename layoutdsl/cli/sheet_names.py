@@ -10,7 +10,7 @@ from dataclasses import replace
 from layoutdsl.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
 from layoutdsl.model import Axis, Layout
 
-_ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "holds")
+_ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "has_slot", "holds")
 _PYTHON = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "min", "max"})
 _SYMPY = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "floor", "ceiling", "symbols"})
 _WORDS_OF_C = """

@@ -164,10 +164,14 @@ def _of_domain(layout: Layout) -> list[Expr]:
     return [side for each in layout.domain for side in (each.left, each.right)]
 
 
+def _no_such_index(layout: Layout) -> str:
+    return "no such index has a slot" if layout.domain else "the shape no such index"
+
+
 def _without_slot(layout: Layout, words: Words) -> list[str]:
     lines: list[str] = []
     for each in layout.domain:
-        test = f"not ({words.text(each.left)}) {each.operator} ({words.text(each.right)})"
+        test = f"not {words.text(each.left)} {each.operator} {words.text(each.right)}"
         lines += _refusal(test, f"layout {layout.name} holds elements where {each}")
     return lines
 
@@ -188,7 +192,7 @@ def _offset(formula: Formula, words: Words) -> list[str]:
                 f"    shape: the extents {extents_text(layout)} of the tensor.",
                 "",
                 "Raises:",
-                "    ValueError: the layout has no such shape, or the shape no such index.",
+                f"    ValueError: the layout has no such shape, or {_no_such_index(layout)}.",
                 '"""',
                 "extents = _extents(shape)",
                 *words.unpacked([*offset_parts(layout), *_of_domain(layout)], "extents"),

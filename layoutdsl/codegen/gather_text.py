@@ -105,8 +105,8 @@ def _of_arrays(text: str) -> str:
 def _held_function(layout: Layout, words: Words) -> list[str]:
     sides = [side for each in layout.domain for side in (each.left, each.right)]
     tests = [
-        f"held = held & (({_of_arrays(words.text(each.left))}) {each.operator} "
-        f"({_of_arrays(words.text(each.right))}))"
+        f"held = held & ({_of_arrays(words.text(each.left))} {each.operator} "
+        f"{_of_arrays(words.text(each.right))})"
         for each in layout.domain
     ]
     return [

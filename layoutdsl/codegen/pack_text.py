@@ -65,6 +65,8 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
     apart = "Axes that are read as one and lie apart in `src` are first copied to lie together."
     notes = [lead] if layout.start != ZERO else []
     notes += [] if isinstance(planned, Plan) else [twice]
+    if layout.domain:
+        notes.append(f"Only elements where {', '.join(map(str, layout.domain))} have a place.")
     notes += [apart] if isinstance(planned, Plan) and planned.joins else []
     return [
         '"""Return the tensor as the layout stores it.',
