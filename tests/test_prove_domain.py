@@ -313,15 +313,17 @@ def test_wrong_readings_are_not_established(name: str) -> None:
         assert not all(each.established for each in outcomes.values()), wrong.reads
 
 
-def test_what_is_read_of_rows_that_are_too_few_does_not_fill_the_buffer() -> None:
-    right = reading("Lower")
-    (read,) = right.reads
+@pytest.mark.parametrize("name", ["Lower", "Blocks"])
+def test_rows_that_are_too_few_are_found_out(name: str) -> None:
+    right = reading(name)
+    (read, *others) = right.reads
     assert read.rows is not None
     fewer = replace(read.rows, count=Sub(read.rows.count, ONE))
-    wrong = replace(right, reads=(replace(read, rows=fewer),))
-    soundness = DomainSoundness(DOMAINS["Lower"], wrong, lemmas.stated())
+    wrong = replace(right, reads=(replace(read, rows=fewer), *others))
+    soundness = DomainSoundness(DOMAINS[name], wrong, lemmas.stated())
     proved = list(soundness.theorems())
     outcomes = establish([*proved, *soundness.filling()])
+    assert not outcomes["domain.own"].established
     assert not outcomes["domain.rows"].established
 
 

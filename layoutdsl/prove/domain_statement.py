@@ -5,9 +5,10 @@ the slot, others from rows (`reading.Reading`, which may come from anywhere), an
 
 * element: coordinates stay in their extents, slots in the buffer; injective: two elements with one
   slot are one element;
-* own: the slot of an element lies in no gap, and in the row of the element; read: whatever row it
-  lies in, the index that is read there is the element's. So a slot without a row is padding, and
-  every other slot holds at most the index that is read, and it only if that is in the domain;
+* own: the slot of an element lies in no gap, and in the row of the element, which is one of those
+  that are counted; read: whatever row it lies in, the index that is read there is the element's.
+  So a slot without a row is padding, and every other slot holds at most the index that is read,
+  and it only if that is in the domain;
 * decode: the index that is read has this slot. With read and own: padding is exact;
 * rows: no slot lies in a gap, or before the first row, or after the last one. Hence, and here
   induction over the rows is used, it lies in a row: in the last that does not begin after it;
@@ -140,7 +141,9 @@ def own(ground: Ground, reading: Reading) -> Theorem:
         if each.coordinate is not None
     ]
     for searched, number in _rows(reading):
-        goals += in_row(ground, searched, number, ground.vocabulary.term(searched.own))
+        row = ground.vocabulary.term(searched.own)
+        goals += [("<=", 0, row), ("<", row, ground.vocabulary.term(searched.count))]
+        goals += in_row(ground, searched, number, row)
     one = element(ground)
     decoding = statement.decoding(ground, reading.inverse)
     return replace(
@@ -215,8 +218,9 @@ def rows(ground: Ground, reading: Reading) -> Theorem:
     """A slot lies in no gap, its numbers not before the first row, and not after the last."""
     goals: list[Term] = list(statement.guards(ground, reading.inverse))
     for each, number in _rows(reading):
-        goals.append(("<=", start(ground, each, 0), number))
-        goals.append(("<", number, start(ground, each, ground.vocabulary.term(each.count))))
+        count = ground.vocabulary.term(each.count)
+        goals += [("<=", 0, count), ("<=", start(ground, each, 0), number)]
+        goals.append(("<", number, start(ground, each, count)))
     buffer = statement.in_buffer(ground, "slot")
     decoding = statement.decoding(ground, reading.inverse)
     return _theorem(ground, "rows", ("slot",), buffer, tuple(goals), decoding)

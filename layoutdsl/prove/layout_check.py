@@ -16,9 +16,9 @@ from layoutdsl.prove import claim_statement, domain_statement, lemmas, refute, s
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
 from layoutdsl.prove.checker import Have, Proof, Theorem
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbers
-from layoutdsl.prove.domain_proof import FILLING, DomainSoundness
+from layoutdsl.prove.domain_check import add_proofs, domain_in_bounds, rests_on
+from layoutdsl.prove.domain_proof import FILLING
 from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
-from layoutdsl.prove.reading import reading_of
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, ceilings
 from layoutdsl.prove.soundness import Soundness
@@ -26,7 +26,6 @@ from layoutdsl.prove.terms import Unstated, extent_name
 from layoutdsl.prove.verdict import (
     BOUNDS,
     EXTENTS,
-    FULL,
     INJECTIVE,
     INVERSE,
     ONTO,
@@ -54,16 +53,6 @@ _RESTS_ON = {
 }
 """The theorems that a property is: all of them have to be established."""
 
-_RESTS_ON_OF_DOMAIN = _RESTS_ON | {
-    EXTENTS: ("domain.element",),
-    BOUNDS: ("domain.element",),
-    INJECTIVE: ("domain.injective",),
-    INVERSE: ("domain.own", "domain.read"),
-    ONTO: ("domain.decode", *FILLING),
-    PADDING: ("domain.own", "domain.read", "domain.decode"),
-}
-"""The same of a layout with a domain, where ONTO stands for FULL."""
-
 _IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
 """The properties of the layout itself; the others speak of formulas that we derive from it."""
 
@@ -80,10 +69,10 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         proved = [each for each in proved if each[0].name not in FILLING]
         outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
     certificate = Certificate(tuple(proved)).hash
-    rests_on = _of_domain(outcomes) if layout.domain else _RESTS_ON
+    found_by = rests_on(_RESTS_ON, outcomes) if layout.domain else _RESTS_ON
     findings = {
         name: _finding(name, theorems, outcomes, reasons, certificate)
-        for name, theorems in rests_on.items()
+        for name, theorems in found_by.items()
     }
     if isinstance(findings[SIZE], Undecided):
         int64 = INTEGER_TYPES["int64"]
@@ -98,13 +87,6 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         for name, example in _examples(layout).items():
             findings[name] = Refuted(name, example)
     return tuple(findings.values())
-
-
-def _of_domain(outcomes: dict[str, Outcome]) -> dict[str, tuple[str, ...]]:
-    """The theorems by property; that every slot is held is one only where it was established."""
-    filled = FULL if FILLING[0] in outcomes else ""
-    named = {filled if name == ONTO else name: each for name, each in _RESTS_ON_OF_DOMAIN.items()}
-    return {name: each for name, each in named.items() if name}
 
 
 def _tried(
@@ -200,7 +182,7 @@ def _proofs(
         text = f"no proof was found: {reason}"
         reasons |= dict.fromkeys(("range", "printed"), text)
     if layout.domain:
-        _add_domain(layout, proved, reasons)
+        add_proofs(layout, proved, reasons)
         return proved, reasons
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
         why = inverse.reason if isinstance(inverse, NotDigits) else ""
@@ -224,23 +206,6 @@ def _nonempty(layout: Layout, values: dict[str, int], index: tuple[int, ...]) ->
     return domain_statement.nonempty(ground, values, dict(zip(names, index, strict=True)))
 
 
-def _add_domain(
-    layout: Layout, proved: list[tuple[Theorem, Proof]], reasons: dict[str, str]
-) -> None:
-    reading = reading_of(layout)
-    names = {name for each in _RESTS_ON_OF_DOMAIN.values() for name in each}
-    if isinstance(reading, NotDigits):
-        reasons |= dict.fromkeys(names, f"no proof was found: {reading.reason}")
-        return
-    try:
-        soundness = DomainSoundness(layout, reading, lemmas.stated())
-        proved.extend(soundness.theorems())
-        proved += soundness.filling()
-    except (Stuck, Unstated) as reason:
-        done = {theorem.name for theorem, _ in proved}
-        reasons |= dict.fromkeys(names - done, f"no proof was found: {reason}")
-
-
 _SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
 
 
@@ -253,10 +218,7 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
     """
     inverse, wires = invert(layout), network(layout)
     if layout.domain:
-        reading = reading_of(layout)
-        if isinstance(reading, NotDigits):
-            raise Stuck(f"that every offset is in bounds was not proved: {reading.reason}")
-        return list(islice(DomainSoundness(layout, reading, lemmas.stated()).theorems(), 5))
+        return domain_in_bounds(layout)
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
         raise Stuck("that every offset is in bounds was not proved")
     return list(islice(Soundness(layout, inverse, wires, lemmas.stated()).theorems(), 3))

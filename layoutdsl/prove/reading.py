@@ -8,13 +8,12 @@ Nothing here is trusted: what is proved says that the reading is right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from layoutdsl.bounds import ONE, ZERO, polynomial, simplify
-from layoutdsl.conditions import Condition
-from layoutdsl.digits import Network, NotDigits, network, read
+from layoutdsl.bounds import ONE, ZERO
+from layoutdsl.digits import Network, NotDigits, network
 from layoutdsl.expr import (
     Add,
     CeilDiv,
@@ -24,21 +23,20 @@ from layoutdsl.expr import (
     Extent,
     FloorDiv,
     Index,
-    MixedRadix,
     Mod,
     Mul,
     Sub,
-    children,
     evaluate,
     indices,
     substitute,
     text,
-    walk,
 )
 from layoutdsl.inverse import Inverse, invert
 from layoutdsl.model import Axis, Layout
+from layoutdsl.prove.blocks import blocks_of, is_digit, replaced
 from layoutdsl.prove.shapes import bind_index, small
 from layoutdsl.prove.shapes import indices as elements
+from layoutdsl.prove.solving import least, sign_of, told_by_domain
 
 TRIED = 600
 """Elements of small shapes at which a reading is tried in plain integers before it is proved."""
@@ -125,7 +123,7 @@ class _Finder:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.blocks = _blocks(layout)
+        self.blocks = blocks_of(layout)
         self.parts: dict[str, Expr] = {}
         self.counts: dict[str, Expr] = {axis.name: axis.extent for axis in layout.axes}
         cut: dict[Expr, Expr] = {}
@@ -135,10 +133,10 @@ class _Finder:
             self.parts |= {above: FloorDiv(whole, size), place: Mod(whole, size)}
             self.counts |= {above: CeilDiv(self.counts.pop(axis), size), place: size}
             cut |= {self.parts[above]: Index(above), self.parts[place]: Index(place)}
-        self.values = [_replaced(each.value, cut) for each in layout.coordinates]
+        self.values = [replaced(each.value, cut) for each in layout.coordinates]
 
     def reading(self) -> Reading | NotDigits:
-        special = [number for number, each in enumerate(self.values) if not _is_digit(each)]
+        special = [number for number, each in enumerate(self.values) if not is_digit(each)]
         digits = [each for number, each in enumerate(self.values) if number not in special]
         found = {name for each in digits for name in indices(each)}
         reads: list[Read] = []
@@ -154,10 +152,10 @@ class _Finder:
             found |= {here.axis} | ({here.rows.row} if here.rows else set())
         for name, count in self.counts.items():
             if name not in found and count != ONE:
-                told = _told_by_domain(self.layout, name)
+                told = told_by_domain(self.layout, name)
                 if told is None:
                     return NotDigits(f"axis `{name}` takes no part", "unused")
-                reads.append(told)
+                reads.append(Read(name, told))
         for axis, block in self.blocks.items():
             joined = Add(Mul(Index(block_of(axis)), Constant(block)), Index(place_in(axis)))
             reads.append(Read(axis, joined))
@@ -196,7 +194,7 @@ class _Finder:
         value, here = self.values[number], Index(number_on(number))
         match unknown:
             case [axis]:
-                sign = _sign(value, axis)
+                sign = sign_of(value, axis)
                 if sign is None:
                     return None
                 rest = substitute(value, {axis: Constant(0)})
@@ -209,10 +207,10 @@ class _Finder:
     def _ragged(self, number: int, row: str, column: str) -> Read | None:
         """A row is as long as to the start of the next, and begins at the first column it holds."""
         value = self.values[number]
-        if _sign(value, column) != 1 or indices(value) != {row, column}:
+        if sign_of(value, column) != 1 or indices(value) != {row, column}:
             return None
         same = (Index(row), Add(Index(row), ONE)) if row in self.parts else ()
-        for first in (*_least(self.layout, row, column), *same, ZERO):
+        for first in (*least(self.layout, row, column), *same, ZERO):
             start = substitute(value, {column: first})
             place = Add(Sub(Index(number_on(number)), start), first)
             own = self.parts.get(row, Index(row))
@@ -220,64 +218,6 @@ class _Finder:
             if _holds_at_small_shapes(self.layout, number, rows):
                 return Read(column, place, number, rows)
         return None
-
-
-def _blocks(layout: Layout) -> dict[str, int]:
-    """The size of the blocks of each axis that occurs as blocks of one size, and places in them."""
-    found: dict[str, set[Expr]] = {}
-    special = False
-    for each in layout.coordinates:
-        special |= not _is_digit(each.value)
-        for name, block in _cuts(each.value):
-            found.setdefault(name, set()).add(block)
-    sizes = {name: next(iter(blocks)) for name, blocks in found.items() if len(blocks) == 1}
-    mixed = {
-        name
-        for each in layout.coordinates
-        if not _is_digit(each.value)
-        for name, block in _cuts(each.value)
-        if block != ONE
-    }
-    return {
-        name: size.value
-        for name, size in sizes.items()
-        if special and name in mixed and isinstance(size, Constant)
-    }
-
-
-def _cuts(expr: Expr) -> Iterator[tuple[str, Expr]]:
-    """Each index in an expression, and by what it is divided; by 1 where it is not."""
-    match expr:
-        case FloorDiv(Index(name), block) | Mod(Index(name), block):
-            yield name, block
-        case Index(name):
-            yield name, ONE
-        case _:
-            for part in children(expr):
-                yield from _cuts(part)
-
-
-def _replaced(expr: Expr, cut: Mapping[Expr, Expr]) -> Expr:
-    if expr in cut:
-        return cut[expr]
-    match expr:
-        case Index() | Extent() | Constant():
-            return expr
-        case MixedRadix(parts):
-            return MixedRadix(
-                tuple(
-                    replace(
-                        part, value=_replaced(part.value, cut), extent=_replaced(part.extent, cut)
-                    )
-                    for part in parts
-                )
-            )
-        case _:
-            return type(expr)(_replaced(expr.left, cut), _replaced(expr.right, cut))
-
-
-def _is_digit(value: Expr) -> bool:
-    return read(value) is not None or not indices(value)
 
 
 def _over(inverse: Inverse, extents: Mapping[str, Expr]) -> Inverse:
@@ -292,55 +232,6 @@ def _over(inverse: Inverse, extents: Mapping[str, Expr]) -> Inverse:
         said(inverse.padded),
         tuple(each.substituted(extents) for each in inverse.guards),
     )
-
-
-def _sign(value: Expr, axis: str) -> int | None:
-    """The coefficient of an index, where it is 1 or -1 and the index occurs nowhere else."""
-    terms = polynomial(value)
-    factors: tuple[Expr, ...] = (Index(axis),)
-    rest = [others for others in terms if others != factors]
-    if any(Index(axis) in walk(each) for others in rest for each in others):
-        return None
-    sign = terms.get(factors, 0)
-    return sign if sign in (1, -1) else None
-
-
-def _least(layout: Layout, row: str, column: str) -> Iterator[Expr]:
-    """What the domain says is the first column of a row."""
-    for condition in layout.domain:
-        found = _bound(condition, column)
-        if found is not None and found[0] and indices(found[1]) <= {row}:
-            yield found[1]
-
-
-def _bound(condition: Condition, axis: str) -> tuple[bool, Expr] | None:
-    """A bound on an index: whether it is the lower one, and what it is, both ends included."""
-    left, right = condition.left, condition.right
-    sign = _sign(Sub(left, right), axis)
-    if sign is None:
-        return None
-    rest = substitute(Sub(left, right), {axis: Constant(0)})
-    bound = simplify(Sub(Constant(0), rest) if sign == 1 else rest)
-    lower = {"<=": sign == -1, "<": sign == -1, ">=": sign == 1, ">": sign == 1}
-    match condition.operator:
-        case "==":
-            return True, bound
-        case "!=":
-            return None
-        case "<" | ">" as operator:
-            step = ONE if lower[operator] else Constant(-1)
-            return lower[operator], simplify(Add(bound, step))
-        case operator:
-            return lower[operator], bound
-
-
-def _told_by_domain(layout: Layout, axis: str) -> Read | None:
-    for condition in layout.domain:
-        if condition.operator == "==":
-            found = _bound(condition, axis)
-            if found is not None:
-                return Read(axis, found[1])
-    return None
 
 
 def _holds_at_small_shapes(layout: Layout, number: int, rows: Rows) -> bool:
