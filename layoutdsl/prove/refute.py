@@ -123,13 +123,17 @@ def first_element(layout: Layout) -> tuple[Values, tuple[int, ...]] | None:
     if not layout.domain:
         values = witness(layout)
         return None if values is None else (values, (0,) * layout.rank)
-    shapes = chain(small(layout, 400), telling(layout, (), CANDIDATES))
-    for values in islice(shapes, 800):
+    left = LARGEST
+    for values in chain(small(layout, 400), telling(layout, (), CANDIDATES)):
+        left -= volume(layout, values) + 8
+        if left < 0:
+            break
         found = layout.first(values)
         if found is not None:
             return values, found
     hint = _hint_of_element(layout)
-    return None if hint is None else (hint, layout.first(hint) or ())
+    found = None if hint is None or volume(layout, hint) > LARGEST else layout.first(hint)
+    return None if hint is None or found is None else (hint, found)
 
 
 def _hint_of_element(layout: Layout) -> Values | None:
@@ -137,8 +141,7 @@ def _hint_of_element(layout: Layout) -> Values | None:
         theorem = contradiction(ground(layout))
     except Unstated:
         return None
-    values = _hint(layout, theorem)
-    return values if values is not None and layout.first(values) is not None else None
+    return _hint(layout, theorem)
 
 
 def _point(layout: Layout, index: tuple[int, ...], words: str) -> Point:
