@@ -259,10 +259,8 @@ class DomainSoundness:
         """Use a theorem about the layout of digits; returns what its names stand for here."""
         theorem = self._known[name]
         given: dict[str, Term] = dict(values)
-        for each in self._reading.reads:
-            if each.coordinate is not None:
-                extent = extent_name(number_on(each.coordinate).upper())
-                given[extent] = self.ground.radix(each.coordinate)
+        for extent, value in self._reading.extents:
+            given[extent_name(extent)] = self.ground.vocabulary.term(value)
         mine = self.ground.vocabulary.shared
         for expr, spelled in self._outer.ground.vocabulary.shared.items():
             if spelled.startswith("m."):

@@ -86,6 +86,7 @@ class Reading:
         network: its digits.
         own_inverse: its inverse.
         inverse: the same, over the extents of the layout that is read.
+        extents: what the extents of the layout of digits stand for, where they are no extents here.
         parts: blocks of an index and places in them, by name, over the index.
         reads: the other numbers, in the order in which they are found.
     """
@@ -94,6 +95,7 @@ class Reading:
     network: Network
     own_inverse: Inverse
     inverse: Inverse
+    extents: tuple[tuple[str, Expr], ...]
     parts: tuple[tuple[str, Expr], ...]
     reads: tuple[Read, ...]
 
@@ -167,28 +169,35 @@ class _Finder:
 
     def _with_outer(self, special: list[int], reads: list[Read]) -> Reading | NotDigits:
         solved = {each.axis for each in reads} | {each.rows.row for each in reads if each.rows}
-        axes = [
-            Axis(name, count)
-            for name, count in self.counts.items()
-            if name not in solved and isinstance(count, Extent | Constant)
-        ]
+        axes: list[Axis] = []
+        extents: dict[str, Expr] = {}
+
+        def add(name: str, count: Expr) -> Axis:
+            """An extent that is an expression gets a name of its own."""
+            plain = count if isinstance(count, Extent | Constant) else Extent(name.upper())
+            if plain != count and isinstance(plain, Extent):
+                extents[plain.name] = count
+            axes.append(Axis(name, plain))
+            return axes[-1]
+
+        for name, count in self.counts.items():
+            if name not in solved:
+                add(name, count)
         coordinates = [
             replace(each, value=value)
             for each, value in zip(self.layout.coordinates, self.values, strict=True)
         ]
-        extents: dict[str, Expr] = {}
         for number in special:
-            name, extent = number_on(number), Extent(number_on(number).upper())
-            axes.append(Axis(name, extent))
-            extents[extent.name] = coordinates[number].extent
-            coordinates[number] = Coordinate(Index(name), extent)
+            axis = add(number_on(number), coordinates[number].extent)
+            coordinates[number] = Coordinate(Index(axis.name), axis.extent)
         outer = replace(self.layout, axes=tuple(axes), coordinates=tuple(coordinates), domain=())
         wires, inverse = network(outer), invert(outer)
         if isinstance(wires, NotDigits):
             return wires
         assert isinstance(inverse, Inverse)
-        own = tuple(self.parts.items())
-        return Reading(outer, wires, inverse, _over(inverse, extents), own, tuple(reads))
+        over = _over(inverse, extents)
+        named, parts = tuple(extents.items()), tuple(self.parts.items())
+        return Reading(outer, wires, inverse, over, named, parts, tuple(reads))
 
     def _read(self, number: int, unknown: list[str]) -> Read | None:
         value, here = self.values[number], Index(number_on(number))
