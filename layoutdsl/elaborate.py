@@ -32,6 +32,7 @@ from layoutdsl.rules import (
     fill_of,
     gap,
     on_axes_of,
+    refuse_domain,
     run_of,
     scope_of,
     silent,
@@ -226,6 +227,9 @@ class _Elaborator:
             match claim.predicate:
                 case ast.Inverts(reference):
                     other = self._on_axes(table.frame, reference)
+                    if other.domain:
+                        message = f"`{other.name}` holds only part of a shape, a table all of it"
+                        raise fault("L304", message, reference.span)
                     predicate = claims.Inverts(other)
                 case plain:
                     predicate = plain_predicate(plain, table, claim.span)
@@ -270,8 +274,9 @@ class _Elaborator:
                 case ast.OffsetClause(value):
                     layout = replace(layout, start=start_of(scope, value))
                 case ast.WhereClause():
-                    conditions = (*layout.where, *scope.conditions(clause))
-                    layout = replace(layout, where=conditions)
+                    shapes, indices = scope.restrictions(clause)
+                    where, domain = (*layout.where, *shapes), (*layout.domain, *indices)
+                    layout = replace(layout, where=where, domain=domain)
         check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
         return layout
 
@@ -286,7 +291,11 @@ class _Elaborator:
         ranged = {
             name for each in layout.where for name in extents(each.left) | extents(each.right)
         }
-        if ranged or any(isinstance(axis.extent, Constant) for axis in layout.axes):
+        if (
+            ranged
+            or layout.domain
+            or any(isinstance(axis.extent, Constant) for axis in layout.axes)
+        ):
             return
         if found.kind == "unused":
             hint = "give it a coordinate, or fix its extent to 1"
@@ -321,8 +330,10 @@ class _Elaborator:
             case ast.Computes(width):
                 return claims.Computes(width_of(width))
             case ast.Keeps(places):
+                refuse_domain(layout, places[0].span)
                 return claims.Keeps(run_of(scope, places))
             case ast.Aligns(places, number, element):
+                refuse_domain(layout, places[0].span)
                 if number.value < 1:
                     raise fault("L301", "alignment is to 1 byte or more", number.span)
                 return claims.Aligns(run_of(scope, places), number.value, element_of(element))

@@ -1,7 +1,8 @@
 """What a layout *is*: logical axes and the coordinates they are laid out by, most major first.
 
 This module is the meaning of the language. `Layout.offset` defines it in plain integers; formulas,
-proofs and generated code are all held against it. It imports nothing of ours but `expr`.
+proofs and generated code are all held against it. It imports nothing of ours but `expr`,
+`conditions` and `search`.
 """
 
 from __future__ import annotations
@@ -12,21 +13,30 @@ from math import prod
 from operator import index as as_integer
 from typing import Literal, TypeAlias
 
-from layoutdsl.expr import (
-    Constant,
-    Coordinate,
-    Expr,
-    Extent,
-    Interval,
-    enclose,
-    evaluate,
-    horner,
-    text,
-)
+from layoutdsl.conditions import Box, Condition, Operator, all_hold, pieces, volume
+from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Interval, evaluate, horner, text
+from layoutdsl.search import Search
+
+__all__ = [
+    "ELEMENT_TYPES",
+    "ZERO",
+    "Axis",
+    "Condition",
+    "ElementType",
+    "Fill",
+    "FillAny",
+    "FillValue",
+    "FillZeroPoint",
+    "Indices",
+    "Layout",
+    "Operator",
+    "Shape",
+]
 
 ZERO = Constant(0)
 Shape: TypeAlias = Mapping[str, int] | Sequence[int]
 Indices: TypeAlias = Mapping[str, int] | Sequence[int]
+Names: TypeAlias = Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,36 +87,6 @@ class FillZeroPoint:
 
 
 Fill: TypeAlias = FillValue | FillAny | FillZeroPoint
-Operator: TypeAlias = Literal["==", "!=", "<", "<=", ">", ">="]
-
-
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A comparison of two expressions over extents, from a ``where`` clause."""
-
-    left: Expr
-    operator: Operator
-    right: Expr
-
-    def holds(self, values: Mapping[str, int]) -> bool:
-        """Return whether the comparison is true where the extents have these values."""
-        left, right = evaluate(self.left, values), evaluate(self.right, values)
-        match self.operator:
-            case "==":
-                return left == right
-            case "!=":
-                return left != right
-            case "<":
-                return left < right
-            case "<=":
-                return left <= right
-            case ">":
-                return left > right
-            case ">=":
-                return left >= right
-
-    def __str__(self) -> str:
-        return f"{text(self.left)} {self.operator} {text(self.right)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +100,7 @@ class Layout:
         element: the element type, where the layout depends on it.
         start: elements before the first slot (the ``offset`` clause), an expression in extents.
         where: the shapes for which the layout is defined.
+        domain: the indices that have a slot, where not all of the shape have one.
         parameters: parameters that were given no value; each shape must name them.
     """
 
@@ -131,6 +112,7 @@ class Layout:
     element: ElementType | None = None
     start: Expr = ZERO
     where: tuple[Condition, ...] = ()
+    domain: tuple[Condition, ...] = ()
     parameters: tuple[str, ...] = ()
 
     @property
@@ -227,7 +209,16 @@ class Layout:
             if not 0 <= given[axis.name] < extent:
                 wrong = f"index {axis.name}={given[axis.name]}"
                 raise ValueError(f"{wrong} is outside 0..{extent - 1}")
+        for condition in self.domain:
+            if not condition.holds({**values, **given}):
+                place = " ".join(f"{name}={value}" for name, value in given.items())
+                held = f"layout `{self.name}` holds elements where {condition}"
+                raise ValueError(f"index {place} has no slot: {held}")
         return given
+
+    def holds(self, values: Mapping[str, int]) -> bool:
+        """Return whether an index of the shape is in the domain, from bound extents and indices."""
+        return all_hold(self.domain, values)
 
     def offset(self, index: Indices, shape: Shape) -> int:
         """Return where the element lies, in elements from the start of the buffer.
@@ -295,51 +286,29 @@ class Layout:
     def holders(self, slot: int, shape: Shape) -> Iterator[tuple[int, ...]]:
         """Yield, in order, the index of each element whose offset is ``slot``.
 
-        The search halves the box of indices and drops the halves whose coordinates cannot be
-        those of the slot; every index that it yields has been evaluated.
+        It is searched for in the domain; `search` says how.
         """
         values = self.bind(shape)
         if not 0 <= slot < self.size(shape):
             raise ValueError(f"slot {slot} is outside the buffer of {self.size(shape)} elements")
-        boxes = {name: (value, value) for name, value in values.items()}
-        extents = self.shape_of(values)
-        return self._search(slot, boxes, tuple((0, extent - 1) for extent in extents))
+        fixed, names, box = self._everywhere(values)
+        search = Search(names, self.coordinates, self.start, self.domain)
+        return search.indices(slot, fixed, box)
 
-    def _search(
-        self, slot: int, fixed: Mapping[str, Interval], box: tuple[Interval, ...]
-    ) -> Iterator[tuple[int, ...]]:
+    def elements(self, shape: Shape) -> int:
+        """Return how many elements the layout holds: the indices of its domain."""
+        return sum(map(volume, self._pieces(self.bind(shape))))
+
+    def first(self, shape: Shape) -> tuple[int, ...] | None:
+        """Return the first index that has a slot, or ``None`` where the shape has none."""
+        found = next(self._pieces(self.bind(shape)), None)
+        return None if found is None else tuple(low for low, _ in found)
+
+    def _pieces(self, values: Mapping[str, int]) -> Iterator[Box]:
+        return pieces(self.domain, *self._everywhere(values))
+
+    def _everywhere(self, values: Mapping[str, int]) -> tuple[dict[str, Interval], Names, Box]:
+        """What a search starts from: values, the names of the axes, and the box of all indices."""
+        fixed = {name: (value, value) for name, value in values.items()}
         names = [axis.name for axis in self.axes]
-        pending = [box]
-        while pending:
-            box = pending.pop()
-            boxes = {**fixed, **dict(zip(names, box, strict=True))}
-            if not self._may_hold(slot, boxes):
-                continue
-            wide = next((k for k, (low, high) in enumerate(box) if low < high), None)
-            if wide is None:
-                yield tuple(low for low, _ in box)
-                continue
-            low, high = box[wide]
-            middle = (low + high) // 2
-            pending.append((*box[:wide], (middle + 1, high), *box[wide + 1 :]))
-            pending.append((*box[:wide], (low, middle), *box[wide + 1 :]))
-
-    def _may_hold(self, slot: int, boxes: Mapping[str, Interval]) -> bool:
-        """Whether some index of the box may lie at ``slot``; exact where the box is one index.
-
-        Coordinate by coordinate from the most minor, for as long as all of them stay in their
-        extents; a coordinate that leaves its extent spills over into the next.
-        """
-        low = high = slot - enclose(self.start, boxes)[0]
-        for coordinate in reversed(self.coordinates):
-            radix = enclose(coordinate.extent, boxes)[0]
-            least, most = enclose(coordinate.value, boxes)
-            if least >= 0 and most < radix and low == high:
-                if not least <= low % radix <= most:
-                    return False
-                low = high = low // radix
-            else:
-                low, high = -((most - low) // radix), (high - least) // radix
-                if low > high:
-                    return False
-        return low <= 0 <= high
+        return fixed, names, tuple((0, extent - 1) for extent in self.shape_of(values))

@@ -23,7 +23,6 @@ from layoutdsl.expr import (
 from layoutdsl.model import (
     ELEMENT_TYPES,
     Axis,
-    Condition,
     ElementType,
     Fill,
     FillAny,
@@ -147,16 +146,13 @@ def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     """Give a library layout, known only as meaning, its arguments."""
     if not values:
         return layout
-    conditions = tuple(
-        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
-        for each in layout.where
-    )
     opened = [v.name for v in values.values() if isinstance(v, Extent)]
     return replace(
         layout,
         coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
         start=substitute(layout.start, values),
-        where=conditions,
+        where=tuple(each.substituted(values) for each in layout.where),
+        domain=tuple(each.substituted(values) for each in layout.domain),
         parameters=tuple(dict.fromkeys(opened)),
     )
 
@@ -274,6 +270,14 @@ def run_of(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...
     return run
 
 
+def refuse_domain(layout: Layout, span: Span) -> None:
+    """Raise where a run may begin at an index that has no slot."""
+    if layout.domain:
+        message = f"not every run of `{layout.name}` begins at an element"
+        words = f"it holds elements where {layout.domain[0]}"
+        raise fault("L302", message, span, words=words)
+
+
 def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
     """Rename the axes of ``other``, in their order, to those of ``layout``."""
     if len(layout.axes) != len(other.axes):
@@ -293,14 +297,11 @@ def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
         elif theirs.extent != mine.extent:
             message = f"axis `{theirs.name}` of `{other.name}` has {theirs.extent.value} elements"
             raise fault("L303", message, span)
-    conditions = tuple(
-        Condition(substitute(each.left, names), each.operator, substitute(each.right, names))
-        for each in other.where
-    )
     return replace(
         other,
         axes=layout.axes,
         coordinates=tuple(substitute_coordinate(each, names) for each in other.coordinates),
         start=substitute(other.start, names),
-        where=conditions,
+        where=tuple(each.substituted(names) for each in other.where),
+        domain=tuple(each.substituted(names) for each in other.domain),
     )

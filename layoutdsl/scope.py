@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -158,21 +158,20 @@ class Scope:
         return simplify(value)
 
     def conditions(self, clause: ast.WhereClause | None) -> tuple[Condition, ...]:
-        """Return the comparisons of a ``where`` clause; chains and ranges become several."""
-        found: list[Condition] = []
-        for condition in clause.conditions if clause is not None else ():
-            match condition:
-                case ast.Within(value, low, high):
-                    middle = self.extent(value)
-                    found.append(Condition(middle, ">=", self.extent(low)))
-                    found.append(Condition(middle, "<=", self.extent(high)))
-                case ast.Comparison(operands, operators):
-                    sides = [self.extent(operand) for operand in operands]
-                    found += [
-                        Condition(left, _OPERATORS[operator], right)
-                        for left, operator, right in zip(sides, operators, sides[1:], strict=False)
-                    ]
-        return tuple(found)
+        """Return the comparisons of a ``where`` clause over extents; chains become several."""
+        return _comparisons(clause, self.extent)
+
+    def restrictions(
+        self, clause: ast.WhereClause
+    ) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+        """Return the comparisons of a layout's ``where``: those of shapes, and those of indices."""
+        found = _comparisons(clause, self._side)
+        shapes = tuple(each for each in found if not each.indices)
+        return shapes, tuple(each for each in found if each.indices)
+
+    def _side(self, expression: ast.Expression) -> Expr:
+        value = self.value(expression)
+        return value if indices(value) else simplify(value)
 
     def _name(self, name: ast.Name) -> Expr:
         if name.text in self.axes:
@@ -252,6 +251,25 @@ class Scope:
                 raise fault("L207", message, call.span, help=f"write `{form}`")
         hint = did_you_mean(name, ["ceil", "roundup", "min", "max"])
         raise fault("L207", f"there is no function `{name}`", call.function.span, help=hint)
+
+
+def _comparisons(
+    clause: ast.WhereClause | None, side: Callable[[ast.Expression], Expr]
+) -> tuple[Condition, ...]:
+    found: list[Condition] = []
+    for condition in clause.conditions if clause is not None else ():
+        match condition:
+            case ast.Within(value, low, high):
+                middle = side(value)
+                found.append(Condition(middle, ">=", side(low)))
+                found.append(Condition(middle, "<=", side(high)))
+            case ast.Comparison(operands, operators):
+                sides = [side(operand) for operand in operands]
+                found += [
+                    Condition(left, _OPERATORS[operator], right)
+                    for left, operator, right in zip(sides, operators, sides[1:], strict=False)
+                ]
+    return tuple(found)
 
 
 def _masked(left: Expr, right: Expr) -> Expr:

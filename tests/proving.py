@@ -73,7 +73,9 @@ def elements(layout: Layout, values: Values) -> Iterator[dict[str, int]]:
     """Extents and index of every element of a shape."""
     names = [axis.name for axis in layout.axes]
     for index in product(*map(range, layout.shape_of(values))):
-        yield {**values, **dict(zip(names, index, strict=True))}
+        bound = {**values, **dict(zip(names, index, strict=True))}
+        if all(condition.holds(bound) for condition in layout.domain):
+            yield bound
 
 
 def leaves_extent(layout: Layout, bound: Values) -> bool:

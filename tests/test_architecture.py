@@ -14,7 +14,7 @@ HOUSE = Path(layoutdsl.__file__).parent
 
 # Room: the floor it is on, and the rooms that it may know; a room may always know itself.
 SOURCE = {"source", "resources"}
-MEANING = {"expr", "model", "table", "bounds", "claims"}
+MEANING = {"expr", "conditions", "search", "model", "table", "bounds", "claims"}
 READING = {"digits", "inverse", "inference"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}

@@ -385,6 +385,7 @@ def test_check_as_json(shell: Shell) -> None:
         "element": "u4",
         "offset": "0",
         "where": [],
+        "domain": [],
         "parameters": [],
     }
 

@@ -42,7 +42,10 @@ from layoutdsl.formula import formula, symbolic
 from layoutdsl.inverse import SLOT, Inverse, invert
 from layoutdsl.model import Condition, Layout
 
-NO_INVERSE = {"Backwards", "Rotated", "Swizzled", "RowSwizzled", "Scaled"}
+NO_INVERSE = {
+    *("Backwards", "Rotated", "Swizzled", "RowSwizzled", "Scaled"),
+    *("LapackPackedUpper", "LapackPackedLower", "LapackBand"),
+}
 """Their coordinates are no digits."""
 
 named = pytest.mark.parametrize("name", EVERY)
@@ -82,14 +85,21 @@ def test_printed_offset_is_the_meaning_for_every_small_shape(name: str) -> None:
     check_offsets(EVERY[name], small_shapes(EVERY[name]))
 
 
+def any_element(layout: Layout, values: dict[str, int], shuffled: random.Random) -> dict[str, int]:
+    shape = layout.shape_of(values)
+    while True:
+        index = {a.name: shuffled.randrange(e) for a, e in zip(layout.axes, shape, strict=True)}
+        if layout.holds({**values, **index}):
+            return index
+
+
 @named
 def test_one_index_at_a_time(name: str) -> None:
     layout = EVERY[name]
     offset = read_back(layout, formula(layout).offset)
     shuffled = random.Random(name)
     for values in shuffled.choices(edge_shapes(layout), k=40):
-        shape = layout.shape_of(values)
-        index = {a.name: shuffled.randrange(e) for a, e in zip(layout.axes, shape, strict=True)}
+        index = any_element(layout, values, shuffled)
         assert layout.offset(index, values) == evaluate(offset, {**values, **index})
 
 

@@ -20,6 +20,7 @@ SOURCES = (
     "qualcomm-htp-memory-layouts",
     "xla-shapes-and-layout",
     "OpenXLA",
+    "LAPACK",
 )
 
 OFFICIAL = {
@@ -30,6 +31,7 @@ OFFICIAL = {
     *("XlaColumnMajor", "XlaRowMajor", "XlaPaddedColumnMajor", "XlaPaddedRowMajor"),
     *("XlaPaddedExample", "XlaTile8x128", "XlaTile8x128x2"),
     *("MaceChannelMajor", "MaceHeightMajor", "MaceWidthMajor"),
+    *("LapackPackedUpper", "LapackPackedLower", "LapackBand"),
     *("MaceConvolutionFilter", "MaceDepthwiseFilter", "MaceArgument"),
 }
 
@@ -76,6 +78,9 @@ def holds(claim: Claim, values: dict[str, int]) -> bool:
                 values
             )
         case EqualsLayout(other):
+            elements = (every_index(each, values).values() for each in (layout, other))
+            if not all(map(np.array_equal, *elements)):
+                return False
             same = np.array_equal(offsets, other.offset_at(point))
             return same and layout.size(values) == other.size(values)
         case EqualsFormula(expr):

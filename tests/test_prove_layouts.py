@@ -14,7 +14,9 @@ from layoutdsl.prove import check
 from layoutdsl.prove.verdict import (
     BOUNDS,
     EXTENTS,
+    FULL,
     INJECTIVE,
+    ONTO,
     PROPERTIES,
     RANGE,
     SIZE,
@@ -116,9 +118,9 @@ def written(body: str) -> str:
     return f"layout L{opened}(c, h) = {body}\nrefute L\n"
 
 
-def all_proved(findings: tuple[Finding, ...]) -> None:
-    assert [words(each) for each in findings] == ["proved"] * len(PROPERTIES)
-    assert [each.property for each in findings] == list(PROPERTIES)
+def all_proved(findings: tuple[Finding, ...], properties: tuple[str, ...] = PROPERTIES) -> None:
+    assert [words(each) for each in findings] == ["proved"] * len(properties)
+    assert [each.property for each in findings] == list(properties)
     for each in findings:
         assert isinstance(each, Proved)
         assert each.conditions == () or each.property == SIZE
@@ -126,7 +128,15 @@ def all_proved(findings: tuple[Finding, ...]) -> None:
 
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_library_is_proved(name: str) -> None:
-    all_proved(sound(LIBRARY[name]).findings)
+    properties = [FULL if each == ONTO else each for each in PROPERTIES]
+    match name:
+        case "LapackPackedUpper" | "LapackPackedLower":
+            all_proved(sound(LIBRARY[name]).findings, tuple(properties))
+        case "LapackBand":  # its corners hold nothing
+            properties.remove(FULL)
+            all_proved(sound(LIBRARY[name]).findings, tuple(properties))
+        case _:
+            all_proved(sound(LIBRARY[name]).findings)
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name not in NOT_DIGITS])

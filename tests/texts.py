@@ -45,6 +45,7 @@ LIBRARY_MODULES = tuple(module(text, name=name) for name, text in resources.libr
 LIBRARY = {each.name: each for found in LIBRARY_MODULES for each in found.values()}
 EXAMPLES = dict(module((HERE / "layouts/examples.layout").read_text(encoding="utf-8")))
 EVERY = {**LIBRARY, **EXAMPLES}
+DOMAINS = dict(module((HERE / "layouts/domains.layout").read_text(encoding="utf-8")))
 
 
 def blocks(layout: Layout, axis: str) -> set[int]:
@@ -114,7 +115,11 @@ def small_shapes(layout: Layout) -> list[dict[str, int]]:
 def every_index(layout: Layout, values: dict[str, int]) -> dict[str, np.ndarray]:
     """Each axis with the index along it, of every element in row-major order."""
     grids = np.indices(layout.shape_of(values), dtype=np.int64)
-    return {axis.name: grid.ravel() for axis, grid in zip(layout.axes, grids, strict=True)}
+    found = {axis.name: grid.ravel() for axis, grid in zip(layout.axes, grids, strict=True)}
+    for condition in layout.domain:
+        held = condition.holds({**values, **found})
+        found = {name: index[held] for name, index in found.items()}
+    return found
 
 
 def names(layout: Layout) -> dict[str, Index | Extent]:

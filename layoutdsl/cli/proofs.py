@@ -74,6 +74,7 @@ def layout_json(layout: Layout) -> dict[str, Any]:
         "element": layout.element.name if layout.element else None,
         "offset": text(layout.start),
         "where": [str(condition) for condition in layout.where],
+        "domain": [str(condition) for condition in layout.domain],
         "parameters": list(layout.parameters),
     }
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 Pairs = tuple[tuple[str, str], ...]
 
+_LATEX = {"<=": r"\leq", ">=": r"\geq", "!=": r"\neq"}
+
 
 @dataclass(frozen=True, slots=True)
 class Backward:
@@ -32,6 +34,7 @@ class Lines:
     """The formulas as text, with the names that the language takes.
 
     Attributes:
+        domain: what an index satisfies that has a slot.
         backward: or why there is no closed inverse.
     """
 
@@ -42,6 +45,7 @@ class Lines:
     offset: str
     size: str
     box: tuple[str, ...]
+    domain: tuple[str, ...]
     backward: Backward | str
 
 
@@ -71,6 +75,7 @@ def sheet_json(layout: Layout, language: str) -> dict[str, Any]:
         "offset": lines.offset,
         "size": lines.size,
         "physical_shape": list(lines.box),
+        "domain": list(lines.domain),
     }
     match lines.backward:
         case str(reason):
@@ -104,6 +109,7 @@ def lines_of(layout: Layout, language: str) -> Lines:
         write(found.offset),
         write(found.size),
         tuple(map(write, found.box)),
+        _domain(spoken, language, written),
         _backward(spoken, found.inverse, language, written)
         if isinstance(found.inverse, Inverse)
         else _no_inverse(layout),
@@ -129,7 +135,14 @@ def _backward(
         tuple(write(extent) for _, extent in inverse.padded),
         tuple((written(Index(name)), written(step)) for name, step in inverse.steps),
         tuple((write(Index(name)), written(value)) for name, value in inverse.index),
-        (*guards, *shape),
+        (*guards, *shape, *_domain(layout, language, write)),
+    )
+
+
+def _domain(layout: Layout, language: str, write: Callable[[Expr], str]) -> tuple[str, ...]:
+    return tuple(
+        _comparison(write(each.left), each.operator, write(each.right), language)
+        for each in layout.domain
     )
 
 
@@ -151,8 +164,10 @@ def _comparison(left: str, operator: str, right: str, language: str) -> str:
     match operator, language:
         case "==", "latex":
             return f"{left} = {right}"
-        case "==", "sympy":
-            return f"Eq({left}, {right})"
+        case (("==" | "!="), "sympy"):
+            return f"{'Eq' if operator == '==' else 'Ne'}({left}, {right})"
+        case (("<=" | ">=" | "!="), "latex"):
+            return rf"{left} {_LATEX[operator]} {right}"
         case _:
             return f"{left} {operator} {right}"
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from layoutdsl.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
-from layoutdsl.model import Axis, Condition, Layout
+from layoutdsl.model import Axis, Layout
 
-_ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "holds")
+_ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "has_slot", "holds")
 _PYTHON = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "min", "max"})
 _SYMPY = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "floor", "ceiling", "symbols"})
 _WORDS_OF_C = """
@@ -40,10 +40,8 @@ def renamed(layout: Layout, language: str) -> Layout:
         axes=tuple(Axis(spoken[axis.name], extent(axis.extent)) for axis in layout.axes),
         coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
         start=substitute(layout.start, values),
-        where=tuple(
-            Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
-            for each in layout.where
-        ),
+        where=tuple(each.substituted(values) for each in layout.where),
+        domain=tuple(each.substituted(values) for each in layout.domain),
         parameters=tuple(spoken[name] for name in layout.parameters),
     )
 

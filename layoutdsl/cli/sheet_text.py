@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from layoutdsl.cli.sheet import Lines
 
 _BUFFER = "the buffer, padding included"
+_DOMAIN = "an index has a slot where this holds"
 _HELD = f"what the slot `{SLOT}` holds"
 _HOLDS = "an element, where this holds; padding, where it does not"
 
@@ -26,16 +27,21 @@ def python(lines: Lines) -> str:
 
 def sympy(lines: Lines) -> str:
     """Return the sheet as a Python script for ``from sympy import *``."""
-    *forward, last = _script(lines, ", ")
-    head, assigned, conditions = last.partition("holds = ")
-    held = f"{head}{assigned}And({conditions})" if assigned else last
-    body = "\n".join([*forward, held])
+    body = "\n".join(map(_conjunction, _script(lines, ", ")))
     indices, extents = (*lines.axes, SLOT), lines.symbols
     text = ["from sympy import *", ""]
     text += [_symbols(indices, "nonnegative")]
     text += [_symbols(extents, "positive")] if extents else []
     text += [f'{name} = Function("{name}")' for name in ("BitAnd", "BitXor") if f"{name}(" in body]
     return "\n".join([*text, "", body])
+
+
+def _conjunction(line: str) -> str:
+    """sympy joins conditions by a function."""
+    for name in ("holds = ", "has_slot = "):
+        if line.startswith(name):
+            return f"{name}And({line.removeprefix(name)})"
+    return line
 
 
 def _symbols(names: Iterable[str], sign: str) -> str:
@@ -50,6 +56,8 @@ def _script(lines: Lines, joined: str) -> list[str]:
         f"size = {lines.size}",
         f"physical_shape = {_tuple(lines.box)}",
     ]
+    if lines.domain:
+        text += [f"# {_DOMAIN}", f"has_slot = {joined.join(lines.domain)}"]
     back = lines.backward
     if isinstance(back, str):
         return [*text, f"# no closed inverse: {back}"]
@@ -77,6 +85,9 @@ def latex(lines: Lines) -> str:
         rf"\mathit{{size}} &= {lines.size} \\",
         rf"\mathit{{physical\ shape}} &= \left({', '.join(lines.box)}\right) \\",
     ]
+    if lines.domain:
+        held = r" \wedge ".join(lines.domain)
+        text += [f"% {_DOMAIN}", rf"& {held} \\"]
     back = lines.backward
     if isinstance(back, str):
         return "\n".join([*text, f"% no closed inverse: {back}", r"\end{align*}"])
@@ -113,6 +124,9 @@ def c(lines: Lines) -> str:
         ),
         *_array(f"{name}_physical_shape", extents, lines.box),
     ]
+    if lines.domain:
+        test = [f"return {' && '.join(lines.domain)};"]
+        text += [f"/* {_DOMAIN} */", *_function(f"bool {name}_has_slot({given})", test)]
     back = lines.backward
     if isinstance(back, str):
         return "\n".join([*text, f"/* no closed inverse: {back} */"])

@@ -83,7 +83,8 @@ def _conditions(layout: Layout, planned: Planned, words: Words) -> list[str]:
 
 def _never_empty(layout: Layout, words: Words) -> list[str]:
     """An empty tensor has a buffer, unless something is divided by its extent."""
-    places = [*offset_parts(layout), *(e for c in layout.where for e in (c.left, c.right))]
+    sides = (side for each in layout.where for side in (each.left, each.right))
+    places = [*offset_parts(layout), *sides, *_of_domain(layout)]
     nodes = [node for place in places for node in walk(place)]
     divisors = [node.right for node in nodes if isinstance(node, FloorDiv | CeilDiv | Mod)]
     lines: list[str] = []
@@ -159,6 +160,22 @@ def _box_function(formula: Formula, words: Words) -> list[str]:
     ]
 
 
+def _of_domain(layout: Layout) -> list[Expr]:
+    return [side for each in layout.domain for side in (each.left, each.right)]
+
+
+def _no_such_index(layout: Layout) -> str:
+    return "no such index has a slot" if layout.domain else "the shape no such index"
+
+
+def _without_slot(layout: Layout, words: Words) -> list[str]:
+    lines: list[str] = []
+    for each in layout.domain:
+        test = f"not {words.text(each.left)} {each.operator} {words.text(each.right)}"
+        lines += _refusal(test, f"layout {layout.name} holds elements where {each}")
+    return lines
+
+
 def _offset(formula: Formula, words: Words) -> list[str]:
     layout = formula.layout
     integers = "tuple[int, ...] | list[int]"
@@ -175,11 +192,12 @@ def _offset(formula: Formula, words: Words) -> list[str]:
                 f"    shape: the extents {extents_text(layout)} of the tensor.",
                 "",
                 "Raises:",
-                "    ValueError: the layout has no such shape, or the shape no such index.",
+                f"    ValueError: the layout has no such shape, or {_no_such_index(layout)}.",
                 '"""',
                 "extents = _extents(shape)",
-                *words.unpacked(offset_parts(layout), "extents"),
+                *words.unpacked([*offset_parts(layout), *_of_domain(layout)], "extents"),
                 f"{targets([f'i_{axis.name}' for axis in layout.axes])} = _index(index, extents)",
+                *_without_slot(layout, words),
                 f"return {python(formula.offset, words.name)}",
             ]
         ),

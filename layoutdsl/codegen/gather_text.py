@@ -14,6 +14,7 @@ from layoutdsl.codegen.words import Words, indented, offset_parts, tuple_text
 from layoutdsl.expr import Add, Mul, Sub, indices, walk
 from layoutdsl.formula import Formula
 from layoutdsl.formula_text import python
+from layoutdsl.model import Layout
 
 PIECE = 65536
 """Elements whose offsets are held at once, where one step of the first axis has fewer."""
@@ -21,7 +22,10 @@ PIECE = 65536
 
 def gather_functions(formula: Formula, words: Words) -> list[str]:
     """Return the functions that compute offsets piece by piece."""
-    return [*_pieces_function(formula, words), *_offsets_function(formula, words)]
+    functions = [*_pieces_function(formula, words), *_offsets_function(formula, words)]
+    if formula.layout.domain:
+        functions += _held_function(formula.layout, words)
+    return functions
 
 
 def _pieces_function(formula: Formula, words: Words) -> list[str]:
@@ -52,8 +56,10 @@ def _pieces_function(formula: Formula, words: Words) -> list[str]:
 def _bounds(formula: Formula, words: Words) -> Iterator[str]:
     """How far each sum and product of indices reaches, over extents."""
     axes = {axis.name: axis.extent for axis in formula.layout.axes}
-    for coordinate in formula.layout.coordinates:
-        for part in walk(coordinate.value):
+    layout = formula.layout
+    sides = [side for each in layout.domain for side in (each.left, each.right)]
+    for spoken in (*(coordinate.value for coordinate in layout.coordinates), *sides):
+        for part in walk(spoken):
             if not isinstance(part, Add | Sub | Mul) or not indices(part):
                 continue
             found = reach(part, axes)
@@ -63,13 +69,8 @@ def _bounds(formula: Formula, words: Words) -> Iterator[str]:
 
 def _offsets_function(formula: Formula, words: Words) -> list[str]:
     layout = formula.layout
-    body = words.unpacked(offset_parts(layout))
-    for number, axis in enumerate(layout.axes):
-        ends = "first, past" if number == 0 else f"shape[{number}]"
-        shape = tuple_text(["-1" if k == number else "1" for k in range(layout.rank)])
-        body.append(f"i_{axis.name} = np.arange({ends}, dtype=np.int64).reshape{shape}")
-    text = re.sub(r"\b(min|max)\(", r"np.\1imum(", python(formula.offset, words.name))
-    full = tuple_text(["past - first", *(f"shape[{k}]" for k in range(1, layout.rank))])
+    body = [*words.unpacked(offset_parts(layout)), *_ranges(layout)]
+    text = _of_arrays(python(formula.offset, words.name))
     return [
         "",
         "",
@@ -79,7 +80,47 @@ def _offsets_function(formula: Formula, words: Words) -> list[str]:
                 '"""Return the offsets of a piece, by the formula of `offset`."""',
                 *body,
                 f"offsets = {text}",
-                f"return np.broadcast_to(np.asarray(offsets, dtype=np.int64), {full})",
+                f"return np.broadcast_to(np.asarray(offsets, dtype=np.int64), {_piece(layout)})",
+            ]
+        ),
+    ]
+
+
+def _ranges(layout: Layout) -> Iterator[str]:
+    """Each index of a piece, along its own dimension."""
+    for number, axis in enumerate(layout.axes):
+        ends = "first, past" if number == 0 else f"shape[{number}]"
+        shape = tuple_text(["-1" if k == number else "1" for k in range(layout.rank)])
+        yield f"i_{axis.name} = np.arange({ends}, dtype=np.int64).reshape{shape}"
+
+
+def _piece(layout: Layout) -> str:
+    return tuple_text(["past - first", *(f"shape[{k}]" for k in range(1, layout.rank))])
+
+
+def _of_arrays(text: str) -> str:
+    return re.sub(r"\b(min|max)\(", r"np.\1imum(", text)
+
+
+def _held_function(layout: Layout, words: Words) -> list[str]:
+    sides = [side for each in layout.domain for side in (each.left, each.right)]
+    tests = [
+        f"held = held & ({_of_arrays(words.text(each.left))} {each.operator} "
+        f"{_of_arrays(words.text(each.right))})"
+        for each in layout.domain
+    ]
+    return [
+        "",
+        "",
+        "def _held(first: int, past: int, shape: tuple[int, ...]) -> _Array:",
+        *indented(
+            [
+                '"""Return, for each index of a piece, whether it has a slot."""',
+                *words.unpacked(sides),
+                *_ranges(layout),
+                f"held = np.broadcast_to(np.asarray(1, dtype=bool), {_piece(layout)})",
+                *tests,
+                "return held",
             ]
         ),
     ]

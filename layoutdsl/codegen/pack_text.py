@@ -22,9 +22,9 @@ def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
         padding = _guarded(layout.fill, _fill_boxes())
         moves = _pack_regions(planned, words)
     else:
-        before = _refuse_outside()
+        before = _refuse_outside(layout)
         fill = _guarded(layout.fill, [f"flat[{start}:] = item"])
-        padding, moves = ["flat = buffer.reshape(-1)", *fill], _scatter()
+        padding, moves = ["flat = buffer.reshape(-1)", *fill], _scatter(layout)
     default = "_Number | None = None"
     if isinstance(layout.fill, FillValue):
         default = f"_Number = {layout.fill.value}"
@@ -65,6 +65,8 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
     apart = "Axes that are read as one and lie apart in `src` are first copied to lie together."
     notes = [lead] if layout.start != ZERO else []
     notes += [] if isinstance(planned, Plan) else [twice]
+    if layout.domain:
+        notes.append(f"Only elements where {', '.join(map(str, layout.domain))} have a place.")
     notes += [apart] if isinstance(planned, Plan) and planned.joins else []
     return [
         '"""Return the tensor as the layout stores it.',
@@ -134,18 +136,30 @@ def _joined(plan: Plan, words: Words, name: str) -> list[str]:
     ]
 
 
-def _refuse_outside() -> list[str]:
+def _each_piece(layout: Layout, line: str) -> list[str]:
+    """Go through the pieces; where the layout has a domain, `held` says what is in it."""
+    held = ["held = _held(first, past, shape)"] if layout.domain else []
+    return ["for first, past in _pieces(shape):", *indented([*held, line])]
+
+
+def _offsets(layout: Layout) -> str:
+    return f"_offsets(first, past, shape){'[held]' if layout.domain else ''}"
+
+
+def _elements(layout: Layout) -> str:
+    return f"tensor[first:past]{'[held]' if layout.domain else ''}"
+
+
+def _refuse_outside(layout: Layout) -> list[str]:
     return [
         "size = int(np.prod(_box(shape), dtype=object))",
-        "for first, past in _pieces(shape):",
-        "    _refuse_outside(_offsets(first, past, shape), size)",
+        *_each_piece(layout, f"_refuse_outside({_offsets(layout)}, size)"),
     ]
 
 
-def _scatter() -> list[str]:
+def _scatter(layout: Layout) -> list[str]:
     return [
-        "for first, past in _pieces(shape):",
-        "    flat[_offsets(first, past, shape)] = tensor[first:past]",
+        *_each_piece(layout, f"flat[{_offsets(layout)}] = {_elements(layout)}"),
         "if not np.may_share_memory(flat, buffer):",
         "    buffer[...] = flat.reshape(buffer.shape)",
     ]
@@ -153,13 +167,14 @@ def _scatter() -> list[str]:
 
 def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `unpack`."""
-    before = [] if isinstance(planned, Plan) else _refuse_outside()
-    moves = _unpack_regions(planned, words) if isinstance(planned, Plan) else _gather()
+    before = [] if isinstance(planned, Plan) else _refuse_outside(layout)
+    moves = _unpack_regions(planned, words) if isinstance(planned, Plan) else _gather(layout)
+    arguments, outside, item, fresh = _outside(layout)
     return [
         "",
         "",
         "def unpack(",
-        "    src: _Array, shape: tuple[int, ...] | list[int], out: _Array | None = None",
+        f"    {arguments}",
         ") -> _Array:",
         *indented(
             [
@@ -169,15 +184,17 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
                 "    src: a buffer of `physical_shape(shape)`, or a flat one of the same size.",
                 f"    shape: the extents {extents_text(layout)} of the tensor.",
                 "    out: the tensor to write, which does not overlap `src`; new without it.",
+                *outside,
                 "",
                 "Raises:",
                 "    ValueError, TypeError: the arguments do not fit; nothing was written.",
                 '"""',
                 "shape = _extents(shape)",
                 'buffer = _boxed(_array(src, "src"), _box(shape))',
+                *item,
                 *before,
                 "if out is None:",
-                "    tensor = np.empty(shape, buffer.dtype)",
+                *indented(fresh),
                 "else:",
                 "    tensor = _destination(out, shape, buffer)",
                 *moves,
@@ -185,6 +202,20 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
             ]
         ),
     ]
+
+
+def _outside(layout: Layout) -> tuple[str, list[str], list[str], list[str]]:
+    """What `unpack` takes, says and does because of the elements that have no slot."""
+    arguments = "src: _Array, shape: tuple[int, ...] | list[int], out: _Array | None = None"
+    fresh = ["tensor = np.empty(shape, buffer.dtype)"]
+    if not layout.domain:
+        return arguments, [], [], fresh
+    fill = layout.fill.value if isinstance(layout.fill, FillValue) else 0
+    held = ", ".join(map(str, layout.domain))
+    words = f"    fill: for elements outside the domain, {held}; `out` keeps its own there."
+    fresh.append("tensor[...] = item")
+    item = ["item = _item(fill, buffer.dtype)"]
+    return f"{arguments}, fill: _Number = {fill}", [words], item, fresh
 
 
 def _unpack_regions(plan: Plan, words: Words) -> list[str]:
@@ -206,9 +237,8 @@ def _unpack_regions(plan: Plan, words: Words) -> list[str]:
     return lines
 
 
-def _gather() -> list[str]:
+def _gather(layout: Layout) -> list[str]:
     return [
         "flat = buffer.reshape(-1)",
-        "for first, past in _pieces(shape):",
-        "    tensor[first:past] = flat[_offsets(first, past, shape)]",
+        *_each_piece(layout, f"{_elements(layout)} = flat[{_offsets(layout)}]"),
     ]

@@ -55,6 +55,9 @@ def plan(layout: Layout) -> Planned:
             f"layout {layout.name} has parameters without a value ({names}): "
             f"give them one, as in {layout.name}<{', '.join('16' for _ in layout.parameters)}>"
         )
+    if layout.domain:
+        held = ", ".join(map(str, layout.domain))
+        return Fallback(f"it holds elements only where {held}")
     written = network(layout)
     if isinstance(written, NotDigits):
         return Fallback(written.reason)

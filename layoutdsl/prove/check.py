@@ -37,7 +37,7 @@ from layoutdsl.prove.shapes import Values
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.table_check import table_findings, table_properties
 from layoutdsl.prove.terms import Unstated
-from layoutdsl.prove.theorem import Proof, Theorem
+from layoutdsl.prove.theorem import Have, Proof, Theorem
 from layoutdsl.prove.verdict import (
     PROPERTIES,
     Checked,
@@ -105,7 +105,7 @@ def property_of(predicate: Predicate) -> str:
 def _found(claim: Claim, layout: Layout, predicate: Predicate, tell: Progress) -> Finding:
     name = property_of(predicate)
     common = common_range(layout, predicate)
-    if refute.witness(common) is None:
+    if refute.first_element(common) is None:
         return Undecided(name, "no shape of the range was found, and of none anything holds")
     tell(f"proving {claim.text}")
     finding = _proved(layout, predicate)
@@ -139,7 +139,7 @@ def _tried(
 def _proved(layout: Layout, predicate: Predicate) -> Finding:
     name = property_of(predicate)
     try:
-        proofs = [_proof(layout, predicate)]
+        proofs = [*_domains(layout, predicate), _proof(layout, predicate)]
         if isinstance(predicate, Fits):
             proofs += in_bounds(layout)
     except (Stuck, Unstated) as reason:
@@ -151,6 +151,19 @@ def _proved(layout: Layout, predicate: Predicate) -> Finding:
     questions = sum(each.questions for each in outcomes)
     certificate = Certificate(tuple(proofs))
     return Proved(name, conditions_of(layout, predicate), certificate, questions)
+
+
+def _domains(layout: Layout, predicate: Predicate) -> list[tuple[Theorem, Proof]]:
+    """Where one of two layouts has a domain: that the other has the same."""
+    if not (isinstance(predicate, EqualsLayout) and (layout.domain or predicate.other.domain)):
+        return []
+    other = predicate.other
+    ground = statement.ground(common_range(layout, predicate), more=(other,))
+    theorem = claim_statement.same_domain(ground, other)
+    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+    goals = dict.fromkeys(theorem.goals)
+    proof = tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(goals))
+    return [(theorem, proof)]
 
 
 def common_range(layout: Layout, predicate: Predicate) -> Layout:
@@ -269,7 +282,8 @@ def _passes(layout: Layout, predicate: Predicate) -> refute.Passes:
     match predicate:
         case EqualsLayout(other):
             return lambda values: (
-                layout.size(values) == refute.layout_size(other, values)
+                layout.domain == other.domain
+                and layout.size(values) == refute.layout_size(other, values)
                 and grid.same_offsets(layout, other, values)
             )
         case EqualsFormula(formula):

@@ -11,6 +11,7 @@ from layoutdsl.model import Condition
 from layoutdsl.prove import leftover
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.evaluate import Bounds, canonical
+from layoutdsl.prove.halves import Halves
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.run_statement import Start
 from layoutdsl.prove.script import Script, Stuck
@@ -71,6 +72,8 @@ def _by_normal_forms(
     for value, found in splits:
         _put_together(arithmetic, value, found)
     leftover.resolve(arithmetic, plain)
+    spoken = (*(term for _, term in theorem.definitions), *theorem.goals)
+    Halves(arithmetic.values).teach(*spoken)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):

@@ -1,7 +1,8 @@
 """What has to be shown of a claim, written from the layouts and the predicate alone. Trusted.
 
-Every theorem speaks of all indices of the shape, for all shapes of the range. `left` and `right`
-are offsets in elements; `printed` holds the text of a formula, read back, against the layout.
+Every theorem speaks of all indices that the layout holds, for all shapes of the range. `left` and
+`right` are offsets in elements; `printed` holds the text of a formula, read back, against the
+layout; `domain` says that two layouts hold the same indices.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ def of_elements(
     for axis in ground.layout.axes:
         index = index_name(axis.name)
         hypotheses += [("<=", 0, index), ("<", index, ground.extent(axis.name))]
+    hypotheses += [ground.vocabulary.condition(each) for each in ground.layout.domain]
     indices = tuple(index_name(axis.name) for axis in ground.layout.axes)
     return Theorem(
         name,
@@ -92,6 +94,20 @@ def equals_layout(ground: Ground, other: Layout) -> Theorem:
     )
     goals: tuple[Term, ...] = (("=", "left", "right"), ("=", "size.left", "size.right"))
     return of_elements(ground, "equal", definitions, goals)
+
+
+def same_domain(ground: Ground, other: Layout) -> Theorem:
+    """An index of the shape has a slot in both layouts, or in neither."""
+    mine, theirs = (
+        [ground.vocabulary.condition(condition) for condition in layout.domain]
+        for layout in (ground.layout, other)
+    )
+    everywhere = replace(ground, layout=replace(ground.layout, domain=()))
+    goals = (
+        *(("=>", ("and", ("<=", 0, 0), *mine), each) for each in theirs),
+        *(("=>", ("and", ("<=", 0, 0), *theirs), each) for each in mine),
+    )
+    return of_elements(everywhere, "domain", (), goals)
 
 
 def equals_formula(ground: Ground, formula: Expr) -> Theorem:

@@ -184,6 +184,9 @@ class Evaluator:
             return (high if operator == "div" else low), self.script.calculate(term, *steps)
         if operator == "div" and _is_opposite(dividend) and self._is_positive(below):
             return self._mirrored_quotient(term, moves, dividend, below)
+        if plain != term and plain in self._values:
+            value, equation = self._values[plain]
+            return value, self.script.calculate(term, *moves, Ring(plain), By(equation))
         if operator == "mod" and self._is_positive(below):
             return self._remainder(term, moves, dividend, divisor)
         atom: Polynomial = {(plain,): 1}

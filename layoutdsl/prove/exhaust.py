@@ -11,8 +11,8 @@ from math import prod
 
 from layoutdsl.expr import Expr, evaluate
 from layoutdsl.model import Layout
-from layoutdsl.prove.refute import At, Examples, bind_index, indices
-from layoutdsl.prove.shapes import Values, ceilings, in_range, volume
+from layoutdsl.prove.refute import At, Examples
+from layoutdsl.prove.shapes import Values, bind_index, ceilings, in_range, indices, volume
 
 MOST_SHAPES = 4096
 MOST_ELEMENTS = 40_000

@@ -12,9 +12,11 @@ from layoutdsl.expr import Expr, Extent, Index
 from layoutdsl.formula import formula, symbolic
 from layoutdsl.inverse import SLOT, Inverse, invert
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, lemmas, refute, statement
+from layoutdsl.prove import claim_statement, domain_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbers
+from layoutdsl.prove.domain_check import add_proofs, domain_in_bounds, rests_on
+from layoutdsl.prove.domain_proof import FILLING
 from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, ceilings
@@ -29,7 +31,6 @@ from layoutdsl.prove.verdict import (
     ONTO,
     PADDING,
     PRINTED,
-    PROPERTIES,
     RANGE,
     SIZE,
     Counterexample,
@@ -60,15 +61,22 @@ _IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
 
 
 def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Finding, ...]:
-    """Return what was found of each property, in the order of `PROPERTIES`."""
+    """Return what was found of each property, in the order of `verdict.PROPERTIES`."""
     tell(f"proving {layout.name}")
-    values = refute.witness(layout)
-    if values is None:
+    element = refute.first_element(layout)
+    if element is None:
         return (_no_shape(layout),)
-    proved, reasons = _proofs(layout, values)
+    proved, reasons = _proofs(layout, *element)
     outcomes = establish(proved)
+    if not all(name in outcomes and outcomes[name].established for name in FILLING):
+        proved = [each for each in proved if each[0].name not in FILLING]
+        outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
     certificate = Certificate(tuple(proved))
-    findings = {name: _finding(name, outcomes, reasons, certificate) for name in PROPERTIES}
+    found_by = rests_on(RESTS_ON, outcomes) if layout.domain else RESTS_ON
+    findings = {
+        name: _finding(name, theorems, outcomes, reasons, certificate)
+        for name, theorems in found_by.items()
+    }
     if isinstance(findings[SIZE], Undecided):
         int64 = INTEGER_TYPES["int64"]
         example = refute.overflow(layout, int64.largest, int64.name)
@@ -137,14 +145,18 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
 
 
 def _no_shape(layout: Layout) -> Finding:
-    conditions = ", ".join(map(str, layout.where))
+    conditions = ", ".join(map(str, (*layout.where, *layout.domain)))
     try:
-        theorem = statement.contradiction(statement.ground(layout))
+        ground = statement.ground(layout)
+        theorem = statement.contradiction(ground)
+        if layout.domain:
+            theorem = domain_statement.contradiction(ground)
     except Unstated as reason:
         return Undecided(RANGE, f"no shape was found where {conditions}; {reason}")
     outcome = establish([(theorem, by_hypotheses(theorem))])[theorem.name]
     if outcome.established:
-        sentence = f"`{layout.name}` is defined for no shape: `where {conditions}` never holds"
+        nothing = "holds no element" if layout.domain else "is defined for no shape"
+        sentence = f"`{layout.name}` {nothing}: `where {conditions}` never holds"
         return Refuted(RANGE, Counterexample(sentence, (), ()))
     return Undecided(RANGE, f"no shape was found where {conditions}")
 
@@ -157,6 +169,7 @@ def by_hypotheses(theorem: Theorem) -> Proof:
 
 def _finding(
     name: str,
+    theorems: tuple[str, ...],
     outcomes: dict[str, Outcome],
     reasons: dict[str, str],
     certificate: Certificate,
@@ -164,7 +177,7 @@ def _finding(
     if name == SIZE and "fits" not in outcomes:
         return Proved(name, UNBOUNDED, certificate)
     questions = 0
-    for theorem in RESTS_ON[name]:
+    for theorem in theorems:
         outcome = outcomes.get(theorem)
         if outcome is None:
             return Undecided(name, reasons.get(theorem, "no proof was found"))
@@ -175,20 +188,23 @@ def _finding(
 
 
 def _proofs(
-    layout: Layout, values: dict[str, int]
+    layout: Layout, values: dict[str, int], index: tuple[int, ...]
 ) -> tuple[list[tuple[Theorem, Proof]], dict[str, str]]:
     """Return every theorem with its proof, and for those without one the reason."""
     proved: list[tuple[Theorem, Proof]] = []
     reasons: dict[str, str] = {}
     inverse, wires = invert(layout), network(layout)
     try:
-        theorem = statement.nonempty(statement.ground(layout), values)
+        theorem = _nonempty(layout, values, index)
         proved.append((theorem, prove_numbers(theorem)))
         proved += _fits(layout)
         proved.append(_printed(layout, inverse if isinstance(inverse, Inverse) else None))
     except (Stuck, Unstated) as reason:
         text = f"no proof was found: {reason}"
         reasons |= dict.fromkeys(("range", "printed"), text)
+    if layout.domain:
+        add_proofs(layout, proved, reasons)
+        return proved, reasons
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
         why = inverse.reason if isinstance(inverse, NotDigits) else ""
         reasons |= dict.fromkeys(_SOUND, f"proofs need coordinates that are digits; {why}")
@@ -203,6 +219,14 @@ def _proofs(
     return proved, reasons
 
 
+def _nonempty(layout: Layout, values: dict[str, int], index: tuple[int, ...]) -> Theorem:
+    ground = statement.ground(layout)
+    if not layout.domain:
+        return statement.nonempty(ground, values)
+    names = [axis.name for axis in layout.axes]
+    return domain_statement.nonempty(ground, values, dict(zip(names, index, strict=True)))
+
+
 _SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
 
 
@@ -214,6 +238,8 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
         Unstated: the layout says what the checker's terms cannot.
     """
     inverse, wires = invert(layout), network(layout)
+    if layout.domain:
+        return domain_in_bounds(layout)
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
         raise Stuck("that every offset is in bounds was not proved")
     return list(islice(Soundness(layout, inverse, wires, lemmas.stated()).theorems(), 3))

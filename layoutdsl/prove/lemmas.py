@@ -2,7 +2,8 @@
 
 Only PRODUCT and DIVISION are asked of the solver in its own arithmetic of products and quotients;
 the others follow from them by steps that the checker follows. PAIR joins two digits, UNPAIR splits
-a number in two, EUCLID reads a quotient and a remainder off a sum.
+a number in two, EUCLID reads a quotient and a remainder off a sum, PARITY halves the product of two
+neighbours.
 """
 
 from __future__ import annotations
@@ -107,6 +108,19 @@ MIRROR = Theorem(
     (("<", 0, "B"),),
     (("=", ("div", ("-", 0, "E"), "B"), ("-", 0, _CEILING)),),
 )
+FACTOR = Theorem(
+    "FACTOR",
+    ("a", "b"),
+    (("<=", 0, "a"), ("<", 0, ("*", "a", "b"))),
+    (("<", 0, "b"),),
+)
+_NEIGHBOURS: Term = ("*", "x", ("+", "x", 1))
+PARITY = Theorem(
+    "PARITY",
+    ("x",),
+    (),
+    (("=", ("*", 2, ("div", _NEIGHBOURS, 2)), _NEIGHBOURS),),
+)
 
 
 def _product(script: Script, left: Term, right: Term, expanded: Term) -> list[str]:
@@ -201,6 +215,31 @@ def _mirror(script: Script) -> None:
     script.calculate(("div", ("-", 0, "E"), "B"), By(same, backwards=True), By(quotient))
 
 
+def _factor(script: Script) -> None:
+    _close(script, *_product(script, "a", ("-", 0, "b"), ("-", 0, ("*", "a", "b"))))
+
+
+def _parity(script: Script) -> None:
+    """Of two neighbours one is even: with ``x = 2*q + r``, ``r*r`` is ``r``."""
+    script.have(("<", 0, 2))
+    whole, low, high = script.use("DIVISION", {"x": "x", "B": 2})
+    quotient: Term = ("div", "x", 2)
+    bit: Term = ("mod", "x", 2)
+    square: Term = ("*", bit, bit)
+    facts = _product(script, bit, bit, square)
+    facts += _product(script, bit, ("-", 1, bit), ("-", bit, square))
+    less = ("-", 1, bit)
+    facts += _product(script, less, less, ("+", ("-", 1, ("*", 2, bit)), square))
+    cut: Term = ("+", ("*", quotient, 2), bit)
+    one = ("*", cut, ("+", cut, 1))
+    fours = ("*", 4, ("*", quotient, quotient))
+    mixed = ("+", ("*", 4, ("*", quotient, bit)), ("*", 2, quotient))
+    sum_: Term = ("+", ("+", fours, mixed), ("+", square, bit))
+    divided = script.calculate(one, Ring(sum_))
+    back = script.rewrite(divided, By(whole))
+    script.have(script.theorem.goals[0], low, high, back, *facts)
+
+
 _PROOFS: tuple[tuple[Theorem, Callable[[Script], Any] | None], ...] = (
     (PRODUCT, None),
     (DIVISION, None),
@@ -213,6 +252,8 @@ _PROOFS: tuple[tuple[Theorem, Callable[[Script], Any] | None], ...] = (
     (UNPAIR, _unpair),
     (CEILING, _ceiling),
     (MIRROR, _mirror),
+    (FACTOR, _factor),
+    (PARITY, _parity),
 )
 
 

@@ -64,7 +64,7 @@ def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, l
     extents: dict[Expr, list[Expr]] = {}
     for expr in exprs:
         for each in walk(expr):
-            if not isinstance(each, FloorDiv | Mod | CeilDiv):
+            if not isinstance(each, FloorDiv | Mod | CeilDiv) or _is_half_of_squares(each):
                 continue
             if not indices(each.left):
                 base, divisor = _extent_cut(each.left, each.right)
@@ -81,6 +81,12 @@ def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, l
                     wholes.setdefault(Index(name), []).append(each.right)
     ordered = dict(sorted(wholes.items(), key=lambda item: isinstance(item[0], MixedRadix)))
     return ordered, extents
+
+
+def _is_half_of_squares(cut: FloorDiv | Mod | CeilDiv) -> bool:
+    """Whether `halves` reads it off, which no cut of its parts does."""
+    squares = any(len(set(factors)) < len(factors) for factors in polynomial(cut.left))
+    return cut.right == Constant(2) and squares
 
 
 def _extent_cut(expr: Expr, divisor: Expr) -> tuple[Expr, Expr]:

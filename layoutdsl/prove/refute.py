@@ -6,16 +6,26 @@ first, within a budget of evaluations. What is found has been replayed by being 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from itertools import chain, islice
-from itertools import product as boxes
 
 from layoutdsl.claims import Aligns, Keeps
 from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
 from layoutdsl.model import Layout
+from layoutdsl.prove.domain_statement import contradiction
 from layoutdsl.prove.question import question
 from layoutdsl.prove.run_statement import flat, start_of
-from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
+from layoutdsl.prove.shapes import (
+    Values,
+    bind_index,
+    ceilings,
+    in_range,
+    indices,
+    small,
+    telling,
+    volume,
+)
 from layoutdsl.prove.solver import model
 from layoutdsl.prove.statement import coordinates, ground
 from layoutdsl.prove.terms import Unstated, extent_name
@@ -114,9 +124,30 @@ def witness(layout: Layout) -> Values | None:
     return _smallest_shape(layout, question(hypotheses, ("<", 0, 0), opaque={}))
 
 
-def indices(layout: Layout, values: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
-    """Yield every index of a shape, the last axis fastest."""
-    return boxes(*(range(extent) for extent in layout.shape_of(values)))
+def first_element(layout: Layout) -> tuple[Values, tuple[int, ...]] | None:
+    """Return a shape of the range at which the layout holds an element, and that element."""
+    if not layout.domain:
+        values = witness(layout)
+        return None if values is None else (values, (0,) * layout.rank)
+    left = LARGEST
+    for values in chain(small(layout, 400), telling(layout, (), CANDIDATES)):
+        left -= volume(layout, values) + 8
+        if left < 0:
+            break
+        found = layout.first(values)
+        if found is not None:
+            return values, found
+    hint = _hint_of_element(layout)
+    found = None if hint is None or volume(layout, hint) > LARGEST else layout.first(hint)
+    return None if hint is None or found is None else (hint, found)
+
+
+def _hint_of_element(layout: Layout) -> Values | None:
+    try:
+        theorem = contradiction(ground(layout))
+    except Unstated:
+        return None
+    return _hint(layout, theorem)
 
 
 def _point(layout: Layout, index: tuple[int, ...], words: str) -> Point:
@@ -126,11 +157,6 @@ def _point(layout: Layout, index: tuple[int, ...], words: str) -> Point:
 
 def _example(values: Values, sentence: str, *points: Point) -> Counterexample:
     return Counterexample(sentence, tuple(values.items()), points)
-
-
-def bind_index(layout: Layout, values: Values, index: tuple[int, ...]) -> dict[str, int]:
-    """Return the value of every extent and every index."""
-    return {**values, **{axis.name: i for axis, i in zip(layout.axes, index, strict=True)}}
 
 
 def unsound(layout: Layout) -> At:
@@ -172,8 +198,16 @@ def different(layout: Layout, other: Layout, name: str) -> At:
         if not in_range(other, values):
             return {}
         sentence = f"`{layout.name}` is not `{other.name}`"
-        for index in indices(layout, values):
+        for index in indices(replace(layout, domain=()), values):
             bound = bind_index(layout, values, index)
+            if layout.holds(bound) != other.holds(bound):
+                has, lacks = (layout, other) if layout.holds(bound) else (other, layout)
+                words = (
+                    f"-> offset {has.offset_at(bound)} in `{has.name}`, no slot in `{lacks.name}`"
+                )
+                return {name: _example(values, sentence, _point(layout, index, words))}
+            if not layout.holds(bound):
+                continue
             one, two = layout.offset_at(bound), other.offset_at(bound)
             if one != two:
                 words = f"-> offset {one} in `{layout.name}`, {two} in `{other.name}`"
@@ -248,12 +282,15 @@ def too_large_at(
     layout: Layout, values: Values, largest: int, type_name: str
 ) -> Counterexample | None:
     """Return a shape as counterexample, where its buffer has more than ``largest`` elements."""
-    if layout_size(layout, values) <= largest:
+    size = layout_size(layout, values)
+    if size <= largest:
         return None
-    last = tuple(extent - 1 for extent in layout.shape_of(values))
-    offset = layout.offset_at(bind_index(layout, values, last))
-    words = f"-> offset {offset}; the size is {layout_size(layout, values)}, at most {largest} fits"
     sentence = f"`{layout.name}` does not fit {type_name}"
+    last = tuple(extent - 1 for extent in layout.shape_of(values))
+    bound = bind_index(layout, values, last)
+    if not layout.holds(bound):
+        return _example(values, f"{sentence}: its buffer has {size} elements")
+    words = f"-> offset {layout.offset_at(bound)}; the size is {size}, at most {largest} fits"
     return _example(values, sentence, _point(layout, last, words))
 
 

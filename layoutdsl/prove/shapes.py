@@ -19,8 +19,10 @@ from layoutdsl.expr import (
     FloorDiv,
     Mod,
     extents,
-    indices,
     walk,
+)
+from layoutdsl.expr import (
+    indices as indices_of,
 )
 from layoutdsl.model import Condition, Layout
 
@@ -38,6 +40,22 @@ def in_range(layout: Layout, values: Mapping[str, int]) -> bool:
 def volume(layout: Layout, values: Mapping[str, int]) -> int:
     """Return the elements of a shape."""
     return prod(layout.shape_of(values))
+
+
+def bind_index(layout: Layout, values: Values, index: tuple[int, ...]) -> dict[str, int]:
+    """Return the value of every extent and every index."""
+    return {**values, **{axis.name: i for axis, i in zip(layout.axes, index, strict=True)}}
+
+
+def indices(layout: Layout, values: Mapping[str, int]) -> Iterator[tuple[int, ...]]:
+    """Yield every index of a shape that the layout holds, the last axis fastest."""
+    every = product(*(range(extent) for extent in layout.shape_of(values)))
+    if not layout.domain:
+        return every
+    names = [axis.name for axis in layout.axes]
+    return (
+        index for index in every if layout.holds({**values, **dict(zip(names, index, strict=True))})
+    )
 
 
 def small(layout: Layout, most: int) -> Iterator[Values]:
@@ -94,16 +112,17 @@ def _borders(layout: Layout, exprs: tuple[Expr, ...]) -> dict[str, set[int]]:
     numbers: dict[str, set[int]] = {name: set() for name in layout.symbols}
     extent_of = {axis.name: axis.extent for axis in layout.axes}
     spoken = [*exprs, layout.start]
+    spoken += [side for each in layout.domain for side in (each.left, each.right)]
     for coordinate in layout.coordinates:
         spoken += [coordinate.value, coordinate.extent]
     for expr in spoken:
         for each in walk(expr):
             if isinstance(each, FloorDiv | Mod | CeilDiv) and isinstance(each.right, Constant):
-                through = {extent_of[name] for name in indices(each.left)}
+                through = {extent_of[name] for name in indices_of(each.left)}
                 names = extents(each.left) | {e.name for e in through if isinstance(e, Extent)}
                 for name in names & numbers.keys():
                     numbers[name].add(each.right.value)
-    for condition in layout.where:
+    for condition in (*layout.where, *layout.domain):
         sides = (condition.left, condition.right)
         constants = {e.value for side in sides for e in walk(side) if isinstance(e, Constant)}
         for name in (extents(sides[0]) | extents(sides[1])) & numbers.keys():

@@ -66,7 +66,8 @@ def ground(layout: Layout, padded: tuple[Expr, ...] = (), more: tuple[Layout, ..
     layouts = (layout, *more)
     spoken = [each.extent for one in layouts for each in coordinates(one)]
     starts = [one.start for one in layouts]
-    sides = [side for one in layouts for each in one.where for side in (each.left, each.right)]
+    conditions = [each for one in layouts for each in (*one.where, *one.domain)]
+    sides = [side for each in conditions for side in (each.left, each.right)]
     everything = [*spoken, *padded, *starts, *sides]
     named = extremes(everything)
     values = {name for each in everything for name in extents(each)}
@@ -156,7 +157,8 @@ def padded_extents(ground: Ground, inverse: Inverse) -> dict[str, Term]:
     return {axis: ground.vocabulary.term(extent) for axis, extent in inverse.padded}
 
 
-def _in_buffer(ground: Ground, slot: Term) -> tuple[Term, ...]:
+def in_buffer(ground: Ground, slot: Term) -> tuple[Term, ...]:
+    """Return what says that a slot is one of the buffer, and not before the first."""
     if ground.layout.start == ZERO:
         return ("<=", 0, slot), ("<", slot, size(ground))
     start = ground.vocabulary.term(ground.layout.start)
@@ -184,7 +186,7 @@ def _encoded(ground: Ground, inverse: Inverse, name: str, within: dict[str, Term
     for each in coordinates(ground.layout):
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         goals += [("<=", 0, value), ("<", value, extent)]
-    goals += _in_buffer(ground, "slot")
+    goals += in_buffer(ground, "slot")
     goals += [("=", decoded(axis), index_name(axis)) for axis in within]
     goals += guards(ground, inverse)
     return Theorem(
@@ -252,7 +254,7 @@ def decode(ground: Ground, inverse: Inverse) -> Theorem:
     goals: list[Term] = []
     for axis, bound in padded.items():
         goals += [("<=", 0, decoded(axis)), ("<", decoded(axis), bound)]
-    hypotheses = (*ground.hypotheses, *_in_buffer(ground, "slot"), *guards(ground, inverse))
+    hypotheses = (*ground.hypotheses, *in_buffer(ground, "slot"), *guards(ground, inverse))
     return _read(ground, inverse, "decode", hypotheses, (*goals, ("=", "back", "slot")))
 
 
@@ -262,8 +264,8 @@ def padding(ground: Ground, inverse: Inverse) -> Theorem:
         ("<", decoded(axis.name), ground.extent(axis.name)) for axis in ground.layout.axes
     )
     low = tuple(("<=", 0, decoded(axis.name)) for axis in ground.layout.axes)
-    in_buffer = _in_buffer(ground, "slot")
-    hypotheses = (*ground.hypotheses, *in_buffer, *guards(ground, inverse), *within)
+    buffer = in_buffer(ground, "slot")
+    hypotheses = (*ground.hypotheses, *buffer, *guards(ground, inverse), *within)
     return _read(ground, inverse, "padding", hypotheses, (*low, ("=", "back", "slot")))
 
 
@@ -319,6 +321,8 @@ def collision(ground: Ground) -> Theorem:
         for index in (index_name(axis.name), other[axis.name]):
             hypotheses += [("<=", 0, index), ("<", index, ground.extent(axis.name))]
         apart.append(("=", index_name(axis.name), other[axis.name]))
+    for spoken in (ground.vocabulary, second):
+        hypotheses += [spoken.condition(each) for each in ground.layout.domain]
     for each in ground.layout.coordinates:
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         goals += [("<=", 0, value), ("<", value, extent)]

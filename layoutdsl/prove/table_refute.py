@@ -7,8 +7,8 @@ from itertools import product as boxes
 
 from layoutdsl.expr import Constant, Expr, FloorDiv, walk
 from layoutdsl.model import Layout
-from layoutdsl.prove.refute import LARGEST, At, Examples, bind_index, indices
-from layoutdsl.prove.shapes import Values
+from layoutdsl.prove.refute import LARGEST, At, Examples
+from layoutdsl.prove.shapes import Values, bind_index, indices
 from layoutdsl.prove.verdict import Counterexample, Point
 from layoutdsl.table import Table
 

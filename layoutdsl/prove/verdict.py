@@ -20,11 +20,15 @@ BOUNDS = "every offset is in bounds"
 INJECTIVE = "injective"
 INVERSE = "decode inverts encode"
 ONTO = "onto the padded box"
+FULL = "every slot holds an element"
 PADDING = "padding is exact"
 PRINTED = "the printed formula is the proved one"
 SIZE = "the size fits int64"
 PROPERTIES = (RANGE, EXTENTS, BOUNDS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED, SIZE)
-"""What is found of every layout, in this order."""
+"""What is found of every layout, in this order; with a domain, FULL takes the place of ONTO.
+
+There FULL is found where it is so: padding is no fault.
+"""
 
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
 

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from layoutdsl.claims import Computes, Fits, OffsetsFit
 from layoutdsl.expr import Constant, Expr, FloorDiv, Mod, evaluate, indices, text, walk
 from layoutdsl.model import ElementType, Layout
-from layoutdsl.prove import claim_statement, refute, width_statement
+from layoutdsl.prove import claim_statement, refute, shapes, width_statement
 from layoutdsl.prove.checker import Proof, Term, Theorem
 from layoutdsl.prove.claim_proof import prove_fits
 from layoutdsl.prove.enclosure import Enclosure
@@ -94,8 +94,8 @@ def tries(layout: Layout, predicate: Width, name: str) -> At | None:
     def at(values: Values) -> Examples:
         if isinstance(predicate, Fits) and _too_large(layout, predicate, values):
             return {name: _of_size(layout, predicate, values)}
-        for index in refute.indices(layout, values):
-            words = _wrong_at(layout, predicate, refute.bind_index(layout, values, index))
+        for index in shapes.indices(layout, values):
+            words = _wrong_at(layout, predicate, shapes.bind_index(layout, values, index))
             if words is not None:
                 return {name: _example(layout, predicate, values, index, words)}
         return {}
@@ -133,7 +133,12 @@ def _too_large(layout: Layout, predicate: Fits, values: Values) -> bool:
 
 def _of_size(layout: Layout, predicate: Fits, values: Values) -> Counterexample:
     last = tuple(extent - 1 for extent in layout.shape_of(values))
-    offset = layout.offset_at(refute.bind_index(layout, values, last))
+    bound = shapes.bind_index(layout, values, last)
+    if not layout.holds(bound):
+        found = refute.too_large_at(layout, values, 0, predicate.type.name)
+        assert found is not None
+        return found
+    offset = layout.offset_at(bound)
     size, element = refute.layout_size(layout, values), predicate.element
     words = f"-> offset {offset}; the size is {size}"
     if element is not None:
@@ -179,7 +184,7 @@ def _wrong_at(layout: Layout, predicate: Width, bound: Values) -> str | None:
 def _first(layout: Layout, predicate: Width, values: Values) -> tuple[tuple[int, ...], str] | None:
     """The first of the far indices at which a claim fails, and how."""
     for index in _far(layout, values):
-        words = _wrong_at(layout, predicate, refute.bind_index(layout, values, index))
+        words = _wrong_at(layout, predicate, shapes.bind_index(layout, values, index))
         if words is not None:
             return index, words
     return None

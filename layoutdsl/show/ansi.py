@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
+from math import prod
 
 from layoutdsl.show.grid import Cell, Grid, Row
 from layoutdsl.show.words import named_text
 
 MOST_IN_LEGEND = 8
+MOST_COUNTED = 1 << 18
+"""Indices of the largest shape whose elements are counted, where not all of them are."""
 MOST_PADDING = 3
 """Rows of padding in a row that are all shown."""
 
@@ -60,11 +63,11 @@ COLOURS = Ink(
 def grid_text(grid: Grid, ink: Ink) -> str:
     """Return the grid with a head, a row per line, and what its marks mean."""
     name = f"`{grid.layout.name}` at shape {named_text(grid.shape)}"
-    elements = 1
-    for extent in grid.layout.shape_of(dict(grid.shape)):
-        elements *= extent
-    slots = grid.size - grid.start
-    head = f"{name}: {_plural(slots, 'slot')}, {_plural(elements, 'element')}"
+    values = dict(grid.shape)
+    slots = _plural(grid.size - grid.start, "slot")
+    head = f"{name}: {slots}"
+    if not grid.layout.domain or prod(grid.layout.shape_of(values)) <= MOST_COUNTED:
+        head += f", {_plural(grid.layout.elements(values), 'element')}"
     return "\n".join([head, "", *_rows(grid, ink), "", *_legend(grid, ink)])
 
 
@@ -131,6 +134,8 @@ def _legend(grid: Grid, ink: Ink) -> list[str]:
         lines.append(f"{ink.shared}several elements want the same slot{ink.close}")
     if ink.blocks != PLAIN.blocks and grid.block_of and grid.blocks:
         lines.append(_colours(grid, ink))
+    if grid.layout.domain:
+        lines.append(f"elements where {', '.join(map(str, grid.layout.domain))}")
     if grid.start:
         lines.append(f"{_plural(grid.start, 'slot')} before the first")
     if grid.rows_in_all > len(grid.rows):

@@ -62,8 +62,8 @@ def clauses(layout: Layout) -> list[str]:
         found.append(f"of {layout.element.name}")
     if layout.start != ZERO:
         found.append(f"offset {text(layout.start)}")
-    if layout.where:
-        found.append(f"where {', '.join(map(str, layout.where))}")
+    if layout.where or layout.domain:
+        found.append(f"where {', '.join(map(str, (*layout.where, *layout.domain)))}")
     return found
 
 

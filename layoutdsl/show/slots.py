@@ -120,7 +120,7 @@ class _Reading:
 def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
     inverse, digits = invert(layout), network(layout)
     if not (isinstance(inverse, Inverse) and isinstance(digits, Network)):
-        return _Reading((), ("no index of the shape lies here",))
+        return _Reading((), (_nothing(layout),))
     known = {**values, SLOT: slot}
     for name, step in inverse.steps:
         known[name] = evaluate(step, known)
@@ -143,7 +143,15 @@ def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
             reasons.append(
                 f"{name} = {each.value} is not below {_limit(axis.extent, known, order)}"
             )
-    return _Reading(tuple(recovered), tuple(reasons) or ("no index of the shape lies here",))
+    if not reasons:
+        there = {**known, **{each.axis: each.value for each in recovered}}
+        reasons += [f"`{each}` does not hold" for each in layout.domain if not each.holds(there)]
+    return _Reading(tuple(recovered), tuple(reasons) or (_nothing(layout),))
+
+
+def _nothing(layout: Layout) -> str:
+    held = f" where {', '.join(map(str, layout.domain))}" if layout.domain else " of the shape"
+    return f"no index{held} lies here"
 
 
 def _written(digits: Network) -> dict[str, Expr]:

@@ -90,6 +90,18 @@ N*H  C*((W - 1)/4 + 1)  4
 (0*((W - 1)/4 + 1) + w/4)*4 + w%4
 1*((W - 1)/4 + 1)*4
 1  ((W - 1)/4 + 1)  4
+// LapackPackedUpper
+i + j*(j + 1)/2
+(N*N + N)/2
+(N*N + N)/2
+// LapackPackedLower
+i + (((2*N - j - 1)*j) < 0 ? -((-((2*N - j - 1)*j) + 2 - 1)/2) : ((2*N - j - 1)*j)/2)
+(N*N + N)/2
+(N*N + N)/2
+// LapackBand
+j*(k + l + 1) + (k + i - j)
+N*(k + l + 1)
+N  k + l + 1
 // XlaColumnMajor
 x*Y + y
 X*Y
