@@ -48,15 +48,15 @@ def _by_normal_forms(
     script = Script(theorem, lemmas)
     arithmetic = Arithmetic(script, frozenset(name for name, _ in theorem.definitions))
     plain = Vocabulary(
-        {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
+        {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")},
+        axes=ground.vocabulary.axes,
     )
     refine(arithmetic, plain, exprs, range_)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):
                 _equal(arithmetic, left, right)
-            case _:
-                raise Stuck(f"{goal} is no equation")
+    arithmetic.assumed(theorem)
     return script.proof
 
 
