@@ -113,6 +113,12 @@ def _xor(left: Expr, right: Expr) -> Reach | None:
     if isinstance(large, Constant):
         return Reach(ZERO, Constant(_power_of_two(max(small.value, large.value))))
     block = Constant(_power_of_two(small.value))
+    match simplify(large):
+        case Mul(Constant(done), CeilDiv(inner, Constant(again))) if done == again:
+            if done % block.value == 0:
+                return Reach(ZERO, large)
+            if block.value % done == 0:
+                large = inner
     return _simple(ZERO, Mul(CeilDiv(large, block), block))
 
 
@@ -159,6 +165,9 @@ def _fold(expr: Expr) -> Expr:
             return ZERO
         case Min(left, right) | Max(left, right) if left == right:
             return left
+        case CeilDiv(left, right) | FloorDiv(left, right) if isinstance(right, Extent | Mul):
+            exact = _exactly(polynomial(left), polynomial(right))
+            return expr if exact is None else _from_polynomial(exact)
         case Index() | Extent() | Constant() | MixedRadix():
             return expr
         case _:
@@ -167,6 +176,24 @@ def _fold(expr: Expr) -> Expr:
             if isinstance(expr, FloorDiv | CeilDiv | Mod) and expr.right.value <= 0:
                 return expr
             return Constant(apply(expr, expr.left.value, expr.right.value))
+
+
+def _exactly(left: Polynomial, right: Polynomial) -> Polynomial | None:
+    """The quotient by a product of extents, where nothing is left over."""
+    ((factors, number),) = right.items() if len(right) == 1 else (((), 0),)
+    if number <= 0 or not all(isinstance(each, Extent) for each in factors):
+        return None
+    result: Polynomial = {}
+    for others, coefficient in left.items():
+        kept = list(others)
+        for each in factors:
+            if each not in kept:
+                return None
+            kept.remove(each)
+        if coefficient % number:
+            return None
+        result[tuple(kept)] = coefficient // number
+    return result
 
 
 def polynomial(expr: Expr) -> Polynomial:

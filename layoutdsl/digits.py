@@ -23,7 +23,8 @@ from layoutdsl.expr import (
     coordinate_text,
     text,
 )
-from layoutdsl.model import Layout
+from layoutdsl.model import Condition, Layout
+from layoutdsl.steps import digit_name, straight_name
 
 Whole: TypeAlias = Index | MixedRadix
 
@@ -78,14 +79,79 @@ class Wire:
 
 
 @dataclass(frozen=True, slots=True)
+class Exclusive:
+    """The coordinate is an exclusive or of the digit and something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """The coordinate is the digit plus something else, or minus, modulo ``radix``."""
+
+    radix: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The coordinate is ``other + sign*step*digit``, and the digit stays below ``limit``.
+
+    ``other`` is over the names of earlier steps.
+    """
+
+    other: Expr
+    step: Expr
+    sign: int
+    limit: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The coordinate is ``other``, over the names of earlier steps, and has no digit."""
+
+    other: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """A coordinate that is a digit moved by what other coordinates tell.
+
+    Attributes:
+        wire: of the coordinate; the wire's value is the digit itself.
+        kind: how the digit was moved.
+        after: how many chains are put together before it can be straightened.
+        steps: from the coordinate to the digit; the last is named by `straight_name`. None where
+            there is no digit.
+        guards: what holds of coordinates that the digit can be moved to.
+    """
+
+    wire: int
+    kind: Exclusive | Rotation | Shift | Fixed
+    after: int
+    steps: tuple[tuple[str, Expr], ...]
+    guards: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Network:
     """How indices become coordinates: chains in the order in which a slot is decoded.
 
-    The first wires are the coordinates of the layout, in their order.
+    The first wires are the coordinates of the layout, in their order; some may be twisted.
     """
 
     wires: tuple[Wire, ...]
     chains: tuple[Chain, ...]
+    twists: tuple[Twist, ...] = ()
+
+    def twist_of(self, wire: int) -> Twist | None:
+        """Return how a wire is twisted, if it is."""
+        return next((each for each in self.twists if each.wire == wire), None)
+
+    def twists_before(self, chain: int) -> tuple[Twist, ...]:
+        """Return the twists that are straightened just before a chain is put together."""
+        return tuple(each for each in self.twists if each.after == chain)
+
+    def name(self, wire: int) -> str:
+        """Return the name of the step that gives the digit on a wire."""
+        return digit_name(wire) if self.twist_of(wire) is None else straight_name(wire)
 
 
 @dataclass(frozen=True, slots=True)

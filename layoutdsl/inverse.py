@@ -1,8 +1,9 @@
-"""From a slot back to the index, in closed form, where the coordinates are digits.
+"""From a slot back to the index, in closed form, where the coordinates are digits, twisted or not.
 
-The steps are straight-line: a slot is split into coordinates from the most minor, digits are put
-together into wholes, the value of a tuple is split into its parts. Nothing here is trusted: that
-the inverse is right is proved for each layout. It knows `digits`, and neither sympy nor a solver.
+The steps are straight-line: a slot is split into coordinates from the most minor, twisted digits
+are straightened, digits are put together into wholes, the value of a tuple is split into its parts.
+Nothing here is trusted: that the inverse is right is proved for each layout. It knows `digits` and
+`twists`, and neither sympy nor a solver.
 """
 
 from __future__ import annotations
@@ -10,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutdsl.bounds import ONE, ZERO, product, simplify
-from layoutdsl.digits import Chain, Network, NotDigits, network, same
-from layoutdsl.expr import Add, Constant, Expr, FloorDiv, Index, Mod, Mul, Sub
+from layoutdsl.digits import Chain, Network, NotDigits, same
+from layoutdsl.expr import Constant, Expr, FloorDiv, Index, Mod, Sub
 from layoutdsl.model import Condition, Layout
-
-SLOT = "_slot"
-"""The name of the slot; like every name made here it starts with `_`, which no axis does."""
+from layoutdsl.steps import SLOT, digit_name, rest_name, whole_name
+from layoutdsl.twists import join, reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +35,9 @@ class Inverse:
     guards: tuple[Condition, ...]
 
 
-def digit_name(wire: int) -> str:
-    """Return the name of the value on a wire: a coordinate, or a part of a tuple."""
-    return f"_v{wire}"
-
-
-def rest_name(coordinate: int) -> str:
-    """Return the name of what is left of the slot for the coordinates up to this one."""
-    return f"_u{coordinate}"
-
-
-def whole_name(chain: int) -> str:
-    """Return the name of the value of a tuple that is put together from its digits."""
-    return f"_x{chain}"
-
-
 def invert(layout: Layout) -> Inverse | NotDigits:
     """Return the inverse of a layout, or why it has none in closed form."""
-    found = network(layout)
+    found = reading(layout)
     if isinstance(found, NotDigits):
         return found
     steps = _split_slot(layout)
@@ -60,7 +45,9 @@ def invert(layout: Layout) -> Inverse | NotDigits:
     index: dict[str, Expr] = {}
     padded: dict[str, Expr] = {}
     for number, chain in enumerate(found.chains):
-        value = join(chain)
+        for twist in found.twists_before(number):
+            steps += twist.steps
+        value = join(found, chain)
         if isinstance(chain.whole, Index):
             index[chain.whole.name] = value
             padded[chain.whole.name] = chain.reach
@@ -92,18 +79,6 @@ def _split_slot(layout: Layout) -> list[tuple[str, Expr]]:
     return steps
 
 
-def join(chain: Chain) -> Expr:
-    """Return the whole from its digits, by Horner's rule."""
-    if not chain.cuts:
-        return ZERO
-    *minor, top = chain.cuts
-    value: Expr = Index(digit_name(top.wire))
-    for cut in reversed(minor):
-        assert cut.radix is not None
-        value = Add(Mul(value, cut.radix), Index(digit_name(cut.wire)))
-    return value
-
-
 def _split_whole(found: Network, number: int, chain: Chain) -> list[tuple[str, Expr]]:
     steps: list[tuple[str, Expr]] = []
     left: Expr = Index(whole_name(number))
@@ -118,7 +93,10 @@ def _split_whole(found: Network, number: int, chain: Chain) -> list[tuple[str, E
 
 def _wire_guards(found: Network, number: int) -> list[Condition]:
     wire = found.wires[number]
-    value = Index(digit_name(number))
+    value = Index(found.name(number))
+    twist = found.twist_of(number)
+    if twist is not None:
+        return list(twist.guards)
     if wire.constant is not None:
         return [] if wire.extent == ONE else [Condition(value, "==", Constant(wire.constant))]
     return [] if wire.radix is None else [Condition(value, "<", wire.radix)]

@@ -14,8 +14,8 @@ HOUSE = Path(layoutdsl.__file__).parent
 
 # Room: the floor it is on, and the rooms that it may know; a room may always know itself.
 SOURCE = {"source", "resources"}
-MEANING = {"expr", "conditions", "search", "model", "table", "bounds", "claims"}
-READING = {"digits", "inverse", "inference"}
+MEANING = {"expr", "conditions", "search", "model", "table", "bounds", "bits", "claims"}
+READING = {"digits", "steps", "sums", "twisted", "twists", "inverse", "inference"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
 ELABORATION = {"scope", "rules", "naming", "elaborate", "elaborate_table"}

@@ -115,14 +115,20 @@ def test_a_latex_sheet_has_no_leading_underscores(shell: Shell) -> None:
 
 
 def test_a_layout_without_a_closed_inverse(shell: Shell) -> None:
-    ended = shell("formula", "demo.layout:Swizzled")
+    Path("overlap.layout").write_text("layout Overlap(c, h) = [c/4, h, c%8]\n")
+    ended = shell("formula", "overlap.layout:Overlap")
     assert ended.code == 0
-    assert ended.out.splitlines()[-1] == (
-        "# no closed inverse: `w ^ h%4` is not a digit of an axis"
-    )
-    found = json.loads(shell("formula", "demo.layout:Swizzled", "--json").out)
+    reason = "the digits of `c` do not follow one another: none steps by 8"
+    assert ended.out.splitlines()[-1] == f"# no closed inverse: {reason}"
+    found = json.loads(shell("formula", "overlap.layout:Overlap", "--json").out)
     assert found["inverse"] is None
-    assert found["no_inverse"] == "`w ^ h%4` is not a digit of an axis"
+    assert found["no_inverse"] == reason
+
+
+def test_the_inverse_of_a_swizzle(shell: Shell) -> None:
+    found = json.loads(shell("formula", "demo.layout:Swizzled", "--json").out)
+    assert found["inverse"]["steps"][-1] == {"name": "_t1", "value": "_v1 ^ _v0%4"}
+    assert found["inverse"]["index"] == {"h": "_v0", "w": "_t1"}
 
 
 def test_formulas_as_json(shell: Shell) -> None:
@@ -179,6 +185,12 @@ def test_a_fallback_is_said(shell: Shell) -> None:
     ended = shell("generate", "demo.layout:Swizzled", "-o", "made.py")
     assert ended.code == 0
     assert ended.out.startswith("wrote made.py  (element by element: ")
+    assert "unproved: " not in Path("made.py").read_text()
+
+
+def test_what_is_not_proved_is_said_in_the_module(shell: Shell) -> None:
+    Path("overlap.layout").write_text("layout Overlap(c, h) = [c/4, h, c%8]\n")
+    assert shell("generate", "overlap.layout", "-o", "made.py").code == 0
     assert "unproved: " in Path("made.py").read_text()
 
 

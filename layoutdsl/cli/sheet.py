@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from layoutdsl.cli.sheet_names import renamed
 from layoutdsl.digits import NotDigits
 from layoutdsl.expr import Expr, Index, substitute
-from layoutdsl.inverse import SLOT, Inverse, invert
+from layoutdsl.inverse import Inverse, invert
+from layoutdsl.steps import SLOT
 
 if TYPE_CHECKING:
     from layoutdsl.model import Layout

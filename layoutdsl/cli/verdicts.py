@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.claims import AnyClaim, Claim, Sound
+from layoutdsl.claims import AnyClaim, Claim, EqualsLayout, Sound
 from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target
@@ -114,7 +114,10 @@ def _range(checked: Checked) -> str:
     """For which shapes; where the claim says so itself, nothing."""
     if checked.claim.where:
         return ""
-    conditions = ", ".join(map(str, checked.claim.subject.where))
+    needed = [*checked.claim.subject.where]
+    if isinstance(checked.claim.predicate, EqualsLayout):
+        needed += checked.claim.predicate.other.where
+    conditions = ", ".join(map(str, dict.fromkeys(needed)))
     return f" for all shapes{' where ' + conditions if conditions else ''}"
 
 

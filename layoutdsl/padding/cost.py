@@ -113,9 +113,8 @@ def cost(layout: Layout, shape: Shape | None = None, of: ElementType | None = No
         ValueError: the shape does not fit, or the range has no shape that was found.
     """
     if layout.domain:
-        raise ValueError(
-            f"`{layout.name}` holds elements only where {layout.domain[0]}, and they are not counted"
-        )
+        held = f"`{layout.name}` holds elements only where {layout.domain[0]}"
+        raise ValueError(f"{held}, and they are not counted")
     element = of or layout.element
     at = None if shape is None else _at(layout, layout.bind(shape), element)
     found = spread(layout)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from layoutdsl.prove.evaluate import Bounds, Evaluator, canonical
-from layoutdsl.prove.polynomial import polynomial
+import operator
+from itertools import accumulate
+from math import prod
+
+from layoutdsl.prove.congruence import Wanted
+from layoutdsl.prove.evaluate import Evaluator
+from layoutdsl.prove.polynomial import Polynomial, polynomial
+from layoutdsl.prove.polynomials import Bounds, canonical, exact_quotient
 from layoutdsl.prove.script import Script, Stuck
-from layoutdsl.prove.theorem import By, Ring, Term
+from layoutdsl.prove.theorem import By, Ring, Term, Theorem, names
 
 
 class Arithmetic:
@@ -15,6 +21,7 @@ class Arithmetic:
         script: where the facts go.
         expand: names that the evaluator replaces by their definitions.
         extents: names of extents; they are replaced only where nothing else helps.
+        wanted: where digits have to be cut.
     """
 
     def __init__(
@@ -22,10 +29,70 @@ class Arithmetic:
         script: Script,
         expand: frozenset[str] = frozenset(),
         extents: frozenset[str] = frozenset(),
+        wanted: Wanted | None = None,
     ) -> None:
         self.script = script
-        self.values = Evaluator(script, expand)
+        self.values = Evaluator(script, expand, wanted)
         self.sizes = Evaluator(script, expand | extents)
+
+    def digit(self, name: str, bounds: Bounds) -> None:
+        """Remember the bounds of a digit, and cut it where that was wanted."""
+        self.values.bounds[name] = bounds
+        radices = self.values.wanted.radices(name)
+        if not radices:
+            return
+        radices, cap = self._evenly(name, radices, bounds.upper)
+        self.cut((name, bounds.low, bounds.high), [*radices], cap)
+        value, fact = self.values.normal(name)
+        low, high = (self.script.rewrite(each, By(fact)) for each in (bounds.low, bounds.high))
+        self.values.groups.append((value, Bounds(bounds.upper, low, high)))
+
+    def _evenly(self, name: str, radices: list[int], upper: Term) -> tuple[list[int], Term]:
+        """The radices that divide a bound, and the quotient; the others cut what is above them.
+
+        Where even the first does not, all of them are kept, and the quotient is rounded up.
+        """
+        value, _ = self.sizes.normal(upper)
+        for count in range(len(radices), 0, -1):
+            above = exact_quotient(value, {(): prod(radices[:count])})
+            if above is not None:
+                places = accumulate(radices[count:], operator.mul)
+                for place in places:
+                    self.values.wanted.want(f"q.{name}.{count - 1}", place)
+                return radices[:count], canonical(above)
+        block = prod(radices)
+        return radices, ("div", ("+", upper, block - 1), block)
+
+    def cut(self, whole: tuple[str, str, str], radices: list[Term], cap: Term) -> None:
+        """Cut a number into digits; it becomes a polynomial in them.
+
+        Args:
+            whole: its name, and the facts ``0 <= name`` and ``name < bound``.
+            radices: most minor first.
+            cap: what the most major digit is below.
+        """
+        script = self.script
+        name, low, high = whole
+        caps = [cap]
+        for radix in reversed(radices):
+            caps.insert(0, ("*", caps[0], radix))
+        high = self.below(high, caps[0])
+        rest, moves = name, list[By]()
+        for number, radix in enumerate(radices):
+            self.positive(radix)
+            facts = script.use("UNPAIR", {"x": rest, "A": caps[number + 1], "B": radix})
+            digit = script.define(f"g.{name}.{number}", ("mod", rest, radix))
+            above = script.define(f"q.{name}.{number}", ("div", rest, radix))
+            fold = (By(digit, backwards=True), By(above, backwards=True))
+            low, high, digit_low, digit_high, equal = (script.rewrite(f, *fold) for f in facts)
+            self.digit(digit, Bounds(radix, digit_low, digit_high))
+            moves.append(By(equal, backwards=True))
+            rest = above
+        self.digit(rest, Bounds(cap, low, high))
+        if moves:
+            joined = script.calculate(name, *moves)
+            value, equal = self.values.normal(script.right(joined))
+            self.values.know(name, value, script.calculate(name, By(joined), By(equal)))
 
     def positive(self, term: Term) -> str:
         """Return the fact that the term is positive."""
@@ -90,8 +157,8 @@ class Arithmetic:
             return None
         return self.script.calculate(left, By(first), By(second, backwards=True))
 
-    def below(self, high: str, upper: Term) -> str:
-        """From ``x < U``, return the fact ``x < upper``."""
+    def below(self, high: str, upper: Term, *more: str) -> str:
+        """From ``x < U`` and ``more``, return the fact ``x < upper``."""
         match self.script.formula(high):
             case ("<", value, bound):
                 if bound == upper:
@@ -101,7 +168,8 @@ class Arithmetic:
                     other = self.script.rewrite(high, By(equal))
                     if self.script.formula(other) == ("<", value, upper):
                         return other
-                premises = (high, *self.script.hypotheses, *self.script.extent_definitions)
+                known = (*self.script.hypotheses, *self.script.extent_definitions)
+                premises = (high, *more, *known)
                 return self.script.have(("<", value, upper), *premises)
         raise Stuck(f"{high} is no bound")
 
@@ -111,14 +179,46 @@ class Arithmetic:
         plain = canonical(value)
         bounds = self._reach(value, upper)
         if bounds is None:
-            raise Stuck("a coordinate has no bounds that digits give")
-        high = self.below(bounds.high, upper)
+            bounds = self._between(value, upper)
+        high = self.below(bounds.high, upper, *self._premises(value))
         if plain == term:
             return bounds.low, high
         low = self.script.calculate_in(bounds.low, ("<=", 0, term), equal)
         return low, self.script.calculate_in(high, ("<", term, upper), equal)
 
-    def _reach(self, value: dict[tuple[str, ...], int], upper: Term) -> Bounds | None:
+    def _between(self, value: Polynomial, upper: Term) -> Bounds:
+        """Bounds of a sum, from those of each summand."""
+        plain, premises = canonical(value), self._premises(value)
+        if not premises:
+            raise Stuck("a coordinate has no bounds that digits give")
+        premises += [*self.script.hypotheses, *self.script.extent_definitions]
+        low = self.script.have(("<=", 0, plain), *premises)
+        return Bounds(upper, low, self.script.have(("<", plain, upper), *premises))
+
+    def _premises(self, value: Polynomial) -> list[str]:
+        """The bounds of the digits in a sum, those inside its quotients too."""
+        facts: list[str] = []
+        pending, seen = [*names(canonical(value))], set[str]()
+        while pending:
+            name = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            known = self.values.bounds.get(name)
+            facts += [] if known is None else [known.low, known.high]
+            if name.startswith("x."):
+                facts.append(name)
+                pending += names(self.script.right(name))
+        return facts
+
+    def assumed(self, theorem: Theorem) -> None:
+        """Show the goals that bound a term by a number, on which bitwise operations rest."""
+        for goal in theorem.goals:
+            match goal:
+                case ("<", term, int(limit)) if self.script.find(goal) is None:
+                    self.in_range(term, limit)
+
+    def _reach(self, value: Polynomial, upper: Term) -> Bounds | None:
         plain = canonical(value)
         if isinstance(plain, int) and plain >= 0:
             low = self.script.have(("<=", 0, plain))

@@ -10,8 +10,8 @@ from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
 from layoutdsl.prove import leftover
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.halves import Halves
+from layoutdsl.prove.polynomials import Bounds, canonical
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.run_statement import Start
 from layoutdsl.prove.script import Script, Stuck
@@ -65,7 +65,8 @@ def _by_normal_forms(
     names = {name for name, _ in theorem.definitions if name not in parts}
     arithmetic = Arithmetic(script, frozenset(names))
     plain = Vocabulary(
-        {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
+        {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")},
+        axes=ground.vocabulary.axes,
     )
     _know_single(arithmetic, ground)
     refine(arithmetic, plain, exprs, range_)
@@ -78,8 +79,7 @@ def _by_normal_forms(
         match goal:
             case ("=", left, right):
                 _equal(arithmetic, left, right)
-            case _:
-                raise Stuck(f"{goal} is no equation")
+    arithmetic.assumed(theorem)
     return script.proof
 
 

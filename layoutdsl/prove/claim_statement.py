@@ -75,7 +75,7 @@ def chosen(ground: Ground, exprs: Iterable[Expr]) -> Ground:
         for each in extremes_in(expr):
             if each not in named and each not in new:
                 new[each] = f"m.{number + len(new)}"
-    vocabulary = Vocabulary({**named, **new})
+    vocabulary = replace(ground.vocabulary, shared={**named, **new})
     return replace(
         ground,
         vocabulary=vocabulary,
@@ -92,7 +92,12 @@ def equals_layout(ground: Ground, other: Layout) -> Theorem:
         ("size.left", slots(ground, ground.layout)),
         ("size.right", slots(ground, other)),
     )
-    goals: tuple[Term, ...] = (("=", "left", "right"), ("=", "size.left", "size.right"))
+    goals: tuple[Term, ...] = (
+        *statement.assumptions(ground, ground.vocabulary),
+        *ground.vocabulary.assumptions(*(each.value for each in other.coordinates)),
+        ("=", "left", "right"),
+        ("=", "size.left", "size.right"),
+    )
     return of_elements(ground, "equal", definitions, goals)
 
 
@@ -116,7 +121,12 @@ def equals_formula(ground: Ground, formula: Expr) -> Theorem:
         ("left", offset(ground.layout, ground.vocabulary)),
         ("right", ground.vocabulary.term(formula)),
     )
-    return of_elements(ground, "formula", definitions, (("=", "left", "right"),))
+    goals: tuple[Term, ...] = (
+        *statement.assumptions(ground, ground.vocabulary),
+        *ground.vocabulary.assumptions(formula),
+        ("=", "left", "right"),
+    )
+    return of_elements(ground, "formula", definitions, goals)
 
 
 def fits(ground: Ground, largest: int, element: ElementType | None = None) -> Theorem:
@@ -143,33 +153,43 @@ def per_element(ground: Ground, most: int, of: int) -> Theorem:
     return Theorem("ratio", ground.variables, ground.hypotheses, goals, definitions)
 
 
-def _run(ground: Ground, predicate: Keeps | Aligns) -> statement.Definitions:
-    """Define ``left``, the offset; ``z.c``, where the run starts; ``right``, the offset there."""
+def _run(
+    ground: Ground, predicate: Keeps | Aligns
+) -> tuple[statement.Definitions, tuple[Term, ...]]:
+    """Define ``left``, the offset; ``z.c``, where the run starts; ``right``, the offset there.
+
+    Returns what these terms rest on as well.
+    """
     if any(indices(each) for each in ground.vocabulary.shared):
         raise Unstated("a minimum at one index is not that at another")
     start = start_of(predicate.run)
     names: dict[str, Term] = {name: f"z.{name}" for name in start.index}
     there = replace(ground.vocabulary, indices=names)
-    return (
+    definitions = (
         ("left", offset(ground.layout, ground.vocabulary)),
         *((step_name(name), ground.vocabulary.term(value)) for name, value in start.steps),
         *((f"z.{name}", ground.vocabulary.term(value)) for name, value in start.index.items()),
         ("right", offset(ground.layout, there)),
     )
+    digits = ground.vocabulary.assumptions(*(each.value for each in flat(predicate.run)))
+    here = statement.assumptions(ground, ground.vocabulary)
+    return definitions, (*digits, *here, *statement.assumptions(ground, there))
 
 
 def keeps(ground: Ground, predicate: Keeps) -> Theorem:
     """Every element lies as far from the start of its run as the run's digits say."""
     place = ground.vocabulary.term(MixedRadix(flat(predicate.run)))
-    goals: tuple[Term, ...] = (("=", "left", ("+", "right", place)),)
-    return of_elements(ground, "contiguous", _run(ground, predicate), goals)
+    definitions, rests_on = _run(ground, predicate)
+    goals: tuple[Term, ...] = (*rests_on, ("=", "left", ("+", "right", place)))
+    return of_elements(ground, "contiguous", definitions, goals)
 
 
 def aligns(ground: Ground, predicate: Aligns) -> Theorem:
     """Every run starts at a multiple of so many bits, counted from the start of the buffer."""
     bits: Term = ("*", predicate.element.bits, "right")
-    goals: tuple[Term, ...] = (("=", ("mod", bits, 8 * predicate.bytes), 0),)
-    return of_elements(ground, "aligned", _run(ground, predicate), goals)
+    definitions, rests_on = _run(ground, predicate)
+    goals: tuple[Term, ...] = (*rests_on, ("=", ("mod", bits, 8 * predicate.bytes), 0))
+    return of_elements(ground, "aligned", definitions, goals)
 
 
 def printed(
@@ -185,9 +205,8 @@ def printed(
         text: what was read back: ``offset``, ``size``, ``box.0`` and on, and where there is an
             inverse ``padded.c`` for each axis and each step and index by name.
     """
-    plain = Vocabulary(
-        {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
-    )
+    named = {expr: name for expr, name in ground.vocabulary.shared.items() if name[:2] == "m."}
+    plain = Vocabulary(named, axes=ground.vocabulary.axes)
     wanted: dict[str, Term] = {
         "offset": offset(ground.layout, ground.vocabulary),
         "size": slots(ground, ground.layout),
@@ -202,7 +221,11 @@ def printed(
         for name, value in (*inverse.steps, *inverse.index):
             wanted[name] = ground.vocabulary.term(value)
     said = {name: plain.term(text[name]) for name in wanted}
-    goals = tuple(("=", said[name], term) for name, term in wanted.items() if said[name] != term)
+    goals = (
+        *statement.assumptions(ground, ground.vocabulary),
+        *plain.assumptions(text["offset"]),
+        *(("=", said[name], term) for name, term in wanted.items() if said[name] != term),
+    )
     theorem = of_elements(ground, "printed", (), goals)
     names = tuple(map(step_name, steps))
     return replace(theorem, variables=(*theorem.variables, *names))

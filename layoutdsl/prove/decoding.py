@@ -11,14 +11,17 @@ from collections.abc import Mapping
 
 from layoutdsl.digits import Chain, Network
 from layoutdsl.expr import Index
-from layoutdsl.inverse import Inverse, digit_name, rest_name, whole_name
+from layoutdsl.inverse import Inverse
 from layoutdsl.prove import statement
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.evaluate import Bounds, canonical
+from layoutdsl.prove.congruence import Wanted
+from layoutdsl.prove.polynomials import Bounds, canonical
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import OTHER, Ground
+from layoutdsl.prove.straightening import know_twisted, straighten, straightened
 from layoutdsl.prove.terms import step_name
 from layoutdsl.prove.theorem import By, Ring, Term, Theorem
+from layoutdsl.steps import digit_name, rest_name, whole_name
 
 
 class Decoding:
@@ -31,6 +34,7 @@ class Decoding:
         network: Network,
         theorem: Theorem,
         known: Mapping[str, Theorem],
+        wanted: Wanted,
     ) -> None:
         self.ground = ground
         self.inverse = inverse
@@ -40,8 +44,9 @@ class Decoding:
         wholes = [step_name(whole_name(number)) for number in range(len(network.chains))]
         marked = {name for name in names if name.startswith("v.") and name.endswith(OTHER)}
         expand = marked | {name for name in names if name.startswith("d.") or name in wholes}
+        expand |= straightened(network)
         shared = {name for name in names if name.startswith("r.")}
-        self.arithmetic = Arithmetic(self.script, frozenset(expand), frozenset(shared))
+        self.arithmetic = Arithmetic(self.script, frozenset(expand), frozenset(shared), wanted)
         self.values = self.arithmetic.values
 
     def prove(self) -> Script:
@@ -52,11 +57,14 @@ class Decoding:
         """
         equations = self._split_slot()
         for number, chain in enumerate(self.network.chains):
+            for twist in self.network.twists_before(number):
+                straighten(self.arithmetic, self.ground, twist)
             if isinstance(chain.whole, Index):
                 self._index(chain)
             else:
                 self._split_tuple(number, chain)
         self._join_again(equations)
+        self.arithmetic.assumed(self.script.theorem)
         return self.script
 
     def _split_slot(self) -> list[str]:
@@ -88,18 +96,22 @@ class Decoding:
     def _know_digit(self, wire: int, name: str, bounds: Bounds) -> None:
         """Remember the bounds of a digit; a guard may keep it below less than its extent."""
         found = self.network.wires[wire]
-        self.values.bounds[name] = bounds
+        if self.network.twist_of(wire) is not None:
+            know_twisted(self.arithmetic, self.ground, self.network, wire, bounds)
+            return
         if found.constant is not None:
             guard = self.script.find(("=", name, found.constant))
             fact = guard or self.script.have(("=", name, 0), bounds.low, bounds.high)
             constant = found.constant if guard else 0
             self.values.know(name, {(): constant} if constant else {}, fact)
-        elif found.radix is not None:
+            return
+        if found.radix is not None:
             radix = self.ground.vocabulary.term(found.radix)
             guard = self.script.find(("<", name, radix))
             if guard is None:
                 raise Stuck(f"no guard keeps {name} below {radix}")
-            self.values.bounds[name] = Bounds(radix, bounds.low, guard)
+            bounds = Bounds(radix, bounds.low, guard)
+        self.arithmetic.digit(name, bounds)
 
     def _index(self, chain: Chain) -> None:
         assert isinstance(chain.whole, Index)

@@ -13,7 +13,7 @@ from layoutdsl.model import Layout
 from layoutdsl.prove import domain_statement as stated
 from layoutdsl.prove import statement
 from layoutdsl.prove.checker import By, Proof, Ring, Term, Theorem, substitute
-from layoutdsl.prove.evaluate import Bounds, canonical
+from layoutdsl.prove.polynomials import Bounds, canonical
 from layoutdsl.prove.reading import Read, Reading, number_on
 from layoutdsl.prove.rows import Working
 from layoutdsl.prove.script import Script

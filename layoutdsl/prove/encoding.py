@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.digits import Chain, Network
+from layoutdsl.digits import Chain, Network, Rotation
 from layoutdsl.expr import Index
-from layoutdsl.inverse import Inverse, digit_name, rest_name, whole_name
+from layoutdsl.inverse import Inverse
 from layoutdsl.prove import statement
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.evaluate import Bounds, canonical
+from layoutdsl.prove.congruence import Wanted
+from layoutdsl.prove.polynomials import Bounds, canonical
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.splitting import at_most, split
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import index_name, step_name
 from layoutdsl.prove.theorem import By, Ring, Term, Theorem, replaced
+from layoutdsl.steps import digit_name, rest_name, whole_name
 
 
 class Encoding:
@@ -32,6 +34,7 @@ class Encoding:
         network: Network,
         theorem: Theorem,
         known: Mapping[str, Theorem],
+        wanted: Wanted,
     ) -> None:
         self.ground = ground
         self.inverse = inverse
@@ -40,7 +43,7 @@ class Encoding:
         names = [name for name, _ in theorem.definitions]
         expand = {name for name in names if name[:2] in ("v.", "d.", "s.")}
         shared = {name for name in names if name.startswith("r.")}
-        self.arithmetic = Arithmetic(self.script, frozenset(expand), frozenset(shared))
+        self.arithmetic = Arithmetic(self.script, frozenset(expand), frozenset(shared), wanted)
         self.values = self.arithmetic.values
         # Of each tuple: its name, the bounds of its value, and how its parts are read off again.
         self.wholes: dict[int, tuple[str, Bounds, dict[int, tuple[str, str]]]] = {}
@@ -52,6 +55,9 @@ class Encoding:
             Stuck: a step could not be found.
         """
         chains = list(enumerate(self.network.chains))
+        for twist in self.network.twists:
+            if isinstance(twist.kind, Rotation):
+                self.arithmetic.positive(self.ground.vocabulary.term(twist.kind.radix))
         for number, chain in reversed(chains):
             self._split(number, chain)
         self._ranges()
@@ -62,6 +68,7 @@ class Encoding:
         for axis, _ in self.inverse.index:
             self._read_index(axis)
         self._guards()
+        self.arithmetic.assumed(self.script.theorem)
         return self.script
 
     def _split(self, number: int, chain: Chain) -> None:
@@ -236,8 +243,19 @@ class Encoding:
                         self.arithmetic.in_range(name, upper)
                     else:
                         self._guard_tuple(name, whole[0], whole[1], upper)
-                case ("=", name, _):
-                    self.values.normal(name)
+                case ("<=", 0, name):
+                    self.arithmetic.in_range(name, self._guarded_below(name))
+                case ("=", left, right) if self.script.find(guard) is None:
+                    (_, first), (_, second) = self.values.normal(left), self.values.normal(right)
+                    self.script.have(guard, first, second)
+
+    def _guarded_below(self, name: str) -> Term:
+        for guard in statement.guards(self.ground, self.inverse):
+            match guard:
+                case ("<", other, upper) if other == name:
+                    limit: Term = upper
+                    return limit
+        raise Stuck(f"no guard keeps {name} below anything")
 
     def _guard_tuple(self, read: str, name: str, bounds: Bounds, upper: Term) -> None:
         high = self.arithmetic.below(bounds.high, upper)

@@ -8,46 +8,13 @@ read off stays as it is. Not trusted: every step goes through the script to the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from layoutdsl.prove.congruence import Congruences, Wanted
 from layoutdsl.prove.polynomial import Polynomial, polynomial, product, total
+from layoutdsl.prove.polynomials import Bounds, canonical, exact_quotient, frozen, numeric, splits
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.theorem import By, Ring, Term
-
-
-@dataclass(frozen=True, slots=True)
-class Bounds:
-    """Facts about a number: ``0 <= number`` and ``number < upper``."""
-
-    upper: Term
-    low: str
-    high: str
-
-
-def canonical(value: Polynomial) -> Term:
-    """Return the polynomial as a term, its products in a fixed order."""
-    order = sorted(value.items(), key=lambda item: (-len(item[0]), repr(item[0])))
-    terms = [_monomial(factors, coefficient) for factors, coefficient in order]
-    if not terms:
-        return 0
-    result = terms[0]
-    for each in terms[1:]:
-        result = ("+", result, each)
-    return result
-
-
-def _monomial(factors: tuple[Any, ...], coefficient: int) -> Term:
-    if not factors:
-        return coefficient
-    result: Term = factors[0]
-    for factor in factors[1:]:
-        result = ("*", result, factor)
-    return result if coefficient == 1 else ("*", coefficient, result)
-
-
-def _key(value: Polynomial) -> tuple[Any, ...]:
-    return tuple(sorted(value.items(), key=repr))
 
 
 def _is_opposite(value: Polynomial) -> bool:
@@ -62,9 +29,14 @@ def _size(term: Term) -> int:
 class Evaluator:
     """What is known of the names of one script: digits, bounds, and values found so far."""
 
-    def __init__(self, script: Script, expand: frozenset[str]) -> None:
+    def __init__(
+        self, script: Script, expand: frozenset[str], wanted: Wanted | None = None
+    ) -> None:
         self.script = script
         self.bounds: dict[str, Bounds] = {}
+        self.wanted = wanted or Wanted()
+        self.groups: list[tuple[Polynomial, Bounds]] = []
+        self._congruences = Congruences(script, self.wanted, self.bounds.__setitem__)
         self._expand = expand
         self._values: dict[Term, tuple[Polynomial, str]] = {}
         self._sums: dict[tuple[Any, ...], tuple[Polynomial, str]] = {}
@@ -75,7 +47,7 @@ class Evaluator:
 
     def know_sum(self, key: Polynomial, value: Polynomial, fact: str) -> None:
         """Remember that one polynomial equals another; ``fact`` says so of their normal forms."""
-        self._sums[_key(key)] = (value, fact)
+        self._sums[frozen(key)] = (value, fact)
         stale = [term for term, (found, _) in self._values.items() if found == key]
         for term in stale:
             if isinstance(term, tuple):
@@ -137,7 +109,7 @@ class Evaluator:
             case ("+" | "-" | "*" as operator, left, right):
                 one, other = self._sum(left, leaves), self._sum(right, leaves)
                 for side, found in ((left, one), (right, other)):
-                    if found is None or (isinstance(side, tuple) and _key(found) in self._sums):
+                    if found is None or (isinstance(side, tuple) and frozen(found) in self._sums):
                         return None
                 assert one is not None
                 assert other is not None
@@ -157,7 +129,7 @@ class Evaluator:
         return moves
 
     def _known_sum(self, term: Term, value: Polynomial, fact: str) -> tuple[Polynomial, str]:
-        found = self._sums.get(_key(value))
+        found = self._sums.get(frozen(value))
         if found is None:
             return value, fact
         better, equation = found
@@ -167,30 +139,70 @@ class Evaluator:
         (dividend, _), (divisor, _) = self.normal(left), self.normal(right)
         term: Term = (operator, left, right)
         moves = self._parts(left, right)
-        better = self._sums.get(_key(dividend))
+        better = self._sums.get(frozen(dividend))
         if better is not None:
             dividend, equation = better
             moves.append(By(equation))
         below = canonical(divisor)
         plain: Term = (operator, canonical(dividend), below)
-        for high, low in _splits(dividend, divisor, self.bounds):
+        found = self._read_off(operator, dividend, divisor)
+        if found is None and plain != term and plain in self._values:
+            known, equation = self._values[plain]
+            found = known, [By(equation)]
+        if found is None and self._is_positive(below):
+            if operator == "div" and _is_opposite(dividend):
+                return self._mirrored_quotient(term, moves, dividend, below)
+            self._want(term, dividend, below)
+            if operator == "mod" and self._congruences.speaks_of_indices(dividend):
+                found = self._congruent(dividend, divisor)
+            elif operator == "mod":
+                return self._remainder(term, moves, dividend, divisor)
+        value, steps = found or ({(plain,): 1}, [])
+        return value, self.script.calculate(term, *moves, Ring(plain), *steps)
+
+    def _read_off(
+        self, operator: str, dividend: Polynomial, divisor: Polynomial
+    ) -> tuple[Polynomial, list[Ring | By]] | None:
+        """The quotient or remainder of a sum of which a part stays below the divisor."""
+        below = canonical(divisor)
+        for high, low in splits(dividend, divisor, self.bounds):
             if not self._stays_below(low, below):
                 continue
             joined: Term = ("+", ("*", canonical(high), below), canonical(low))
             values = {"a": canonical(high), "b": canonical(low), "B": below}
             quotient, remainder = self.script.use("EUCLID", values)
             fact = quotient if operator == "div" else remainder
-            steps: list[Ring | By] = [*moves, Ring((operator, joined, below)), By(fact)]
-            return (high if operator == "div" else low), self.script.calculate(term, *steps)
-        if operator == "div" and _is_opposite(dividend) and self._is_positive(below):
-            return self._mirrored_quotient(term, moves, dividend, below)
-        if plain != term and plain in self._values:
-            value, equation = self._values[plain]
-            return value, self.script.calculate(term, *moves, Ring(plain), By(equation))
-        if operator == "mod" and self._is_positive(below):
-            return self._remainder(term, moves, dividend, divisor)
-        atom: Polynomial = {(plain,): 1}
-        return atom, self.script.calculate(term, *moves, Ring(plain))
+            value = high if operator == "div" else low
+            return value, [Ring((operator, joined, below)), By(fact)]
+        return None
+
+    def _congruent(
+        self, dividend: Polynomial, divisor: Polynomial
+    ) -> tuple[Polynomial, list[Ring | By]]:
+        """A remainder of what leaves the same remainder, read off or named."""
+        reduced, moves = self._congruences.reduced(dividend, divisor)
+        found = self._read_off("mod", reduced, divisor)
+        if found is None:
+            fact = self._congruences.name(reduced, divisor)
+            name = self.script.right(fact)
+            found = {(name,): 1}, [By(fact)]
+        value, steps = found
+        return value, [*moves, *steps]
+
+    def _want(self, term: Term, dividend: Polynomial, below: Term) -> None:
+        """Remember where a digit would have to be cut for a quotient to be read off."""
+        if not isinstance(below, int) or below <= 1:
+            return
+        match term:
+            case ("mod", ("div", left, int(number)), _) if number > 0:
+                self._want(left, self.normal(left)[0], number * below)
+        for factors, coefficient in dividend.items():
+            bounds = self.bounds.get(factors[0]) if len(factors) == 1 else None
+            if bounds is None or not 0 < coefficient < below or below % coefficient:
+                continue
+            place = below // coefficient
+            if not isinstance(bounds.upper, int) or place < bounds.upper:
+                self.wanted.want(factors[0], place)
 
     def _remainder(
         self, term: Term, moves: Sequence[Ring | By], dividend: Polynomial, divisor: Polynomial
@@ -295,17 +307,25 @@ class Evaluator:
             return Bounds(1, self.script.have(("<=", 0, 0)), self.script.have(("<", 0, 1)))
         if isinstance(term, str):
             return self.bounds.get(term)
-        for factors in value:
-            if len(factors) == 1 and value[factors] == 1 and factors[0] in self.bounds:
-                minor = self.bounds[factors[0]]
-                rest = total([(value, 1), ({factors: 1}, -1)])
+        for group, bounds in self.groups:
+            if group == value:
+                return bounds
+        digits = [
+            ({factors: 1}, self.bounds[factors[0]])
+            for factors in value
+            if len(factors) == 1 and value[factors] == 1 and factors[0] in self.bounds
+        ]
+        for part, minor in (*digits, *self.groups):
+            if part.items() <= value.items():
+                rest = total([(value, 1), (part, -1)])
                 radix, _ = self.normal(minor.upper)
                 major = exact_quotient(rest, radix)
-                if major is not None:
-                    return self._joined(term, major, factors[0], minor)
+                found = None if major is None else self._joined(term, major, canonical(part), minor)
+                if found is not None:
+                    return found
         return None
 
-    def _joined(self, term: Term, major: Polynomial, digit: str, minor: Bounds) -> Bounds | None:
+    def _joined(self, term: Term, major: Polynomial, digit: Term, minor: Bounds) -> Bounds | None:
         bounds = self.reach(major)
         if bounds is None:
             return None
@@ -325,74 +345,3 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
         return product(left, right)
     except ValueError as reason:
         raise Stuck(str(reason)) from None
-
-
-def exact_quotient(value: Polynomial, divisor: Polynomial) -> Polynomial | None:
-    """Return ``value / divisor`` for a divisor of one product, where nothing is left over."""
-    if len(divisor) != 1:
-        return None
-    ((factors, coefficient),) = divisor.items()
-    result: Polynomial = {}
-    for others, second in value.items():
-        left = _without(others, factors)
-        if left is None or second % coefficient:
-            return None
-        result[left] = second // coefficient
-    return result
-
-
-def _without(factors: tuple[Any, ...], others: tuple[Any, ...]) -> tuple[Any, ...] | None:
-    left = list(factors)
-    for each in others:
-        if each not in left:
-            return None
-        left.remove(each)
-    return tuple(left)
-
-
-def numeric(value: Polynomial, bounds: dict[str, Bounds]) -> tuple[int, int] | None:
-    """Return the smallest and largest value of a sum of digits below numbers, if it is one."""
-    low = high = 0
-    for factors, coefficient in value.items():
-        if not factors:
-            low, high = low + coefficient, high + coefficient
-            continue
-        known = bounds.get(factors[0]) if isinstance(factors[0], str) else None
-        if len(factors) > 1 or known is None or not isinstance(known.upper, int):
-            return None
-        ends = (0, coefficient * (known.upper - 1))
-        low, high = low + min(ends), high + max(ends)
-    return low, high
-
-
-def _splits(
-    dividend: Polynomial, divisor: Polynomial, bounds: dict[str, Bounds]
-) -> list[tuple[Polynomial, Polynomial]]:
-    """Ways to write the dividend as ``high * divisor + low``, the likeliest first."""
-    if len(divisor) != 1:
-        return []
-    ((factors, block),) = divisor.items()
-    found: list[tuple[Polynomial, Polynomial]] = []
-    for towards_zero in (False, True):
-        high: Polynomial = {}
-        low: Polynomial = {}
-        for others, coefficient in dividend.items():
-            left = _without(others, factors)
-            if left is None:
-                low[others] = coefficient
-                continue
-            count = coefficient // block
-            if towards_zero and others and count * block != coefficient:
-                count = -(-coefficient // block) if coefficient < 0 else count
-            high[left] = high.get(left, 0) + count
-            low[others] = low.get(others, 0) + coefficient - count * block
-        high = total([(high, 1)])
-        low = total([(low, 1)])
-        ends = numeric(low, bounds)
-        if ends is not None and not factors and not 0 <= ends[0] < block:
-            shift = ends[0] // block
-            high = total([(high, 1), ({(): 1}, shift)])
-            low = total([(low, 1), ({(): 1}, -shift * block)])
-        above = (total([(high, 1), ({(): 1}, -1)]), total([(low, 1), (divisor, 1)]))
-        found += [each for each in ((high, low), above) if each not in found]
-    return found

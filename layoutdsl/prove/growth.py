@@ -1,7 +1,8 @@
 """One size at most another because extents are at least one: ``C*H`` is no less than ``C``.
 
 With every extent written as ``1 + x``, the difference has to be a sum of products of such ``x``; an
-extent rounded up, ``ceil(V/k)*k``, counts for the ``V`` that it is at least. Not trusted.
+extent rounded up, ``ceil(V/k)*k``, and what it is multiplied by, count for the ``V``
+that it is at least. Not trusted.
 """
 
 from __future__ import annotations
@@ -9,8 +10,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.evaluate import canonical
 from layoutdsl.prove.polynomial import Polynomial, polynomial, total
+from layoutdsl.prove.polynomials import canonical
 from layoutdsl.prove.theorem import By, Ring, Term
 
 
@@ -21,11 +22,11 @@ def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
     premises = [fact for fact, term in same if arithmetic.script.right(fact) != term]
     least = dict(upper)
     for factors, coefficient in upper.items():
-        found = _rounded(arithmetic, factors) if coefficient == 1 else None
+        found = _rounded(arithmetic, factors, coefficient)
         if found is not None:
             value, fact = found
             premises.append(fact)
-            least = total([(least, 1), ({factors: 1}, -1), (value, 1)])
+            least = total([(least, 1), ({factors: coefficient}, -1), (value, 1)])
     difference = total([(least, 1), (lower, -1)])
     products = _products(difference)
     if products is None or any(coefficient < 0 for coefficient in products.values()):
@@ -40,24 +41,41 @@ def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
     return arithmetic.script.have(("<=", low, high), *premises)
 
 
-def _rounded(arithmetic: Arithmetic, factors: tuple[Term, ...]) -> tuple[Polynomial, str] | None:
-    """For ``ceil(V/k)*k``, the value of ``V`` and the fact that it is at most that."""
+def _rounded(
+    arithmetic: Arithmetic, factors: tuple[Term, ...], coefficient: int
+) -> tuple[Polynomial, str] | None:
+    """For ``ceil(V/k)*k*rest``, the value of ``V*rest`` and the fact that it is at most that."""
     for factor in factors:
         match factor:
-            case ("div", dividend, divisor) if set(factors) == {factor, divisor}:
+            case ("div", dividend, divisor):
+                rest = [each for each in factors if each != factor]
+                if divisor in rest and coefficient == 1:
+                    rest.remove(divisor)
+                elif divisor != coefficient:
+                    return None
                 one, block = polynomial(dividend), polynomial(divisor)
                 value = total([(one, 1), (block, -1), ({(): 1}, 1)])
-                if not all(isinstance(name, str) for names in value for name in names):
+                if not all(isinstance(name, str) for names in (*value, rest) for name in names):
                     return None
-                written = canonical(value)
-                arithmetic.positive(divisor)
-                arithmetic.positive(written)
-                _, fact = arithmetic.script.use("CEILING", {"E": written, "B": divisor})
-                ceiling: Term = ("div", ("+", written, ("-", divisor, 1)), divisor)
-                plain = Ring(canonical({factors: 1}))
-                same = arithmetic.script.calculate(("*", ceiling, divisor), plain)
-                return value, arithmetic.script.rewrite(fact, By(same))
+                larger = canonical({factors: coefficient})
+                return _at_least(arithmetic, value, divisor, canonical({tuple(rest): 1}), larger)
     return None
+
+
+def _at_least(
+    arithmetic: Arithmetic, value: Polynomial, divisor: Term, rest: Term, larger: Term
+) -> tuple[Polynomial, str]:
+    script, written = arithmetic.script, canonical(value)
+    arithmetic.positive(divisor)
+    arithmetic.positive(written)
+    script.use("CEILING", {"E": written, "B": divisor})
+    rounded: Term = ("*", ("div", ("+", written, ("-", divisor, 1)), divisor), divisor)
+    arithmetic.not_negative(rest)
+    (raised,) = script.use("MONOTONE", {"a": written, "b": rounded, "k": rest})
+    scaled = polynomial(("*", written, rest))
+    low = script.calculate(("*", written, rest), Ring(canonical(scaled)))
+    high = script.calculate(("*", rounded, rest), Ring(larger))
+    return scaled, script.rewrite(raised, By(high), By(low))
 
 
 def _products(difference: Polynomial) -> Polynomial | None:

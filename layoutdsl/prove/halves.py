@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from layoutdsl.prove.checker import By, Ring, Term, total
-from layoutdsl.prove.evaluate import Evaluator, canonical
+from layoutdsl.prove.evaluate import Evaluator
+from layoutdsl.prove.polynomials import canonical
 
 
 class Halves:

@@ -7,10 +7,10 @@ from itertools import islice
 
 from layoutdsl import formula_text
 from layoutdsl.claims import INTEGER_TYPES
-from layoutdsl.digits import NotDigits, network
+from layoutdsl.digits import NotDigits
 from layoutdsl.expr import Expr, Extent, Index
 from layoutdsl.formula import formula, symbolic
-from layoutdsl.inverse import SLOT, Inverse, invert
+from layoutdsl.inverse import Inverse, invert
 from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, domain_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
@@ -20,7 +20,7 @@ from layoutdsl.prove.domain_proof import FILLING
 from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, ceilings
-from layoutdsl.prove.soundness import Soundness
+from layoutdsl.prove.soundness import Soundness, tried
 from layoutdsl.prove.terms import Unstated, extent_name
 from layoutdsl.prove.theorem import Have, Proof, Theorem
 from layoutdsl.prove.verdict import (
@@ -39,12 +39,15 @@ from layoutdsl.prove.verdict import (
     Refuted,
     Undecided,
 )
+from layoutdsl.prove.within import prove_bounds
+from layoutdsl.steps import SLOT
+from layoutdsl.twists import reading
 
 RESTS_ON = {
     RANGE: ("range",),
     EXTENTS: ("shape", "element"),
     BOUNDS: ("shape", "element"),
-    INJECTIVE: ("injective",),
+    INJECTIVE: ("element", "injective"),
     INVERSE: ("element",),
     ONTO: ("encode", "decode"),
     PADDING: ("element", "padding"),
@@ -89,6 +92,7 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
             return _tried(layout, findings, shapes)
         for name, example in _examples(layout).items():
             findings[name] = Refuted(name, example)
+        findings |= _in_bounds_alone(layout, findings)
     return tuple(findings.values())
 
 
@@ -128,6 +132,34 @@ def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
     except Unstated:
         pass
     return decided
+
+
+def _in_bounds_alone(layout: Layout, findings: dict[str, Finding]) -> dict[str, Finding]:
+    """What needs no inverse, where it is open still."""
+    open_ = [name for name in (EXTENTS, BOUNDS) if isinstance(findings[name], Undecided)]
+    if not open_:
+        return {}
+    try:
+        proved = bounds_alone(layout)
+    except (Stuck, Unstated):
+        return {}
+    (outcome,) = establish([proved]).values()
+    if not outcome.established:
+        return {}
+    certificate = Certificate((proved,))
+    return {name: Proved(name, (), certificate, outcome.questions) for name in open_}
+
+
+def bounds_alone(layout: Layout) -> tuple[Theorem, Proof]:
+    """Return the theorem that coordinates and offsets are in bounds, with a proof.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the layout says what the checker's terms cannot.
+    """
+    ground = statement.ground(layout)
+    theorem = statement.bounds(ground)
+    return theorem, tried(lambda w: prove_bounds(ground, theorem, lemmas.stated(), w)).proof
 
 
 def _examples(layout: Layout) -> dict[str, Counterexample]:
@@ -193,7 +225,7 @@ def _proofs(
     """Return every theorem with its proof, and for those without one the reason."""
     proved: list[tuple[Theorem, Proof]] = []
     reasons: dict[str, str] = {}
-    inverse, wires = invert(layout), network(layout)
+    inverse, wires = invert(layout), reading(layout)
     try:
         theorem = _nonempty(layout, values, index)
         proved.append((theorem, prove_numbers(theorem)))
@@ -237,11 +269,11 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
         Stuck: no proof was found.
         Unstated: the layout says what the checker's terms cannot.
     """
-    inverse, wires = invert(layout), network(layout)
+    inverse, wires = invert(layout), reading(layout)
     if layout.domain:
         return domain_in_bounds(layout)
     if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
-        raise Stuck("that every offset is in bounds was not proved")
+        return [bounds_alone(layout)]
     return list(islice(Soundness(layout, inverse, wires, lemmas.stated()).theorems(), 3))
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from layoutdsl.expr import Max, Min
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.evaluate import canonical
 from layoutdsl.prove.polynomial import Polynomial, total
+from layoutdsl.prove.polynomials import canonical
 from layoutdsl.prove.question import question
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.solver import ask

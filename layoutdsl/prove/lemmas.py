@@ -2,8 +2,8 @@
 
 Only PRODUCT and DIVISION are asked of the solver in its own arithmetic of products and quotients;
 the others follow from them by steps that the checker follows. PAIR joins two digits, UNPAIR splits
-a number in two, EUCLID reads a quotient and a remainder off a sum, PARITY halves the product of two
-neighbours.
+a number in two, EUCLID reads a quotient and a remainder off a sum, CONGRUENT drops multiples of the
+divisor from it, PARITY halves the product of two neighbours.
 """
 
 from __future__ import annotations
@@ -72,6 +72,15 @@ EUCLID = Theorem(
     ("a", "b", "B"),
     (("<=", 0, "b"), ("<", "b", "B")),
     (("=", ("div", _JOINED, "B"), "a"), ("=", ("mod", _JOINED, "B"), "b")),
+)
+CONGRUENT = Theorem(
+    "CONGRUENT",
+    ("a", "b", "B"),
+    (("<", 0, "B"),),
+    (
+        ("=", ("mod", _JOINED, "B"), ("mod", "b", "B")),
+        ("<", ("mod", "b", "B"), "B"),
+    ),
 )
 PAIR = Theorem(
     "PAIR",
@@ -174,6 +183,18 @@ def _euclid(script: Script) -> None:
     script.use("UNIQUE", values)
 
 
+def _congruent(script: Script) -> None:
+    """Multiples of the divisor leave the remainder as it is."""
+    whole, *_ = script.use("DIVISION", {"x": "b", "B": "B"})
+    above: Term = ("+", "a", ("div", "b", "B"))
+    rest: Term = ("mod", "b", "B")
+    _, same = script.use("EUCLID", {"a": above, "b": rest, "B": "B"})
+    joined: Term = ("+", ("*", above, "B"), rest)
+    apart: Term = ("+", ("*", "a", "B"), ("+", ("*", ("div", "b", "B"), "B"), rest))
+    equal = script.calculate(joined, Ring(apart), By(whole))
+    script.calculate(("mod", _JOINED, "B"), By(equal, backwards=True), By(same))
+
+
 def _pair(script: Script) -> None:
     script.use("EUCLID", {"a": "a", "b": "b", "B": "B"})
     (low,) = script.use("PRODUCT", {"a": "a", "b": "B"})
@@ -248,6 +269,7 @@ _PROOFS: tuple[tuple[Theorem, Callable[[Script], Any] | None], ...] = (
     (BOUND, _bound),
     (UNIQUE, _unique),
     (EUCLID, _euclid),
+    (CONGRUENT, _congruent),
     (PAIR, _pair),
     (UNPAIR, _unpair),
     (CEILING, _ceiling),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from layoutdsl.bits import arithmetic as arithmetic_of
 from layoutdsl.bounds import ONE, polynomial, product, simplify
 from layoutdsl.digits import exact_quotient, read, same, times
 from layoutdsl.expr import (
@@ -32,9 +33,10 @@ from layoutdsl.expr import (
 )
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.polynomial import Polynomial
 from layoutdsl.prove.polynomial import polynomial as term_polynomial
+from layoutdsl.prove.polynomials import Bounds, canonical
+from layoutdsl.prove.script import Script
 from layoutdsl.prove.terms import Vocabulary, extent_name, index_name
 from layoutdsl.prove.theorem import By, Ring, Term
 
@@ -46,17 +48,44 @@ def refine(
     range_: Iterable[Condition] = (),
 ) -> None:
     """Cut every index, tuple and extent where the expressions cut it."""
-    wholes, extents = _places(exprs)
+    plain = (arithmetic_of(each, vocabulary.axes) or each for each in exprs)
+    wholes, extents = _places(plain)
+    for name in (each for each in arithmetic.script.theorem.variables if each.startswith("i.")):
+        wholes.setdefault(Index(name[2:]), [])
+    for name in (each for each in arithmetic.script.theorem.variables if each.startswith("n.")):
+        extents.setdefault(Extent(name[2:]), [])
     divisible = {
         each.left.left: each.left.right
         for each in range_
         if isinstance(each.left, Mod) and each.operator == "==" and each.right == Constant(0)
     }
-    for extent in [*divisible, *(each for each in extents if each not in divisible)]:
-        cutter = _Cutter(arithmetic, vocabulary)
+    equal = _equal_extents(arithmetic.script)
+    for name, (other, _) in equal.items():
+        extents[Extent(other)] += extents.pop(Extent(name))
+    cutter = _Cutter(arithmetic, vocabulary)
+    plain_first = sorted(extents, key=lambda each: not isinstance(each, Extent))
+    for extent in [*divisible, *(each for each in plain_first if each not in divisible)]:
+        if not isinstance(extent, Extent):
+            cutter.equal(equal)
+            equal = {}
         cutter.extent(extent, extents.get(extent, []), divisible.get(extent))
+    cutter.equal(equal)
     for whole, places in wholes.items():
         _Cutter(arithmetic, vocabulary).whole(whole, places)
+
+
+def _equal_extents(script: Script) -> dict[str, tuple[str, str]]:
+    """Extents that the range says are others: the other, and the fact."""
+    found: dict[str, tuple[str, str]] = {}
+    for fact in script.hypotheses:
+        match script.formula(fact):
+            case ("=", str(left), str(right)) if (
+                left != right and left.startswith("n.") and right.startswith("n.")
+            ):
+                name, other = left.removeprefix("n."), right.removeprefix("n.")
+                if not {name, other} & {*found, *(each for each, _ in found.values())}:
+                    found[name] = (other, fact)
+    return found
 
 
 def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, list[Expr]]]:
@@ -128,6 +157,21 @@ def _radices(places: list[Expr]) -> list[Expr]:
     return radices
 
 
+def largest(script: Script, name: str) -> int | None:
+    """Return what the hypotheses keep an index below, or the most that they let an extent be."""
+    found: list[int] = []
+    for fact in script.hypotheses:
+        match script.formula(fact):
+            case ("<", left, int(number)) if left == name:
+                found.append(number if name.startswith("i.") else number - 1)
+            case ("<", left, str(other)) if left == name and name.startswith("i."):
+                most = largest(script, other)
+                found += [] if most is None else [most]
+            case (("<=" | "="), left, int(number)) if left == name:
+                found.append(number)
+    return min(found, default=None)
+
+
 def _magnitude(place: Expr) -> int:
     return place.value if isinstance(place, Constant) else len(text(place))
 
@@ -141,13 +185,10 @@ class _Cutter:
     def whole(self, whole: Expr, places: list[Expr]) -> None:
         """Cut an index, or the value of a tuple."""
         radices = _radices(places)
-        if not radices:
-            return
         if isinstance(whole, Index):
-            name = index_name(whole.name)
-            value, moves = self._cut(name, name, radices)
-            fact = self._script.calculate(name, *moves, Ring(canonical(value)))
-            self._arithmetic.values.know(name, value, fact)
+            self._index(index_name(whole.name), radices)
+            return
+        if not radices:
             return
         key, _ = self._arithmetic.values.normal(self._vocabulary.spelled(whole))
         number = sum(1 for each in self._script.names if each.startswith("x."))
@@ -157,6 +198,18 @@ class _Cutter:
         fact = self._script.calculate(canonical(key), start, *moves, Ring(canonical(value)))
         self._arithmetic.values.know_sum(key, value, fact)
 
+    def _index(self, name: str, radices: list[Expr]) -> None:
+        limit = largest(self._script, name)
+        if limit is not None:
+            below = self._script.have(("<", name, limit), *self._script.hypotheses)
+            low = self._script.find(("<=", 0, name))
+            assert low is not None
+            self._arithmetic.values.bounds[name] = Bounds(limit, low, below)
+        if radices:
+            value, moves = self._cut(name, name, radices, limit)
+            fact = self._script.calculate(name, *moves, Ring(canonical(value)))
+            self._arithmetic.values.know(name, value, fact)
+
     def extent(self, extent: Expr, places: list[Expr], block: Expr | None) -> None:
         """Cut an extent; ``block`` divides it."""
         if not isinstance(extent, Extent):
@@ -164,17 +217,35 @@ class _Cutter:
             return
         places = [place for place in places if extent.name not in extents_of(place)]
         name = extent_name(extent.name)
-        if block is None:
+        known = self._known_extent(name)
+        if known is not None:
+            value, fact = known
+        elif block is None:
             radices = _radices(places)
             if not radices:
                 return
             less: Term = ("-", name, 1)
-            value, moves = self._cut(name, less, radices)
+            value, moves = self._cut(name, less, radices, largest(self._script, name))
             begin = Ring(("+", less, 1))
             fact = self._script.calculate(name, begin, *moves, Ring(canonical(value)))
         else:
             value, fact = self._divisible(name, block, places)
         self._arithmetic.values.know(name, value, fact)
+
+    def equal(self, names: dict[str, tuple[str, str]]) -> None:
+        """Write one extent for another that is equal."""
+        for name, (other, fact) in names.items():
+            value, same = self._arithmetic.values.normal(extent_name(other))
+            whole = self._script.calculate(extent_name(name), By(fact), By(same))
+            self._arithmetic.values.know(extent_name(name), value, whole)
+
+    def _known_extent(self, name: str) -> tuple[Polynomial, str] | None:
+        """The number that the range says an extent is."""
+        for fact in self._script.hypotheses:
+            match self._script.formula(fact):
+                case ("=", left, int(number)) if left == name:
+                    return {(): number}, self._script.have(("=", name, number), fact)
+        return None
 
     def _divisible(self, name: str, block: Expr, places: list[Expr]) -> tuple[Polynomial, str]:
         divisor = self._vocabulary.term(block)
@@ -244,12 +315,15 @@ class _Cutter:
             shifts.append(reached - 1)
         return shifts
 
-    def _cut(self, name: str, whole: Term, radices: list[Expr]) -> tuple[Polynomial, list[By]]:
+    def _cut(
+        self, name: str, whole: Term, radices: list[Expr], limit: int | None = None
+    ) -> tuple[Polynomial, list[By]]:
         """Divide again and again; returns the whole plus what ``name`` exceeds it by, and moves.
 
-        The moves turn ``whole`` into its digits wherever it occurs.
+        The moves turn ``whole`` into its digits wherever it occurs. Digits above ``limit``, which
+        the hypotheses keep the whole below, are zero.
         """
-        rest, moves = whole, list[By]()
+        rest, moves, bounds, reached = whole, list[By](), list[str](), 1
         for number, radix in enumerate(radices):
             divisor = self._vocabulary.term(radix)
             self._arithmetic.positive(divisor)
@@ -259,8 +333,15 @@ class _Cutter:
             fold = (By(digit, backwards=True), By(above, backwards=True))
             equal, low, high = (self._script.rewrite(fact, *fold) for fact in facts)
             self._arithmetic.values.bounds[digit] = Bounds(divisor, low, high)
+            bounds += [low, high]
             moves.append(By(equal, backwards=True))
             rest = above
+            reached = reached * divisor if isinstance(divisor, int) else 0
+            if limit is not None and reached >= limit:
+                premises = (*self._script.hypotheses, *(move.fact for move in moves))
+                zero = self._script.have(("=", above, 0), *premises, *bounds)
+                moves.append(By(zero))
+                break
         joined: Term = ("+", whole, 1) if whole != name else whole
         end = self._script.right(self._script.calculate(joined, *moves))
         return term_polynomial(end), moves

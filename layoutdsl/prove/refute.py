@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain, islice
 
 from layoutdsl.claims import Aligns, Keeps
-from layoutdsl.expr import Expr, coordinate_text, evaluate, horner
+from layoutdsl.expr import BitAnd, BitXor, Expr, coordinate_text, evaluate, horner, walk
 from layoutdsl.model import Layout
 from layoutdsl.prove.domain_statement import contradiction
 from layoutdsl.prove.question import question
@@ -74,10 +74,16 @@ def search(
             found = {} if passes(values) else at(values)
             if found:
                 return found
-    hint = None if refuted is None else _hint(layout, refuted)
+    hint = None if refuted is None or _bitwise(layout, exprs) else _hint(layout, refuted)
     if hint is None or volume(layout, hint) > LARGEST:
         return {}
     return at(hint)
+
+
+def _bitwise(layout: Layout, exprs: tuple[Expr, ...]) -> bool:
+    """Whether bits are looked at, of which the solver's own arithmetic seldom finds a model."""
+    spoken = (*exprs, *(each.value for each in layout.coordinates))
+    return any(isinstance(each, BitXor | BitAnd) for expr in spoken for each in walk(expr))
 
 
 def _hint(layout: Layout, theorem: Theorem) -> Values | None:

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Polynomial, Ring, Term, names, product, total
 from layoutdsl.prove.domain_statement import start
-from layoutdsl.prove.evaluate import canonical
 from layoutdsl.prove.halves import Halves
+from layoutdsl.prove.polynomials import canonical
 from layoutdsl.prove.reading import Rows
 from layoutdsl.prove.script import Script
 from layoutdsl.prove.statement import Ground

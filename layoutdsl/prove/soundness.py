@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from layoutdsl.digits import Network
 from layoutdsl.expr import Index
@@ -10,13 +10,17 @@ from layoutdsl.inverse import Inverse
 from layoutdsl.model import Layout
 from layoutdsl.prove import statement
 from layoutdsl.prove.arith import Arithmetic
+from layoutdsl.prove.congruence import Wanted
 from layoutdsl.prove.decoding import Decoding
 from layoutdsl.prove.encoding import Encoding
-from layoutdsl.prove.script import Script
+from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.splitting import at_most
 from layoutdsl.prove.statement import OTHER, Ground
 from layoutdsl.prove.terms import index_name
 from layoutdsl.prove.theorem import By, Proof, Term, Theorem, names
+
+MOST_PLACES = 200
+"""Places at which digits are cut; more is not tried."""
 
 
 class Soundness:
@@ -42,13 +46,17 @@ class Soundness:
             (statement.shape, self._shape),
             (
                 statement.encode,
-                lambda t: Encoding(ground, inverse, network, t, self._known).prove(),
+                lambda t: tried(
+                    lambda w: Encoding(ground, inverse, network, t, self._known, w).prove()
+                ),
             ),
             (statement.element, self._element),
             (statement.injective, self._injective),
             (
                 statement.decode,
-                lambda t: Decoding(ground, inverse, network, t, self._known).prove(),
+                lambda t: tried(
+                    lambda w: Decoding(ground, inverse, network, t, self._known, w).prove()
+                ),
             ),
             (statement.padding, self._padding),
         ):
@@ -117,6 +125,18 @@ class Soundness:
         script = self._script(theorem)
         script.use("decode", _itself(self._known["decode"]))
         return script
+
+
+def tried(prove: Callable[[Wanted], Script]) -> Script:
+    """Try again with finer digits, for as long as a try that fails asks for finer ones."""
+    wanted = Wanted()
+    while True:
+        count = wanted.count
+        try:
+            return prove(wanted)
+        except Stuck:
+            if wanted.count == count or count > MOST_PLACES:
+                raise
 
 
 def _names(theorem: Theorem) -> tuple[str, ...]:

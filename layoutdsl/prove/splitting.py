@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from layoutdsl.bounds import product
+from layoutdsl.bounds import product, simplify
 from layoutdsl.digits import Chain, Network, same
-from layoutdsl.expr import CeilDiv, Expr
+from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.evaluate import Bounds, canonical
 from layoutdsl.prove.growth import grown
-from layoutdsl.prove.polynomial import polynomial
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.theorem import By, Ring, Term
+from layoutdsl.prove.theorem import By, Term
 
 
 def split(
@@ -29,30 +27,8 @@ def split(
         chain: how the whole is cut.
         whole: its name, and the facts ``0 <= name`` and ``name < reach``.
     """
-    script = arithmetic.script
-    name, low, high = whole
     radices, cap = radices_of(ground, network, chain)
-    caps = [cap]
-    for radix in reversed(radices):
-        caps.insert(0, ("*", caps[0], radix))
-    high = arithmetic.below(high, caps[0])
-    rest, moves = name, list[By]()
-    for number, radix in enumerate(radices):
-        arithmetic.positive(radix)
-        facts = script.use("UNPAIR", {"x": rest, "A": caps[number + 1], "B": radix})
-        digit = script.define(f"g.{name}.{number}", ("mod", rest, radix))
-        above = script.define(f"q.{name}.{number}", ("div", rest, radix))
-        fold = (By(digit, backwards=True), By(above, backwards=True))
-        low, high, digit_low, digit_high, equal = (script.rewrite(each, *fold) for each in facts)
-        arithmetic.values.bounds[digit] = Bounds(radix, digit_low, digit_high)
-        moves.append(By(equal, backwards=True))
-        rest = above
-    arithmetic.values.bounds[rest] = Bounds(caps[-1], low, high)
-    if moves:
-        joined = script.calculate(name, *moves)
-        value = polynomial(script.right(joined))
-        fact = script.calculate(name, By(joined), Ring(canonical(value)))
-        arithmetic.values.know(name, value, fact)
+    arithmetic.cut(whole, radices, cap)
 
 
 def radices_of(ground: Ground, network: Network, chain: Chain) -> tuple[list[Term], Term]:
@@ -93,6 +69,8 @@ def _ceilings(arithmetic: Arithmetic, ground: Ground, network: Network, chain: C
         return None
     script, vocabulary = arithmetic.script, ground.vocabulary
     extent: Expr = network.wires[chain.cuts[-1].wire].extent
+    rounded = _rounded(extent)
+    extent = extent if rounded is None else rounded.left
     levels: list[tuple[Expr, Expr, Expr]] = []
     while isinstance(extent, CeilDiv):
         levels.append((extent, extent.left, extent.right))
@@ -115,6 +93,33 @@ def _ceilings(arithmetic: Arithmetic, ground: Ground, network: Network, chain: C
             case ("<=", low, _), ("<=", _, high):
                 bound = script.have(("<=", low, high), bound, raised)
         scale = ("*", scale, vocabulary.term(block))
+    return bound if rounded is None else _round_up(arithmetic, ground, bound, rounded, scale)
+
+
+def _rounded(extent: Expr) -> CeilDiv | None:
+    """The quotient in an extent that is rounded up to a multiple of a number."""
+    match simplify(extent):
+        case Mul(Constant(number), CeilDiv(_, Constant(block)) as quotient) if number == block:
+            return quotient
+    return None
+
+
+def _round_up(
+    arithmetic: Arithmetic, ground: Ground, bound: str, rounded: CeilDiv, scale: Term
+) -> str:
+    """From ``E <= c*scale``, the fact ``E <= ceil(c/k)*k*scale``."""
+    script, term = arithmetic.script, ground.vocabulary.term
+    inner, block = term(rounded.left), term(rounded.right)
+    arithmetic.positive(inner)
+    arithmetic.positive(block)
+    _, step = script.use("CEILING", {"E": inner, "B": block})
+    match script.formula(step):
+        case ("<=", _, larger):
+            arithmetic.not_negative(scale)
+            (raised,) = script.use("MONOTONE", {"a": inner, "b": larger, "k": scale})
+            match script.formula(bound), script.formula(raised):
+                case ("<=", low, _), ("<=", _, high):
+                    return script.have(("<=", low, high), bound, raised)
     return bound
 
 

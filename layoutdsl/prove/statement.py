@@ -6,6 +6,7 @@ slot `s`, the theorems say
 * shape: a shape lies within its padded box, and no extent is zero;
 * encode: within the padded box, coordinates stay in their extents, slots in the buffer, and reading
   the slot gives the index back; element: the same within the shape;
+* bounds: the first half of that alone, for layouts without an inverse;
 * injective: two elements with one slot are one element;
 * decode: a slot outside every gap is read to an index of the padded box, and that index has this
   slot; padding: so a slot that is read to an index of the shape holds that element.
@@ -20,7 +21,7 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, MixedRadix, evaluate, extents, walk
-from layoutdsl.inverse import SLOT, Inverse
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Layout
 from layoutdsl.prove.terms import (
     Vocabulary,
@@ -31,6 +32,7 @@ from layoutdsl.prove.terms import (
     step_name,
 )
 from layoutdsl.prove.theorem import Term, Theorem, substitute
+from layoutdsl.steps import SLOT
 
 Definitions = tuple[tuple[str, Term], ...]
 
@@ -80,9 +82,12 @@ def ground(layout: Layout, padded: tuple[Expr, ...] = (), more: tuple[Layout, ..
             name = f"r.{len(definitions)}"
             definitions.append((name, Vocabulary(shared).term(each)))
             shared[each] = name
+    # What a domain is said by is a hypothesis, which may rest on nothing that has to be shown.
+    held = any(one.domain for one in layouts)
+    axes = {} if held else {axis.name: axis.extent for axis in layout.axes}
     return Ground(
         layout,
-        Vocabulary(shared),
+        Vocabulary(shared, axes=axes),
         (*map(extent_name, order), *named.values()),
         (
             *(("<=", 1, extent_name(name)) for name in order),
@@ -102,6 +107,11 @@ def coordinates(layout: Layout) -> tuple[Coordinate, ...]:
                 found += each.parts
         found.append(top)
     return tuple(dict.fromkeys(found))
+
+
+def assumptions(ground: Ground, vocabulary: Vocabulary) -> tuple[Term, ...]:
+    """Return what the terms of the coordinates rest on: a goal wherever coordinates are said."""
+    return vocabulary.assumptions(*(each.value for each in ground.layout.coordinates))
 
 
 def box(ground: Ground) -> Definitions:
@@ -178,15 +188,36 @@ def shape(ground: Ground, inverse: Inverse) -> Theorem:
     return Theorem("shape", ground.variables, ground.hypotheses, tuple(goals), definitions)
 
 
-def _encoded(ground: Ground, inverse: Inverse, name: str, within: dict[str, Term]) -> Theorem:
-    hypotheses = list(ground.hypotheses)
-    goals: list[Term] = []
-    for axis, bound in within.items():
-        hypotheses += [("<=", 0, index_name(axis)), ("<", index_name(axis), bound)]
+def _inside(ground: Ground) -> tuple[Term, ...]:
+    """Every coordinate is within its extent, and the slot within the buffer."""
+    goals = list(assumptions(ground, ground.vocabulary))
     for each in coordinates(ground.layout):
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         goals += [("<=", 0, value), ("<", value, extent)]
-    goals += in_buffer(ground, "slot")
+    return (*goals, *in_buffer(ground, "slot"))
+
+
+def bounds(ground: Ground) -> Theorem:
+    """What holds of every index of the shape, whatever reads the slot back."""
+    within = {axis.name: ground.extent(axis.name) for axis in ground.layout.axes}
+    hypotheses = list(ground.hypotheses)
+    for axis, bound in within.items():
+        hypotheses += [("<=", 0, index_name(axis)), ("<", index_name(axis), bound)]
+    encoded = encoding(ground, ground.vocabulary, "", "slot")
+    return Theorem(
+        "bounds",
+        (*ground.variables, *map(index_name, within)),
+        tuple(hypotheses),
+        _inside(ground),
+        (*ground.definitions, *box(ground), *encoded),
+    )
+
+
+def _encoded(ground: Ground, inverse: Inverse, name: str, within: dict[str, Term]) -> Theorem:
+    hypotheses = list(ground.hypotheses)
+    for axis, bound in within.items():
+        hypotheses += [("<=", 0, index_name(axis)), ("<", index_name(axis), bound)]
+    goals = list(_inside(ground))
     goals += [("=", decoded(axis), index_name(axis)) for axis in within]
     goals += guards(ground, inverse)
     return Theorem(
@@ -282,7 +313,7 @@ def _read(
         name,
         (*ground.variables, "slot"),
         hypotheses,
-        goals,
+        (*assumptions(ground, again), *goals),
         (
             *ground.definitions,
             *box(ground),

@@ -1,7 +1,8 @@
 """Expressions of the language as terms of the checker: the vocabulary of every statement.
 
 An index ``c`` is called ``i.c``, an extent or parameter ``C`` is ``n.C``; names of inverse steps
-lose their ``_``. Quotients are floor quotients, which for positive divisors are Euclidean.
+lose their ``_``. Quotients are floor quotients, which for positive divisors are Euclidean. Bitwise
+operations are said in arithmetic, by `bits`, under assumptions that every statement has to list.
 """
 
 from __future__ import annotations
@@ -9,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from layoutdsl.bits import arithmetic, assumed
 from layoutdsl.expr import (
     Add,
+    BitAnd,
+    BitXor,
     CeilDiv,
     Constant,
     Expr,
@@ -50,6 +54,9 @@ def step_name(name: str) -> str:
     return f"s.{name.removeprefix('_')}"
 
 
+_WORDS: Mapping[type[Expr], str] = {Add: "+", Sub: "-", Mul: "*", FloorDiv: "div", Mod: "mod"}
+
+
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """How expressions are said.
@@ -57,10 +64,13 @@ class Vocabulary:
     Attributes:
         shared: extents that have a name of their own, by expression.
         indices: what stands for each index; by default ``i.c``.
+        axes: the extents of axes. They only decide how bitwise operations are said; what is taken
+            from them is among the `assumptions`.
     """
 
     shared: Mapping[Expr, str] = field(default_factory=dict)
     indices: Mapping[str, Term] = field(default_factory=dict)
+    axes: Mapping[str, Expr] = field(default_factory=dict)
 
     def term(self, expr: Expr) -> Term:
         """Return the term that says an expression.
@@ -88,20 +98,25 @@ class Vocabulary:
                 for part in rest:
                     total = ("+", ("*", total, self.term(part.extent)), self.term(part.value))
                 return total
-            case Add(left, right):
-                return ("+", self.term(left), self.term(right))
-            case Sub(left, right):
-                return ("-", self.term(left), self.term(right))
-            case Mul(left, right):
-                return ("*", self.term(left), self.term(right))
-            case FloorDiv(left, right):
-                return ("div", self.term(left), self.term(right))
-            case Mod(left, right):
-                return ("mod", self.term(left), self.term(right))
+            case Add() | Sub() | Mul() | FloorDiv() | Mod():
+                return (_WORDS[type(expr)], self.term(expr.left), self.term(expr.right))
             case CeilDiv(left, right):
                 block = self.term(right)
                 return ("div", ("+", self.term(left), ("-", block, 1)), block)
+            case BitXor() | BitAnd():
+                in_words = arithmetic(expr, self.axes)
+                if in_words is not None:
+                    return self.term(in_words)
         raise Unstated(f"`{text(expr)}` is outside what proofs can say")
+
+    def assumptions(self, *exprs: Expr) -> tuple[Term, ...]:
+        """Return what has to hold for the terms of these expressions to mean what they do."""
+        found: list[Term] = []
+        for expr in exprs:
+            for small, limit in assumed(expr, self.axes):
+                term = self.term(small)
+                found += [("<=", 0, term), ("<", term, limit)]
+        return tuple(dict.fromkeys(found))
 
     def condition(self, condition: Condition) -> Term:
         """Return the formula that says a comparison."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from layoutdsl.bounds import ZERO, at_least, reach
 from layoutdsl.claims import IntegerType
@@ -34,7 +35,8 @@ def offsets_fit(ground: Ground, largest: int, element: ElementType | None = None
 
     With an element type, so is the byte of each of its bits: the last is ``bits*(left + 1) - 1``.
     """
-    definitions = (("left", offset(ground.layout, ground.vocabulary)),)
+    evident = replace(ground.vocabulary, axes={})
+    definitions = (("left", offset(ground.layout, evident)),)
     goal: Term = ("<=", "left", largest)
     if element is not None:
         goal = ("<=", ("*", element.bits, ("+", "left", 1)), 8 * (largest + 1))

@@ -12,11 +12,13 @@ from itertools import islice
 from math import prod
 from typing import Literal
 
-from layoutdsl.digits import Network, network
-from layoutdsl.expr import Constant, Expr, Extent, Index, Mul, evaluate, indices, substitute, text
-from layoutdsl.inverse import SLOT, Inverse, digit_name, invert, whole_name
+from layoutdsl.digits import Network
+from layoutdsl.expr import Constant, Expr, Extent, Mul, evaluate, indices, substitute, text
+from layoutdsl.inverse import Inverse, invert
 from layoutdsl.model import Condition, Layout, Shape
 from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
+from layoutdsl.steps import SLOT, digit_name, straight_name, whole_name
+from layoutdsl.twists import reading
 
 MOST_HOLDERS = 4
 
@@ -118,13 +120,13 @@ class _Reading:
 
 
 def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
-    inverse, digits = invert(layout), network(layout)
+    inverse, digits = invert(layout), reading(layout)
     if not (isinstance(inverse, Inverse) and isinstance(digits, Network)):
         return _Reading((), (_nothing(layout),))
     known = {**values, SLOT: slot}
     for name, step in inverse.steps:
         known[name] = evaluate(step, known)
-    written = _written(digits)
+    written = _written(layout, digits)
     order = layout.symbols
     reasons = [
         _beyond(guard, known, written, order) for guard in inverse.guards if not guard.holds(known)
@@ -154,19 +156,29 @@ def _nothing(layout: Layout) -> str:
     return f"no index{held} lies here"
 
 
-def _written(digits: Network) -> dict[str, Expr]:
+def _written(layout: Layout, digits: Network) -> dict[str, Expr]:
     """What each name of the inverse stands for, as the layout writes it."""
     written = {digit_name(number): wire.value for number, wire in enumerate(digits.wires)}
+    for number, coordinate in enumerate(layout.coordinates):
+        written[digit_name(number)] = coordinate.value
+    for twist in digits.twists:
+        written[straight_name(twist.wire)] = digits.wires[twist.wire].value
     return written | {whole_name(k): chain.whole for k, chain in enumerate(digits.chains)}
 
 
 def _beyond(
     guard: Condition, known: Mapping[str, int], written: Mapping[str, Expr], order: tuple[str, ...]
 ) -> str:
-    assert isinstance(guard.left, Index)
-    digit, value = text(substitute(guard.left, written)), known[guard.left.name]
-    if guard.operator == "==":
-        return f"`{digit}` is always {text(guard.right)}, and {value} here"
+    digit, value = text(substitute(guard.left, written)), evaluate(guard.left, known)
+    if any(name.startswith("_") and name not in written for name in indices(guard.left)):
+        return "no index of the shape lies here"
+    match guard.operator, guard.right:
+        case "==", Constant():
+            return f"`{digit}` is always {text(guard.right)}, and {value} here"
+        case "==", _:
+            return f"`{digit}` would be {evaluate(guard.right, known)}, and is {value} here"
+        case ">=", _:
+            return f"`{digit}` = {value} is below {text(guard.right)}"
     return f"`{digit}` = {value} is not below {_limit(guard.right, known, order)}"
 
 
