@@ -13,7 +13,7 @@ from layoutdsl.prove.checker import By, Proof, Term, Theorem
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Vocabulary
+from layoutdsl.prove.terms import Vocabulary, extent_name, index_name
 
 
 def prove_equations(
@@ -52,6 +52,9 @@ def _by_normal_forms(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
     refine(arithmetic, plain, exprs, range_)
+    if ground.layout.where:
+        indices = (index_name(axis.name) for axis in ground.layout.axes)
+        leftover.shorten(arithmetic, (*indices, *map(extent_name, ground.layout.symbols)))
     leftover.resolve(arithmetic, plain)
     for goal in theorem.goals:
         match goal:
