@@ -182,6 +182,13 @@ def test_undecided_is_no_pass(shell: Shell, answers: Answers) -> None:
     assert ended.code == 3
 
 
+def test_an_undecided_refutation_is_not_as_claimed(shell: Shell, answers: Answers) -> None:
+    answers(Manual=UNDECIDED)
+    ended = prove(shell, f"{SPEC.splitlines()[0]}\nrefute Manual")
+    assert ended.out.startswith("undecided  Manual  (0 ms)\n")
+    assert ended.code == 3
+
+
 def test_a_refutation_outweighs_what_is_undecided(shell: Shell, answers: Answers) -> None:
     answers(Manual=UNDECIDED, Half=REFUTED)
     assert prove(shell, SPEC).code == 1

@@ -31,6 +31,7 @@ SOUND = [
     if name not in WRONG
 ]
 
+
 @pytest.mark.parametrize("claim", [*SOUND, *CLAIMS], ids=lambda claim: claim.text)
 def test_every_spec_holds(claim: Claim) -> None:
     """What is found is what the spec says, and replays in a second reading of the text."""

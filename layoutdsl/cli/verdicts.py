@@ -124,10 +124,10 @@ def _range(checked: Checked) -> str:
 def _line(verdict: Verdict) -> str:
     checked = verdict.checked
     word = click.style(f"{checked.status:<9}", fg=_colour(checked), bold=True)
-    if checked.claim.polarity == "refute":
-        return f"{word}  {_said(checked)}, as claimed  ({_milliseconds(verdict.seconds)})"
     if checked.status == "undecided":
         return f"{word}  {_said(checked)}  ({_milliseconds(verdict.seconds)})"
+    if checked.claim.polarity == "refute":
+        return f"{word}  {_said(checked)}, as claimed  ({_milliseconds(verdict.seconds)})"
     return f"{word}  {_said(checked)}{_range(checked)}  ({_effort(verdict)})"
 
 

@@ -16,7 +16,7 @@ from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.run_statement import Start
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Vocabulary, index_name, step_name
+from layoutdsl.prove.terms import Vocabulary, extent_name, index_name, step_name
 from layoutdsl.prove.theorem import By, Proof, Term, Theorem
 
 Splits: TypeAlias = Sequence[tuple[str, tuple[str, ...]]]
@@ -72,6 +72,9 @@ def _by_normal_forms(
     refine(arithmetic, plain, exprs, range_)
     for value, found in splits:
         _put_together(arithmetic, value, found)
+    if ground.layout.where:
+        indices = (index_name(axis.name) for axis in ground.layout.axes)
+        leftover.shorten(arithmetic, (*indices, *map(extent_name, ground.layout.symbols)))
     leftover.resolve(arithmetic, plain)
     spoken = (*(term for _, term in theorem.definitions), *theorem.goals)
     Halves(arithmetic.values).teach(*spoken)

@@ -8,7 +8,7 @@ range it can see too. Not trusted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
 from typing import Any
 
@@ -50,6 +50,26 @@ def equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
     script.have(("=", left, right), first, second, nothing)
 
 
+def shorten(arithmetic: Arithmetic, names: Iterable[str]) -> None:
+    """Drop the digits of indices and extents that are 0 throughout the range."""
+    values = {name: arithmetic.values.normal(name) for name in names}
+    digits = {
+        factors[0]: None
+        for value, _ in values.values()
+        for factors in value
+        if len(factors) == 1 and factors[0].startswith(("g.", "q."))
+    }
+    facts = _seen(arithmetic, [("=", digit, 0) for digit in digits])
+    nothing = {digit: fact for digit, fact in zip(digits, facts, strict=True) if fact is not None}
+    for name, (value, equation) in values.items():
+        rest = {factors: c for factors, c in value.items() if not nothing.keys() & set(factors)}
+        if rest != value:
+            moves: list[Ring | By] = [By(equation)]
+            moves += [By(fact) for digit, fact in nothing.items() if (digit,) in value]
+            moves.append(Ring(canonical(rest)))
+            arithmetic.values.know(name, rest, arithmetic.script.calculate(name, *moves))
+
+
 def resolve(arithmetic: Arithmetic, vocabulary: Vocabulary) -> None:
     """Put one operand for every minimum and maximum that is the same one throughout the range."""
     for expr, name in vocabulary.shared.items():
@@ -65,15 +85,19 @@ def resolve(arithmetic: Arithmetic, vocabulary: Vocabulary) -> None:
 
 
 def seen(arithmetic: Arithmetic, formula: Term) -> str | None:
-    """Return the fact that the range, minima and digits entail a formula, if the solver sees it.
+    """Return the fact that the range, minima and digits entail a formula, if the solver sees it."""
+    return _seen(arithmetic, [formula])[0]
 
-    It is asked here, to know how to go on, and again where the proof is checked.
-    """
+
+def _seen(arithmetic: Arithmetic, formulas: list[Term]) -> list[str | None]:
+    """Ask the solver now, to know how to go on; it is asked again where the proof is checked."""
     premises = _known(arithmetic)
     given = [arithmetic.script.formula(fact) for fact in premises]
-    if ask([question(given, formula)]).answers != ("unsat",):
-        return None
-    return arithmetic.script.have(formula, *premises)
+    answers = ask([question(given, each) for each in formulas]).answers
+    return [
+        arithmetic.script.have(formula, *premises) if answer == "unsat" else None
+        for formula, answer in zip(formulas, answers, strict=True)
+    ]
 
 
 def _rests(difference: Polynomial) -> list[tuple[Factors, Polynomial]]:

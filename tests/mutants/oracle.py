@@ -7,7 +7,7 @@ number is an int, or an array of ints with one entry for every element of a shap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace, field
 from functools import cache, reduce
 from itertools import product
 from math import prod
@@ -37,6 +37,8 @@ class Value:
     number: Number
     low: int
     high: int
+    fixed: bool = False
+    """Whether the extent is a number, whatever the shape."""
 
 
 @dataclass(frozen=True)
@@ -158,11 +160,11 @@ class Room:
     def value(self, expression: ast.Expression) -> Value:
         match expression:
             case ast.Number(value):
-                return Value(value, value, value + 1)
+                return Value(value, value, value + 1, fixed=True)
             case ast.Name(text):
                 return self._name(text)
             case ast.Negation(operand):
-                return self._operation("-", Value(0, 0, 1), self.value(operand))
+                return self._operation("-", Value(0, 0, 1, fixed=True), self.value(operand))
             case ast.Tuple(parts):
                 return self.horner(parts)
             case ast.Call(function, arguments):
@@ -199,6 +201,11 @@ class Room:
         return Value(-(-value.number // by.number), 0, -(-(value.high - 1) // by.number) + 1)
 
     def _operation(self, symbol: str, left: Value, right: Value) -> Value:
+        found = self._result(symbol, left, right)
+        decides = (right,) if symbol in "%&" else (left, right)
+        return replace(found, fixed=all(each.fixed for each in decides))
+
+    def _result(self, symbol: str, left: Value, right: Value) -> Value:
         one, two = left.number, right.number
         match symbol:
             case "+":
@@ -224,7 +231,10 @@ class Room:
             case "&":
                 return Value(one & two, 0, right.high if right.low == right.high - 1 else left.high)
             case "^":
-                small, large = sorted((left.high, right.high))
+                sides = ((left.high, right.high), (right.high, left.high))
+                small, large = sides[left.fixed < right.fixed]
+                if left.fixed == right.fixed:
+                    small, large = sorted((left.high, right.high))
                 power = 1 << max(small - 1, 0).bit_length()
                 return Value(one ^ two, 0, -(-large // power) * power)
         raise AssertionError(symbol)
