@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Generated,
         RefusedError,
         Report,
+        UnvalidatedError,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         formula,
         generate,
@@ -48,6 +49,7 @@ __all__ = [
     "Module",
     "RefusedError",
     "Report",
+    "UnvalidatedError",
     "__version__",
     "compile",
     "formula",
