@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         Generated,
         RefusedError,
         Report,
+        UnvalidatedError,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         cost,
         formula,
@@ -52,6 +53,7 @@ __all__ = [
     "Report",
     "Table",
     "TableClaim",
+    "UnvalidatedError",
     "__version__",
     "compile",
     "cost",

@@ -48,6 +48,7 @@ __all__ = [
     "LayoutError",
     "RefusedError",
     "Report",
+    "UnvalidatedError",
     "checks",
     "claims_about",
     "claims_of",
@@ -405,17 +406,29 @@ class Generated:
         return load_emitted(self.emitted)
 
 
-def generate(layout: Layout, *, source: str | None = None) -> Generated:
+class UnvalidatedError(ValueError):
+    """It was not shown that the generated text does what the layout means; says what is missing."""
+
+    def __init__(self, layout: Layout, reason: str) -> None:
+        super().__init__(f"the code for `{layout.name}` was not validated: {reason}")
+        self.reason = reason
+
+
+def generate(layout: Layout, *, source: str | None = None, validate: bool = True) -> Generated:
     """Prove a layout for all shapes, and return numpy code that packs and unpacks it.
 
-    Where the proof is undecided the code says so in its head.
+    The code is read back, and it is proved that it does what the layout means: its head says
+    ``VALIDATED``, with the hash of that proof. Where the proof of the layout is undecided, its
+    head says so too.
 
     Args:
         layout: without open parameters.
         source: what to quote in the head; the layout as the language writes it if left out.
+        validate: with `False` the code is not read back, and says ``VALIDATED = False``.
 
     Raises:
         RefusedError: the layout is refuted.
+        UnvalidatedError: it was not shown that the code does what the layout means.
         ValueError: the layout has open parameters.
     """
     from layoutdsl.codegen import generate_numpy
@@ -425,7 +438,21 @@ def generate(layout: Layout, *, source: str | None = None) -> Generated:
         raise RefusedError(checked)
     text = declaration(layout) if source is None else source
     emitted = generate_numpy(layout, source=text, certificate=_certificate(checked))
+    if validate:
+        emitted = _validated(layout, emitted)
     return Generated(layout, checked, emitted)
+
+
+def _validated(layout: Layout, emitted: EmittedModule) -> EmittedModule:
+    """The module with the hash of the proof that its text does what the layout means."""
+    from layoutdsl.codegen import stamp
+    from layoutdsl.validate import NotValidated
+    from layoutdsl.validate import validate as read_back
+
+    found = read_back(emitted.text, layout)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(layout, found.reason)
+    return stamp(emitted, found.certificate)
 
 
 def _certificate(checked: Checked) -> str:
@@ -441,15 +468,21 @@ def _certificate(checked: Checked) -> str:
 
 
 @cache
-def compile(layout: Layout) -> ModuleType:  # noqa: A001  the verb of `re.compile`
+def compile(layout: Layout, *, validate: bool = True) -> ModuleType:  # noqa: A001  as `re.compile`
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
-    Proved, generated and loaded once per layout.
+    Proved, generated, validated and loaded once per layout: what runs is what was proved, for a
+    fraction of a second the first time.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
 
+    Args:
+        layout: without open parameters.
+        validate: with `False` the code is run without having been read back.
+
     Raises:
         RefusedError: the layout is refuted.
+        UnvalidatedError: it was not shown that the code does what the layout means.
     """
-    return generate(layout).load()
+    return generate(layout, validate=validate).load()

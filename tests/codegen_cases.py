@@ -107,6 +107,7 @@ CASES = (
     Case("layout Fixed(c, k: 4) = [c/8, k, c%8]", tuple((c, 4) for c in (1, 8, 9))),
     Case("layout One(c, k: 1, w) = [w, c]", tuple((c, 1, 2) for c in (1, 3))),
     Case("layout Square(i, j: I) = [j/4, i, j%4]", tuple((i, i) for i in (1, 4, 5))),
+    Case("layout Squares(i, j: I) = [i/4, j/4, i%4, j%4]", tuple((i, i) for i in (1, 4, 6))),
     Case("layout Constants(n, c) = [0, n, 2 : 5, c/4, 1 : 2, c%4]", grid((1, 2), (1, 4, 6))),
     Case("layout OneSlot(k: 1) = [2 : 5]", ((1,),)),
     Case("layout Radix(c) = [c/16%4, c%16] where C <= 64", grid((1, 16, 40, 64))),

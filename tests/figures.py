@@ -1,4 +1,4 @@
-"""Print the figures that the README and closing notes quote: proofs, start-up, packing and so on.
+"""Print the figures that the README and closing notes quote: proofs, code, start-up, packing.
 
 Run it as ``python tests/figures.py``; nothing here is a test. Times are medians of interleaved
 rounds on this machine; read them as ratios.
@@ -18,10 +18,12 @@ import numpy as np
 
 from layoutdsl import api, resources
 from layoutdsl.claims import Claim, Sound
+from layoutdsl.codegen import generate_numpy
 from layoutdsl.prove import certificate, check
 from layoutdsl.prove.question import PREAMBLE
 from layoutdsl.prove.solver import program
 from layoutdsl.prove.verdict import Proved
+from layoutdsl.validate import Validated, validate
 
 ROUNDS = 7
 
@@ -56,6 +58,33 @@ def proofs() -> None:
     print(f"  all of them                 {sum(medians.values()):.2f} s on one core")
     print(f"  questions                   {sum(questions.values())}, at most {most} for one")
     slowest()
+
+
+def validations() -> None:
+    """Time to show of each library layout's module that its text does what the layout means."""
+    layouts = [api.library(name) for name in api.library_names()]
+    texts = {
+        each: generate_numpy(each, source="", certificate=None).text
+        for each in layouts
+        if not each.parameters
+    }
+    times: dict[str, list[float]] = {each.name: [] for each in texts}
+    theorems = questions = 0
+    for turn in range(ROUNDS):
+        for layout, text in texts.items():
+            start = time.perf_counter()
+            found = validate(text, layout)
+            times[layout.name].append(time.perf_counter() - start)
+            assert isinstance(found, Validated), layout.name
+            theorems += found.theorems if turn == 0 else 0
+            questions += found.questions if turn == 0 else 0
+    medians = {name: statistics.median(each) for name, each in times.items()}
+    worst = max(medians, key=lambda name: medians[name])
+    print(f"library modules validated     {len(texts)}, each for all shapes")
+    print(f"  NCHW16c                     {medians['NCHW16c'] * 1e3:.0f} ms")
+    print(f"  worst                       {medians[worst] * 1e3:.0f} ms ({worst})")
+    print(f"  all of them                 {sum(medians.values()):.2f} s on one core")
+    print(f"  theorems, questions         {theorems}, {questions}")
 
 
 def slowest() -> None:
@@ -179,5 +208,6 @@ if __name__ == "__main__":
     proofs()
     evidence()
     growth()
+    validations()
     start_up()
     packing()

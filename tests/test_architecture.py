@@ -29,6 +29,7 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     **dict.fromkeys(SYNTAX, (2, SOURCE)),
     **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION)),
     "prove": (4, CORE | FORMULA),
+    "validate": (4, MEANING | {"prove"}),
     "codegen": (4, CORE | FORMULA),
     "notation": (4, CORE | SYNTAX),
     "show": (4, CORE),
@@ -37,7 +38,9 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "evidence": (5, CORE | {"prove", "show"}),
     "api": (
         5,
-        CORE | FORMULA | {"shelf", "prove", "codegen", "notation", "show", "padding", "evidence"},
+        CORE
+        | FORMULA
+        | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"},
     ),
     "__init__": (5, CORE | FORMULA | {"api", "shelf"}),
     "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "padding", "__init__"}),

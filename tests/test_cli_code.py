@@ -157,6 +157,21 @@ def test_generate_into_a_file_and_compare(shell: Shell) -> None:
     assert Path("made.py").read_text() == text + "\n"
 
 
+def test_code_that_is_not_validated_has_to_be_asked_for(shell: Shell) -> None:
+    Path("odd.layout").write_text("layout Odd(n, h) = [(n, h)%40 : 44] where N*H <= 40\n")
+    ended = shell("generate", "odd.layout:Odd", "-o", "odd.py")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err.splitlines() == [
+        "error: the code for `Odd` was not validated: "
+        "an element's place: an element lies elsewhere",
+        "  = help: `layoutdsl generate --unvalidated` writes it all the same, and its head says so",
+    ]
+    assert not Path("odd.py").exists()
+    assert shell("generate", "odd.layout:Odd", "-o", "odd.py", "--unvalidated").code == 0
+    assert "\nVALIDATED = False\n" in Path("odd.py").read_text()
+    assert shell("generate", "demo.layout:Gaps", "--unvalidated").code == 1  # refuted all the same
+
+
 def test_generate_a_folder(shell: Shell) -> None:
     Path("two.layout").write_text(
         "layout A(c) = [c/4, c%4] layout B<k>(c) = [c/k, c%k] layout C = B<8>"

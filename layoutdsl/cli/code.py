@@ -55,13 +55,18 @@ def formula(written: str, language: str, form: str) -> None:
     help="A file; a directory, for one module per layout; or - for the standard output.",
 )
 @choice("check", "mode", "Write nothing; exit 1 if what is on the disk differs.")
-def generate(written: str, output: str, mode: str) -> int:
+@choice("unvalidated", "trust", "Generate code that was not proved to do what the layout means.")
+def generate(written: str, output: str, mode: str, trust: str) -> int:
     """Prove a layout and generate a numpy module that packs and unpacks it.
 
     \b
       layoutdsl generate NCHW16c -o nchw16c.py
       layoutdsl generate demo.layout -o modules/
       layoutdsl generate demo.layout -o modules/ --check
+
+    The text of the module is read back, and it is proved for all shapes that it does what the
+    layout means; VALIDATED in its head names that proof. Where there is none, nothing is written,
+    unless --unvalidated asks for it: then the head says VALIDATED = False.
 
     A file that layoutdsl did not generate is not replaced.
     """
@@ -73,7 +78,7 @@ def generate(written: str, output: str, mode: str) -> int:
         raise Failure(Exit.USAGE, f"{chosen.called} has {len(layouts)} layouts", hint)
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
-    made = [_generated(chosen, layout) for layout in layouts]
+    made = [_generated(chosen, layout, trust) for layout in layouts]
     if output == "-":
         click.echo(made[0].text, nl=False)
         return Exit.OK
@@ -98,12 +103,13 @@ def _closed(chosen: Target) -> tuple[Layout, ...]:
     return tuple(each for each in chosen.layouts if not each.parameters)
 
 
-def _generated(chosen: Target, layout: Layout) -> Generated:
+def _generated(chosen: Target, layout: Layout, trust: str) -> Generated:
     from layoutdsl.api import generate as generated
     from layoutdsl.cli.verdicts import refusing
 
+    source, validate = _source(chosen, layout), trust == "plain"
     with usage(), refusing(chosen):
-        return generated(layout, source=_source(chosen, layout))
+        return generated(layout, source=source, validate=validate)
 
 
 def _source(chosen: Target, layout: Layout) -> str | None:

@@ -262,11 +262,14 @@ def verdict_of(target: Target, checked: Checked, seconds: float) -> Verdict:
 
 @contextmanager
 def refusing(target: Target) -> Iterator[None]:
-    """Show why a refuted layout is given no code, and fail."""
-    from layoutdsl.api import RefusedError
+    """Show why a layout is given no code, and fail."""
+    from layoutdsl.api import RefusedError, UnvalidatedError
 
     try:
         yield
+    except UnvalidatedError as missing:
+        hint = "`layoutdsl generate --unvalidated` writes it all the same, and its head says so"
+        raise Failure(Exit.UNDECIDED, str(missing), hint) from None
     except RefusedError as refused:
         error(verdict_text(verdict_of(target, refused.checked, 0.0), 0))
         raise Failure(Exit.REFUTED, str(refused)) from None

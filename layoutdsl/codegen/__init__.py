@@ -4,18 +4,19 @@
 >>> load(emitted).pack(tensor)
 
 The offset that an emitted module computes is the printed formula. This room never knows how a
-layout was written or proved.
+layout was written or proved, nor who reads its texts: `validate` does, and knows only the text. So
+whoever changes what is emitted, changes what `validate` has to understand.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 
 from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
 from layoutdsl.codegen.files import write_whole
 from layoutdsl.codegen.moves import Fallback, Plan
-from layoutdsl.codegen.numpy_text import module_text
+from layoutdsl.codegen.numpy_text import module_text, stamped
 from layoutdsl.codegen.plan import plan
 from layoutdsl.formula import formula
 from layoutdsl.model import Layout
@@ -28,6 +29,7 @@ __all__ = [
     "generate_numpy",
     "load",
     "plan",
+    "stamp",
     "write_whole",
 ]
 
@@ -66,6 +68,11 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
     refuse_unsafe(text)
     reason = planned.reason if isinstance(planned, Fallback) else None
     return EmittedModule(layout.name, text, reason)
+
+
+def stamp(emitted: EmittedModule, validation: str) -> EmittedModule:
+    """Return the module with the hash of its validation in place of ``VALIDATED = False``."""
+    return replace(emitted, text=stamped(emitted.text, validation))
 
 
 def load(emitted: EmittedModule) -> ModuleType:

@@ -8,6 +8,7 @@ from layoutdsl.bounds import ZERO
 from layoutdsl.codegen.arguments_text import extents_text
 from layoutdsl.codegen.moves import Plan, Planned
 from layoutdsl.codegen.words import Words, indented, tuple_text
+from layoutdsl.expr import Constant
 from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
 
 
@@ -16,7 +17,9 @@ def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     start = words.text(layout.start)
     fresh = ["buffer = np.empty(_box(shape), tensor.dtype)"]
     if layout.start != ZERO:
-        fresh.append(f"buffer.reshape(-1)[:{start}] = item")
+        lead = [f"buffer[:{start}] = item"]
+        fixed = isinstance(layout.start, Constant)
+        fresh += lead if fixed else [f"if {start} != 0:", *indented(lead)]
     if isinstance(planned, Plan):
         before = list[str]()
         padding = _guarded(layout.fill, _fill_boxes())

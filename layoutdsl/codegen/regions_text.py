@@ -78,7 +78,7 @@ def _after_start(plan: Plan, words: Words) -> list[str]:
     line = f"buffer = buffer[{start}:].reshape{words.tuple(_box(plan))}"
     if isinstance(plan.layout.start, Constant):
         return [line]
-    return [f"if {start} > 0:", *indented([line])]
+    return [f"if {start} != 0:", *indented([line])]
 
 
 def _looped(plan: Plan) -> list[AxisMove]:

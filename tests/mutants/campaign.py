@@ -31,7 +31,8 @@ def layouts() -> dict[str, Layout]:
     for path in [TESTS / "layouts/examples.layout", *sorted((TESTS / "specs").glob("*.layout"))]:
         text = path.read_text(encoding="utf-8")
         found |= dict(elaborated(Source(path.name, text), LIBRARY))
-    return {name: each for name, each in found.items() if name not in NOT_DIGITS}
+    whole = {name: each for name, each in found.items() if not each.domain}
+    return {name: each for name, each in whole.items() if name not in NOT_DIGITS}
 
 
 def originals(seed: int) -> list[Mutant]:

@@ -7,7 +7,7 @@ number is an int, or an array of ints with one entry for every element of a shap
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace, field
+from dataclasses import dataclass, field, replace
 from functools import cache, reduce
 from itertools import product
 from math import prod

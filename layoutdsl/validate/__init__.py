@@ -1,0 +1,93 @@
+"""Translation validation: that the text of an emitted module does what its layout means.
+
+The text is read back with Python's own parser and is never run. It is executed over views with
+symbolic extents (`reading`, by the rules of `meaning`), what has to be shown of that is written
+down (`statement`, `partition`, `theorems`), and proved by the engine of `prove`. This room knows
+nothing of how texts are generated.
+
+>>> validate(text, layout).certificate
+'5f0c...'
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from layoutdsl.model import Layout
+from layoutdsl.prove import lemmas
+from layoutdsl.prove.certificate import Certificate, establish
+from layoutdsl.prove.checker import Proof, Theorem
+from layoutdsl.prove.script import Stuck
+from layoutdsl.prove.terms import Unstated
+from layoutdsl.validate.dividing import divide
+from layoutdsl.validate.frame import framed
+from layoutdsl.validate.gathering import GatherStatement
+from layoutdsl.validate.proofs import leading_facts, proof_of
+from layoutdsl.validate.reading import Raised
+from layoutdsl.validate.statement import Statement
+from layoutdsl.validate.theorems import theorems
+from layoutdsl.validate.values import Meaningless
+
+__all__ = ["NotValidated", "Validated", "validate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Validated:
+    """The text does what the layout means, for every shape of its range.
+
+    Attributes:
+        certificate: the hash of the theorems and their proofs.
+        theorems: how many there are.
+        questions: how many questions the solver answered.
+    """
+
+    certificate: str
+    theorems: int
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
+class NotValidated:
+    """It was not shown that the text does what the layout means; says what is missing."""
+
+    reason: str
+
+
+def validate(text: str, layout: Layout) -> Validated | NotValidated:
+    """Return whether the text of a module was shown to do what a layout means.
+
+    Args:
+        text: of a module with `pack`, `unpack`, `offset` and `physical_shape`.
+        layout: without open parameters.
+    """
+    try:
+        module = framed(text)
+        proved = _proofs(layout, module)
+    except (Meaningless, Unstated, Stuck) as reason:
+        return NotValidated(str(reason))
+    except Raised:
+        return NotValidated("the text raises an exception for every shape")
+    outcomes = establish([(theorem, proof) for _, theorem, proof in proved])
+    for about, theorem, _ in proved:
+        if not outcomes[theorem.name].established:
+            return NotValidated(f"{about}: {outcomes[theorem.name].reason}")
+    questions = sum(each.questions for each in outcomes.values())
+    certificate = Certificate(tuple((theorem, proof) for _, theorem, proof in proved))
+    return Validated(certificate.hash, len(proved), questions)
+
+
+def _proofs(
+    layout: Layout, functions: Mapping[str, ast.FunctionDef]
+) -> list[tuple[str, Theorem, Proof]]:
+    lemma, proof = divide()
+    known = {**lemmas.stated(), lemma.name: lemma}
+    found = [("a lemma", lemma, proof)]
+    statement = GatherStatement if "_offsets" in functions else Statement
+    for about, theorem in theorems(statement(layout, functions).all(), leading_facts):
+        try:
+            found.append((about, theorem, proof_of(theorem, known)))
+        except Stuck as stuck:
+            raise Stuck(f"{about}: {stuck}") from None
+    return found

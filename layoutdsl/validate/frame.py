@@ -1,0 +1,84 @@
+"""The frame of an emitted module: imports, constants, the support it carries, its own functions.
+
+The support is not read but compared: `SUPPORT_HASH` is that of the text whose meaning stands in
+`calls`. What else stands at the top level of a module has no place there. Trusted.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+
+from layoutdsl.validate.calls import BUILTINS, SUPPORT
+from layoutdsl.validate.values import Meaningless
+
+SUPPORT_HASH = "97ed4b9b8e8ed301f8fabfe19bc11765c00f89e89d8518bb1623b804eea0da2b"
+"""The SHA-256 of the support: its functions and types, as they follow each other."""
+
+_IMPORTS = (
+    "from __future__ import annotations",
+    "import numpy as np",
+    "from numpy.typing import NDArray",
+)
+_TYPES = ("_Array", "_Number", "_Part", "_Region")
+_CONSTANTS = ("SOURCE", "CERTIFICATE", "FALLBACK", "VALIDATED")
+
+
+def framed(text: str) -> dict[str, ast.FunctionDef]:
+    """Return the functions that are the module's own, by name.
+
+    Raises:
+        Meaningless: the text is no Python, or its frame is another.
+    """
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Meaningless(f"the text is no Python: {error}") from None
+    names: list[str] = []
+    functions: dict[str, ast.FunctionDef] = {}
+    support, imports, lines = list[str](), list[str](), text.split("\n")
+    for statement in tree.body:
+        match statement:
+            case ast.Expr(value=ast.Constant(value=str())):
+                continue
+            case ast.Import() | ast.ImportFrom():
+                imports.append(ast.unparse(statement))
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in _TYPES:
+                support.append(_lines(lines, statement))
+                names.append(name)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()) if (
+                name in _CONSTANTS
+            ):
+                names.append(name)
+            case ast.FunctionDef(name=name):
+                if name in SUPPORT:
+                    support.append(_lines(lines, statement))
+                else:
+                    functions[name] = _plain(statement)
+                names.append(name)
+            case _:
+                raise Meaningless(f"`{ast.unparse(statement)}` stands at the top of the module")
+    if (
+        tuple(imports) != _IMPORTS
+        or len({*names, *BUILTINS, "np"}) < len(names) + len(BUILTINS) + 1
+    ):
+        raise Meaningless("imports differ, or a name is defined twice")
+    if hashlib.sha256("\n".join(support).encode()).hexdigest() != SUPPORT_HASH:
+        raise Meaningless("the functions that every module carries differ")
+    return functions
+
+
+def _lines(lines: list[str], statement: ast.stmt) -> str:
+    return "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+
+
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    """A function without decorators, its defaults numbers or `None`."""
+    for default in (*function.args.defaults, *function.args.kw_defaults):
+        match default:
+            case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+                continue
+        raise Meaningless(f"`{function.name}` has a default that is computed")
+    if function.decorator_list:
+        raise Meaningless(f"`{function.name}` is decorated")
+    return function

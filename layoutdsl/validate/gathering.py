@@ -1,0 +1,142 @@
+"""What has to be shown of modules that move elements one by one.
+
+* `_pieces` cuts the first axis without gap or overlap, and refuses shapes at which a sum or product
+  of indices, as `bounds.reach` bounds it, leaves 64 bits;
+* `_offsets` is the layout's offset of every index of a piece, entry by entry;
+* offsets outside the buffer are refused before anything is written;
+* `pack` fills every slot from the first on, once, and then puts every element at its offset;
+  `unpack` reads every element from its offset.
+
+That two elements never share a slot is a property of the layout, not of the text: its certificate
+says whether it was proved. Trusted.
+"""
+
+from __future__ import annotations
+
+from layoutdsl.bounds import reach
+from layoutdsl.expr import Add, Expr, Mul, Sub, indices, walk
+from layoutdsl.model import FillAny, FillZeroPoint
+from layoutdsl.prove.checker import Term
+from layoutdsl.validate.ground import said
+from layoutdsl.validate.partition import Box
+from layoutdsl.validate.pieces import GatherReader, Moved, Picked, Piece, Table
+from layoutdsl.validate.reading import Raised, Reader
+from layoutdsl.validate.statement import Statement
+from layoutdsl.validate.values import (
+    Array,
+    Given,
+    Item,
+    Meaningless,
+    Root,
+    added,
+    horner,
+    same,
+    size,
+)
+
+
+class GatherStatement(Statement):
+    """What has to be shown of a module that moves elements one by one."""
+
+    reader = GatherReader
+
+    def _pack(self, reader: Reader, out: object, fill: object) -> None:
+        assert isinstance(reader, GatherReader)
+        try:
+            result = reader.call("pack", Given("src"), out, fill)
+        except Raised:
+            if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
+                return
+            raise Meaningless("`pack` always raises") from None
+        if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
+            raise Meaningless("`pack` takes no fill for a quantised zero")
+        match reader.moves:
+            case [Moved(Picked(flat, table), Piece(tensor), after)]:
+                pass
+            case _:
+                raise Meaningless("elements are not moved just once")
+        if tensor.base.name != "src" or flat.base.name == "src":
+            raise Meaningless("something else than the tensor is stored")
+        written = self._written(result, out, [flat.base])
+        is_flat = self._buffer(written.shape)
+        self._table(reader, table, written)
+        kept = isinstance(self.layout.fill, FillAny) and out is not None and fill is None
+        stores, back = self.meaning.stores[:after], self.meaning.stores[after:]
+        number = 0 if fill is None else None
+        for store in stores:
+            if not isinstance(store.source, Item) or store.source.number != number or kept:
+                raise Meaningless("the fill is another")
+        self._back(flat, written, [store.source for store in back], [s.target for s in back])
+        boxes = [Box(self._uncopied(each.target), each.choices) for each in stores]
+        self._all(written, boxes)
+        if is_flat and out is not None:
+            boxes.append(Box(Array(written, ((0, self.ground.start),), (0,)), ()))
+        if not kept:
+            self._once(boxes)
+
+    def _uncopied(self, array: Array) -> Array:
+        """Where the whole copy is put back, what is stored in it is stored in the buffer."""
+        return Array(_plain(array.root), array.box, array.order)
+
+    def _back(
+        self, flat: Array, written: Root, sources: list[object], targets: list[Array]
+    ) -> None:
+        """A flat copy of the buffer is put back, whole."""
+        if not flat.root.copied:
+            if sources or not flat.covers:
+                raise Meaningless("something is written after the elements")
+            return
+        match sources, targets:
+            case [Array() as source], [target] if target.root == written and target.covers:
+                straight = source.order == target.order == tuple(range(len(target.order)))
+                if straight and source.root.parent == flat and source.covers:
+                    return
+        raise Meaningless("a copy is not put back")
+
+    def _unpack(self, reader: Reader, out: object) -> None:
+        assert isinstance(reader, GatherReader)
+        result = reader.call("unpack", Given("src"), Given("shape"), out)
+        match reader.moves:
+            case [Moved(Piece(tensor), Picked(flat, table), 0)] if not self.meaning.stores:
+                pass
+            case _:
+                raise Meaningless("elements are not moved just once")
+        if flat.base.name != "src" or tensor.base.name == "src":
+            raise Meaningless("something else than the buffer is read")
+        written = self._written(result, out, [tensor.base])
+        self._equal("the shape of the tensor", written.shape, self.ground.extents)
+        if tensor.root != written or tensor.order != tuple(range(len(tensor.box))):
+            raise Meaningless("the tensor is turned")
+        self._buffer(flat.base.shape)
+        self._table(reader, table, flat.base)
+
+    def _table(self, reader: GatherReader, table: Table, buffer: Root) -> None:
+        """The offsets are the layout's, they fit 64 bits, and they were looked at before."""
+        offset = added(self.ground.start, horner(self._values({}), self.ground.box))
+        if not same(table.term, offset):
+            self._everywhere("an element's offset", ("=", table.term, offset))
+        if not any(
+            term == table.term and same(top, size(buffer.shape)) for term, top in reader.refused
+        ):
+            raise Meaningless("offsets outside of the buffer are not refused")
+        for bound in self._bounds():
+            if not any(same(bound, each) for each in reader.bounds):
+                raise Meaningless("numbers may leave 64 bits")
+
+    def _bound(self, expr: Expr) -> Term:
+        return said(self.ground, self.meaning, expr, {})
+
+    def _bounds(self) -> list[Term]:
+        axes: dict[str, Expr] = {axis.name: axis.extent for axis in self.layout.axes}
+        found: list[Term] = []
+        for coordinate in self.layout.coordinates:
+            for part in walk(coordinate.value):
+                if isinstance(part, Add | Sub | Mul) and indices(part):
+                    known = reach(part, axes)
+                    if known is not None:
+                        found += [self._bound(known.low), self._bound(known.high)]
+        return found
+
+
+def _plain(root: Root) -> Root:
+    return Root(root.name, root.shape, root.element, root.whole, root.parent, root.groups, copied=0)

@@ -1,0 +1,245 @@
+"""What the constructs mean by which elements are moved one by one: pieces, runs, tables. Trusted.
+
+`_pieces` is not read but for its bounds: how it cuts the first axis has to be as it always is.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from layoutdsl.prove.checker import Term
+from layoutdsl.validate.expressions import Names
+from layoutdsl.validate.reading import Reader, Returned, assigned
+from layoutdsl.validate.values import Array, Meaningless, Tuple, less, same, size
+
+FIRST, PAST = "f.first", "f.past"
+"""The ends of the piece at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The pieces of the first axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``np.arange(low, high)``."""
+
+    low: Term
+    high: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An array of integers: at every index of a piece, the value of a term over the index."""
+
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The piece at hand of an array: all of it, over all pieces."""
+
+    array: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The slots of a flat array that a table names."""
+
+    array: Array
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """``target = source``, where one is a piece and the other is picked; after so many stores."""
+
+    target: Piece | Picked
+    source: Piece | Picked
+    after: int
+
+
+_CUT = (
+    "firsts = range(0, shape[0], rows)",
+    "return [(first, min(first + rows, shape[0])) for first in firsts]",
+)
+
+
+@dataclass
+class GatherReader(Reader):
+    """A reader that knows pieces and tables as well."""
+
+    in_piece: bool = False
+    moves: list[Moved] = field(default_factory=list)
+    refused: list[tuple[Term, Term]] = field(default_factory=list)
+    bounds: list[Term] = field(default_factory=list)
+
+    def call(self, name: str, *arguments: object) -> object:
+        """Return what a function of the module returns; it may do what a piece may not."""
+        outside, self.in_piece = self.in_piece, False
+        result = super().call(name, *arguments)
+        self.in_piece = outside
+        return result
+
+    def _statement(self, statement: ast.stmt, names: Names) -> Returned | None:
+        match statement:
+            case ast.For(
+                target=ast.Tuple(elts=[ast.Name(id=first), ast.Name(id=past)]),
+                iter=ast.Call(func=ast.Name(id="_pieces")) as call,
+                body=body,
+                orelse=[],
+            ):
+                if self._value(call, names) != Pieces() or self.in_piece:
+                    raise Meaningless("pieces are not taken one after the other")
+                for name in assigned([statement]):
+                    names.pop(name, None)
+                self.in_piece, stores = True, len(self.meaning.stores)
+                result = self._run(body, {**names, first: FIRST, past: PAST})
+                if result is not None or len(self.meaning.stores) > stores:
+                    raise Meaningless("a piece is not simply moved")
+                self.in_piece = False
+                return None
+            case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                place = self._picked(target, names)
+                if isinstance(place, Piece | Picked):
+                    source = self._value(value, names)
+                    if not isinstance(source, Piece | Picked):
+                        raise Meaningless("a piece is filled")
+                    self.moves.append(Moved(place, source, len(self.meaning.stores)))
+                    return None
+            case ast.Expr(value=ast.Call(func=ast.Name(id="_refuse_outside"))) if self.in_piece:
+                return super()._statement(statement, names)
+        if self.in_piece:
+            raise Meaningless("a piece is not simply moved")
+        return super()._statement(statement, names)
+
+    def _picked(self, node: ast.Subscript, names: Names) -> object:
+        """A piece of an array, the slots that a table names, or nothing of this kind."""
+        match node.slice:
+            case ast.Slice(lower=ast.expr() as low, upper=ast.expr() as high, step=None) if (
+                self.in_piece and isinstance(low, ast.Name) and isinstance(high, ast.Name)
+            ):
+                if (self._term(low, names), self._term(high, names)) == (FIRST, PAST):
+                    array = self._array(node.value, names)
+                    if not (array.covers and same(array.shape[0], self.extents[0])):
+                        raise Meaningless("another array is cut into pieces")
+                    return Piece(array)
+            case ast.Call(func=ast.Name(id="_offsets")):
+                table, array = self._value(node.slice, names), self._array(node.value, names)
+                if not isinstance(table, Table) or len(array.shape) != 1 or not array.covers:
+                    raise Meaningless("slots are picked from no flat buffer")
+                return Picked(array, table)
+        return None
+
+    def _subscript(self, node: ast.Subscript, names: Names) -> object:
+        found = self._picked(node, names)
+        return super()._subscript(node, names) if found is None else found
+
+    def _call(self, call: ast.Call, names: Names) -> object:
+        match ast.unparse(call.func), call.args, [ast.unparse(each) for each in call.keywords]:
+            case "int", [ast.Call() as product], [] if ast.unparse(product.func) == "np.prod":
+                shape = self._value(product.args[0], names)
+                if [ast.unparse(each) for each in product.keywords] != ["dtype=object"]:
+                    raise Meaningless("a product that may overflow")
+                if isinstance(shape, Tuple) and len(product.args) == 1:
+                    return size(shape.items)  # type: ignore[arg-type]
+            case "np.arange", [past], ["dtype=np.int64"]:
+                return Run(0, self._term(past, names))
+            case "np.arange", [first, past], ["dtype=np.int64"]:
+                return Run(self._term(first, names), self._term(past, names))
+            case ("np.minimum" | "np.maximum") as word, [left, right], []:
+                both = (self._term(left, names), self._term(right, names))
+                return self._extreme(word[3:6], *both)
+            case "np.broadcast_to", [ast.Call() as entries, shape], []:
+                return self._table(entries, self._value(shape, names), names)
+        return super()._call(call, names)
+
+    def _method(self, owner: object, name: str, nodes: Sequence[ast.expr], names: Names) -> object:
+        if isinstance(owner, Run) and name == "reshape":
+            return self._along(owner, [self._value(each, names) for each in nodes])
+        return super()._method(owner, name, nodes, names)
+
+    def _along(self, run: Run, shape: list[object]) -> Term:
+        """A run along one axis stands for the index along it."""
+        if len(shape) == 1 and isinstance(shape[0], Tuple):
+            shape = list(shape[0].items)
+        axes = [number for number, extent in enumerate(shape) if extent == -1]
+        if len(shape) != len(self.extents) or len(axes) != 1 or shape.count(1) != len(shape) - 1:
+            raise Meaningless("a run lies along no axis")
+        (axis,) = axes
+        whole = (0, self.extents[axis]) if axis else (FIRST, PAST)
+        if not (run.low == whole[0] and same(run.high, whole[1])):
+            raise Meaningless("a run does not go over its axis")
+        return self.indices[axis]
+
+    def _table(self, entries: ast.Call, shape: object, names: Names) -> Table:
+        words = [ast.unparse(each) for each in entries.keywords]
+        if (ast.unparse(entries.func), words) != ("np.asarray", ["dtype=np.int64"]):
+            raise Meaningless("a table is made of something else")
+        wanted = Tuple((less(PAST, FIRST), *self.extents[1:]))
+        if shape != wanted or len(entries.args) != 1:
+            raise Meaningless("a table has another shape")
+        return Table(self._term(entries.args[0], names))
+
+    def _function(self, name: str, values: list[object]) -> object:
+        if name == "_pieces":
+            return self._pieces(values)
+        return super()._function(name, values)
+
+    def _pieces(self, values: list[object]) -> Pieces:
+        """What bounds are asked for is read; how the axis is cut has to be as it always is."""
+        function = self.functions.get("_pieces")
+        if function is None or values != [Tuple(self.extents)]:
+            raise Meaningless("pieces of something else than the shape")
+        names: Names = {"shape": values[0]}
+        *before, rows = function.body[:-2] or function.body
+        if [each.arg for each in function.args.args] != ["shape"] or tuple(
+            map(ast.unparse, function.body[-2:])
+        ) != _CUT:
+            raise Meaningless("the first axis is cut in another way")
+        for statement in before:
+            match statement:
+                case ast.For(
+                    target=ast.Name(id=name),
+                    iter=ast.Tuple(elts=bounds),
+                    body=[ast.If(test=test, body=[ast.Raise()], orelse=[])],
+                    orelse=[],
+                ):
+                    if ast.unparse(test) != f"not -2 ** 63 < {name} < 2 ** 63":
+                        raise Meaningless("bounds are not asked to fit 64 bits")
+                    self.bounds += [self._term(each, names) for each in bounds]
+                case ast.Assign() | ast.Expr():
+                    self._run([statement], names)
+                case _:
+                    raise Meaningless("`_pieces` does something else")
+        if not {"min", "max", "range"}.isdisjoint(names):
+            raise Meaningless("the first axis is cut in another way")
+        match rows:
+            case ast.Assign(targets=[ast.Name(id="rows")], value=value):
+                divided = _at_least_one(value)
+                match divided:
+                    case ast.BinOp(left=ast.Constant(value=int()), op=ast.FloorDiv(), right=each):
+                        self._term(_at_least_one(each), names)
+                        return Pieces()
+        raise Meaningless("a piece may have no rows")
+
+    def _support(self, name: str, values: list[object]) -> object:
+        match name, values:
+            case "_refuse_outside", [Table(term), buffer] if self.in_piece:
+                if isinstance(buffer, int | str | tuple) and not isinstance(buffer, bool):
+                    self.refused.append((term, buffer))
+                    if self.meaning.stores or self.moves:
+                        raise Meaningless("offsets are refused after something was written")
+                    return None
+        return super()._support(name, values)
+
+
+def _at_least_one(node: ast.expr) -> ast.expr:
+    """``max(1, value)``: returns the value."""
+    match node:
+        case ast.Call(func=ast.Name(id="max"), args=[ast.Constant(value=1), value], keywords=[]):
+            return value
+    raise Meaningless("a piece may have no rows")
