@@ -23,13 +23,16 @@ if TYPE_CHECKING:
         Report,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         formula,
+        from_notation,
         generate,
         library,
         library_module,
         library_names,
         load,
+        notations,
         parse,
         prove,
+        to_notation,
     )
     from layoutdsl.claims import Claim, Module
     from layoutdsl.formula import Formula
@@ -51,13 +54,16 @@ __all__ = [
     "__version__",
     "compile",
     "formula",
+    "from_notation",
     "generate",
     "library",
     "library_module",
     "library_names",
     "load",
+    "notations",
     "parse",
     "prove",
+    "to_notation",
 ]
 
 _ELSEWHERE = {

@@ -27,10 +27,10 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     **dict.fromkeys(READING, (2, MEANING | READING)),
     **dict.fromkeys(FORMULA, (2, MEANING | READING | FORMULA)),
     **dict.fromkeys(SYNTAX, (2, SOURCE)),
-    **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION)),
+    **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION | {"notation"})),
+    "notation": (3, CORE | SYNTAX | {"scope"}),
     "prove": (4, CORE | FORMULA),
     "codegen": (4, CORE | FORMULA),
-    "notation": (4, CORE | SYNTAX),
     "show": (4, CORE),
     "shelf": (4, CORE | SYNTAX | ELABORATION),
     "api": (5, CORE | FORMULA | {"shelf", "prove", "codegen", "notation", "show"}),
@@ -47,7 +47,7 @@ KNOWS_NOTHING = {"source", "resources", "expr"}
 
 # Packages, and the rooms that may import them.
 PACKAGES = {
-    "lark": SYNTAX,
+    "lark": SYNTAX | {"notation"},
     "sympy": FORMULA | {"prove"},
     "z3": {"prove"},
     "click": {"cli"},

@@ -1,0 +1,107 @@
+"""What most notations have in common: axes cut into blocks, the pieces in an order of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from layoutdsl.bounds import ONE, reach, simplify
+from layoutdsl.digits import times
+from layoutdsl.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
+from layoutdsl.model import Axis
+from layoutdsl.scope import fault
+from layoutdsl.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of an axis: a block of ``size`` elements, or with ``None`` all the rest."""
+
+    axis: int
+    size: Expr | None
+
+
+def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordinate, ...]:
+    """Return the coordinates of pieces, most major first.
+
+    Of the pieces of one axis, the last holds the lowest digit of its index, as in ``16c`` of
+    ``nChw16c``.
+    """
+    below: dict[int, Expr] = {}
+    found: list[Coordinate] = []
+    for piece in reversed(pieces):
+        divisor = below.get(piece.axis, ONE)
+        found.append(coordinate(axes, digit(axes[piece.axis].name, divisor, piece.size)))
+        if piece.size is not None:
+            below[piece.axis] = times(divisor, piece.size)
+    return tuple(reversed(found))
+
+
+def digit(axis: str, divisor: Expr, radix: Expr | None) -> Expr:
+    """Return ``index / divisor % radix``; without a radix, the most major digit."""
+    value: Expr = Index(axis)
+    if divisor != ONE:
+        value = FloorDiv(value, divisor)
+    return value if radix is None else Mod(value, radix)
+
+
+def coordinate(axes: Sequence[Axis], value: Expr, extent: Expr | None = None) -> Coordinate:
+    """Return a coordinate with its natural extent, or with a declared one.
+
+    Raises:
+        ValueError: no extent follows from the value.
+    """
+    bound = reach(value, {axis.name: axis.extent for axis in axes})
+    if bound is None:
+        raise ValueError("no extent follows from the value")
+    natural = simplify(bound.high)
+    if extent is None or simplify(extent) == natural:
+        return Coordinate(value, natural)
+    return Coordinate(value, simplify(extent), declared=True)
+
+
+def axes_or(
+    given: tuple[Axis, ...] | None, names: Sequence[str], text: Span, what: str
+) -> tuple[Axis, ...]:
+    """Return the axes as declared, or with the names that the notation gives them.
+
+    Args:
+        given: what the declaration says, or ``None``.
+        names: of the notation's own axes.
+        text: where the axes are spoken of.
+        what: the text, for the message: "the tag".
+
+    Raises:
+        Fault: there are more or fewer axes than the text speaks of.
+    """
+    if given is None:
+        return tuple(Axis(name, Extent(name.upper())) for name in names)
+    if len(given) != len(names):
+        message = f"{what} has {_axes(len(names))}, the layout {len(given)}"
+        raise fault("L403", message, text)
+    return given
+
+
+def _axes(count: int) -> str:
+    return f"{count} axis" if count == 1 else f"{count} axes"
+
+
+def with_extents(axes: tuple[Axis, ...], extents: Sequence[Expr], text: Span) -> tuple[Axis, ...]:
+    """Return the axes with the extents that the text fixes.
+
+    Raises:
+        Fault: a declared extent is another number.
+    """
+    found: list[Axis] = []
+    for axis, extent in zip(axes, extents, strict=True):
+        match axis.extent, extent:
+            case Constant(declared), Constant(fixed) if declared != fixed:
+                message = f"axis `{axis.name}` has {declared} elements, the text says {fixed}"
+                raise fault("L403", message, text)
+            case Constant(), Extent():
+                found.append(axis)
+            case _, Constant() | Extent():
+                found.append(Axis(axis.name, extent))
+            case _:
+                raise ValueError("an extent is a number or a name")
+    return tuple(found)
