@@ -14,7 +14,7 @@ HOUSE = Path(layoutdsl.__file__).parent
 
 # Room: the floor it is on, and the rooms that it may know; a room may always know itself.
 SOURCE = {"source", "resources"}
-MEANING = {"expr", "model", "bounds", "claims"}
+MEANING = {"expr", "model", "bounds", "claims", "strided"}
 READING = {"digits", "inverse"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
