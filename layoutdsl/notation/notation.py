@@ -20,6 +20,7 @@ from layoutdsl.scope import Fault, did_you_mean, fault
 from layoutdsl.source import LayoutError, Source, Span
 
 MOST_LETTERS = 100
+MOST_PARENTHESES = 50
 MOST_CHARACTERS = 4096
 """Characters of one text in another notation."""
 
@@ -105,10 +106,22 @@ def read(name: str, text: Span, axes: tuple[Axis, ...] | None, at: Span) -> Read
     if len(text.text) > MOST_CHARACTERS:
         message = f"this text has {len(text.text)} characters, at most {MOST_CHARACTERS}"
         raise fault("L103", message, Span(text.source, text.start, text.start + 1))
+    _refuse_depth(text)
     try:
         return notation(name).read(text, axes)
     except LayoutError as found:
         raise Fault(found.diagnostics[0]) from None
+
+
+def _refuse_depth(text: Span) -> None:
+    """Readers recurse into parentheses, and have to come out again."""
+    depth = 0
+    for place, character in enumerate(text.text):
+        depth += (character in "([{<") - (character in ")]}>")
+        if depth > MOST_PARENTHESES:
+            message = f"parentheses are nested more than {MOST_PARENTHESES} deep"
+            start = text.start + place
+            raise fault("L104", message, Span(text.source, start, start + 1))
 
 
 def read_text(name: str, text: str) -> Reading:
