@@ -12,6 +12,11 @@ from layoutdsl.model import Axis
 from layoutdsl.scope import fault
 from layoutdsl.source import Span
 
+MOST_PIECES = 64
+MOST_DIGITS = 18
+MOST_ELEMENTS = 2**62
+"""Bounds of a text: its axes and blocks, the digits of a number, the elements of all blocks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -35,6 +40,28 @@ def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordina
         if piece.size is not None:
             below[piece.axis] = times(divisor, piece.size)
     return tuple(reversed(found))
+
+
+def refuse_many(count: int, text: Span) -> None:
+    """Raise a fault where a text has more pieces than a list may have coordinates."""
+    if count > MOST_PIECES:
+        raise fault("L103", f"this text has {count} axes and blocks, at most {MOST_PIECES}", text)
+
+
+def number(written: Span) -> int:
+    """Return the number that the digits stand for; a fault where there are too many of them."""
+    if len(written.text) > MOST_DIGITS:
+        raise fault("L103", f"this number has more than {MOST_DIGITS} digits", written)
+    return int(written.text)
+
+
+def refuse_huge(sizes: Sequence[tuple[int, Span]]) -> None:
+    """Raise a fault at the block with which all blocks together hold too many elements."""
+    elements = 1
+    for size, at in sizes:
+        elements *= size
+        if elements > MOST_ELEMENTS:
+            raise fault("L405", "the blocks hold more than 2**62 elements together", at)
 
 
 def digit(axis: str, divisor: Expr, radix: Expr | None) -> Expr:
