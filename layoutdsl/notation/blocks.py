@@ -9,13 +9,14 @@ from layoutdsl.bounds import ONE, reach, simplify
 from layoutdsl.digits import times
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
 from layoutdsl.model import Axis
+from layoutdsl.notation.notation import MOST_LETTERS
 from layoutdsl.scope import fault
 from layoutdsl.source import Span
 
 MOST_PIECES = 64
 MOST_DIGITS = 18
 MOST_ELEMENTS = 2**62
-"""Bounds of a text: its axes and blocks, the digits of a number, the elements of all blocks."""
+"""Bounds of a text: its axes and blocks, digits of a number, and elements of all blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,12 @@ def refuse_many(count: int, text: Span) -> None:
     """Raise a fault where a text has more pieces than a list may have coordinates."""
     if count > MOST_PIECES:
         raise fault("L103", f"this text has {count} axes and blocks, at most {MOST_PIECES}", text)
+
+
+def refuse_long_name(name: Span) -> None:
+    """Raise a fault where a name has more letters than one of the language may have."""
+    if len(name.text) > MOST_LETTERS:
+        raise fault("L103", f"this name has more than {MOST_LETTERS} letters", name)
 
 
 def number(written: Span) -> int:
