@@ -20,8 +20,8 @@ def up(extent: int) -> int:
     return (extent + 3) // 4
 
 
-# Kind, the width and height of the image, and the element of a lane, from the document; the rows and
-# columns of the kernels where its table is wrong. An element outside the tensor is padding.
+# Kind, the width and height of the image, and the element of a lane, from the document; the rows
+# and columns of the kernels where its table is wrong. An element outside the tensor is padding.
 KERNELS = {
     "in_out_channel": (
         lambda s: (up(s.c) * s.w, s.n * s.h),
