@@ -90,7 +90,7 @@ def to_notation(layout: Layout, notation: str) -> str:
     """Return the text of a layout in another notation.
 
     >>> to_notation(library("NCHW16c"), "onednn")
-    'aBcd16b'
+    'nChw16c'
 
     Raises:
         ValueError: there is no such notation, or the layout cannot be written in it; says why.

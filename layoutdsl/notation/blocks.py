@@ -9,8 +9,14 @@ from layoutdsl.bounds import ONE, reach, simplify
 from layoutdsl.digits import times
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
 from layoutdsl.model import Axis
+from layoutdsl.notation.notation import MOST_LETTERS
 from layoutdsl.scope import fault
 from layoutdsl.source import Span
+
+MOST_PIECES = 64
+MOST_DIGITS = 18
+MOST_ELEMENTS = 2**62
+"""Bounds of a text: its axes and blocks, digits of a number, and elements of all blocks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,34 @@ def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordina
         if piece.size is not None:
             below[piece.axis] = times(divisor, piece.size)
     return tuple(reversed(found))
+
+
+def refuse_many(count: int, text: Span) -> None:
+    """Raise a fault where a text has more pieces than a list may have coordinates."""
+    if count > MOST_PIECES:
+        raise fault("L103", f"this text has {count} axes and blocks, at most {MOST_PIECES}", text)
+
+
+def refuse_long_name(name: Span) -> None:
+    """Raise a fault where a name has more letters than one of the language may have."""
+    if len(name.text) > MOST_LETTERS:
+        raise fault("L103", f"this name has more than {MOST_LETTERS} letters", name)
+
+
+def number(written: Span) -> int:
+    """Return the number that the digits stand for; a fault where there are too many of them."""
+    if len(written.text) > MOST_DIGITS:
+        raise fault("L103", f"this number has more than {MOST_DIGITS} digits", written)
+    return int(written.text)
+
+
+def refuse_huge(sizes: Sequence[tuple[int, Span]]) -> None:
+    """Raise a fault at the block with which all blocks together hold too many elements."""
+    elements = 1
+    for size, at in sizes:
+        elements *= size
+        if elements > MOST_ELEMENTS:
+            raise fault("L405", "the blocks hold more than 2**62 elements together", at)
 
 
 def digit(axis: str, divisor: Expr, radix: Expr | None) -> Expr:

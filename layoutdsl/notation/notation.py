@@ -138,7 +138,7 @@ def read_text(name: str, text: str) -> Reading:
         found = read(name, whole, None, whole)
     except Fault as reason:
         raise LayoutError(reason.diagnostic) from None
-    called = re.sub(r"\W+", "_", f"{name}_{text}", flags=re.ASCII).strip("_")[:MOST_LETTERS]
+    called = re.sub(r"\W+", "_", f"{name} {text}", flags=re.ASCII).strip("_")[:MOST_LETTERS]
     return replace(found, layout=replace(found.layout, name=called))
 
 

@@ -1,8 +1,8 @@
 """oneDNN's format tags: ``aBcd16b``, ``nChw16c``, ``OIhw4i16o4i``.
 
 One letter for each axis from the most major, capital where blocks of the axis follow; then blocks,
-the last moving fastest. ``a`` to ``l`` name the axes in their order. The other names stand for axes
-by a rule of their own, told apart by the letters of the tag (`_FAMILIES`).
+the last moving fastest. Padding is zero. ``a`` to ``l`` name the axes in their order; other letters
+say what the axes mean, and their order is the library's (`_MEANINGS`).
 
 Source: oneDNN Developer Guide, "Understanding Memory Formats" and "dnnl_format_tag_t".
 """
@@ -15,32 +15,43 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.bounds import ONE
 from layoutdsl.expr import Constant
 from layoutdsl.model import Axis, FillValue, Layout
-from layoutdsl.notation.blocks import Piece, axes_or, coordinates
-from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.notation.places import (
-    Place,
-    block,
-    places,
-    refuse_fill,
-    refuse_padded,
-    refuse_range,
-    refuse_start,
+from layoutdsl.notation.blocked import blocked
+from layoutdsl.notation.blocks import (
+    Piece,
+    axes_or,
+    coordinates,
+    number,
+    refuse_huge,
+    refuse_many,
 )
+from layoutdsl.notation.notation import Notes, Reading, Unwritable
+from layoutdsl.notation.places import refuse_fill
 from layoutdsl.scope import fault
-from layoutdsl.source import Span
+from layoutdsl.source import Source, Span
 from layoutdsl.syntax.reading import tree
 
 ABOUT = "oneDNN format tags"
 EXAMPLE = "nChw16c"
 
 LETTERS = "abcdefghijkl"
-"""The axes in their order, where a tag does not say what they mean."""
+"""The axes in their order, where a tag does not say what they mean; there are no more of them."""
 
-_FAMILIES = ("ncdhw", "goidhw", "tnc", "ldigo", "ldio", "ldgoi", "ldgo", "ldgi", "ldoi", "x", "nc")
-"""Letters of tags that say what the axes mean, in the order of the tensor's axes."""
+_ACTIVATIONS = ("x", "nc", "ncw", "nchw", "ncdhw", "tn", "tnc", "ldnc")
+_WEIGHTS = ("oi", "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw", "ldio", "ldigo", "ldgo")
+_MEANINGS = {frozenset(letters): letters for letters in (*_ACTIVATIONS, *_WEIGHTS)}
+"""The axes in their order, by the letters that a tag has."""
+
+_MISPRINTS = {
+    "gIOhw2i8o16i2o": "gOIhw2i8o16i2o",
+    "gIOdhw2i8o16i2o": "gOIdhw2i8o16i2o",
+    "OhwI24o": "Ohwi24o",
+    "OhwI32o": "Ohwi32o",
+    "gOhwI24o": "gOhwi24o",
+    "gOhwI32o": "gOhwi32o",
+}
+"""Names of the library that do not say what it lets them stand for, and names that do."""
 
 _SPELLING = {"LETTER": "a letter", "INT": "a block size"}
 
@@ -56,14 +67,16 @@ class _Letter:
 
 def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     """Return the layout of a tag; `Notation.read` says what is raised."""
-    if text.text.strip() in ("any", "undef"):
-        message = f"`{text.text.strip()}` leaves the layout open"
+    tag = text.text.strip()
+    if tag in ("any", "undef"):
+        message = f"`{tag}` leaves the layout open"
         raise fault("L407", message, text, help="name the tag that the primitive chose")
-    letters = _letters(text)
+    mended = _MISPRINTS.get(tag)
+    letters = _letters(text if mended is None else Span(Source("tag", mended), 0, len(mended)))
     outer = [each for each in letters if each.size is None]
     _refuse_wrong_letters(letters, outer)
     order = _axis_order(outer, text)
-    found = axes_or(axes, order, text, f"the tag `{text.text}`")
+    found = axes_or(axes, order, text, f"the tag `{tag}`")
     pieces = [
         Piece(order.index(each.name.lower()), None if each.size is None else Constant(each.size))
         for each in letters
@@ -76,87 +89,77 @@ def _letters(text: Span) -> list[_Letter]:
     for each in tree("onednn", text, "L401", _SPELLING).children:
         if isinstance(each, Tree):
             size, letter = cast("list[Token]", each.children)
-            found.append(_Letter(str(letter), int(size), _span(text, size, letter)))
+            found.append(_Letter(str(letter), number(_at(text, size)), _at(text, size, letter)))
         else:
-            found.append(_Letter(str(each), None, _span(text, each, each)))
+            found.append(_Letter(str(each), None, _at(text, each)))
+    refuse_many(len(found), text)
     return found
 
 
-def _span(text: Span, first: Token, last: Token) -> Span:
-    return Span(text.source, text.start + (first.start_pos or 0), text.start + (last.end_pos or 0))
+def _at(text: Span, first: Token, last: Token | None = None) -> Span:
+    end = (last or first).end_pos or 0
+    return Span(text.source, text.start + (first.start_pos or 0), text.start + end)
 
 
-def _axis_order(outer: list[_Letter], text: Span) -> list[str]:
+def _axis_order(outer: list[_Letter], text: Span) -> str:
     """Return the letters of the tag in the order of the tensor's axes."""
-    used = [each.name.lower() for each in outer]
-    if set(used) == set(LETTERS[: len(set(used))]):
-        return sorted(set(used))
-    for family in _FAMILIES:
-        if set(used) <= set(family):
-            return [letter for letter in family if letter in used]
-    strange = next((e for e in outer if e.name.lower() not in "abcdefghijklmnotwx"), outer[0])
-    hint = f"the axes are {LETTERS[0]} to {LETTERS[len(outer) - 1]}, or {', '.join(_FAMILIES[:3])}"
+    used = frozenset(each.name.lower() for each in outer)
+    if used == frozenset(LETTERS[: len(used)]):
+        return LETTERS[: len(used)]
+    if used in _MEANINGS:
+        return _MEANINGS[used]
+    known = frozenset(LETTERS).union(*_MEANINGS)
+    strange = next((each for each in outer if each.name.lower() not in known), None)
+    count = f"a to {LETTERS[len(used) - 1]}" if 1 < len(used) <= len(LETTERS) else LETTERS[0]
+    near = [letters for letters in _MEANINGS.values() if len(letters) == len(used)]
     raise fault(
-        "L404", f"the letters of `{text.text}` name no axes together", strange.span, help=hint
+        "L404",
+        f"the letters of `{text.text.strip()}` name no axes together",
+        strange.span if strange is not None else text,
+        help=f"{len(used)} axes are {', '.join([count, *near])}" if len(used) <= 12 else None,
     )
 
 
 def _refuse_wrong_letters(letters: list[_Letter], outer: list[_Letter]) -> None:
     seen = Counter[str]()
-    blocked = {each.name.lower() for each in letters if each.size is not None}
+    blocks = [each for each in letters if each.size is not None]
+    cut = {each.name.lower() for each in blocks}
     for each in outer:
         name = each.name.lower()
         seen[name] += 1
         if seen[name] > 1:
             raise fault("L404", f"the letter `{each.name}` is there twice", each.span)
-        if each.name.isupper() != (name in blocked):
+        if each.name.isupper() != (name in cut):
             other = name if each.name.isupper() else name.upper()
             why = "no block of it follows" if each.name.isupper() else "a block of it follows"
             raise fault("L404", f"`{each.name}` should be `{other}`: {why}", each.span)
-    for each in letters:
-        if each.size is not None and each.name not in seen:
+    for each in blocks:
+        if each.name not in seen:
             message = f"`{each.name}` is not an axis of the tag"
             hint = f"write `{each.size}{each.name.lower()}`" if each.name.isupper() else None
             raise fault("L404", message, each.span, help=hint)
         if each.size is not None and each.size < 2:
             raise fault("L405", "a block has 2 elements or more", each.span)
+    refuse_huge([(each.size or 1, each.span) for each in blocks])
 
 
 def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  tags say nothing beyond
-    """Return the tag of a layout, its axes called ``a``, ``b`` and on."""
-    refuse_start(layout)
-    refuse_range(layout)
+    """Return the tag of a layout.
+
+    Axes whose names are those of the library, such as n, c, h, w, keep them; all others are called
+    ``a``, ``b`` and on.
+    """
     if layout.rank > len(LETTERS):
         raise Unwritable(f"a tag has {len(LETTERS)} axes at most, the layout has {layout.rank}")
-    found = places(layout)
-    refuse_padded(found, layout)
-    outer, inner = _outer(layout, found), _inner(found)
-    if inner:
+    found = blocked(layout)
+    if found.blocks:
         refuse_fill(layout, FillValue(0))
-    blocked = {LETTERS[each.axis] for each in inner}
-    names = [LETTERS[each.axis] for each in outer]
-    head = "".join(name.upper() if name in blocked else name for name in names)
-    return head + "".join(f"{block(each)}{LETTERS[each.axis]}" for each in inner)
+    cut = {axis for axis, _ in found.blocks}
 
+    def spelled(names: str) -> str:
+        head = "".join(names[k].upper() if k in cut else names[k] for k in found.order)
+        return head + "".join(f"{size}{names[axis]}" for axis, size in found.blocks)
 
-def _outer(layout: Layout, found: tuple[Place, ...]) -> list[Place]:
-    outer = [each for each in found if each.radix is None]
-    lost = set(range(layout.rank)) - {each.axis for each in outer}
-    if lost:
-        name = layout.axes[min(lost)].name
-        raise Unwritable(f"the digits of `{name}` end at a block, and tags have no such axis")
-    if any(each.radix is not None for each in found[: len(outer)]):
-        raise Unwritable("a block stands before the most major digit of an axis")
-    return outer
-
-
-def _inner(found: tuple[Place, ...]) -> list[Place]:
-    """The blocks; those of one axis have to come from the most major down."""
-    inner = [each for each in found if each.radix is not None]
-    below: dict[int, int] = {}
-    for each in reversed(inner):
-        reached = Constant(below.get(each.axis, ONE.value))
-        if each.divisor != reached:
-            raise Unwritable("the blocks of an axis do not stand in their order")
-        below[each.axis] = reached.value * block(each)
-    return inner
+    names = "".join(axis.name for axis in layout.axes)
+    meant = len(names) == layout.rank and _MEANINGS.get(frozenset(names)) == names
+    return spelled(names) if meant and spelled(names) not in _MISPRINTS else spelled(LETTERS)
