@@ -25,13 +25,16 @@ if TYPE_CHECKING:
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         cost,
         formula,
+        from_notation,
         generate,
         library,
         library_module,
         library_names,
         load,
+        notations,
         parse,
         prove,
+        to_notation,
     )
     from layoutdsl.claims import Claim, Module, TableClaim
     from layoutdsl.formula import Formula
@@ -58,13 +61,16 @@ __all__ = [
     "compile",
     "cost",
     "formula",
+    "from_notation",
     "generate",
     "library",
     "library_module",
     "library_names",
     "load",
+    "notations",
     "parse",
     "prove",
+    "to_notation",
 ]
 
 _ELSEWHERE = {

@@ -56,6 +56,7 @@ __all__ = [
     "cost",
     "family_of",
     "formula",
+    "from_notation",
     "generate",
     "left_over",
     "lemma_files",
@@ -66,6 +67,7 @@ __all__ = [
     "load",
     "missing_solver",
     "narrowed",
+    "notations",
     "parse",
     "pick",
     "pick_table",
@@ -75,8 +77,46 @@ __all__ = [
     "record",
     "subjects",
     "timed_checks",
+    "to_notation",
     "write_files",
 ]
+
+
+def notations() -> tuple[str, ...]:
+    """Return the names of the notations that layouts are read from and written in."""
+    from layoutdsl.notation.notation import NAMES
+
+    return NAMES
+
+
+def from_notation(notation: str, text: str) -> Layout:
+    """Return the layout that a text in another notation stands for.
+
+    >>> from_notation("onednn", "aBcd16b").offset((1, 17, 2, 3), (2, 20, 3, 4))
+    753
+
+    Raises:
+        LayoutError: there is no such notation, or the text is not in it.
+    """
+    from layoutdsl.notation.notation import read_text
+
+    return read_text(notation, text).layout
+
+
+def to_notation(layout: Layout, notation: str) -> str:
+    """Return the text of a layout in another notation.
+
+    >>> to_notation(library("NCHW16c"), "onednn")
+    'nChw16c'
+
+    Raises:
+        ValueError: there is no such notation, or the layout cannot be written in it; says why.
+    """
+    from layoutdsl.notation.notation import write
+
+    if notation not in notations():
+        raise ValueError(f"there is no notation `{notation}`; known are {', '.join(notations())}")
+    return write(notation, layout)
 
 
 def formula(layout: Layout) -> Formula:

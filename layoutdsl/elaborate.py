@@ -30,6 +30,7 @@ from layoutdsl.rules import (
     counted,
     element_of,
     fill_of,
+    foreign,
     gap,
     on_axes_of,
     refuse_domain,
@@ -160,6 +161,8 @@ class _Elaborator:
         }
         if isinstance(declaration.body, ast.Reference):
             return self._alias(declaration, declaration.body, parameters)
+        if isinstance(declaration.body, ast.Foreign):
+            return self._foreign(declaration, declaration.body, parameters)
         axes = self._axes(declaration)
         scope = scope_of(axes, parameters)
         coordinates = tuple(map(scope.coordinate, declaration.body.places))
@@ -167,6 +170,15 @@ class _Elaborator:
         rank = declaration.body.chunk_rank
         layout = Layout(declaration.name.text, axes, coordinates, rank, parameters=opened)
         return self._with_clauses(layout, declaration, scope)
+
+    def _foreign(
+        self, declaration: ast.LayoutDecl, body: ast.Foreign, parameters: Mapping[str, Expr]
+    ) -> Layout:
+        axes = None if declaration.axes is None else self._axes(declaration)
+        found = foreign(body, axes)
+        taken = tuple(each for each in parameters if each not in found.parameters)
+        layout = replace(found, name=declaration.name.text, parameters=(*found.parameters, *taken))
+        return self._with_clauses(layout, declaration, scope_of(layout.axes, parameters))
 
     def _axes(self, declaration: ast.LayoutDecl) -> tuple[Axis, ...]:
         if declaration.axes is None:
@@ -283,7 +295,7 @@ class _Elaborator:
     def _look_for_gaps(self, declaration: ast.LayoutDecl, layout: Layout | None) -> None:
         """Report digits that can tell no large extent apart, unless a claim refutes the layout."""
         body = declaration.body
-        if layout is None or layout.name in self._refuted or isinstance(body, ast.Reference):
+        if layout is None or layout.name in self._refuted or not isinstance(body, ast.Coordinates):
             return
         found = network(layout)
         if not isinstance(found, NotDigits) or found.kind not in ("gap", "unused"):
@@ -345,12 +357,18 @@ class _Elaborator:
                 raise fault("L304", message, reference.span, help=hint)
 
     def _equality(
-        self, right: ast.Reference | ast.Coordinates | ast.Expression, layout: Layout, scope: Scope
+        self,
+        right: ast.Reference | ast.Coordinates | ast.Foreign | ast.Expression,
+        layout: Layout,
+        scope: Scope,
     ) -> claims.Predicate:
         if isinstance(right, ast.Coordinates):
             places = tuple(map(scope.coordinate, right.places))
             body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
             return claims.EqualsLayout(replace(body, name=print_body(right), start=Constant(0)))
+        if isinstance(right, ast.Foreign):
+            read = replace(foreign(right, None), name=print_body(right))
+            return claims.EqualsLayout(on_axes_of(layout, read, right.span))
         if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
             right = ast.Reference(right, (), right.span)
         if isinstance(right, ast.Reference):

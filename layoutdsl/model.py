@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import index as as_integer
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from layoutdsl.conditions import Box, Condition, Operator, all_hold, pieces, volume
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Interval, evaluate, horner, text
@@ -89,6 +89,22 @@ class FillZeroPoint:
 Fill: TypeAlias = FillValue | FillAny | FillZeroPoint
 
 
+class Strided(Protocol):
+    """An array as numpy and its like describe it; strides are in bytes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How far apart two elements are, in bytes, along each axis."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+
+
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How a tensor lies in a buffer.
@@ -125,6 +141,26 @@ class Layout:
         """The extents and parameters that a shape gives values to, in order, each once."""
         names = [axis.extent.name for axis in self.axes if isinstance(axis.extent, Extent)]
         return tuple(dict.fromkeys((*names, *self.parameters)))
+
+    @staticmethod
+    def of(array: Strided) -> Layout:
+        """Return how an array lies in memory, from its first element on; its extents are fixed.
+
+        >>> Layout.of(np.zeros((2, 3), "f4").T).offset((2, 1), (3, 2))
+        5
+
+        Raises:
+            ValueError: strides are negative or no multiple of an element, or two elements share a
+                slot.
+        """
+        from layoutdsl import strided
+
+        strides = []
+        for number, stride in enumerate(array.strides):
+            if stride % array.itemsize:
+                raise ValueError(f"stride {number} is {stride} bytes, no multiple of an element")
+            strides.append(stride // array.itemsize)
+        return strided.of(array.shape, strides, "array")
 
     def bind(self, shape: Shape) -> dict[str, int]:
         """Return the value of every extent and parameter.

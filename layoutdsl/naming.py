@@ -28,7 +28,7 @@ class Extension:
     depth: int = 1
 
 
-Written = ast.Reference | ast.Coordinates | ast.Expression
+Written = ast.Reference | ast.Coordinates | ast.Foreign | ast.Expression
 
 
 def with_names(scope: Scope, right: Written, names: tuple[ast.Definition, ...]) -> Scope:
@@ -113,7 +113,7 @@ def _names(expression: ast.Expression) -> Iterator[ast.Name]:
 
 def _expressions(right: Written) -> tuple[ast.Expression, ...]:
     match right:
-        case ast.Reference():
+        case ast.Reference() | ast.Foreign():
             return ()
         case ast.Coordinates(places):
             return _of_places(places)

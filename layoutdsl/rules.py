@@ -157,6 +157,17 @@ def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     )
 
 
+def foreign(body: ast.Foreign, axes: tuple[Axis, ...] | None) -> Layout:
+    """Return the layout that a text in another notation stands for.
+
+    Raises:
+        Fault, LayoutError: there is no such notation, or the text is not in it.
+    """
+    from layoutdsl.notation.notation import read
+
+    return read(body.notation.text, body.place, axes, body.notation.span).layout
+
+
 def fill_of(clause: ast.FillClause) -> Fill:
     """Return what a `fill` clause says."""
     match clause.value:

@@ -14,7 +14,7 @@ HOUSE = Path(layoutdsl.__file__).parent
 
 # Room: the floor it is on, and the rooms that it may know; a room may always know itself.
 SOURCE = {"source", "resources"}
-MEANING = {"expr", "conditions", "search", "model", "table", "bounds", "bits", "claims"}
+MEANING = {"expr", "conditions", "search", "model", "strided", "table", "bounds", "bits", "claims"}
 READING = {"digits", "steps", "sums", "twisted", "twists", "inverse", "inference"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
@@ -27,11 +27,11 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     **dict.fromkeys(READING, (2, MEANING | READING)),
     **dict.fromkeys(FORMULA, (2, MEANING | READING | FORMULA)),
     **dict.fromkeys(SYNTAX, (2, SOURCE)),
-    **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION)),
+    **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION | {"notation"})),
+    "notation": (3, CORE | SYNTAX | {"scope"}),
     "prove": (4, CORE | FORMULA),
     "validate": (4, MEANING | {"prove"}),
     "codegen": (4, CORE | FORMULA),
-    "notation": (4, CORE | SYNTAX),
     "show": (4, CORE),
     "shelf": (4, CORE | SYNTAX | ELABORATION),
     "padding": (5, CORE | {"prove"}),
@@ -59,7 +59,7 @@ KNOWS_NOTHING = {"source", "resources", "expr"}
 
 # Packages, and the rooms that may import them.
 PACKAGES = {
-    "lark": SYNTAX,
+    "lark": SYNTAX | {"notation"},
     "sympy": FORMULA | {"prove"},
     "z3": {"prove"},
     "cvc5": {"prove"},

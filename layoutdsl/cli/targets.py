@@ -93,13 +93,16 @@ def _bare(name: str) -> str:
 
 
 def target(written: str) -> Target:
-    """Return what ``FILE:NAME``, ``FILE``, ``-`` or the name of a library layout stands for."""
+    """Return what ``FILE:NAME``, ``FILE``, ``-``, a library name or ``onednn:TAG`` stands for."""
     written = written.removeprefix(SHIELD)
     if written == "-" or written.startswith("-:"):
         return Target(_standard_input(), "-", written[2:] or None)
     if not written:
         raise Failure(Exit.USAGE, "a name is missing: of a file, or of a layout of the library")
     if not _readable(written):
+        word, colon, foreign = written.partition(":")
+        if colon and _is_notation(word):
+            return _foreign(word, foreign)
         path, colon, name = written.rpartition(":")
         if colon and not path:
             hint = f"write `{name}` for a layout of the library" if name else None
@@ -122,6 +125,22 @@ def targets_of(written: tuple[str, ...]) -> tuple[Target, ...]:
     from layoutdsl.api import library_families
 
     return tuple(Target(family, "", None) for family in library_families())
+
+
+def _is_notation(word: str) -> bool:
+    from layoutdsl.api import notations
+
+    return word in notations()
+
+
+def _foreign(notation: str, written: str) -> Target:
+    from layoutdsl.api import from_notation
+    from layoutdsl.claims import Module
+    from layoutdsl.show.declaration import declaration
+
+    layout = from_notation(notation, written)
+    module = Module(notation, {layout.name: layout}, (), {layout.name: declaration(layout)})
+    return Target(module, f"{notation}:{written}", None)
 
 
 def _readable(path: str) -> bool:

@@ -103,6 +103,16 @@ class Coordinates:
 
 
 @dataclass(frozen=True, slots=True)
+class Foreign:
+    """``onednn "aBcd16b"``: a layout in another notation; ``place`` is inside the quotes."""
+
+    notation: Name
+    text: str
+    place: Span = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class FillClause:
     """``fill 0``, ``fill any`` or ``fill zero_point``."""
 
@@ -163,7 +173,7 @@ class LayoutDecl:
     name: Name
     parameters: tuple[Name, ...]
     axes: tuple[AxisDecl, ...] | None
-    body: Coordinates | Reference
+    body: Coordinates | Reference | Foreign
     clauses: tuple[Clause, ...]
     span: Span = field(compare=False, repr=False)
 
@@ -213,9 +223,9 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Equals:
-    """Equality with a layout, with a list of coordinates, or with a formula for the offset."""
+    """Equality with a layout, in whatever notation, or with a formula for the offset."""
 
-    right: Reference | Coordinates | Expression
+    right: Reference | Coordinates | Foreign | Expression
     names: tuple[Definition, ...] = ()
 
 

@@ -130,8 +130,20 @@ class Builder:
         given = None if extent is None else self._atom(_tokens(extent)[0])
         return ast.AxisDecl(self._name(cast("Token", name)), given)
 
-    def _body(self, tree: Branch) -> ast.Coordinates | ast.Reference:
-        return self._coordinates(tree) if tree.data == "coordinates" else self._reference(tree)
+    def _body(self, tree: Branch) -> ast.Coordinates | ast.Reference | ast.Foreign:
+        match tree.data:
+            case "coordinates":
+                return self._coordinates(tree)
+            case "foreign":
+                return self._foreign(tree)
+            case _:
+                return self._reference(tree)
+
+    def _foreign(self, tree: Branch) -> ast.Foreign:
+        notation, quoted = _tokens(tree)
+        whole = self._span(quoted)
+        inside = Span(self._source, whole.start + 1, whole.end - 1)
+        return ast.Foreign(self._name(notation), inside.text, inside, self._span(tree))
 
     def _coordinates(self, tree: Branch) -> ast.Coordinates:
         major, minor = tree.children
@@ -200,7 +212,7 @@ class Builder:
             case "equals":
                 right, *names = _branches(tree)
                 given = tuple(self._definition(each) for each in _branches(*names))
-                if right.data in ("coordinates", "reference"):
+                if right.data in ("coordinates", "reference", "foreign"):
                     return ast.Equals(self._body(right), given)
                 return ast.Equals(self._expression(right), given)
             case "fits" | "offsets_fit":

@@ -89,10 +89,12 @@ def _atom(atom: ast.Name | ast.Number) -> str:
     return atom.text if isinstance(atom, ast.Name) else str(atom.value)
 
 
-def print_body(body: ast.Coordinates | ast.Reference) -> str:
-    """Return a list of coordinates, or a layout by name with its arguments."""
+def print_body(body: ast.Coordinates | ast.Reference | ast.Foreign) -> str:
+    """Return a list of coordinates, a layout by name, or one in another notation."""
     if isinstance(body, ast.Reference):
         return _reference(body)
+    if isinstance(body, ast.Foreign):
+        return f'{body.notation.text} "{body.text}"'
     places = list(map(print_place, body.places))
     if body.chunk_rank is None:
         return f"[{', '.join(places)}]"
@@ -136,7 +138,7 @@ def _predicate(predicate: ast.Predicate) -> str:
         case ast.Sound():
             return ""
         case ast.Equals(right, names):
-            if isinstance(right, ast.Reference | ast.Coordinates):
+            if isinstance(right, ast.Reference | ast.Coordinates | ast.Foreign):
                 written = print_body(right)
             else:
                 written = print_expression(right)

@@ -1,0 +1,141 @@
+"""What most notations have in common: axes cut into blocks, the pieces in an order of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from layoutdsl.bounds import ONE, reach, simplify
+from layoutdsl.digits import times
+from layoutdsl.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
+from layoutdsl.model import Axis
+from layoutdsl.notation.notation import MOST_LETTERS
+from layoutdsl.scope import fault
+from layoutdsl.source import Span
+
+MOST_PIECES = 64
+MOST_DIGITS = 18
+MOST_ELEMENTS = 2**62
+"""Bounds of a text: its axes and blocks, digits of a number, and elements of all blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of an axis: a block of ``size`` elements, or with ``None`` all the rest."""
+
+    axis: int
+    size: Expr | None
+
+
+def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordinate, ...]:
+    """Return the coordinates of pieces, most major first.
+
+    Of the pieces of one axis, the last holds the lowest digit of its index, as in ``16c`` of
+    ``nChw16c``.
+    """
+    below: dict[int, Expr] = {}
+    found: list[Coordinate] = []
+    for piece in reversed(pieces):
+        divisor = below.get(piece.axis, ONE)
+        found.append(coordinate(axes, digit(axes[piece.axis].name, divisor, piece.size)))
+        if piece.size is not None:
+            below[piece.axis] = times(divisor, piece.size)
+    return tuple(reversed(found))
+
+
+def refuse_many(count: int, text: Span) -> None:
+    """Raise a fault where a text has more pieces than a list may have coordinates."""
+    if count > MOST_PIECES:
+        raise fault("L103", f"this text has {count} axes and blocks, at most {MOST_PIECES}", text)
+
+
+def refuse_long_name(name: Span) -> None:
+    """Raise a fault where a name has more letters than one of the language may have."""
+    if len(name.text) > MOST_LETTERS:
+        raise fault("L103", f"this name has more than {MOST_LETTERS} letters", name)
+
+
+def number(written: Span) -> int:
+    """Return the number that the digits stand for; a fault where there are too many of them."""
+    if len(written.text) > MOST_DIGITS:
+        raise fault("L103", f"this number has more than {MOST_DIGITS} digits", written)
+    return int(written.text)
+
+
+def refuse_huge(sizes: Sequence[tuple[int, Span]]) -> None:
+    """Raise a fault at the block with which all blocks together hold too many elements."""
+    elements = 1
+    for size, at in sizes:
+        elements *= size
+        if elements > MOST_ELEMENTS:
+            raise fault("L405", "the blocks hold more than 2**62 elements together", at)
+
+
+def digit(axis: str, divisor: Expr, radix: Expr | None) -> Expr:
+    """Return ``index / divisor % radix``; without a radix, the most major digit."""
+    value: Expr = Index(axis)
+    if divisor != ONE:
+        value = FloorDiv(value, divisor)
+    return value if radix is None else Mod(value, radix)
+
+
+def coordinate(axes: Sequence[Axis], value: Expr, extent: Expr | None = None) -> Coordinate:
+    """Return a coordinate with its natural extent, or with a declared one.
+
+    Raises:
+        ValueError: no extent follows from the value.
+    """
+    bound = reach(value, {axis.name: axis.extent for axis in axes})
+    if bound is None:
+        raise ValueError("no extent follows from the value")
+    natural = simplify(bound.high)
+    if extent is None or simplify(extent) == natural:
+        return Coordinate(value, natural)
+    return Coordinate(value, simplify(extent), declared=True)
+
+
+def axes_or(
+    given: tuple[Axis, ...] | None, names: Sequence[str], text: Span, what: str
+) -> tuple[Axis, ...]:
+    """Return the axes as declared, or with the names that the notation gives them.
+
+    Args:
+        given: what the declaration says, or ``None``.
+        names: of the notation's own axes.
+        text: where the axes are spoken of.
+        what: the text, for the message: "the tag".
+
+    Raises:
+        Fault: there are more or fewer axes than the text speaks of.
+    """
+    if given is None:
+        return tuple(Axis(name, Extent(name.upper())) for name in names)
+    if len(given) != len(names):
+        message = f"{what} has {_axes(len(names))}, the layout {len(given)}"
+        raise fault("L403", message, text)
+    return given
+
+
+def _axes(count: int) -> str:
+    return f"{count} axis" if count == 1 else f"{count} axes"
+
+
+def with_extents(axes: tuple[Axis, ...], extents: Sequence[Expr], text: Span) -> tuple[Axis, ...]:
+    """Return the axes with the extents that the text fixes.
+
+    Raises:
+        Fault: a declared extent is another number.
+    """
+    found: list[Axis] = []
+    for axis, extent in zip(axes, extents, strict=True):
+        match axis.extent, extent:
+            case Constant(declared), Constant(fixed) if declared != fixed:
+                message = f"axis `{axis.name}` has {declared} elements, the text says {fixed}"
+                raise fault("L403", message, text)
+            case Constant(), Extent():
+                found.append(axis)
+            case _, Constant() | Extent():
+                found.append(Axis(axis.name, extent))
+            case _:
+                raise ValueError("an extent is a number or a name")
+    return tuple(found)

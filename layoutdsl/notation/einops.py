@@ -1,0 +1,208 @@
+"""einops' rearrangements: ``n (co ci) h w -> n co h w ci, ci=16``.
+
+The left side names the axes of the tensor, an axis in parentheses by the pieces it is cut into, the
+first moving slowest; the right side is the packed array, and parentheses there make one coordinate
+of several pieces. All sizes but one of every axis are given, and blocks divide their axis: the
+layout is defined only where they do.
+
+Source: einops documentation, `einops.rearrange`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import cast
+
+from lark import Token, Tree
+
+from layoutdsl.bounds import ONE
+from layoutdsl.expr import Constant, Coordinate, Expr, Extent, MixedRadix, Mod
+from layoutdsl.model import Axis, Condition, FillAny, Layout
+from layoutdsl.notation import einops_text
+from layoutdsl.notation.blocks import axes_or, coordinate, digit, with_extents
+from layoutdsl.notation.notation import Notes, Reading
+from layoutdsl.scope import fault
+from layoutdsl.source import Span
+from layoutdsl.syntax.reading import tree
+
+ABOUT = "einops rearrangements"
+EXAMPLE = "n (co ci) h w -> n co h w ci, ci=16"
+
+MOST_DIGITS = 18
+_SPELLING = {"NAME": "a name", "INT": "a number"}
+
+Branch = Tree[Token]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A name of the left side: which digit of which axis it is."""
+
+    axis: int
+    divisor: int
+    size: int | None
+    whole: bool
+
+
+def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
+    """Return the layout of a rearrangement; see `Notation.read` for errors."""
+    return Reading(_Reader(text).layout(tree("einops", text, "L401", _SPELLING), axes))
+
+
+def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  nothing is said beyond
+    """Return the rearrangement that packs a tensor."""
+    return einops_text.write(layout)
+
+
+class _Reader:
+    """Reads one text."""
+
+    def __init__(self, text: Span) -> None:
+        self._text = text
+
+    def _span(self, token: Token) -> Span:
+        start = self._text.start
+        return Span(self._text.source, start + (token.start_pos or 0), start + (token.end_pos or 0))
+
+    def _number(self, token: Token) -> int:
+        if len(token) > MOST_DIGITS:
+            message = f"this number has more than {MOST_DIGITS} digits"
+            raise fault("L103", message, self._span(token))
+        if int(token) < 1:
+            raise fault("L405", "a size is at least 1", self._span(token))
+        return int(token)
+
+    def layout(self, branch: Branch, given: tuple[Axis, ...] | None) -> Layout:
+        left, right, *sizes = cast("list[Branch]", branch.children)
+        known = self._sizes(sizes)
+        entries = [self._entry(each) for each in cast("list[Branch]", left.children)]
+        self._refuse_repeats([token for entry in entries for token in entry])
+        axes = axes_or(given, _axis_names(entries), self._text, "the left side")
+        pieces: dict[str, _Piece] = {}
+        extents: list[Expr] = []
+        where: list[Condition] = []
+        for number, entry in enumerate(entries):
+            found, extent = self._cut(number, entry, known)
+            pieces |= found
+            extents.append(axes[number].extent if extent is None else Constant(extent))
+            block = prod(each.size or 1 for each in found.values())
+            if extent is None and block > 1:
+                where += self._divisible(axes[number].extent, block)
+        self._refuse_unknown_sizes(sizes, pieces)
+        axes = with_extents(axes, extents, self._text)
+        places = self._places(axes, cast("list[Branch]", right.children), pieces)
+        return Layout("rearranged", axes, places, fill=FillAny(), where=tuple(where))
+
+    def _divisible(self, extent: Expr, block: int) -> list[Condition]:
+        match extent:
+            case Constant(number) if number % block:
+                raise fault("L405", f"blocks of {block} do not divide {number}", self._text)
+            case Extent():
+                return [Condition(Mod(extent, Constant(block)), "==", Constant(0))]
+        return []
+
+    def _sizes(self, sizes: list[Branch]) -> dict[str, int]:
+        known: dict[str, int] = {}
+        for each in sizes:
+            name, number = cast("list[Token]", each.children)
+            if str(name) in known:
+                raise fault("L404", f"the size of `{name}` is given twice", self._span(name))
+            known[str(name)] = self._number(number)
+        return known
+
+    def _refuse_unknown_sizes(self, sizes: list[Branch], pieces: dict[str, _Piece]) -> None:
+        for each in sizes:
+            name = cast("Token", each.children[0])
+            if str(name) not in pieces:
+                raise fault("L404", f"`{name}` is not on the left side", self._span(name))
+
+    def _entry(self, branch: Branch) -> list[Token]:
+        inside = branch.children[0]
+        if isinstance(inside, Token):
+            return [inside]
+        return [each for each in inside.children if isinstance(each, Token)]
+
+    def _refuse_repeats(self, tokens: list[Token]) -> None:
+        seen: set[str] = set()
+        for token in tokens:
+            if token.type == "INT" and str(token) != "1":
+                hint = "give it a name, and its size after the comma"
+                raise fault("L404", "only 1 stands for itself", self._span(token), help=hint)
+            if token.type == "NAME" and str(token) in seen:
+                raise fault("L404", f"`{token}` is there twice", self._span(token))
+            seen.add(str(token))
+
+    def _cut(
+        self, axis: int, entry: list[Token], known: dict[str, int]
+    ) -> tuple[dict[str, _Piece], int | None]:
+        """Return the pieces of an axis, and its extent where all sizes are given."""
+        names = [token for token in entry if token.type == "NAME"]
+        open_ = [token for token in names if str(token) not in known]
+        if len(open_) > 1:
+            message = f"the sizes of `{open_[0]}` and `{open_[1]}` are both open"
+            raise fault("L404", message, self._span(open_[1]), help=f"add `, {open_[1]}=16`")
+        if open_ and open_[0] != names[0]:
+            message = f"the size of the block `{open_[0]}` is open"
+            hint = f"give `{open_[0]}`, and leave `{names[0]}` open"
+            raise fault("L404", message, self._span(open_[0]), help=hint)
+        found: dict[str, _Piece] = {}
+        below = 1
+        for token in reversed(names):
+            size = known.get(str(token))
+            found[str(token)] = _Piece(axis, below, size, whole=token == names[0])
+            below *= size or 1
+        return found, None if open_ else below
+
+    def _places(
+        self, axes: tuple[Axis, ...], entries: list[Branch], pieces: dict[str, _Piece]
+    ) -> tuple[Coordinate, ...]:
+        tokens = [token for entry in entries for token in self._entry(entry)]
+        self._refuse_repeats(tokens)
+        names = {str(token) for token in tokens if token.type == "NAME"}
+        for token in tokens:
+            if token.type == "NAME" and str(token) not in pieces:
+                raise fault("L404", f"`{token}` is not on the left side", self._span(token))
+        lost = [name for name in pieces if name not in names]
+        if lost:
+            raise fault("L404", f"`{lost[0]}` is not on the right side", self._text)
+        places: list[Coordinate] = []
+        for entry in entries:
+            parts = tuple(self._place(axes, token, pieces) for token in self._entry(entry))
+            if len(parts) == 1:
+                places.append(parts[0])
+            elif parts:
+                places.append(coordinate(axes, MixedRadix(parts)))
+            else:
+                places.append(Coordinate(Constant(0), ONE))
+        return tuple(places) or (Coordinate(Constant(0), ONE),)
+
+    def _place(self, axes: tuple[Axis, ...], token: Token, pieces: dict[str, _Piece]) -> Coordinate:
+        if token.type == "INT":
+            return Coordinate(Constant(0), ONE)
+        piece = pieces[str(token)]
+        axis = axes[piece.axis]
+        if isinstance(axis.extent, Constant) and axis.extent.value == 1:
+            return Coordinate(Constant(0), ONE)
+        radix = None if piece.whole else Constant(piece.size or 1)
+        return coordinate(axes, digit(axis.name, Constant(piece.divisor), radix))
+
+
+def _axis_names(entries: list[list[Token]]) -> list[str]:
+    """Name every axis: after its only piece, after what its pieces begin with, or by its number."""
+    names: list[str] = []
+    for number, entry in enumerate(entries):
+        words = [str(token).lower() for token in entry if token.type == "NAME"]
+        name = words[0] if len(words) == 1 else _common(words)
+        taken = not name.isidentifier() or name[0] == "_" or name in names
+        names.append(f"d{number}" if taken else name)
+    return names
+
+
+def _common(words: list[str]) -> str:
+    letters = list[str]()
+    for column in zip(*words, strict=False):
+        if len(set(column)) > 1:
+            break
+        letters.append(column[0])
+    return "".join(letters)

@@ -1,0 +1,202 @@
+"""A layout as MLIR writes it: attributes of `linalg.pack`, an affine map, or strides."""
+
+from __future__ import annotations
+
+from layoutdsl.bounds import ZERO, product, reach
+from layoutdsl.digits import same
+from layoutdsl.expr import (
+    Add,
+    CeilDiv,
+    Constant,
+    Expr,
+    Extent,
+    FloorDiv,
+    Index,
+    Mod,
+    Mul,
+    Sub,
+    extents,
+    text,
+)
+from layoutdsl.model import Condition, FillAny, FillValue, Layout
+from layoutdsl.notation.notation import Notes, Unwritable
+from layoutdsl.notation.places import (
+    Place,
+    block,
+    opened,
+    places,
+    refuse_fill,
+    refuse_padded,
+    refuse_range,
+    refuse_start,
+)
+from layoutdsl.notation.tvm_text import plain
+
+_LEVEL = {Add: 1, Sub: 1, Mul: 2, FloorDiv: 2, CeilDiv: 2, Mod: 2}
+_SYMBOL = {Add: "+", Sub: "-", Mul: "*", FloorDiv: "floordiv", CeilDiv: "ceildiv", Mod: "mod"}
+
+
+def write(layout: Layout, notes: Notes) -> str:
+    """Return the form that the layout was read from, else the first that can say it.
+
+    Raises:
+        Unwritable: MLIR has no text for it.
+    """
+    forms = {"pack": _pack, "map": _map, "strides": _strides, "memref": _memref}
+    asked = notes.get("form")
+    if asked in forms:
+        return forms[asked](layout)
+    reasons: list[str] = []
+    for form in (_pack, _map, _strides):
+        try:
+            return form(layout)
+        except Unwritable as reason:
+            reasons.append(str(reason))
+    names = ("linalg.pack", "an affine map", "strides")
+    told = (f"as {name}: {reason}" for name, reason in zip(names, reasons, strict=True))
+    raise Unwritable("; ".join(told))
+
+
+def _pack(layout: Layout) -> str:
+    refuse_start(layout)
+    if layout.parameters:
+        raise Unwritable(f"its parameter `{layout.parameters[0]}` has no number")
+    found = places(layout)
+    refuse_padded(found, layout)
+    outer = [each for each in found if each.radix is None]
+    tiles = [each for each in found if each.radix is not None]
+    if any(each.radix is not None for each in found[: len(outer)]):
+        raise Unwritable("a tile stands before an outer dimension")
+    if len({each.axis for each in tiles}) < len(tiles):
+        name = layout.axes[_twice(tiles)].name
+        raise Unwritable(f"`{name}` is cut twice")
+    order = [each.axis for each in outer]
+    order = [n for n in range(layout.rank) if n not in order] + order
+    words = [
+        f"outer_dims_perm={_list(order)}",
+        f"inner_dims_pos={_list([each.axis for each in tiles])}",
+        f"inner_tiles={_list([block(each) for each in tiles])}",
+    ]
+    if _divides(layout, tiles):
+        return " ".join(words)
+    refuse_range(layout)
+    match layout.fill:
+        case FillValue(value):
+            return " ".join([*words, f"padding_value({value})"])
+    raise Unwritable("its padding holds no number, and a ragged tile needs one")
+
+
+def _twice(tiles: list[Place]) -> int:
+    axes = [each.axis for each in tiles]
+    return next(axis for number, axis in enumerate(axes) if axis in axes[:number])
+
+
+def _divides(layout: Layout, tiles: list[Place]) -> bool:
+    """Whether every tile divides its dimension, and nothing else narrows the range."""
+    needed: list[Condition] = []
+    for each in tiles:
+        match layout.axes[each.axis].extent:
+            case Constant(extent):
+                if extent % block(each):
+                    return False
+            case extent:
+                needed.append(Condition(Mod(extent, Constant(block(each))), "==", ZERO))
+    return set(needed) == set(layout.where)
+
+
+def _list(numbers: list[int]) -> str:
+    return f"[{', '.join(map(str, numbers))}]"
+
+
+def _map(layout: Layout) -> str:
+    refuse_start(layout)
+    refuse_range(layout)
+    _refuse_filled(layout)
+    axes = {axis.name: axis.extent for axis in layout.axes}
+    names = {name: f"d{number}" for number, name in enumerate(axes)}
+    names |= {name: f"s{number}" for number, name in enumerate(layout.parameters)}
+    values: list[str] = []
+    for each in layout.coordinates:
+        bound = reach(each.value, axes)
+        if bound is None or not same(bound.high, each.extent):
+            raise Unwritable(f"`{text(each.value)}` has the declared extent `{text(each.extent)}`")
+        spoken = extents(each.value) - set(layout.parameters)
+        if spoken:
+            raise Unwritable(f"`{text(each.value)}` speaks of the extent `{min(spoken)}`")
+        values.append(_affine(plain(each.value), names))
+    symbols = [names[name] for name in layout.parameters]
+    head = f"({', '.join(names[name] for name in axes)})"
+    head += f"[{', '.join(symbols)}]" if symbols else ""
+    return f"affine_map<{head} -> ({', '.join(values)})>"
+
+
+def _refuse_filled(layout: Layout) -> None:
+    elements = product(tuple(axis.extent for axis in layout.axes))
+    if not same(elements, product(tuple(each.extent for each in layout.coordinates))):
+        refuse_fill(layout, FillAny())
+
+
+def _affine(value: Expr, names: dict[str, str], outer: int = 0) -> str:
+    match value:
+        case Index(name) | Extent(name):
+            return names[name]
+        case Constant(number):
+            return str(number)
+        case Add() | Sub() | Mul() | FloorDiv() | CeilDiv() | Mod():
+            level, symbol = _LEVEL[type(value)], _SYMBOL[type(value)]
+            one = _affine(value.left, names, level)
+            body = f"{one} {symbol} {_affine(value.right, names, level + 1)}"
+            return f"({body})" if level < outer else body
+        case _:
+            raise Unwritable(f"`{text(value)}` is not affine")
+
+
+def _strides(layout: Layout) -> str:
+    numbers = _in_elements(layout)
+    offset = "" if layout.start == ZERO else f", offset: {text(layout.start)}"
+    return f"strided<{_list(numbers)}{offset}>"
+
+
+def _memref(layout: Layout) -> str:
+    if layout.element is None:
+        raise Unwritable("it names no element type")
+    shape = "".join(
+        f"{text(axis.extent) if isinstance(axis.extent, Constant) else '?'}x"
+        for axis in layout.axes
+    )
+    values: list[Expr] = [Index(axis.name) for axis in layout.axes]
+    if not layout.axes:
+        values = [Constant(0)]
+    in_order = layout.start == ZERO and [each.value for each in layout.coordinates] == values
+    if in_order and not any(each.declared for each in layout.coordinates) and not layout.where:
+        return f"memref<{shape}{layout.element.name}>"
+    return f"memref<{shape}{layout.element.name}, {_strides(layout)}>"
+
+
+def _in_elements(layout: Layout) -> list[int]:
+    """Return the stride of each axis; extents stay below the strides outside of theirs."""
+    _refuse_filled(layout)
+    if not isinstance(layout.start, Constant):
+        raise Unwritable(f"it starts at the offset `{text(layout.start)}`")
+    strides = {axis.name: 1 for axis in layout.axes}
+    needed: set[Condition] = set()
+    reached = 1
+    extents_ = {axis.name: axis.extent for axis in layout.axes}
+    wide = opened(layout.coordinates)
+    for number, each in enumerate(reversed(wide)):
+        match each.value:
+            case Index(name) if name in strides:
+                strides[name] = reached
+                if number < len(wide) - 1 and isinstance(extents_[name], Extent):
+                    needed.add(Condition(extents_[name], "<=", each.extent))
+            case Constant(0):
+                pass
+            case _:
+                raise Unwritable(f"`{text(each.value)}` is no index, and strides move indices")
+        if number < len(wide) - 1:
+            if not isinstance(each.extent, Constant):
+                raise Unwritable(f"the extent `{text(each.extent)}` is no number")
+            reached *= each.extent.value
+    if needed != set(layout.where):
+        raise Unwritable("its range is not the one that its strides allow")
+    return list(strides.values())

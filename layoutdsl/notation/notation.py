@@ -1,0 +1,151 @@
+"""The notations by name, and what each of them has to offer.
+
+A notation is a module of this folder with
+
+* ``ABOUT``: one line on who writes it, and ``EXAMPLE``: one of its texts;
+* ``read(text, axes)``: the layout that a text stands for;
+* ``write(layout, notes)``: the text of a layout.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from typing import Protocol, cast
+
+from layoutdsl.model import Axis, Layout
+from layoutdsl.scope import Fault, did_you_mean, fault
+from layoutdsl.source import LayoutError, Source, Span
+
+MOST_LETTERS = 100
+MOST_PARENTHESES = 50
+MOST_CHARACTERS = 4096
+"""Characters of one text in another notation."""
+
+Notes = Mapping[str, str]
+"""What a text says that is no part of the meaning, such as XLA's memory space, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a text says: the layout, and what its notation says beyond it."""
+
+    layout: Layout
+    notes: Notes = field(default_factory=dict)
+
+
+class Unwritable(ValueError):  # noqa: N818  an answer, not an error of ours
+    """A layout has no text in a notation; says why, after "cannot be written in tvm: "."""
+
+
+class Notation(Protocol):
+    """What the module of a notation has to offer."""
+
+    ABOUT: str
+    EXAMPLE: str
+
+    def read(self, text: Span, axes: tuple[Axis, ...] | None) -> Reading:
+        """Return what a text says.
+
+        Args:
+            text: of the notation, a part of a source.
+            axes: as the declaration names them; ``None`` for those of the notation. An extent that
+                the text fixes replaces one that is only a name.
+
+        Raises:
+            Fault: the text is not in the notation, or does not fit the axes.
+            LayoutError: the text is not in the grammar of the notation.
+        """
+
+    def write(self, layout: Layout, notes: Notes) -> str:
+        """Return the text of a layout.
+
+        Raises:
+            Unwritable: there is none.
+        """
+
+
+_MODULES: Mapping[str, str] = {
+    "htp": "htp",
+    "xla": "xla",
+    "onednn": "onednn",
+    "tvm": "tvm",
+    "cute": "cute",
+    "mlir": "mlir",
+    "mace": "mace",
+    "einops": "einops",
+    "numpy": "strides",
+}
+
+NAMES: tuple[str, ...] = tuple(_MODULES)
+"""The notations that can be read and written."""
+
+
+def notation(name: str) -> Notation:
+    """Return a notation by name; one of `NAMES`."""
+    return cast("Notation", import_module(f"layoutdsl.notation.{_MODULES[name]}"))
+
+
+def read(name: str, text: Span, axes: tuple[Axis, ...] | None, at: Span) -> Reading:
+    """Return what a text of the notation ``name`` says.
+
+    Args:
+        name: of the notation.
+        text: a part of a source.
+        axes: as the declaration names them, or ``None``.
+        at: where the name of the notation stands.
+
+    Raises:
+        Fault: there is no such notation, or the text is not in it, or does not fit the axes.
+    """
+    if name not in _MODULES:
+        hint = did_you_mean(name, NAMES) or f"known are {', '.join(NAMES)}"
+        raise fault("L402", f"there is no notation `{name}`", at, help=hint)
+    if len(text.text) > MOST_CHARACTERS:
+        message = f"this text has {len(text.text)} characters, at most {MOST_CHARACTERS}"
+        raise fault("L103", message, Span(text.source, text.start, text.start + 1))
+    _refuse_depth(text)
+    try:
+        return notation(name).read(text, axes)
+    except LayoutError as found:
+        raise Fault(found.diagnostics[0]) from None
+
+
+def _refuse_depth(text: Span) -> None:
+    """Readers recurse into parentheses, and have to come out again."""
+    depth = 0
+    for place, character in enumerate(text.text):
+        depth += (character in "([{<") - (character in ")]}>")
+        if depth > MOST_PARENTHESES:
+            message = f"parentheses are nested more than {MOST_PARENTHESES} deep"
+            start = text.start + place
+            raise fault("L104", message, Span(text.source, start, start + 1))
+
+
+def read_text(name: str, text: str) -> Reading:
+    """Return what a text that stands alone says, with the axes of its notation.
+
+    The layout is called after the text: `onednn_aBcd16b`.
+
+    Raises:
+        LayoutError: there is no such notation, or the text is not in it.
+    """
+    source = Source(f"<{name}>", text)
+    whole = Span(source, 0, len(text))
+    try:
+        found = read(name, whole, None, whole)
+    except Fault as reason:
+        raise LayoutError(reason.diagnostic) from None
+    called = re.sub(r"\W+", "_", f"{name} {text}", flags=re.ASCII).strip("_")[:MOST_LETTERS]
+    return replace(found, layout=replace(found.layout, name=called))
+
+
+def write(name: str, layout: Layout, notes: Notes | None = None) -> str:
+    """Return the text of a layout in the notation ``name``, one of `NAMES`.
+
+    Raises:
+        Unwritable: there is none.
+    """
+    return notation(name).write(layout, notes or {})

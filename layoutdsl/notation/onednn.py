@@ -1,0 +1,165 @@
+"""oneDNN's format tags: ``aBcd16b``, ``nChw16c``, ``OIhw4i16o4i``.
+
+One letter for each axis from the most major, capital where blocks of the axis follow; then blocks,
+the last moving fastest. Padding is zero. ``a`` to ``l`` name the axes in their order; other letters
+say what the axes mean, and their order is the library's (`_MEANINGS`).
+
+Source: oneDNN Developer Guide, "Understanding Memory Formats" and "dnnl_format_tag_t".
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import cast
+
+from lark import Token, Tree
+
+from layoutdsl.expr import Constant
+from layoutdsl.model import Axis, FillValue, Layout
+from layoutdsl.notation.blocked import blocked
+from layoutdsl.notation.blocks import (
+    Piece,
+    axes_or,
+    coordinates,
+    number,
+    refuse_huge,
+    refuse_many,
+)
+from layoutdsl.notation.notation import Notes, Reading, Unwritable
+from layoutdsl.notation.places import refuse_fill
+from layoutdsl.scope import fault
+from layoutdsl.source import Source, Span
+from layoutdsl.syntax.reading import tree
+
+ABOUT = "oneDNN format tags"
+EXAMPLE = "nChw16c"
+
+LETTERS = "abcdefghijkl"
+"""The axes in their order, where a tag does not say what they mean; there are no more of them."""
+
+_ACTIVATIONS = ("x", "nc", "ncw", "nchw", "ncdhw", "tn", "tnc", "ldnc")
+_WEIGHTS = ("oi", "oiw", "oihw", "oidhw", "goiw", "goihw", "goidhw", "ldio", "ldigo", "ldgo")
+_MEANINGS = {frozenset(letters): letters for letters in (*_ACTIVATIONS, *_WEIGHTS)}
+"""The axes in their order, by the letters that a tag has."""
+
+_MISPRINTS = {
+    "gIOhw2i8o16i2o": "gOIhw2i8o16i2o",
+    "gIOdhw2i8o16i2o": "gOIdhw2i8o16i2o",
+    "OhwI24o": "Ohwi24o",
+    "OhwI32o": "Ohwi32o",
+    "gOhwI24o": "gOhwi24o",
+    "gOhwI32o": "gOhwi32o",
+}
+"""Names of the library that do not say what it lets them stand for, and names that do."""
+
+_SPELLING = {"LETTER": "a letter", "INT": "a block size"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Letter:
+    """A letter of the tag with its place; ``size`` where it is a block."""
+
+    name: str
+    size: int | None
+    span: Span
+
+
+def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
+    """Return the layout of a tag; `Notation.read` says what is raised."""
+    tag = text.text.strip()
+    if tag in ("any", "undef"):
+        message = f"`{tag}` leaves the layout open"
+        raise fault("L407", message, text, help="name the tag that the primitive chose")
+    mended = _MISPRINTS.get(tag)
+    letters = _letters(text if mended is None else Span(Source("tag", mended), 0, len(mended)))
+    outer = [each for each in letters if each.size is None]
+    _refuse_wrong_letters(letters, outer)
+    order = _axis_order(outer, text)
+    found = axes_or(axes, order, text, f"the tag `{tag}`")
+    pieces = [
+        Piece(order.index(each.name.lower()), None if each.size is None else Constant(each.size))
+        for each in letters
+    ]
+    return Reading(Layout("tag", found, coordinates(found, pieces), fill=FillValue(0)))
+
+
+def _letters(text: Span) -> list[_Letter]:
+    found: list[_Letter] = []
+    for each in tree("onednn", text, "L401", _SPELLING).children:
+        if isinstance(each, Tree):
+            size, letter = cast("list[Token]", each.children)
+            found.append(_Letter(str(letter), number(_at(text, size)), _at(text, size, letter)))
+        else:
+            found.append(_Letter(str(each), None, _at(text, each)))
+    refuse_many(len(found), text)
+    return found
+
+
+def _at(text: Span, first: Token, last: Token | None = None) -> Span:
+    end = (last or first).end_pos or 0
+    return Span(text.source, text.start + (first.start_pos or 0), text.start + end)
+
+
+def _axis_order(outer: list[_Letter], text: Span) -> str:
+    """Return the letters of the tag in the order of the tensor's axes."""
+    used = frozenset(each.name.lower() for each in outer)
+    if used == frozenset(LETTERS[: len(used)]):
+        return LETTERS[: len(used)]
+    if used in _MEANINGS:
+        return _MEANINGS[used]
+    known = frozenset(LETTERS).union(*_MEANINGS)
+    strange = next((each for each in outer if each.name.lower() not in known), None)
+    count = f"a to {LETTERS[len(used) - 1]}" if 1 < len(used) <= len(LETTERS) else LETTERS[0]
+    near = [letters for letters in _MEANINGS.values() if len(letters) == len(used)]
+    raise fault(
+        "L404",
+        f"the letters of `{text.text.strip()}` name no axes together",
+        strange.span if strange is not None else text,
+        help=f"{len(used)} axes are {', '.join([count, *near])}" if len(used) <= 12 else None,
+    )
+
+
+def _refuse_wrong_letters(letters: list[_Letter], outer: list[_Letter]) -> None:
+    seen = Counter[str]()
+    blocks = [each for each in letters if each.size is not None]
+    cut = {each.name.lower() for each in blocks}
+    for each in outer:
+        name = each.name.lower()
+        seen[name] += 1
+        if seen[name] > 1:
+            raise fault("L404", f"the letter `{each.name}` is there twice", each.span)
+        if each.name.isupper() != (name in cut):
+            other = name if each.name.isupper() else name.upper()
+            why = "no block of it follows" if each.name.isupper() else "a block of it follows"
+            raise fault("L404", f"`{each.name}` should be `{other}`: {why}", each.span)
+    for each in blocks:
+        if each.name not in seen:
+            message = f"`{each.name}` is not an axis of the tag"
+            hint = f"write `{each.size}{each.name.lower()}`" if each.name.isupper() else None
+            raise fault("L404", message, each.span, help=hint)
+        if each.size is not None and each.size < 2:
+            raise fault("L405", "a block has 2 elements or more", each.span)
+    refuse_huge([(each.size or 1, each.span) for each in blocks])
+
+
+def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  tags say nothing beyond
+    """Return the tag of a layout.
+
+    Axes whose names are those of the library, such as n, c, h, w, keep them; all others are called
+    ``a``, ``b`` and on.
+    """
+    if layout.rank > len(LETTERS):
+        raise Unwritable(f"a tag has {len(LETTERS)} axes at most, the layout has {layout.rank}")
+    found = blocked(layout)
+    if found.blocks:
+        refuse_fill(layout, FillValue(0))
+    cut = {axis for axis, _ in found.blocks}
+
+    def spelled(names: str) -> str:
+        head = "".join(names[k].upper() if k in cut else names[k] for k in found.order)
+        return head + "".join(f"{size}{names[axis]}" for axis, size in found.blocks)
+
+    names = "".join(axis.name for axis in layout.axes)
+    meant = len(names) == layout.rank and _MEANINGS.get(frozenset(names)) == names
+    return spelled(names) if meant and spelled(names) not in _MISPRINTS else spelled(LETTERS)

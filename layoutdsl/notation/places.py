@@ -1,0 +1,134 @@
+"""A layout read as pieces of axes, for notations that can write nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutdsl.bounds import ONE, ZERO, reach, simplify
+from layoutdsl.digits import NotDigits, network, read, same, times
+from layoutdsl.expr import Constant, Coordinate, Expr, Index, MixedRadix, coordinate_text, text
+from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.notation.notation import Unwritable
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A coordinate that is a digit of an axis.
+
+    Attributes:
+        axis: its number.
+        divisor: what the index is divided by.
+        radix: the block; ``None`` for the most major digit of the axis.
+        extent: of the coordinate.
+        padded: the extent where it is declared larger than the digit needs, else ``None``.
+    """
+
+    axis: int
+    divisor: Expr
+    radix: Expr | None
+    extent: Expr
+    padded: Expr | None
+
+
+def places(layout: Layout) -> tuple[Place, ...]:
+    """Return the coordinates as digits of axes, most major first; tuples are opened.
+
+    Coordinates of one slot are left out; so the rest need not be one for one with the layout's.
+
+    Raises:
+        Unwritable: a coordinate is no digit of an axis, or the digits do not follow one another.
+    """
+    wires = network(layout)
+    if isinstance(wires, NotDigits):
+        raise Unwritable(wires.reason)
+    found = [_place(layout, each) for each in opened(layout.coordinates)]
+    return tuple(each for each in found if each is not None)
+
+
+def opened(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
+    """Return the coordinates with each whole tuple replaced by its parts.
+
+    Raises:
+        Unwritable: a tuple has a larger extent than its parts.
+    """
+    found: list[Coordinate] = []
+    for each in coordinates:
+        match each.value:
+            case MixedRadix(parts):
+                product: Expr = ONE
+                for part in parts:
+                    product = times(product, part.extent)
+                if not same(product, each.extent):
+                    raise Unwritable(f"`{coordinate_text(each)}` pads a tuple")
+                found += opened(parts)
+            case _:
+                found.append(each)
+    return tuple(found)
+
+
+def _place(layout: Layout, coordinate: Coordinate) -> Place | None:
+    if isinstance(simplify(coordinate.value), Constant):
+        if coordinate.extent != ONE:
+            raise Unwritable(f"`{coordinate_text(coordinate)}` is padding of its own")
+        return None
+    digit = read(coordinate.value)
+    if digit is None or not isinstance(digit.whole, Index):
+        raise Unwritable(f"`{text(coordinate.value)}` is not a digit of an axis")
+    names = [axis.name for axis in layout.axes]
+    bound = reach(coordinate.value, {axis.name: axis.extent for axis in layout.axes})
+    natural = bound is not None and same(bound.high, coordinate.extent)
+    return Place(
+        names.index(digit.whole.name),
+        digit.divisor,
+        digit.radix,
+        coordinate.extent,
+        None if natural else coordinate.extent,
+    )
+
+
+def block(place: Place) -> int:
+    """Return the block of a digit that has one, as a number.
+
+    Raises:
+        Unwritable: the block is no number.
+    """
+    if not isinstance(place.radix, Constant):
+        written = "all the rest" if place.radix is None else text(place.radix)
+        raise Unwritable(f"the block `{written}` is not a number")
+    return place.radix.value
+
+
+def refuse_padded(found: tuple[Place, ...], layout: Layout) -> None:
+    """Raise `Unwritable` where an extent was declared larger than its digit needs."""
+    for each in found:
+        if each.padded is not None:
+            name = layout.axes[each.axis].name
+            raise Unwritable(f"a digit of `{name}` has the declared extent `{text(each.padded)}`")
+
+
+def refuse_start(layout: Layout) -> None:
+    """Raise `Unwritable` where the first slot is not the first of the buffer."""
+    if layout.start != ZERO:
+        raise Unwritable(f"it starts at the offset `{text(layout.start)}`")
+
+
+def refuse_range(layout: Layout) -> None:
+    """Raise `Unwritable` where the layout is defined for some shapes only."""
+    if layout.where:
+        raise Unwritable(f"it is defined only where {layout.where[0]}")
+
+
+def refuse_fill(layout: Layout, *allowed: Fill) -> None:
+    """Raise `Unwritable` unless padding holds what the notation says that it holds."""
+    if layout.fill not in allowed:
+        raise Unwritable(f"its padding holds {_fill_words(layout.fill)}")
+
+
+def _fill_words(fill: Fill) -> str:
+    match fill:
+        case FillValue(value):
+            return str(value)
+        case FillAny():
+            return "no particular value"
+        case FillZeroPoint():
+            return "the quantised zero"
