@@ -8,7 +8,7 @@ their own. Nothing here has seen a proof.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from layoutdsl.claims import (
@@ -147,11 +147,11 @@ def _of_table(claim: TableClaim) -> dict[str, Theorem]:
 
 
 def read_off(claim: AnyClaim) -> Layout | None:
-    """Return the layout by which a table on its own is proved, where one is read off it."""
+    """Return the layout that is read off a table on its own, by which it is proved; or none."""
     if not isinstance(claim, TableClaim) or not isinstance(claim.predicate, Sound):
         return None
     _, layout = table_statement.sides(claim)
-    return layout if isinstance(layout, Layout) else None
+    return replace(layout, name=claim.table.name) if isinstance(layout, Layout) else None
 
 
 def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
