@@ -1,18 +1,32 @@
 """What a certificate has to prove: the theorems of a claim, written anew from the claim alone.
 
-Trusted, with the statements that it calls: a certificate stands for a claim only where its theorems
-are these. Nothing here has seen a proof.
+Trusted, with the statements that it calls: a certificate stands for a claim only where the theorems
+that its properties rest on are these. Other theorems in it are lemmas, which need no meaning of
+their own. Nothing here has seen a proof.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import assert_never
 
-from layoutdsl.claims import INTEGER_TYPES, Claim, Fits, Sound
+from layoutdsl.claims import (
+    INTEGER_TYPES,
+    Aligns,
+    AnyClaim,
+    Computes,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Keeps,
+    OffsetsFit,
+    Sound,
+    TableClaim,
+)
 from layoutdsl.inverse import Inverse, invert
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, statement
+from layoutdsl.prove import claim_statement, refute, statement, table_statement
 from layoutdsl.prove.check import (
     Predicate,
     common_range,
@@ -23,6 +37,9 @@ from layoutdsl.prove.check import (
 )
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import RESTS_ON, UNBOUNDED, printed, seen_to_hold
+from layoutdsl.prove.shapes import size_is_bounded
+from layoutdsl.prove.table_check import table_conditions, table_properties, table_seen_to_hold
+from layoutdsl.prove.table_refute import EVERY, ONCE
 from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.theorem import Theorem
 from layoutdsl.prove.verdict import ONTO, PROPERTIES, SIZE
@@ -36,6 +53,8 @@ _OF_SLOTS = {
     "padding": statement.padding,
 }
 _IN_BOUNDS = ("shape", "encode", "element")
+_OF_TABLE = {EVERY: ("box", "held"), ONCE: ("box", "single")}
+_INVERTS = ("box", "room", "held", "single")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,53 +74,84 @@ class Wanted:
     optional: bool = False
 
 
-def wanted(claim: Claim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ...]:
+def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ...]:
     """Return the properties of a claim, and on which of the theorems at hand each has to rest."""
+    if isinstance(claim, TableClaim):
+        names, conditions = table_properties(claim), table_conditions(claim)
+        return tuple(Wanted(name, _OF_TABLE.get(name, _INVERTS), conditions) for name in names)
     if isinstance(claim.predicate, Sound):
-        return tuple(_wanted_of_layout(name, theorems) for name in PROPERTIES)
+        unbounded = "fits" not in theorems and not size_is_bounded(claim.ranged)
+        return tuple(
+            Wanted(name, (), UNBOUNDED)
+            if name == SIZE and unbounded
+            else Wanted(name, RESTS_ON[name], optional=name == ONTO)
+            for name in PROPERTIES
+        )
     name = property_of(claim.predicate)
     conditions = conditions_of(claim.ranged, claim.predicate)
     return (Wanted(name, _named(claim.predicate), conditions),)
 
 
-def _wanted_of_layout(name: str, theorems: Mapping[str, Theorem]) -> Wanted:
-    if name == SIZE and "fits" not in theorems:
-        return Wanted(name, (), UNBOUNDED)
-    return Wanted(name, RESTS_ON[name], optional=name == ONTO)
-
-
 def _named(predicate: Predicate) -> tuple[str, ...]:
-    kind = type(predicate).__name__
-    own = {
-        "EqualsLayout": "equal",
-        "EqualsFormula": "formula",
-        "Fits": "fits",
-        "Keeps": "contiguous",
-        "Aligns": "aligned",
-    }[kind]
-    return (own, *_IN_BOUNDS) if isinstance(predicate, Fits) else (own,)
+    """The theorems that say a predicate."""
+    match predicate:
+        case EqualsLayout():
+            return ("equal",)
+        case EqualsFormula():
+            return ("formula",)
+        case Fits():
+            return ("fits", *_IN_BOUNDS)
+        case OffsetsFit():
+            return ("offsets",)
+        case Computes():
+            return ("computes",)
+        case Keeps():
+            return ("contiguous",)
+        case Aligns():
+            return ("aligned",)
+        case _:
+            assert_never(predicate)
 
 
-def restated(claim: Claim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
+def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
     """Return every theorem of a claim by name, as far as the checker's terms can say it.
 
     Args:
         claim: what the theorems are about.
-        shape: a shape that the range is said to contain.
+        shape: a shape that the range of a layout is said to contain.
     """
+    if isinstance(claim, TableClaim):
+        return _of_table(claim)
     layout, predicate = claim.ranged, claim.predicate
-    found: dict[str, Theorem] = {}
     if isinstance(predicate, Sound):
-        found |= _of_layout(layout, shape)
-    else:
-        try:
-            theorem = stated(layout, predicate)[1]
-            found[theorem.name] = theorem
-        except Unstated:
-            pass
-        if isinstance(predicate, Fits):
-            found |= {n: each for n, each in _of_slots(layout).items() if n in _IN_BOUNDS}
+        return _of_layout(layout, shape)
+    found: dict[str, Theorem] = {}
+    try:
+        theorem = stated(layout, predicate)[1]
+        found[theorem.name] = theorem
+    except Unstated:
+        pass
+    if isinstance(predicate, Fits):
+        found |= {n: each for n, each in _of_slots(layout).items() if n in _IN_BOUNDS}
     return found
+
+
+def _of_table(claim: TableClaim) -> dict[str, Theorem]:
+    table, layout = table_statement.sides(claim)
+    if not isinstance(layout, Layout):
+        return {}
+    try:
+        return {each.name: each for each in table_statement.theorems(table, layout)}
+    except Unstated:
+        return {}
+
+
+def read_off(claim: AnyClaim) -> Layout | None:
+    """Return the layout that is read off a table on its own, by which it is proved; or none."""
+    if not isinstance(claim, TableClaim) or not isinstance(claim.predicate, Sound):
+        return None
+    _, layout = table_statement.sides(claim)
+    return replace(layout, name=claim.table.name) if isinstance(layout, Layout) else None
 
 
 def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
@@ -130,8 +180,21 @@ def _of_slots(layout: Layout) -> dict[str, Theorem]:
         return {}
 
 
-def seen(claim: Claim) -> set[str]:
+def inhabited(claim: AnyClaim) -> bool:
+    """Return whether a shape is found that the claim speaks of: of none, anything holds."""
+    if isinstance(claim, TableClaim):
+        frame = table_statement.common(claim).frame
+    elif isinstance(claim.predicate, Sound):
+        frame = claim.ranged
+    else:
+        frame = common_range(claim.ranged, claim.predicate)
+    return refute.witness(frame) is not None
+
+
+def seen(claim: AnyClaim) -> set[str]:
     """Return the properties of a claim that hold as trying every index of a small range shows."""
+    if isinstance(claim, TableClaim):
+        return table_seen_to_hold(claim)
     layout, predicate = claim.ranged, claim.predicate
     if isinstance(predicate, Sound):
         shapes = whole_range(layout)
