@@ -89,8 +89,8 @@ def _shape(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[tuple[str,
     """A shape of the range, where a theorem says that there is one."""
     if not isinstance(claim, Claim) or "range" not in theorems:
         return None
-    values = refute.witness(claim.ranged)
-    return None if values is None else tuple(values.items())
+    element = refute.first_element(claim.ranged)
+    return None if element is None else tuple(element[0].items())
 
 
 def _proofs(checked: Checked) -> Proofs:

@@ -24,25 +24,30 @@ from layoutdsl.claims import (
     Sound,
     TableClaim,
 )
+from layoutdsl.digits import NotDigits
 from layoutdsl.inverse import Inverse, invert
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, refute, statement, table_statement
+from layoutdsl.prove import claim_statement, domain_statement, refute, statement, table_statement
 from layoutdsl.prove.check import (
     Predicate,
     common_range,
     conditions_of,
     property_of,
+    same_domains,
     stated,
     tries,
 )
+from layoutdsl.prove.domain_check import rests_on
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import RESTS_ON, UNBOUNDED, printed, seen_to_hold
+from layoutdsl.prove.reading import reading_of
 from layoutdsl.prove.shapes import size_is_bounded
+from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.table_check import table_conditions, table_properties, table_seen_to_hold
 from layoutdsl.prove.table_refute import EVERY, ONCE
 from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.theorem import Theorem
-from layoutdsl.prove.verdict import ONTO, PROPERTIES, SIZE
+from layoutdsl.prove.verdict import ONTO, SIZE
 
 _OF_SLOTS = {
     "shape": statement.shape,
@@ -52,6 +57,13 @@ _OF_SLOTS = {
     "decode": statement.decode,
     "padding": statement.padding,
 }
+_OF_DOMAIN = (
+    domain_statement.own,
+    domain_statement.read,
+    domain_statement.decode,
+    domain_statement.rows,
+    domain_statement.full,
+)
 _IN_BOUNDS = ("shape", "encode", "element")
 _OF_TABLE = {EVERY: ("box", "held"), ONCE: ("box", "single")}
 _INVERTS = ("box", "room", "held", "single")
@@ -81,26 +93,31 @@ def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ..
         return tuple(Wanted(name, _OF_TABLE.get(name, _INVERTS), conditions) for name in names)
     if isinstance(claim.predicate, Sound):
         unbounded = "fits" not in theorems and not size_is_bounded(claim.ranged)
+        domain = claim.ranged.domain
+        found = rests_on(RESTS_ON, theorems) if domain else RESTS_ON
         return tuple(
             Wanted(name, (), UNBOUNDED)
             if name == SIZE and unbounded
-            else Wanted(name, RESTS_ON[name], optional=name == ONTO)
-            for name in PROPERTIES
+            else Wanted(name, names, optional=name == ONTO)
+            for name, names in found.items()
         )
     name = property_of(claim.predicate)
     conditions = conditions_of(claim.ranged, claim.predicate)
-    return (Wanted(name, _named(claim.predicate), conditions),)
+    named = _named(claim.ranged, claim.predicate, theorems)
+    return (Wanted(name, named, conditions),)
 
 
-def _named(predicate: Predicate) -> tuple[str, ...]:
+def _named(
+    layout: Layout, predicate: Predicate, theorems: Mapping[str, Theorem]
+) -> tuple[str, ...]:
     """The theorems that say a predicate."""
     match predicate:
-        case EqualsLayout():
-            return ("equal",)
+        case EqualsLayout(other):
+            return ("equal", "domain") if layout.domain or other.domain else ("equal",)
         case EqualsFormula():
             return ("formula",)
         case Fits():
-            return ("fits", *_IN_BOUNDS)
+            return ("fits", *_in_bounds(layout, theorems))
         case OffsetsFit():
             return ("offsets",)
         case Computes():
@@ -111,6 +128,13 @@ def _named(predicate: Predicate) -> tuple[str, ...]:
             return ("aligned",)
         case _:
             assert_never(predicate)
+
+
+def _in_bounds(layout: Layout, theorems: Mapping[str, Theorem]) -> tuple[str, ...]:
+    """The theorems by which every offset is in bounds: with an inverse, or without."""
+    if layout.domain:
+        return ("domain.element",)
+    return ("bounds",) if "bounds" in theorems else _IN_BOUNDS
 
 
 def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
@@ -129,10 +153,13 @@ def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theo
     try:
         theorem = stated(layout, predicate)[1]
         found[theorem.name] = theorem
+        if isinstance(predicate, EqualsLayout):
+            found |= {each.name: each for each in same_domains(layout, predicate)}
     except Unstated:
         pass
     if isinstance(predicate, Fits):
-        found |= {n: each for n, each in _of_slots(layout).items() if n in _IN_BOUNDS}
+        names = ("domain.element",) if layout.domain else (*_IN_BOUNDS, "bounds")
+        found |= {n: each for n, each in _of_slots(layout).items() if n in names}
     return found
 
 
@@ -160,7 +187,7 @@ def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, The
     try:
         ground = statement.ground(layout)
         if shape is not None:
-            found["range"] = statement.nonempty(ground, shape)
+            found["range"] = _inhabited_at(ground, shape)
         found["fits"] = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
         closed = inverse if isinstance(inverse, Inverse) else None
         found["printed"] = printed(layout, closed)[1]
@@ -169,15 +196,45 @@ def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, The
     return found
 
 
+def _inhabited_at(ground: Ground, shape: Mapping[str, int]) -> Theorem:
+    if not ground.layout.domain:
+        return statement.nonempty(ground, shape)
+    first = ground.layout.first(dict(shape))
+    if first is None:
+        raise Unstated("the shape holds no element")
+    names = [axis.name for axis in ground.layout.axes]
+    return domain_statement.nonempty(ground, shape, dict(zip(names, first, strict=True)))
+
+
 def _of_slots(layout: Layout) -> dict[str, Theorem]:
+    if layout.domain:
+        return _of_domain(layout)
     inverse = invert(layout)
-    if not isinstance(inverse, Inverse):
-        return {}
     try:
-        ground = statement.ground(layout, tuple(extent for _, extent in inverse.padded))
-        return {name: state(ground, inverse) for name, state in _OF_SLOTS.items()}
+        found = {"bounds": statement.bounds(statement.ground(layout))}
+        if isinstance(inverse, Inverse):
+            ground = statement.ground(layout, tuple(extent for _, extent in inverse.padded))
+            found |= {name: state(ground, inverse) for name, state in _OF_SLOTS.items()}
     except Unstated:
         return {}
+    return found
+
+
+def _of_domain(layout: Layout) -> dict[str, Theorem]:
+    """The theorems of a layout with a domain, by the reading that is found for it anew."""
+    reading = reading_of(layout)
+    if isinstance(reading, NotDigits):
+        return {}
+    try:
+        ground = statement.ground(layout)
+        found = [
+            domain_statement.element(ground),
+            domain_statement.injective(ground),
+            *(state(ground, reading) for state in _OF_DOMAIN),
+        ]
+    except Unstated:
+        return {}
+    return {each.name: each for each in found}
 
 
 def inhabited(claim: AnyClaim) -> bool:
@@ -188,7 +245,7 @@ def inhabited(claim: AnyClaim) -> bool:
         frame = claim.ranged
     else:
         frame = common_range(claim.ranged, claim.predicate)
-    return refute.witness(frame) is not None
+    return refute.first_element(frame) is not None
 
 
 def seen(claim: AnyClaim) -> set[str]:
