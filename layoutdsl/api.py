@@ -197,7 +197,7 @@ def checks(
 
 
 def timed_checks(
-    claims: Sequence[Claim],
+    claims: Sequence[AnyClaim],
     progress: Callable[[str], None] | None = None,
     jobs: int | None = None,
 ) -> Iterator[tuple[Checked, float]]:
@@ -222,7 +222,7 @@ def timed_checks(
             progress(f"proving: {count} of {len(claims)} claims")
 
 
-def _timed(claim: Claim, progress: Callable[[str], None] | None = None) -> tuple[Checked, float]:
+def _timed(claim: AnyClaim, progress: Callable[[str], None] | None = None) -> tuple[Checked, float]:
     from layoutdsl.prove import check
 
     started = perf_counter()
@@ -230,7 +230,7 @@ def _timed(claim: Claim, progress: Callable[[str], None] | None = None) -> tuple
     return checked, perf_counter() - started
 
 
-def _undecided(claim: Claim, ending: str) -> tuple[Checked, float]:
+def _undecided(claim: AnyClaim, ending: str) -> tuple[Checked, float]:
     from layoutdsl.prove.check import given_up
 
     return given_up(claim, f"the process that was proving it died: {ending}"), 0.0
@@ -317,17 +317,19 @@ def _sound(subject: Layout | Table) -> AnyClaim:
             return TableClaim("prove", subject, Sound(), (), text)
 
 
-def subjects(module: Module, layout: Layout | None = None, family: str = "") -> tuple[Subject, ...]:
+def subjects(
+    module: Module, subject: Layout | Table | None = None, family: str = ""
+) -> tuple[Subject, ...]:
     """Return the claims of a module by the certificates that they share.
 
     Args:
         module: a text.
-        layout: only what is claimed about this one.
+        subject: only what is claimed about this layout or table.
         family: the folder of the certificates, for a family of the library.
     """
     from layoutdsl.evidence import subjects as grouped
 
-    claims = claims_of(module) if layout is None else claims_about(module, layout)
+    claims = claims_of(module) if subject is None else claims_about(module, subject)
     return grouped(claims, family)
 
 

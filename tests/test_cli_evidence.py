@@ -113,6 +113,20 @@ def test_json(certified: Shell) -> None:
     ]
 
 
+def test_a_table(shell: Shell) -> None:
+    Path("my.layout").write_text("table T(c)[s: C] = (c = s)\nlayout L(c) = [c]\nprove T inverts L")
+    ended = shell("prove", "my.layout", "--write", "--into", "mine")
+    assert ended.out.endswith("wrote 2 certificates to mine\n")
+    assert rechecked(shell, "-v").out.count("confirmed  ") == 3
+    for name in ("T", "L"):
+        assert shell("recheck", f"my.layout:{name}", "--dir", "mine").code == 0
+    Path("my.layout").write_text("table T(c)[s: C] = (c = s + 0)\nlayout L(c) = [c]")
+    ended = rechecked(shell)
+    assert ended.code == 1
+    assert "stale[P101]: prove T\n  the table is `table T(c)[s: C] = (c = s + 0)` now" in ended.out
+    assert "left over[P103]: prove T inverts L\n" in ended.out
+
+
 def test_what_did_not_come_out_is_not_written(shell: Shell) -> None:
     Path("my.layout").write_text(
         "layout Bad(c) = [c/4, c%4 : 3]\nlayout Good(c) = [c]\nprove Good == [c]"

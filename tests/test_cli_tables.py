@@ -41,7 +41,7 @@ refuted: `Published` reads two slots to one element
     (j=1, i=0, k=0) holds (n=0, h=0, w=0, c=0)
   = replay: layoutdsl at my.layout:Published --shape 1,5,1,1 4
 refuted    Published inverts Kernel, as claimed  (1 ms)
-proved     Published where N == H  (2 properties, 21 questions, 1 ms)
+proved     Published where N == H  (2 properties, 20 questions, 1 ms)
   it inverts `[(h/4, n), (c, w), h%4]`
 1 refuted, 1 refuted as claimed, 1 proved  (1 ms)
 """

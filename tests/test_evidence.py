@@ -268,7 +268,7 @@ WRONG = {
     "a claim twice": lambda m: m["claims"].append(m["claims"][0]),
     "another format": lambda m: m.update(format="layoutdsl certificate 2"),
     "other lemmas": lambda m: m.update(lemmas="0" * 64),
-    "another layout": lambda m: m["claims"][0].update(layout="layout Blocked(c) = [c]"),
+    "another layout": lambda m: m["claims"][0].update(subject="layout Blocked(c) = [c]"),
     "another hash": lambda m: m["claims"][0].update(hash="0" * 64),
     "no hash": lambda m: m["claims"][0].pop("hash"),
     "a number for a hash": lambda m: m["claims"][0].update(hash=1),

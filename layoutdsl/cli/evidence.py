@@ -31,9 +31,9 @@ def _subjects(targets: tuple[Target, ...]) -> tuple[Subject, ...]:
         raise Failure(Exit.USAGE, message, "name one file, or layouts of the library only")
     found: dict[str, Subject] = {}
     for each in targets:
-        layout = None if each.name is None else each.layout
+        subject = None if each.name is None else each.subject
         family = "" if each.place else each.module.name.removesuffix(".layout")
-        found |= {one.file: one for one in subjects(each.module, layout, family)}
+        found |= {one.file: one for one in subjects(each.module, subject, family)}
     return tuple(found.values())
 
 
@@ -57,7 +57,7 @@ class Writer:
 
     def take(self, checked: Checked) -> None:
         """Remember what was found of a claim."""
-        self._found[checked.claim.layout.name, checked.claim.text] = checked
+        self._found[checked.claim.subject.name, checked.claim.text] = checked
 
     def finish(self) -> dict[str, Any]:
         """Write every certificate, and remove those that belong to nothing any more."""
@@ -68,7 +68,7 @@ class Writer:
             write_files(self._folder, lemma_files())
             for subject in self._subjects:
                 progress(f"writing {subject.file}")
-                checked = [self._found[c.layout.name, c.text] for c in subject.claims]
+                checked = [self._found[c.subject.name, c.text] for c in subject.claims]
                 files = record(subject, checked).files
                 write_files(self._folder, files)
                 self._written += [name for name, _ in files]
@@ -119,7 +119,7 @@ def _writable(targets: tuple[Target, ...], into: str | None) -> Path:
 def recheck(
     written: tuple[str, ...], solver: str, folder: str | None, verbose: bool, form: str
 ) -> int:
-    """Check certificates again: of the library, of some of its layouts, or of a file.
+    """Check certificates again: of the library, of some layouts or tables of it, or of a file.
 
     Nothing is proved anew, and whoever wrote the certificates is not believed. The statements are
     written again from the source text; the proofs are read from the certificate and followed step
@@ -194,7 +194,7 @@ def _every(
     yield from recheck(subjects, folder, solvers, progress)
     if whole:
         for name in left_over(subjects, folder):
-            words = "the source has no layout, and no claim, that this belongs to"
+            words = "the source has no layout, table or claim that this belongs to"
             yield Rechecked(name, 0, 0, (Problem(Kind.LEFT_OVER, name, words),))
 
 

@@ -6,17 +6,17 @@ the checker; counterexamples are found again in plain integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from layoutdsl.claims import Claim
-from layoutdsl.evidence.manifest import Entry, Failed, Proofs, Shown
+from layoutdsl.claims import AnyClaim, Claim, Sound
+from layoutdsl.evidence.manifest import Entry, Failed, Shown
 from layoutdsl.evidence.problem import Kind, Problem
 from layoutdsl.evidence.questions import Asked, asked
+from layoutdsl.evidence.subjects import written_out
 from layoutdsl.prove.checker import Rejected
-from layoutdsl.prove.replay import NoReplay, holds_for_no_shape, replayed
-from layoutdsl.prove.restate import restated, seen, wanted
-from layoutdsl.prove.theorem import Theorem
-from layoutdsl.prove.verdict import RANGE
+from layoutdsl.prove.replay import NoReplay, replayed
+from layoutdsl.prove.restate import inhabited, read_off, restated, seen, wanted
+from layoutdsl.prove.theorem import Native, Proof, Step, Theorem, Use
 from layoutdsl.show.declaration import declaration
 
 LARGEST = 10**18
@@ -24,7 +24,7 @@ LARGEST = 10**18
 
 
 def check_claim(
-    claim: Claim, entry: Entry, lemmas: Mapping[str, Theorem]
+    claim: AnyClaim, entry: Entry, lemmas: Mapping[str, Theorem]
 ) -> tuple[list[Asked], list[Problem]]:
     """Return the questions that are left for a solver, and what is wrong already.
 
@@ -33,12 +33,15 @@ def check_claim(
         entry: what the manifest says of it.
         lemmas: the lemma library by name.
     """
-    if entry.layout != declaration(claim.layout):
-        words = f"the layout is `{declaration(claim.layout)}` now, it was `{entry.layout[:400]}`"
+    now = written_out(claim)
+    if entry.subject != now:
+        kind = now.partition(" ")[0]
+        words = f"the {kind} is `{now}` now, it was `{entry.subject[:400]}`"
         return [], [Problem(Kind.STALE, claim.text, words)]
     if claim.polarity == "refute":
         return [], list(_refuted(claim, entry))
-    problems = list(_stated(claim, entry)) or list(_shown(claim, entry))
+    theorems = restated(claim, _shape(claim, entry))
+    problems = list(_stated(claim, entry, theorems)) or list(_shown(claim, entry, theorems))
     if problems:
         return [], problems
     try:
@@ -48,21 +51,39 @@ def check_claim(
         return [], [Problem(Kind.BROKEN, claim.text, words)]
 
 
-def _stated(claim: Claim, entry: Entry) -> Iterator[Problem]:
-    """Every theorem of the manifest has to be one of the claim."""
-    shape = _shape(claim, entry)
-    if entry.shape is not None and shape is None:
+def _stated(claim: AnyClaim, entry: Entry, theorems: Mapping[str, Theorem]) -> Iterator[Problem]:
+    """Every theorem of the manifest has to be one of the claim, or a lemma that a proof uses."""
+    if not inhabited(claim):
+        words = "no shape of its range is found, and of none anything holds"
+        yield Problem(Kind.STALE, claim.text, words)
+    yield from _read_off(claim, entry)
+    if entry.shape is not None and _shape(claim, entry) is None:
         yield Problem(Kind.STALE, claim.text, "its shape is none of the layout")
         return
-    theorems = restated(claim, shape)
+    used = {s.theorem for _, proof in entry.proofs for s in _steps(proof) if isinstance(s, Use)}
     for theorem, _ in entry.proofs:
         now = theorems.get(theorem.name)
+        if now is None and theorem.name in used:
+            continue
         if now is None:
             words = f"it proves a theorem `{theorem.name[:80]}` that the claim does not have"
             yield Problem(Kind.STALE, claim.text, words)
         elif now != theorem:
             words = f"the theorem `{theorem.name}` says something else now{_first(theorem, now)}"
             yield Problem(Kind.STALE, claim.text, words)
+
+
+def _steps(proof: Proof) -> Sequence[Step]:
+    return () if isinstance(proof, Native) else proof
+
+
+def _read_off(claim: AnyClaim, entry: Entry) -> Iterator[Problem]:
+    """The layout by which a table is proved has to be the one that is read off it now."""
+    layout = read_off(claim) if entry.proofs else None
+    now = "" if layout is None else declaration(layout)
+    if entry.read_off != now:
+        words = f"`{now}` is read off the table now, it was `{entry.read_off[:400]}`"
+        yield Problem(Kind.STALE, claim.text, words)
 
 
 def _first(before: Theorem, now: Theorem) -> str:
@@ -73,17 +94,25 @@ def _first(before: Theorem, now: Theorem) -> str:
     return ""
 
 
-def _shape(claim: Claim, entry: Entry) -> dict[str, int] | None:
+def _shape(claim: AnyClaim, entry: Entry) -> dict[str, int] | None:
+    if entry.shape is None or not isinstance(claim, Claim):
+        return None
     symbols = claim.ranged.symbols
-    if entry.shape is None or [name for name, _ in entry.shape] != list(symbols):
+    if not isinstance(claim.predicate, Sound) or [name for name, _ in entry.shape] != list(symbols):
         return None
     values = dict(entry.shape)
     return values if all(1 <= each <= LARGEST for each in values.values()) else None
 
 
-def _shown(claim: Claim, entry: Entry) -> Iterator[Problem]:
-    """Every property has to rest on the theorems that it is, or be seen to hold."""
-    theorems = _by_name(entry.proofs)
+def _shown(claim: AnyClaim, entry: Entry, now: Mapping[str, Theorem]) -> Iterator[Problem]:
+    """Every property has to rest on the theorems that it is, or be seen to hold.
+
+    Args:
+        claim: from the source.
+        entry: its theorems are as they are now, but for lemmas.
+        now: the theorems of the claim, without any lemma.
+    """
+    theorems = {each.name: each for each, _ in entry.proofs if each.name in now}
     found: dict[str, Shown] = {}
     for each in entry.findings:
         if isinstance(each, Failed) or each.property in found:
@@ -111,11 +140,7 @@ def _shown(claim: Claim, entry: Entry) -> Iterator[Problem]:
         yield Problem(Kind.BROKEN, claim.text, f"it speaks of `{name[:80]}`, which is no property")
 
 
-def _by_name(proofs: Proofs) -> dict[str, Theorem]:
-    return {theorem.name: theorem for theorem, _ in proofs}
-
-
-def _refuted(claim: Claim, entry: Entry) -> Iterator[Problem]:
+def _refuted(claim: AnyClaim, entry: Entry) -> Iterator[Problem]:
     failed = [each for each in entry.findings if isinstance(each, Failed)]
     if not failed or len(failed) != len(entry.findings) or entry.proofs:
         yield Problem(Kind.BROKEN, claim.text, "a refuted claim has counterexamples, no proofs")
@@ -131,10 +156,7 @@ def _refuted(claim: Claim, entry: Entry) -> Iterator[Problem]:
             yield Problem(Kind.STALE, claim.text, words[:400])
 
 
-def _fails_again(claim: Claim, failed: Failed) -> bool:
-    if failed.property == RANGE and not failed.example.shape:
-        return holds_for_no_shape(claim)
-    shape = dict(failed.example.shape)
-    if any(each > LARGEST for each in shape.values()):
+def _fails_again(claim: AnyClaim, failed: Failed) -> bool:
+    if any(each > LARGEST for _, each in failed.example.shape):
         raise NoReplay("its shape is too large")
-    return replayed(claim, failed.property, shape) == failed.example
+    return replayed(claim, failed.property, failed.example) == failed.example

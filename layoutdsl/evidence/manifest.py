@@ -1,4 +1,4 @@
-"""A manifest: what was found of the claims about a layout, and the proofs; as values and as JSON.
+"""A manifest: what was found of the claims about a layout or table, and how; as values, as JSON.
 
 What is read may have been written by anyone: it is bounded in size and depth, and has the types
 that it should have; nothing more is known of it.
@@ -58,17 +58,19 @@ class Entry:
 
     Attributes:
         claim: as the language writes it.
-        layout: the layout that it is about, written out.
+        subject: the layout or table that it is about, written out.
         shape: one that the range contains, where a theorem says so.
         findings: for each property.
         proofs: theorems, each after those that it uses.
+        read_off: the layout that was read off a table, by which it is proved; empty without one.
     """
 
     claim: str
-    layout: str
+    subject: str
     shape: tuple[tuple[str, int], ...] | None
     findings: tuple[Shown | Failed, ...]
     proofs: Proofs
+    read_off: str = ""
 
     @property
     def hash(self) -> str:
@@ -78,7 +80,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """Everything about one layout; ``lemmas`` is the hash of the lemma library it rests on."""
+    """Everything about one layout or table; ``lemmas`` is the hash of the library it rests on."""
 
     lemmas: str
     entries: tuple[Entry, ...]
@@ -122,7 +124,8 @@ def _entry_json(entry: Entry) -> dict[str, Any]:
     shape = {} if entry.shape is None else {"shape": dict(entry.shape)}
     return {
         "claim": entry.claim,
-        "layout": entry.layout,
+        "subject": entry.subject,
+        **({"read_off": entry.read_off} if entry.read_off else {}),
         **shape,
         "findings": [_finding_json(each) for each in entry.findings],
         "hash": entry.hash,
@@ -193,10 +196,11 @@ def _entry(value: Any) -> Entry:
     found = _object(value, "a claim")
     entry = Entry(
         _word(found, "claim"),
-        _word(found, "layout"),
+        _word(found, "subject"),
         _numbers(found, "shape") if "shape" in found else None,
         tuple(map(_finding, _list(found, "findings"))),
         read_proofs(found),
+        _word(found, "read_off") if "read_off" in found else "",
     )
     if _word(found, "hash") != entry.hash:
         raise Malformed(f"the proofs of `{entry.claim[:200]}` do not have the hash that it names")

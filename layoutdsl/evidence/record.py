@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from layoutdsl.claims import AnyClaim, Claim
 from layoutdsl.evidence.manifest import (
     FORMAT,
     Entry,
@@ -17,9 +18,10 @@ from layoutdsl.evidence.manifest import (
     proofs_json,
 )
 from layoutdsl.evidence.questions import asked, asked_by_lemmas, script_text
-from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject
+from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, written_out
 from layoutdsl.prove import lemmas, refute
-from layoutdsl.prove.restate import wanted
+from layoutdsl.prove.restate import read_off, wanted
+from layoutdsl.prove.theorem import Theorem
 from layoutdsl.prove.verdict import Checked, Proved, Refuted
 from layoutdsl.show.declaration import declaration
 
@@ -57,14 +59,14 @@ def record(subject: Subject, checked: Sequence[Checked]) -> Recorded:
 
 
 def _entry(checked: Checked) -> Entry:
-    claim, layout = checked.claim, checked.claim.ranged
+    claim = checked.claim
     if checked.status == "refuted":
         failed = tuple(
             Failed(each.property, each.example)
             for each in checked.findings
             if isinstance(each, Refuted)
         )
-        return Entry(claim.text, declaration(claim.layout), None, failed, ())
+        return Entry(claim.text, written_out(claim), None, failed, ())
     proofs = _proofs(checked)
     theorems = {theorem.name: theorem for theorem, _ in proofs}
     rests_on = {each.property: each.rests_on for each in wanted(claim, theorems)}
@@ -78,9 +80,17 @@ def _entry(checked: Checked) -> Entry:
         for each in checked.findings
         if isinstance(each, Proved)
     )
-    values = refute.witness(layout) if "range" in theorems else None
-    shape = None if values is None else tuple(values.items())
-    return Entry(claim.text, declaration(claim.layout), shape, shown, proofs)
+    layout = read_off(claim) if proofs else None
+    read = "" if layout is None else declaration(layout)
+    return Entry(claim.text, written_out(claim), _shape(claim, theorems), shown, proofs, read)
+
+
+def _shape(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[tuple[str, int], ...] | None:
+    """A shape of the range, where a theorem says that there is one."""
+    if not isinstance(claim, Claim) or "range" not in theorems:
+        return None
+    element = refute.first_element(claim.ranged)
+    return None if element is None else tuple(element[0].items())
 
 
 def _proofs(checked: Checked) -> Proofs:

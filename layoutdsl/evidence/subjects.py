@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from layoutdsl.claims import Claim
+from layoutdsl.claims import AnyClaim, Claim
+from layoutdsl.show.declaration import declaration, table_declaration
 
 MANIFEST, SCRIPT = ".json", ".smt2"
 LEMMAS = "lemmas"
@@ -14,7 +15,7 @@ LEMMAS = "lemmas"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The claims about one layout of one text.
+    """The claims about one layout or table of one text.
 
     Attributes:
         file: where their certificate is, without the ending: ``blocked/NCHW16c``.
@@ -22,7 +23,7 @@ class Subject:
     """
 
     file: str
-    claims: tuple[Claim, ...]
+    claims: tuple[AnyClaim, ...]
 
     @property
     def manifest(self) -> str:
@@ -35,16 +36,16 @@ class Subject:
         return self.file + SCRIPT
 
 
-def subjects(claims: Iterable[Claim], folder: str = "") -> tuple[Subject, ...]:
-    """Return claims by the layout that they are about, each layout with a file of its own.
+def subjects(claims: Iterable[AnyClaim], folder: str = "") -> tuple[Subject, ...]:
+    """Return claims by the layout or table that they are about, each with a file of its own.
 
     Args:
         claims: those of one text, in its order.
         folder: stands before every file.
     """
-    groups: dict[str, dict[str, Claim]] = {}
+    groups: dict[str, dict[str, AnyClaim]] = {}
     for claim in claims:
-        groups.setdefault(claim.layout.name, {}).setdefault(claim.text, claim)
+        groups.setdefault(claim.subject.name, {}).setdefault(claim.text, claim)
     taken = {LEMMAS}
     found = []
     for name, group in groups.items():
@@ -52,6 +53,11 @@ def subjects(claims: Iterable[Claim], folder: str = "") -> tuple[Subject, ...]:
         taken.add(file.lower())
         found.append(Subject(f"{folder}/{file}" if folder else file, tuple(group.values())))
     return tuple(found)
+
+
+def written_out(claim: AnyClaim) -> str:
+    """Return the layout or table of a claim as the language writes it."""
+    return declaration(claim.layout) if isinstance(claim, Claim) else table_declaration(claim.table)
 
 
 def _file_name(name: str, taken: set[str]) -> str:

@@ -155,15 +155,23 @@ def _proved(layout: Layout, predicate: Predicate) -> Finding:
 
 def _domains(layout: Layout, predicate: Predicate) -> list[tuple[Theorem, Proof]]:
     """Where one of two layouts has a domain: that the other has the same."""
-    if not (isinstance(predicate, EqualsLayout) and (layout.domain or predicate.other.domain)):
+    if not isinstance(predicate, EqualsLayout):
         return []
+    found: list[tuple[Theorem, Proof]] = []
+    for theorem in same_domains(layout, predicate):
+        premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+        goals = enumerate(dict.fromkeys(theorem.goals))
+        found.append((theorem, tuple(Have(f"f.{n}", goal, premises) for n, goal in goals)))
+    return found
+
+
+def same_domains(layout: Layout, predicate: EqualsLayout) -> tuple[Theorem, ...]:
+    """Return what says that two layouts have one domain, where either has any."""
     other = predicate.other
+    if not (layout.domain or other.domain):
+        return ()
     ground = statement.ground(common_range(layout, predicate), more=(other,))
-    theorem = claim_statement.same_domain(ground, other)
-    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
-    goals = dict.fromkeys(theorem.goals)
-    proof = tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(goals))
-    return [(theorem, proof)]
+    return (claim_statement.same_domain(ground, other),)
 
 
 def common_range(layout: Layout, predicate: Predicate) -> Layout:

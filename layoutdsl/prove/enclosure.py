@@ -8,8 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from layoutdsl.expr import evaluate, extents
 from layoutdsl.prove.checker import Term
 from layoutdsl.prove.script import Script, Stuck
+from layoutdsl.prove.shapes import ceilings
+from layoutdsl.prove.statement import Ground
+from layoutdsl.prove.terms import extent_name
+
+
+def largest(ground: Ground) -> dict[str, int]:
+    """Return the largest value of each extent that the range bounds, and of minima and maxima."""
+    most = ceilings(ground.layout)
+    found = {extent_name(name): value for name, value in most.items()}
+    for expr, name in ground.vocabulary.shared.items():
+        if name.startswith("m.") and extents(expr) <= set(most):
+            found[name] = evaluate(expr, most)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,12 @@ from layoutdsl.prove.certificate import Certificate, Outcome, establish
 from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbers
 from layoutdsl.prove.domain_check import add_proofs, domain_in_bounds, rests_on
 from layoutdsl.prove.domain_proof import FILLING
+from layoutdsl.prove.enclosure import largest
 from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
 from layoutdsl.prove.script import Stuck
-from layoutdsl.prove.shapes import Values, ceilings
+from layoutdsl.prove.shapes import Values, size_is_bounded
 from layoutdsl.prove.soundness import Soundness, tried
-from layoutdsl.prove.terms import Unstated, extent_name
+from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.theorem import Have, Proof, Theorem
 from layoutdsl.prove.verdict import (
     BOUNDS,
@@ -57,7 +58,7 @@ RESTS_ON = {
 """The theorems that a property is: all of them have to be established."""
 
 UNBOUNDED = ("the buffer has at most 2**63 - 1 elements",)
-"""Under this condition the size fits int64, where the range bounds no extent."""
+"""Under this condition the size fits int64, where the range leaves an extent unbounded."""
 
 _IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
 """The properties of the layout itself; the others speak of formulas that we derive from it."""
@@ -68,7 +69,7 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
     tell(f"proving {layout.name}")
     element = refute.first_element(layout)
     if element is None:
-        return (_no_shape(layout),)
+        return (no_shape(layout),)
     proved, reasons = _proofs(layout, *element)
     outcomes = establish(proved)
     if not all(name in outcomes and outcomes[name].established for name in FILLING):
@@ -80,6 +81,8 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         name: _finding(name, theorems, outcomes, reasons, certificate)
         for name, theorems in found_by.items()
     }
+    if "fits" not in outcomes and not size_is_bounded(layout):
+        findings[SIZE] = Proved(SIZE, UNBOUNDED, certificate)
     if isinstance(findings[SIZE], Undecided):
         int64 = INTEGER_TYPES["int64"]
         example = refute.overflow(layout, int64.largest, int64.name)
@@ -176,7 +179,8 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
     )
 
 
-def _no_shape(layout: Layout) -> Finding:
+def no_shape(layout: Layout) -> Finding:
+    """Return whether the range is proved to contain no shape: refuted, or undecided."""
     conditions = ", ".join(map(str, (*layout.where, *layout.domain)))
     try:
         ground = statement.ground(layout)
@@ -185,7 +189,7 @@ def _no_shape(layout: Layout) -> Finding:
             theorem = domain_statement.contradiction(ground)
     except Unstated as reason:
         return Undecided(RANGE, f"no shape was found where {conditions}; {reason}")
-    outcome = establish([(theorem, by_hypotheses(theorem))])[theorem.name]
+    outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
     if outcome.established:
         nothing = "holds no element" if layout.domain else "is defined for no shape"
         sentence = f"`{layout.name}` {nothing}: `where {conditions}` never holds"
@@ -193,7 +197,7 @@ def _no_shape(layout: Layout) -> Finding:
     return Undecided(RANGE, f"no shape was found where {conditions}")
 
 
-def by_hypotheses(theorem: Theorem) -> Proof:
+def _by_hypotheses(theorem: Theorem) -> Proof:
     """Return the proof that leaves all of it to the solver."""
     premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
     return tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(theorem.goals))
@@ -206,8 +210,6 @@ def _finding(
     reasons: dict[str, str],
     certificate: Certificate,
 ) -> Finding:
-    if name == SIZE and "fits" not in outcomes:
-        return Proved(name, UNBOUNDED, certificate)
     questions = 0
     for theorem in theorems:
         outcome = outcomes.get(theorem)
@@ -229,7 +231,7 @@ def _proofs(
     try:
         theorem = _nonempty(layout, values, index)
         proved.append((theorem, prove_numbers(theorem)))
-        proved += _fits(layout)
+        proved += _fits(layout, reasons)
         proved.append(_printed(layout, inverse if isinstance(inverse, Inverse) else None))
     except (Stuck, Unstated) as reason:
         text = f"no proof was found: {reason}"
@@ -277,14 +279,14 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
     return list(islice(Soundness(layout, inverse, wires, lemmas.stated()).theorems(), 3))
 
 
-def _fits(layout: Layout) -> list[tuple[Theorem, Proof]]:
+def _fits(layout: Layout, reasons: dict[str, str]) -> list[tuple[Theorem, Proof]]:
     """The size fits int64 for every shape, where the range says how large extents are."""
     ground = statement.ground(layout)
     theorem = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
-    most = {extent_name(name): value for name, value in ceilings(layout).items()}
     try:
-        return [(theorem, prove_fits(theorem, most, lemmas.stated()))]
-    except Stuck:
+        return [(theorem, prove_fits(theorem, largest(ground), lemmas.stated()))]
+    except Stuck as reason:
+        reasons["fits"] = f"no proof was found: {reason}"
         return []
 
 

@@ -1,31 +1,53 @@
 """What a certificate has to prove: the theorems of a claim, written anew from the claim alone.
 
-Trusted, with the statements that it calls: a certificate stands for a claim only where its theorems
-are these. Nothing here has seen a proof.
+Trusted, with the statements that it calls: a certificate stands for a claim only where the theorems
+that its properties rest on are these. Other theorems in it are lemmas, which need no meaning of
+their own. Nothing here has seen a proof.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import assert_never
 
-from layoutdsl.claims import INTEGER_TYPES, Claim, Fits, Sound
+from layoutdsl.claims import (
+    INTEGER_TYPES,
+    Aligns,
+    AnyClaim,
+    Computes,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Keeps,
+    OffsetsFit,
+    Sound,
+    TableClaim,
+)
+from layoutdsl.digits import NotDigits
 from layoutdsl.inverse import Inverse, invert
 from layoutdsl.model import Layout
-from layoutdsl.prove import claim_statement, statement
+from layoutdsl.prove import claim_statement, domain_statement, refute, statement, table_statement
 from layoutdsl.prove.check import (
     Predicate,
     common_range,
     conditions_of,
     property_of,
+    same_domains,
     stated,
     tries,
 )
+from layoutdsl.prove.domain_check import rests_on
 from layoutdsl.prove.exhaust import everywhere, whole_range
 from layoutdsl.prove.layout_check import RESTS_ON, UNBOUNDED, printed, seen_to_hold
+from layoutdsl.prove.reading import reading_of
+from layoutdsl.prove.shapes import size_is_bounded
+from layoutdsl.prove.statement import Ground
+from layoutdsl.prove.table_check import table_conditions, table_properties, table_seen_to_hold
+from layoutdsl.prove.table_refute import EVERY, ONCE
 from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.theorem import Theorem
-from layoutdsl.prove.verdict import ONTO, PROPERTIES, SIZE
+from layoutdsl.prove.verdict import ONTO, SIZE
 
 _OF_SLOTS = {
     "shape": statement.shape,
@@ -35,7 +57,16 @@ _OF_SLOTS = {
     "decode": statement.decode,
     "padding": statement.padding,
 }
+_OF_DOMAIN = (
+    domain_statement.own,
+    domain_statement.read,
+    domain_statement.decode,
+    domain_statement.rows,
+    domain_statement.full,
+)
 _IN_BOUNDS = ("shape", "encode", "element")
+_OF_TABLE = {EVERY: ("box", "held"), ONCE: ("box", "single")}
+_INVERTS = ("box", "room", "held", "single")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,53 +86,99 @@ class Wanted:
     optional: bool = False
 
 
-def wanted(claim: Claim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ...]:
+def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ...]:
     """Return the properties of a claim, and on which of the theorems at hand each has to rest."""
+    if isinstance(claim, TableClaim):
+        names, conditions = table_properties(claim), table_conditions(claim)
+        return tuple(Wanted(name, _OF_TABLE.get(name, _INVERTS), conditions) for name in names)
     if isinstance(claim.predicate, Sound):
-        return tuple(_wanted_of_layout(name, theorems) for name in PROPERTIES)
+        unbounded = "fits" not in theorems and not size_is_bounded(claim.ranged)
+        domain = claim.ranged.domain
+        found = rests_on(RESTS_ON, theorems) if domain else RESTS_ON
+        return tuple(
+            Wanted(name, (), UNBOUNDED)
+            if name == SIZE and unbounded
+            else Wanted(name, names, optional=name == ONTO)
+            for name, names in found.items()
+        )
     name = property_of(claim.predicate)
     conditions = conditions_of(claim.ranged, claim.predicate)
-    return (Wanted(name, _named(claim.predicate), conditions),)
+    named = _named(claim.ranged, claim.predicate, theorems)
+    return (Wanted(name, named, conditions),)
 
 
-def _wanted_of_layout(name: str, theorems: Mapping[str, Theorem]) -> Wanted:
-    if name == SIZE and "fits" not in theorems:
-        return Wanted(name, (), UNBOUNDED)
-    return Wanted(name, RESTS_ON[name], optional=name == ONTO)
+def _named(
+    layout: Layout, predicate: Predicate, theorems: Mapping[str, Theorem]
+) -> tuple[str, ...]:
+    """The theorems that say a predicate."""
+    match predicate:
+        case EqualsLayout(other):
+            return ("equal", "domain") if layout.domain or other.domain else ("equal",)
+        case EqualsFormula():
+            return ("formula",)
+        case Fits():
+            return ("fits", *_in_bounds(layout, theorems))
+        case OffsetsFit():
+            return ("offsets",)
+        case Computes():
+            return ("computes",)
+        case Keeps():
+            return ("contiguous",)
+        case Aligns():
+            return ("aligned",)
+        case _:
+            assert_never(predicate)
 
 
-def _named(predicate: Predicate) -> tuple[str, ...]:
-    kind = type(predicate).__name__
-    own = {
-        "EqualsLayout": "equal",
-        "EqualsFormula": "formula",
-        "Fits": "fits",
-        "Keeps": "contiguous",
-        "Aligns": "aligned",
-    }[kind]
-    return (own, *_IN_BOUNDS) if isinstance(predicate, Fits) else (own,)
+def _in_bounds(layout: Layout, theorems: Mapping[str, Theorem]) -> tuple[str, ...]:
+    """The theorems by which every offset is in bounds: with an inverse, or without."""
+    if layout.domain:
+        return ("domain.element",)
+    return ("bounds",) if "bounds" in theorems else _IN_BOUNDS
 
 
-def restated(claim: Claim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
+def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
     """Return every theorem of a claim by name, as far as the checker's terms can say it.
 
     Args:
         claim: what the theorems are about.
-        shape: a shape that the range is said to contain.
+        shape: a shape that the range of a layout is said to contain.
     """
+    if isinstance(claim, TableClaim):
+        return _of_table(claim)
     layout, predicate = claim.ranged, claim.predicate
-    found: dict[str, Theorem] = {}
     if isinstance(predicate, Sound):
-        found |= _of_layout(layout, shape)
-    else:
-        try:
-            theorem = stated(layout, predicate)[1]
-            found[theorem.name] = theorem
-        except Unstated:
-            pass
-        if isinstance(predicate, Fits):
-            found |= {n: each for n, each in _of_slots(layout).items() if n in _IN_BOUNDS}
+        return _of_layout(layout, shape)
+    found: dict[str, Theorem] = {}
+    try:
+        theorem = stated(layout, predicate)[1]
+        found[theorem.name] = theorem
+        if isinstance(predicate, EqualsLayout):
+            found |= {each.name: each for each in same_domains(layout, predicate)}
+    except Unstated:
+        pass
+    if isinstance(predicate, Fits):
+        names = ("domain.element",) if layout.domain else (*_IN_BOUNDS, "bounds")
+        found |= {n: each for n, each in _of_slots(layout).items() if n in names}
     return found
+
+
+def _of_table(claim: TableClaim) -> dict[str, Theorem]:
+    table, layout = table_statement.sides(claim)
+    if not isinstance(layout, Layout):
+        return {}
+    try:
+        return {each.name: each for each in table_statement.theorems(table, layout)}
+    except Unstated:
+        return {}
+
+
+def read_off(claim: AnyClaim) -> Layout | None:
+    """Return the layout that is read off a table on its own, by which it is proved; or none."""
+    if not isinstance(claim, TableClaim) or not isinstance(claim.predicate, Sound):
+        return None
+    _, layout = table_statement.sides(claim)
+    return replace(layout, name=claim.table.name) if isinstance(layout, Layout) else None
 
 
 def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
@@ -110,7 +187,7 @@ def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, The
     try:
         ground = statement.ground(layout)
         if shape is not None:
-            found["range"] = statement.nonempty(ground, shape)
+            found["range"] = _inhabited_at(ground, shape)
         found["fits"] = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
         closed = inverse if isinstance(inverse, Inverse) else None
         found["printed"] = printed(layout, closed)[1]
@@ -119,19 +196,62 @@ def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, The
     return found
 
 
+def _inhabited_at(ground: Ground, shape: Mapping[str, int]) -> Theorem:
+    if not ground.layout.domain:
+        return statement.nonempty(ground, shape)
+    first = ground.layout.first(dict(shape))
+    if first is None:
+        raise Unstated("the shape holds no element")
+    names = [axis.name for axis in ground.layout.axes]
+    return domain_statement.nonempty(ground, shape, dict(zip(names, first, strict=True)))
+
+
 def _of_slots(layout: Layout) -> dict[str, Theorem]:
+    if layout.domain:
+        return _of_domain(layout)
     inverse = invert(layout)
-    if not isinstance(inverse, Inverse):
-        return {}
     try:
-        ground = statement.ground(layout, tuple(extent for _, extent in inverse.padded))
-        return {name: state(ground, inverse) for name, state in _OF_SLOTS.items()}
+        found = {"bounds": statement.bounds(statement.ground(layout))}
+        if isinstance(inverse, Inverse):
+            ground = statement.ground(layout, tuple(extent for _, extent in inverse.padded))
+            found |= {name: state(ground, inverse) for name, state in _OF_SLOTS.items()}
     except Unstated:
         return {}
+    return found
 
 
-def seen(claim: Claim) -> set[str]:
+def _of_domain(layout: Layout) -> dict[str, Theorem]:
+    """The theorems of a layout with a domain, by the reading that is found for it anew."""
+    reading = reading_of(layout)
+    if isinstance(reading, NotDigits):
+        return {}
+    try:
+        ground = statement.ground(layout)
+        found = [
+            domain_statement.element(ground),
+            domain_statement.injective(ground),
+            *(state(ground, reading) for state in _OF_DOMAIN),
+        ]
+    except Unstated:
+        return {}
+    return {each.name: each for each in found}
+
+
+def inhabited(claim: AnyClaim) -> bool:
+    """Return whether a shape is found that the claim speaks of: of none, anything holds."""
+    if isinstance(claim, TableClaim):
+        frame = table_statement.common(claim).frame
+    elif isinstance(claim.predicate, Sound):
+        frame = claim.ranged
+    else:
+        frame = common_range(claim.ranged, claim.predicate)
+    return refute.first_element(frame) is not None
+
+
+def seen(claim: AnyClaim) -> set[str]:
     """Return the properties of a claim that hold as trying every index of a small range shows."""
+    if isinstance(claim, TableClaim):
+        return table_seen_to_hold(claim)
     layout, predicate = claim.ranged, claim.predicate
     if isinstance(predicate, Sound):
         shapes = whole_range(layout)

@@ -145,6 +145,12 @@ def ceilings(layout: Layout) -> dict[str, int]:
     return found
 
 
+def size_is_bounded(layout: Layout) -> bool:
+    """Return whether the range bounds every extent that the size of the buffer depends on."""
+    spoken = (layout.start, *(each.extent for each in layout.coordinates))
+    return {name for each in spoken for name in extents(each)} <= set(ceilings(layout))
+
+
 def _upper_bounds(condition: Condition) -> Iterator[tuple[str, int]]:
     match condition:
         case Condition(Extent(name), "<=" | "==", Constant(most)):

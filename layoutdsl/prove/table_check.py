@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from layoutdsl.bounds import ZERO
-from layoutdsl.claims import Inverts, TableClaim
+from layoutdsl.claims import Inverts, Sound, TableClaim
 from layoutdsl.digits import NotDigits, network
 from layoutdsl.expr import MixedRadix
 from layoutdsl.inference import NoLayout, flat, infer
@@ -21,7 +21,7 @@ from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, small
 from layoutdsl.prove.table_proof import Inversion
 from layoutdsl.prove.table_refute import EVERY, ONCE
-from layoutdsl.prove.table_statement import fixed, fixed_layout, fixed_table
+from layoutdsl.prove.table_statement import common, further, sides
 from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.verdict import RANGE, Finding, Proved, Refuted, Undecided
 from layoutdsl.table import Table
@@ -39,39 +39,60 @@ def table_properties(claim: TableClaim) -> tuple[str, ...]:
 
 def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Finding, ...]:
     """Return what was found of each property that the claim speaks of."""
-    table, layout = claim.ranged, None
-    names = table_properties(claim)
-    conditions: tuple[str, ...] = ()
-    if isinstance(claim.predicate, Inverts):
-        layout = claim.predicate.layout
-        further = [each for each in layout.where if each not in table.where]
-        if further:
-            conditions = (f"`{layout.name}` is defined: {', '.join(map(str, further))}",)
-        table = replace(table, where=(*table.where, *further))
+    table, names = common(claim), table_properties(claim)
     if refute.witness(table.frame) is None:
         words = "no shape of the range was found, and of none anything holds"
         return (Undecided(RANGE, words),)
     tell(f"proving {claim.text}")
-    findings = _proved(table, layout, names)
+    findings = _proved(claim, names)
     if any(isinstance(each, Undecided) for each in findings):
         tell(f"looking for a counterexample to {claim.text}")
-        findings = _tried(table, layout, findings)
+        findings = _tried(table, table_tries(claim), findings)
+    conditions = table_conditions(claim)
     return tuple(
         replace(each, conditions=conditions) if isinstance(each, Proved) else each
         for each in findings
     )
 
 
-def _tried(
-    table: Table, layout: Layout | None, findings: tuple[Finding, ...]
-) -> tuple[Finding, ...]:
-    """What comes of trying shapes: all of them, where the range has few."""
-    if layout is None:
-        at = table_refute.uneven(table)
-    else:
-        at = table_refute.otherwise(table, layout, findings[0].property)
+def table_conditions(claim: TableClaim) -> tuple[str, ...]:
+    """Return under which conditions a claim is proved."""
+    match claim.predicate, further(claim):
+        case Inverts(layout), (_, *_) as conditions:
+            return (f"`{layout.name}` is defined: {', '.join(map(str, conditions))}",)
+    return ()
+
+
+def table_tries(claim: TableClaim) -> At:
+    """Return what tries one shape."""
+    table = common(claim)
+    match claim.predicate:
+        case Sound():
+            return table_refute.uneven(table)
+        case Inverts(layout):
+            return table_refute.otherwise(table, layout, table_properties(claim)[0])
+
+
+def table_seen_to_hold(claim: TableClaim) -> set[str]:
+    """Return the properties that hold as reading every slot of every shape of the range shows."""
+    names, shapes = table_properties(claim), _few(common(claim))
+    if shapes is None:
+        return set()
+    return set(names) - set(_collected(shapes, table_tries(claim), len(names)))
+
+
+def _few(table: Table) -> tuple[Values, ...] | None:
+    """Every shape of the range, where all of them together have few slots."""
     shapes = whole_range(table.frame)
-    if shapes is not None and sum(map(table.size, shapes)) <= table_refute.SLOTS:
+    if shapes is None or sum(map(table.size, shapes)) > table_refute.SLOTS:
+        return None
+    return shapes
+
+
+def _tried(table: Table, at: At, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What comes of trying shapes: all of them, where the range has few."""
+    shapes = _few(table)
+    if shapes is not None:
         examples = _collected(shapes, at, len(findings))
         findings = tuple(Proved(each.property) for each in findings)
     else:
@@ -97,15 +118,10 @@ def _collected(shapes: Iterable[Values], at: At, most: int) -> Examples:
     return found
 
 
-def _proved(table: Table, layout: Layout | None, names: tuple[str, ...]) -> tuple[Finding, ...]:
-    values = fixed(table.where)
-    plain = fixed_table(table, values)
-    inferred = infer(plain)
-    target = inferred
-    if layout is not None:
-        target = fixed_layout(replace(layout, where=table.where), values)
+def _proved(claim: TableClaim, names: tuple[str, ...]) -> tuple[Finding, ...]:
+    plain, target = sides(claim)
     reasons: list[str] = []
-    for candidate in dict.fromkeys((inferred, target)):
+    for candidate in dict.fromkeys((infer(plain), target)):
         match candidate, target:
             case Layout(), Layout():
                 try:
@@ -113,7 +129,8 @@ def _proved(table: Table, layout: Layout | None, names: tuple[str, ...]) -> tupl
                 except (Stuck, Unstated) as found:
                     reasons.append(f"no proof was found: {found}")
                     continue
-                says = f"it inverts `{target.name}`" if layout is None else ""
+                bare = isinstance(claim.predicate, Sound)
+                says = f"it inverts `{target.name}`" if bare else ""
                 wanted = table_statement.theorems(plain, target)
                 outcome = _established(wanted, theorems, names, says)
                 if not isinstance(outcome, str):

@@ -9,6 +9,9 @@ A table inverts a layout where all of this holds for every shape of the range:
 
 A range may fix an extent: ``M == 1``, ``N == H``. The theorems then speak of the table and the
 layout with that extent replaced by what it equals.
+
+A table on its own has some layout. Whichever it is, `held` says that every element lies in a slot,
+and `single` that it lies in no other.
 """
 
 from __future__ import annotations
@@ -16,13 +19,46 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from layoutdsl.claims import Inverts, TableClaim
 from layoutdsl.expr import Constant, Expr, Extent, substitute, substitute_coordinate
+from layoutdsl.inference import NoLayout, infer
 from layoutdsl.model import Axis, Condition, Layout
 from layoutdsl.prove import claim_statement, statement
 from layoutdsl.prove.checker import Term, Theorem
 from layoutdsl.prove.statement import Definitions, Ground
 from layoutdsl.prove.terms import Vocabulary, index_name
 from layoutdsl.table import Slot, Table
+
+
+def common(claim: TableClaim) -> Table:
+    """Return the table of a claim, in the shapes for which both sides are defined."""
+    table = claim.ranged
+    return replace(table, where=(*table.where, *further(claim)))
+
+
+def further(claim: TableClaim) -> tuple[Condition, ...]:
+    """Return the conditions of the layout that the table and the claim do not name themselves."""
+    if not isinstance(claim.predicate, Inverts):
+        return ()
+    known = claim.ranged.where
+    return tuple(each for each in claim.predicate.layout.where if each not in known)
+
+
+def sides(claim: TableClaim) -> tuple[Table, Layout | NoLayout]:
+    """Return the table of a claim and what it is to invert, fixed extents replaced in both.
+
+    Of a layout that is read off the table nothing is taken but its coordinates.
+    """
+    table = common(claim)
+    values = fixed(table.where)
+    plain = fixed_table(table, values)
+    if isinstance(claim.predicate, Inverts):
+        layout = replace(claim.predicate.layout, where=table.where)
+        return plain, fixed_layout(layout, values)
+    found = infer(plain)
+    if isinstance(found, NoLayout):
+        return plain, found
+    return plain, replace(plain.frame, name=found.name, coordinates=found.coordinates)
 
 
 def fixed(where: Iterable[Condition]) -> dict[str, Expr]:

@@ -17,12 +17,12 @@ from layoutdsl.model import ElementType, Layout
 from layoutdsl.prove import claim_statement, refute, shapes, width_statement
 from layoutdsl.prove.checker import Proof, Term, Theorem
 from layoutdsl.prove.claim_proof import prove_fits
-from layoutdsl.prove.enclosure import Enclosure
+from layoutdsl.prove.enclosure import Enclosure, largest
 from layoutdsl.prove.refute import At, Examples
 from layoutdsl.prove.script import Script
-from layoutdsl.prove.shapes import Values, ceilings
+from layoutdsl.prove.shapes import Values
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.terms import Unstated, extent_name, index_name
+from layoutdsl.prove.terms import Unstated, index_name
 from layoutdsl.prove.verdict import Counterexample, Point
 
 Width: TypeAlias = Fits | OffsetsFit | Computes
@@ -63,7 +63,7 @@ def proof(ground: Ground, theorem: Theorem, predicate: Width, known: dict[str, T
     Raises:
         Stuck: an extent has no largest value, or something may be negative.
     """
-    most = {extent_name(name): value for name, value in ceilings(ground.layout).items()}
+    most = largest(ground)
     if isinstance(predicate, Fits):
         return prove_fits(theorem, most, known)
     script = Script(theorem, known)
@@ -101,6 +101,18 @@ def tries(layout: Layout, predicate: Width, name: str) -> At | None:
         return {}
 
     return at
+
+
+def fails_at(
+    layout: Layout, predicate: Width, values: Values, index: tuple[int, ...]
+) -> Counterexample | None:
+    """Return what does not fit at an index of a shape, if anything: the size comes first."""
+    if isinstance(predicate, Fits) and _too_large(layout, predicate, values):
+        return _of_size(layout, predicate, values)
+    if isinstance(predicate, Computes) and not _spelled(layout):
+        return None
+    words = _wrong_at(layout, predicate, shapes.bind_index(layout, values, index))
+    return None if words is None else _example(layout, predicate, values, index, words)
 
 
 def overflow(layout: Layout, predicate: Width) -> Counterexample | None:
