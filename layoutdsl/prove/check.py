@@ -49,6 +49,23 @@ def check(claim: Claim, progress: Progress | None = None) -> Checked:
             assert_never(predicate)
 
 
+def attempt(claim: Claim) -> Finding:
+    """Return what comes of trying to prove a claim of one property; never a refutation.
+
+    Whoever looks for a range in which a claim holds asks for many proofs, and knows the
+    counterexamples already.
+
+    Raises:
+        ValueError: the claim is that a layout is right, which has several properties.
+    """
+    layout, predicate = claim.ranged, claim.predicate
+    if isinstance(predicate, Sound):
+        raise ValueError("that a layout is right is more than one property")
+    if refute.witness(_common(layout, predicate)) is None:
+        return Undecided(_property(predicate), "no shape of the range was found")
+    return _proved(layout, predicate)
+
+
 Predicate = EqualsLayout | EqualsFormula | Fits | Keeps | Aligns
 
 

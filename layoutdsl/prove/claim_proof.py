@@ -9,6 +9,7 @@ from layoutdsl.expr import Expr, Mod
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Proof, Term, Theorem
+from layoutdsl.prove.narrow import narrow
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
@@ -51,6 +52,7 @@ def _by_normal_forms(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
     )
     refine(arithmetic, plain, exprs, range_)
+    narrow(arithmetic)
     for goal in theorem.goals:
         match goal:
             case ("=", left, right):
