@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 
-from layoutdsl.expr import Expr, Mod
+from layoutdsl.expr import Expr, Extent, Mod, indices, substitute
 from layoutdsl.model import Condition
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Proof, Term, Theorem
@@ -30,7 +30,12 @@ def prove_equations(
     Raises:
         Stuck: the two sides have different normal forms.
     """
-    exprs = tuple(exprs)
+    fixed: dict[str, Expr] = {
+        each.left.name: each.right
+        for each in ground.layout.where
+        if isinstance(each.left, Extent) and each.operator == "==" and not indices(each.right)
+    }
+    exprs = tuple(substitute(each, fixed) for each in exprs)
     if any(isinstance(each.left, Mod) for each in ground.layout.where):
         try:
             return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where)

@@ -27,6 +27,7 @@ def narrow(arithmetic: Arithmetic) -> None:
         for name, most in _upper_bounds(formula):
             if name not in ceilings or most < ceilings[name][0]:
                 ceilings[name] = (most, (fact,))
+    _settle_extremes(arithmetic, formulas, {name: most for name, (most, _) in ceilings.items()})
     for name, (most, facts) in ceilings.items():
         if name.startswith("n."):
             _drop_digits(arithmetic, name, (most, facts))
@@ -48,6 +49,51 @@ def _upper_bounds(formula: Term) -> Iterator[tuple[str, int]]:
             yield name, most
         case ("<", str() as name, int(most)) if name.startswith("n."):
             yield name, most - 1
+
+
+def _lower_bounds(formula: Term) -> Iterator[tuple[str, int]]:
+    """Yield each extent that the formula keeps from being less than a number, and the number."""
+    match formula:
+        case ("=", str() as name, int(least)) | ("<=", int(least), str() as name):
+            yield name, least
+        case ("<", int(least), str() as name):
+            yield name, least + 1
+        case ("=", ("mod", str() as name, int(block)), 0):
+            yield name, block
+
+
+def _settle_extremes(
+    arithmetic: Arithmetic, formulas: list[tuple[str, Term]], most: dict[str, int]
+) -> None:
+    """Replace a minimum or maximum by the side that the range says it is."""
+    least: dict[str, int] = {}
+    for _, formula in formulas:
+        for name, bound in _lower_bounds(formula):
+            least[name] = max(least.get(name, bound), bound)
+    for _, formula in formulas:
+        match formula:
+            case ("or", ("=", str() as name, left), ("=", _, right)):
+                is_minimum = ("<=", name, left) in (each for _, each in formulas)
+                for low, high in ((left, right), (right, left)):
+                    if _at_most(low, high, least, most):
+                        side = low if is_minimum else high
+                        fact = arithmetic.script.have(
+                            ("=", name, side), *arithmetic.script.hypotheses
+                        )
+                        value, equal = arithmetic.values.normal(side)
+                        known = arithmetic.script.calculate(name, By(fact), By(equal))
+                        arithmetic.values.know(name, value, known)
+                        break
+
+
+def _at_most(low: Term, high: Term, least: dict[str, int], most: dict[str, int]) -> bool:
+    """Whether the range plainly says ``low <= high``, one of them being a number."""
+    match low, high:
+        case int(), str():
+            return high in least and low <= least[high]
+        case str(), int():
+            return low in most and most[low] <= high
+    return False
 
 
 def _know(arithmetic: Arithmetic, name: str, value: int | str, hypothesis: str) -> None:
