@@ -113,8 +113,12 @@ def _turned(pair: Paired, chosen: Pairing) -> Paired | None:
 
 def alike(pair: Paired) -> bool:
     """Return whether two layouts agree at a few telling shapes, of which there is one."""
-    shapes = ragged(pair)
-    return bool(shapes) and all(same(pair.one, pair.other, values) for values in shapes)
+    found = None
+    for values in ragged(pair):
+        found = values
+        if not same(pair.one, pair.other, values):
+            return False
+    return found is not None
 
 
 def axes_text(

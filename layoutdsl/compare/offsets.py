@@ -46,6 +46,9 @@ ELEMENTS = 400_000
 A_SHAPE = 200
 """What looking at one more shape costs, in elements."""
 
+RAGGED = 60_000
+"""Elements of the largest shape that is looked at for a hint."""
+
 LARGEST = 2**62
 """Buffers of more elements are not looked at: their offsets may be no 64-bit integers."""
 
@@ -189,15 +192,15 @@ def first_mismatch(pair: Paired) -> Mismatch | None:
     return next(filter(None, found), None)
 
 
-def ragged(pair: Paired, most: int = 6, largest: int = 60_000) -> tuple[Values, ...]:
-    """Return a few telling shapes of both layouts with different extents, all above one."""
+def ragged(pair: Paired, most: int = 6) -> Iterator[Values]:
+    """Yield a few telling shapes of both layouts, with different extents above one first."""
     both = common(pair)
     found = (
         values
         for values in chain(_uneven(both), telling(both, (), 4000))
-        if in_range(both, values) and volume(both, values) <= largest
+        if volume(both, values) <= RAGGED and in_range(both, values)
     )
-    return tuple(islice(found, most))
+    return islice(found, most)
 
 
 def _uneven(layout: Layout) -> Iterator[Values]:

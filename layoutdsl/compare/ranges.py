@@ -61,13 +61,14 @@ class Agreement:
     @property
     def of_single_elements(self) -> bool:
         """Whether all it says is that axes have one element, so that their places play no part."""
-        return all(_single(each) for each in self.conditions)
+        return all(map(is_single, self.conditions))
 
     def __str__(self) -> str:
         return ", ".join(map(str, self.conditions))
 
 
-def _single(condition: Condition) -> bool:
+def is_single(condition: Condition) -> bool:
+    """Return whether a condition says that an extent, or a parameter, is one."""
     return condition.operator == "==" and condition.right == Constant(1)
 
 
