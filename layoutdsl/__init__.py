@@ -21,10 +21,12 @@ if TYPE_CHECKING:
         Generated,
         RefusedError,
         Report,
+        Translation,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         formula,
         from_notation,
         generate,
+        identify,
         library,
         library_module,
         library_names,
@@ -33,8 +35,12 @@ if TYPE_CHECKING:
         parse,
         prove,
         to_notation,
+        translate,
     )
     from layoutdsl.claims import Claim, Module
+    from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
+    from layoutdsl.compare.identify import Match
+    from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.formula import Formula
     from layoutdsl.model import Layout
     from layoutdsl.source import Diagnostic, LayoutError
@@ -44,35 +50,56 @@ __version__ = "0.1.0"
 __all__ = [
     "Claim",
     "Diagnostic",
+    "Difference",
+    "Different",
+    "Equal",
+    "EqualWhere",
     "Formula",
     "Generated",
     "Layout",
     "LayoutError",
+    "Match",
     "Module",
+    "Probe",
     "RefusedError",
     "Report",
+    "Translation",
+    "Unknown",
     "__version__",
     "compile",
+    "diff",
     "formula",
     "from_notation",
     "generate",
+    "identify",
     "library",
     "library_module",
     "library_names",
     "load",
     "notations",
     "parse",
+    "probe",
     "prove",
     "to_notation",
+    "translate",
 ]
 
 _ELSEWHERE = {
     "Claim": "claims",
     "Diagnostic": "source",
+    "Difference": "compare.difference",
+    "Different": "compare.difference",
+    "Equal": "compare.difference",
+    "EqualWhere": "compare.difference",
     "Formula": "formula",
     "Layout": "model",
     "LayoutError": "source",
+    "Match": "compare.identify",
     "Module": "claims",
+    "Probe": "compare.probe",
+    "Unknown": "compare.difference",
+    "diff": "compare.difference",
+    "probe": "compare.probe",
 }
 """The room that each name comes from; the others come from `api`."""
 

@@ -6,7 +6,7 @@ heavy is imported by the verb that needs it, so a text with a fault in it waits 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -34,7 +34,9 @@ from layoutdsl.source import LayoutError, Source
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
+    from layoutdsl.compare.identify import Match
     from layoutdsl.formula import Formula
+    from layoutdsl.notation.notation import Reading
     from layoutdsl.prove.verdict import Checked, Status
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "LayoutError",
     "RefusedError",
     "Report",
+    "Translation",
     "checks",
     "claims_about",
     "claims_of",
@@ -50,6 +53,7 @@ __all__ = [
     "formula",
     "from_notation",
     "generate",
+    "identify",
     "library",
     "library_families",
     "library_module",
@@ -61,7 +65,9 @@ __all__ = [
     "pick",
     "prove",
     "read",
+    "reading_of",
     "to_notation",
+    "translate",
 ]
 
 
@@ -81,9 +87,18 @@ def from_notation(notation: str, text: str) -> Layout:
     Raises:
         LayoutError: there is no such notation, or the text is not in it.
     """
+    return reading_of(notation, text).layout
+
+
+def reading_of(notation: str, text: str) -> Reading:
+    """Return what a text in another notation says, with what it says beyond its layout.
+
+    Raises:
+        LayoutError: there is no such notation, or the text is not in it.
+    """
     from layoutdsl.notation.notation import read_text
 
-    return read_text(notation, text).layout
+    return read_text(notation, text)
 
 
 def to_notation(layout: Layout, notation: str) -> str:
@@ -100,6 +115,86 @@ def to_notation(layout: Layout, notation: str) -> str:
     if notation not in notations():
         raise ValueError(f"there is no notation `{notation}`; known are {', '.join(notations())}")
     return write(notation, layout)
+
+
+LANGUAGE = "layout"
+"""How `translate` calls our own language."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A layout in a notation, or why it has no text there.
+
+    ``proved`` says that the text, read again, was proved to be the layout wherever both are
+    defined; ``where`` is where the text is defined, if the layout is for more shapes.
+    """
+
+    notation: str
+    text: str | None
+    reason: str | None = None
+    proved: bool = False
+    where: tuple[Condition, ...] = ()
+
+
+def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = None) -> Translation:
+    """Return the text of a layout in a notation, or in our language, and whether it was proved.
+
+    >>> translate(library("NCHW16c"), "onednn").text
+    'nChw16c'
+
+    Args:
+        layout: any.
+        notation: one of `notations`, or ``layout`` for our own language.
+        notes: what a text in that notation said beyond the layout, to be said again.
+
+    Raises:
+        ValueError: there is no such notation.
+    """
+    if notation != LANGUAGE and notation not in notations():
+        known = ", ".join((*notations(), LANGUAGE))
+        raise ValueError(f"there is no notation `{notation}`; known are {known}")
+    if notation == LANGUAGE:
+        text = declaration(layout)
+        return _read_back(layout, LANGUAGE, text, parse(text)[layout.name])
+    from layoutdsl.notation.notation import Unwritable, read_text, write
+
+    try:
+        text = write(notation, layout, notes)
+    except Unwritable as reason:
+        return Translation(notation, None, str(reason))
+    return _read_back(layout, notation, text, read_text(notation, text).layout)
+
+
+def _read_back(layout: Layout, notation: str, text: str, again: Layout) -> Translation:
+    from layoutdsl.compare.difference import Different, Equal, EqualWhere, Unknown, diff
+
+    names = tuple(axis.name for axis in again.axes)
+    found = diff(layout, again, names if len(names) == layout.rank else None)
+    match found:
+        case Equal():
+            return Translation(notation, text, proved=True)
+        case EqualWhere(agreements=agreements) if found.same:
+            where = tuple(each for each in agreements[0].conditions if each not in layout.where)
+            return Translation(notation, text, proved=True, where=where)
+        case Unknown():
+            return Translation(notation, text)
+        case EqualWhere() | Different():
+            reason = f"`{text}`, read again, is another layout"
+            return Translation(notation, None, reason)
+
+
+def identify(layout: Layout, progress: Callable[[str], None] | None = None) -> Iterator[Match]:
+    """Yield each layout of the library that is equal to a layout, or is in a range of shapes.
+
+    Names and order of the axes may differ; all of it is proved.
+
+    >>> next(identify(from_notation("onednn", "aBcd8b"))).name
+    'NCHWc<8>'
+    """
+    from layoutdsl.compare.identify import identify as look_up
+
+    known = (each for family in library_families() for each in family.items())
+    return look_up(layout, known, progress)
 
 
 def formula(layout: Layout) -> Formula:

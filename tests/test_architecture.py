@@ -21,7 +21,7 @@ SYNTAX = {"syntax"}
 ELABORATION = {"scope", "rules", "elaborate"}
 CORE = SOURCE | MEANING | READING
 
-ROOMS: dict[str, tuple[int, set[str]]] = {
+ROOMS: dict[str, tuple[float, set[str]]] = {
     **{room: (1, set()) for room in SOURCE},
     **dict.fromkeys(MEANING, (1, MEANING)),
     **dict.fromkeys(READING, (2, MEANING | READING)),
@@ -32,15 +32,22 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "prove": (4, CORE | FORMULA),
     "codegen": (4, CORE | FORMULA),
     "show": (4, CORE),
+    "compare": (4.5, CORE | {"prove"}),
     "shelf": (4, CORE | SYNTAX | ELABORATION),
-    "api": (5, CORE | FORMULA | {"shelf", "prove", "codegen", "notation", "show"}),
-    "__init__": (5, CORE | FORMULA | {"api", "shelf"}),
+    "api": (5, CORE | FORMULA | {"shelf", "prove", "codegen", "notation", "show", "compare"}),
+    "__init__": (5, CORE | FORMULA | {"api", "shelf", "compare"}),
     "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "__init__"}),
     "__main__": (6, {"cli"}),
 }
 
 # What a shell prints is made of the records of a wing, not of its machinery.
-RECORDS = {("cli", "layoutdsl.prove.verdict")}
+RECORDS = {
+    ("cli", "layoutdsl.prove.verdict"),
+    *(
+        ("cli", f"layoutdsl.compare.{name}")
+        for name in ("calling", "difference", "hints", "identify", "lanes", "offsets", "probe")
+    ),
+}
 
 # The meaning knows nothing of ours but itself; these rooms know even less.
 KNOWS_NOTHING = {"source", "resources", "expr"}

@@ -26,7 +26,7 @@ from layoutdsl.expr import (
     Mul,
     substitute_coordinate,
 )
-from layoutdsl.model import Axis, Condition
+from layoutdsl.model import Axis, Condition, Layout
 from layoutdsl.prove.check import attempt
 from layoutdsl.prove.shapes import Values, in_range, volume
 from layoutdsl.prove.verdict import Proved
@@ -67,37 +67,57 @@ def lanes(pair: Paired) -> tuple[LanesPermuted, ...]:
 
 
 def _every(pair: Paired) -> Iterator[LanesPermuted]:
-    cuts = numbers_of(common(pair))
     for number, axis in enumerate(pair.one.axes):
-        match axis.extent:
-            case Extent(name):
-                blocks = sorted(cuts[name])
-            case Constant(extent):
-                blocks = [each for each in range(2, extent + 1) if extent % each == 0]
-        for block in blocks:
-            found = _permuted(pair, number, block) if 1 < block <= MOST_LANES else None
+        for block in blocks(common(pair), number):
+            found = _permuted(pair, number, block)
             if found is not None:
                 yield _described(pair, axis, block, *found)
                 break
 
 
+def blocks(layout: Layout, axis: int) -> tuple[int, ...]:
+    """Return what an axis is cut into, the smallest first; any divisor of a fixed extent."""
+    match layout.axes[axis].extent:
+        case Extent(name):
+            found = sorted(numbers_of(layout)[name])
+        case Constant(extent):
+            found = [each for each in range(2, extent + 1) if extent % each == 0]
+    return tuple(each for each in found if 1 < each <= MOST_LANES)
+
+
 def _permuted(pair: Paired, axis: int, block: int) -> tuple[Order, Order] | None:
-    """Return the offsets' order in a block of either layout, where exchanging it is enough."""
+    """Return the order in a block of either layout, where exchanging it makes them equal."""
     orders: tuple[Order, Order] | None = None
     for values in _shapes(pair, axis, block):
         if size(pair.one, values) != size(pair.other, values):
             return None
-        one, other = (
-            np.moveaxis(offsets(each, values), axis, 0) for each in (pair.one, pair.other)
-        )
-        if orders is None:
-            first, second = (each.reshape(each.shape[0], -1)[:block, 0] for each in (one, other))
-            if not np.array_equal(np.sort(first), np.sort(second)) or (first == second).all():
-                return None
-            orders = _order(first), _order(second)
-        if not np.array_equal(one, other[_moved(orders, len(other))]):
+        one, other = offsets(pair.one, values), offsets(pair.other, values)
+        orders = orders or orders_in(one, other, axis, block)
+        if orders is None or not exchanged_in(one, other, axis, orders):
             return None
     return orders
+
+
+Offsets: TypeAlias = NDArray[np.int64]
+
+
+def orders_in(one: Offsets, other: Offsets, axis: int, block: int) -> tuple[Order, Order] | None:
+    """Return which element of the first block lies first, second, ... in either of two maps.
+
+    ``None`` where their elements do not lie in the same places, or in the same order.
+    """
+    first, second = (
+        np.moveaxis(each, axis, 0).reshape(each.shape[axis], -1)[:block, 0] for each in (one, other)
+    )
+    if not np.array_equal(np.sort(first), np.sort(second)) or bool((first == second).all()):
+        return None
+    return _order(first), _order(second)
+
+
+def exchanged_in(one: Offsets, other: Offsets, axis: int, orders: tuple[Order, Order]) -> bool:
+    """Return whether two maps are equal once the elements of each block are exchanged."""
+    moved = _moved(orders, one.shape[axis])
+    return np.array_equal(one, np.take(other, moved, axis=axis))
 
 
 def _order(run: NDArray[np.int64]) -> Order:
@@ -131,13 +151,17 @@ def _shapes(pair: Paired, axis: int, block: int) -> Iterator[Values]:
 
 
 def _described(pair: Paired, axis: Axis, block: int, one: Order, other: Order) -> LanesPermuted:
+    return described(axis.name, one, other, _proved(pair, axis, block, one, other))
+
+
+def described(axis: str, one: Order, other: Order, proved: bool) -> LanesPermuted:
+    """Return how two orders of the elements of a block are related."""
     digits = _exchanged(one, other)
-    inverse = all(one[other[k]] == k for k in range(block))
+    inverse = all(one[other[k]] == k for k in range(len(one)))
     kind: Literal["inverse", "digits", "order"] = (
         "inverse" if inverse else "order" if digits is None else "digits"
     )
-    proved = _proved(pair, axis, block, one, other)
-    return LanesPermuted(axis.name, block, one, other, kind, digits, proved)
+    return LanesPermuted(axis, len(one), one, other, kind, digits, proved)
 
 
 def _exchanged(one: Order, other: Order) -> tuple[int, int] | None:
