@@ -168,8 +168,7 @@ def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = N
 def _read_back(layout: Layout, notation: str, text: str, again: Layout) -> Translation:
     from layoutdsl.compare.difference import Different, Equal, EqualWhere, Unknown, diff
 
-    names = tuple(axis.name for axis in again.axes)
-    found = diff(layout, again, names if len(names) == layout.rank else None)
+    found = diff(layout, again)
     match found:
         case Equal():
             return Translation(notation, text, proved=True)

@@ -43,10 +43,7 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
 # What a shell prints is made of the records of a wing, not of its machinery.
 RECORDS = {
     ("cli", "layoutdsl.prove.verdict"),
-    *(
-        ("cli", f"layoutdsl.compare.{name}")
-        for name in ("calling", "difference", "hints", "identify", "lanes", "offsets", "probe")
-    ),
+    *(("cli", f"layoutdsl.compare.{path.stem}") for path in (HOUSE / "compare").glob("*.py")),
 }
 
 # The meaning knows nothing of ours but itself; these rooms know even less.

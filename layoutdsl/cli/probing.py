@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import os
 import sys
 import traceback
@@ -106,10 +107,16 @@ def _imported(written: str) -> Callable[..., Any]:
     if found is None:
         from layoutdsl.scope import did_you_mean
 
-        raise Failure(Exit.USAGE, f"`{path}` has no `{name}`", did_you_mean(name, dir(module)))
+        raise Failure(
+            Exit.USAGE, f"`{path}` has no `{name}`", did_you_mean(name, _functions(module))
+        )
     if not callable(found):
         raise Failure(Exit.USAGE, f"`{written}` is a {type(found).__name__}, and no function")
     return cast("Callable[..., Any]", found)
+
+
+def _functions(module: Any) -> list[str]:
+    return [name for name, each in vars(module).items() if inspect.isroutine(each)]
 
 
 def _from_file(path: Path) -> Any:
@@ -151,7 +158,7 @@ def _lines(found: Probe, function: str, against: str) -> Iterator[str]:
     from layoutdsl.show.words import named_text
 
     at = named_text(found.shape)
-    calls = f"{found.calls} calls"
+    calls = f"{found.calls} {'call' if found.calls == 1 else 'calls'}"
     if found.same:
         head = click.style("same", fg="green", bold=True)
         yield f"{head}  `{function}` does what `{against}` says, at shape {at}  ({calls})"
