@@ -70,6 +70,8 @@ def probe(
 
     layout = target(against).layout
     extents = shape_of(layout, shape)
+    with usage():
+        layout.bind(extents)
     called = _imported(function.removeprefix(SHIELD))
     progress = Progress()
     with usage(), redirect_stdout(sys.stderr):
