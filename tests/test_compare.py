@@ -206,6 +206,7 @@ def test_random_pairs(seed: int) -> None:
             if all(condition.holds(values) for condition in each.conditions):
                 assert alike(one, other, values)
     for hint in found.hints:
+        assert hint.proved
         if isinstance(hint, AxesPermuted):
             assert isinstance(diff(one, other, hint.axes), Equal)
 
@@ -239,6 +240,20 @@ def test_the_axes_of_a_hint_make_layouts_equal(one: str, other: str, axes: str) 
     (hint,) = (each for each in found.hints if isinstance(each, AxesPermuted))
     assert hint.axes == axes
     assert diff(layout(one), layout(other), hint.axes).same
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("onednn:gOIhw16i16o", "onednn:gOIhw16o16i"),
+        ("onednn:ABcd8b8a", "onednn:ABcd8a8b"),
+        ("c, h = [c/4, h/4, c%4, h%4]", "c, h = [c/4, h/4, h%4, c%4]"),
+    ],
+)
+def test_what_is_alike_in_one_block_is_no_permutation_of_axes(one: str, other: str) -> None:
+    found = diff(layout(one), layout(other))
+    assert isinstance(found, Different | EqualWhere)
+    assert [type(each) for each in found.hints] == [CoordinatesReordered]
 
 
 MARLIN = (0, 2, 4, 6, 1, 3, 5, 7)

@@ -15,9 +15,10 @@ from layoutdsl.compare.axes import (
     over_same_axes,
     paired,
 )
+from layoutdsl.compare.cuts import numbers_of
 from layoutdsl.compare.hints import MOST_AXES, alike, axes_text
 from layoutdsl.compare.offsets import common, same
-from layoutdsl.compare.ranges import Agreement, agreements, is_single, numbers_of, proof
+from layoutdsl.compare.ranges import Agreement, agreements, is_single, proof
 from layoutdsl.model import Condition, Layout
 from layoutdsl.prove.shapes import Values, in_range
 from layoutdsl.prove.verdict import Proved

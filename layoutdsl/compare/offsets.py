@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, combinations, cycle, islice
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from layoutdsl.compare.axes import Paired
+from layoutdsl.compare.cuts import numbers_of
 from layoutdsl.expr import (
     Add,
     BitAnd,
@@ -35,7 +36,7 @@ from layoutdsl.expr import (
     evaluate,
 )
 from layoutdsl.model import Layout
-from layoutdsl.prove.shapes import Values, in_range, small, telling, volume
+from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
 
 Numbers: TypeAlias = Any
 """An integer, or an array of them."""
@@ -192,7 +193,7 @@ def first_mismatch(pair: Paired) -> Mismatch | None:
     return next(filter(None, found), None)
 
 
-def ragged(pair: Paired, most: int = 6) -> Iterator[Values]:
+def ragged(pair: Paired, most: int = 20) -> Iterator[Values]:
     """Yield a few telling shapes of both layouts, with different extents above one first."""
     both = common(pair)
     found = (
@@ -204,7 +205,16 @@ def ragged(pair: Paired, most: int = 6) -> Iterator[Values]:
 
 
 def _uneven(layout: Layout) -> Iterator[Values]:
-    primes = (2, 3, 5, 7, 4, 9, 11, 13)
-    names = layout.symbols
-    for turn in range(len(names) or 1):
-        yield {name: primes[(k + turn) % len(primes)] for k, name in enumerate(names)}
+    """Yield shapes of small primes, and shapes of more than two blocks along two axes or all.
+
+    Layouts that differ in the order of blocks only are alike where axes have but one.
+    """
+    names, cuts, most = layout.symbols, numbers_of(layout), ceilings(layout)
+    primes = dict(zip(names, cycle((2, 3, 5, 7, 4, 9, 11, 13)), strict=False))
+    blocks = {name: 2 * max(cuts[name], default=0) or primes[name] for name in names}
+    large = {name: blocks[name] + primes[name] for name in names}
+    shapes = [primes, large, blocks]
+    for one, other in combinations(names, 2):
+        shapes.append({**dict.fromkeys(names, 2), one: large[one], other: large[other]})
+    for values in shapes:
+        yield {name: min(value, most.get(name, value)) for name, value in values.items()}

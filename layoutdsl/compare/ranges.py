@@ -14,22 +14,19 @@ from math import comb, prod
 
 from layoutdsl.claims import Claim, EqualsLayout
 from layoutdsl.compare.axes import Paired
+from layoutdsl.compare.cuts import numbers_of
 from layoutdsl.compare.offsets import common, same
-from layoutdsl.digits import read
 from layoutdsl.expr import (
-    CeilDiv,
     Constant,
     Expr,
     Extent,
-    FloorDiv,
     Max,
     Min,
     Mod,
     extents,
-    indices,
     walk,
 )
-from layoutdsl.model import Condition, Layout
+from layoutdsl.model import Condition
 from layoutdsl.prove.check import attempt
 from layoutdsl.prove.shapes import Values, in_range
 from layoutdsl.prove.statement import coordinates
@@ -174,39 +171,6 @@ def candidates(pair: Paired) -> tuple[Condition, ...]:
             if other != name and (name not in both.parameters or name < other)
         ]
     return tuple(found)
-
-
-def numbers_of(layout: Layout) -> dict[str, set[int]]:
-    """For each extent and parameter the numbers that its axis is cut by or declared as."""
-    found: dict[str, set[int]] = {name: set() for name in layout.symbols}
-    extent_of = {axis.name: axis.extent for axis in layout.axes}
-    for each in coordinates(layout):
-        through = {extent_of[name] for name in indices(each.value)}
-        names = {symbol.name for symbol in through if isinstance(symbol, Extent)}
-        for name in names | (extents(each.extent) & found.keys()):
-            found[name] |= _cuts(each.value) | _cuts(each.extent)
-            if isinstance(each.extent, Constant):
-                found[name].add(each.extent.value)
-    for parameter in layout.parameters:
-        found[parameter] |= set().union(*found.values())
-    return {name: {each for each in cuts if each > 0} for name, cuts in found.items()}
-
-
-def _cuts(expr: Expr) -> set[int]:
-    found: set[int] = set()
-    for each in walk(expr):
-        if isinstance(each, Min | Max):
-            found |= {side.value for side in (each.left, each.right) if isinstance(side, Constant)}
-        if isinstance(each, FloorDiv | Mod | CeilDiv) and isinstance(each.right, Constant):
-            found.add(each.right.value)
-            digit = read(each)
-            for part in () if digit is None else (digit.divisor, digit.radix):
-                found |= {part.value} if isinstance(part, Constant) else set()
-            if digit is not None and isinstance(digit.radix, Constant):
-                match digit.divisor:
-                    case Constant(divisor):
-                        found.add(divisor * digit.radix.value)
-    return found
 
 
 def sample(pair: Paired) -> tuple[Values, ...]:
