@@ -295,6 +295,13 @@ def test_lanes(
         assert all(first[second[k]] == k for k in range(size))
 
 
+def test_large_fixed_extents_are_looked_at() -> None:
+    found = diff(layout("y: 1024, x: 1024 = [y, x]"), layout("y: 1024, x: 1024 = [x, y]"))
+    assert isinstance(found, Different)
+    assert found.mismatch is not None
+    assert found.mismatch.offsets == (1, 1024)
+
+
 def test_only_small_things() -> None:
     cases = [
         ("n, c = [n, c] offset 3", "n, c = [n, c]", OnlyStarts("3", "0", True)),

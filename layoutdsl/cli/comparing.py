@@ -46,12 +46,12 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
       layoutdsl diff NCHW16c "einops:n (co ci) h w -> n co h w ci, ci=16"
       layoutdsl diff HtpNCHW R4NCHWMemoryLayout --axes h=w,w=h
     """
+    first, second = target(one).layout, target(other).layout
     from layoutdsl.cli.comparison_json import difference_json
     from layoutdsl.cli.comparison_text import difference_text
     from layoutdsl.compare.difference import Unknown
     from layoutdsl.compare.difference import diff as compare
 
-    first, second = target(one).layout, target(other).layout
     names = one.removeprefix(SHIELD), other.removeprefix(SHIELD)
     progress = Progress()
     started = perf_counter()

@@ -65,13 +65,13 @@ def probe(
       layoutdsl probe mine.py:pack --against NCHW16c --shape 1,20,3,4
       layoutdsl probe package.module:unpack --against onednn:aBcd16b --shape 1,20,3,4 --unpack
     """
-    from layoutdsl.cli.comparison_json import probe_json
-    from layoutdsl.compare.probe import probe as ask
-
     layout = target(against).layout
     extents = shape_of(layout, shape)
     with usage():
         layout.bind(extents)
+    from layoutdsl.cli.comparison_json import probe_json
+    from layoutdsl.compare.probe import probe as ask
+
     called = _imported(function.removeprefix(SHIELD))
     progress = Progress()
     with usage(), redirect_stdout(sys.stderr):

@@ -47,6 +47,9 @@ ELEMENTS = 400_000
 A_SHAPE = 200
 """What looking at one more shape costs, in elements."""
 
+LARGEST_SHAPE = 1 << 24
+"""Elements of the smallest shape of a layout, up to which it is looked at."""
+
 RAGGED = 60_000
 """Elements of the largest shape that is looked at for a hint."""
 
@@ -179,12 +182,17 @@ def shapes(pair: Paired) -> Iterator[Values]:
     """Yield shapes of both layouts, the smallest first, as far as the budget goes."""
     both = common(pair)
     for round_ in (small(both, ELEMENTS), telling(both, (), ELEMENTS // A_SHAPE)):
-        left = ELEMENTS
+        left = max(ELEMENTS, min(LARGEST_SHAPE, _least(both) + A_SHAPE))
         for values in round_:
             left -= volume(both, values) + A_SHAPE
             if left < 0:
                 break
             yield values
+
+
+def _least(layout: Layout) -> int:
+    """Return the elements of any shape: fixed extents make a smallest one large."""
+    return volume(layout, dict.fromkeys(layout.symbols, 1))
 
 
 def first_mismatch(pair: Paired) -> Mismatch | None:
