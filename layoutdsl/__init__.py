@@ -21,12 +21,14 @@ if TYPE_CHECKING:
         Generated,
         RefusedError,
         Report,
+        Translation,
         UnvalidatedError,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         cost,
         formula,
         from_notation,
         generate,
+        identify,
         library,
         library_module,
         library_names,
@@ -35,8 +37,12 @@ if TYPE_CHECKING:
         parse,
         prove,
         to_notation,
+        translate,
     )
     from layoutdsl.claims import Claim, Module, TableClaim
+    from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
+    from layoutdsl.compare.identify import Match
+    from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.formula import Formula
     from layoutdsl.model import Layout
     from layoutdsl.source import Diagnostic, LayoutError
@@ -47,41 +53,62 @@ __version__ = "0.1.0"
 __all__ = [
     "Claim",
     "Diagnostic",
+    "Difference",
+    "Different",
+    "Equal",
+    "EqualWhere",
     "Formula",
     "Generated",
     "Layout",
     "LayoutError",
+    "Match",
     "Module",
+    "Probe",
     "RefusedError",
     "Report",
     "Table",
     "TableClaim",
+    "Translation",
+    "Unknown",
     "UnvalidatedError",
     "__version__",
     "compile",
     "cost",
+    "diff",
     "formula",
     "from_notation",
     "generate",
+    "identify",
     "library",
     "library_module",
     "library_names",
     "load",
     "notations",
     "parse",
+    "probe",
     "prove",
     "to_notation",
+    "translate",
 ]
 
 _ELSEWHERE = {
     "Claim": "claims",
     "Diagnostic": "source",
+    "Difference": "compare.difference",
+    "Different": "compare.difference",
+    "Equal": "compare.difference",
+    "EqualWhere": "compare.difference",
     "Formula": "formula",
     "Layout": "model",
     "LayoutError": "source",
+    "Match": "compare.identify",
     "Module": "claims",
     "Table": "table",
     "TableClaim": "claims",
+    "Probe": "compare.probe",
+    "Unknown": "compare.difference",
+    "diff": "compare.difference",
+    "probe": "compare.probe",
 }
 """The room that each name comes from; the others come from `api`."""
 

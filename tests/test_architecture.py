@@ -21,7 +21,7 @@ SYNTAX = {"syntax"}
 ELABORATION = {"scope", "rules", "naming", "elaborate", "elaborate_table"}
 CORE = SOURCE | MEANING | READING
 
-ROOMS: dict[str, tuple[int, set[str]]] = {
+ROOMS: dict[str, tuple[float, set[str]]] = {
     **{room: (1, set()) for room in SOURCE},
     **dict.fromkeys(MEANING, (1, MEANING)),
     **dict.fromkeys(READING, (2, MEANING | READING)),
@@ -33,6 +33,7 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
     "validate": (4, MEANING | {"prove"}),
     "codegen": (4, CORE | FORMULA),
     "show": (4, CORE),
+    "compare": (4.5, CORE | {"prove"}),
     "shelf": (4, CORE | SYNTAX | ELABORATION),
     "padding": (5, CORE | {"prove"}),
     "evidence": (5, CORE | {"prove", "show"}),
@@ -40,9 +41,10 @@ ROOMS: dict[str, tuple[int, set[str]]] = {
         5,
         CORE
         | FORMULA
-        | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"},
+        | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"}
+        | {"compare"},
     ),
-    "__init__": (5, CORE | FORMULA | {"api", "shelf"}),
+    "__init__": (5, CORE | FORMULA | {"api", "shelf", "compare"}),
     "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "padding", "__init__"}),
     "__main__": (6, {"cli"}),
 }
@@ -52,6 +54,7 @@ RECORDS = {
     ("cli", "layoutdsl.prove.verdict"),
     ("cli", "layoutdsl.evidence.problem"),
     ("cli", "layoutdsl.evidence.subjects"),
+    *(("cli", f"layoutdsl.compare.{path.stem}") for path in (HOUSE / "compare").glob("*.py")),
 }
 
 # The meaning knows nothing of ours but itself; these rooms know even less.

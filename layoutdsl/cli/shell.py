@@ -14,7 +14,18 @@ from collections.abc import Sequence
 import click
 
 from layoutdsl import __version__
-from layoutdsl.cli import arrays, code, costs, evidence, places, proofs, texts, tour
+from layoutdsl.cli import (
+    arrays,
+    code,
+    comparing,
+    costs,
+    evidence,
+    places,
+    probing,
+    proofs,
+    texts,
+    tour,
+)
 from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
@@ -24,7 +35,7 @@ from layoutdsl.source import LayoutError
 _CODES = """\b
 Exit codes:
   0    proved, or done
-  1    refuted, --check found a difference, or a certificate does not stand
+  1    refuted or different, --check found a difference, or a certificate does not stand
   2    the spec or the command line is wrong
   3    undecided, which is never a pass
   4    a file cannot be read or written, or does not fit
@@ -51,6 +62,7 @@ def layoutdsl() -> None:
 
     FILE:NAME is a layout of a `.layout` file; a name alone is a layout of the library. FILE alone
     stands for the only layout of a file, or for all of them; FILE may be - for the standard input.
+    NOTATION:TEXT is a layout in another notation: onednn:aBcd16b.
 
     \b
       layoutdsl tour                    see all of it in a few seconds
@@ -72,6 +84,10 @@ for _verb in (
     places.where,
     places.at,
     places.show,
+    comparing.diff,
+    comparing.translate,
+    comparing.identify,
+    probing.probe,
     texts.explain,
     texts.list_library,
     texts.print_file,

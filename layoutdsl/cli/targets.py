@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,11 +32,14 @@ class Target:
     """What ``FILE:NAME`` names: a module, and one of its layouts where a name was given.
 
     ``place`` is how the user named the module: a path, ``-``, or nothing for the library.
+    ``notes`` are what a text in another notation says beyond its layout, ``notation`` its name.
     """
 
     module: Module
     place: str
     name: str | None
+    notation: str | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def called(self) -> str:
@@ -134,13 +138,14 @@ def _is_notation(word: str) -> bool:
 
 
 def _foreign(notation: str, written: str) -> Target:
-    from layoutdsl.api import from_notation
+    from layoutdsl.api import reading_of
     from layoutdsl.claims import Module
     from layoutdsl.show.declaration import declaration
 
-    layout = from_notation(notation, written)
+    found = reading_of(notation, written)
+    layout = found.layout
     module = Module(notation, {layout.name: layout}, (), {layout.name: declaration(layout)})
-    return Target(module, f"{notation}:{written}", None)
+    return Target(module, f"{notation}:{written}", None, notation, found.notes)
 
 
 def _readable(path: str) -> bool:

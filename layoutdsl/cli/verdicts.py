@@ -125,9 +125,9 @@ def _line(verdict: Verdict) -> str:
     checked = verdict.checked
     word = click.style(f"{checked.status:<9}", fg=_colour(checked), bold=True)
     if checked.status == "undecided":
-        return f"{word}  {_said(checked)}  ({_milliseconds(verdict.seconds)})"
+        return f"{word}  {_said(checked)}  ({milliseconds(verdict.seconds)})"
     if checked.claim.polarity == "refute":
-        return f"{word}  {_said(checked)}, as claimed  ({_milliseconds(verdict.seconds)})"
+        return f"{word}  {_said(checked)}, as claimed  ({milliseconds(verdict.seconds)})"
     return f"{word}  {_said(checked)}{_range(checked)}  ({_effort(verdict)})"
 
 
@@ -143,10 +143,11 @@ def _effort(verdict: Verdict) -> str:
     count = len(findings)
     words = [f"{count} {'property' if count == 1 else 'properties'}"]
     words += [f"{queries} {'question' if queries == 1 else 'questions'}"] if queries else []
-    return ", ".join([*words, _milliseconds(verdict.seconds)])
+    return ", ".join([*words, milliseconds(verdict.seconds)])
 
 
-def _milliseconds(seconds: float) -> str:
+def milliseconds(seconds: float) -> str:
+    """Return how long something took."""
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
 
 
@@ -281,4 +282,4 @@ def summary(verdicts: list[Verdict], seconds: float) -> str:
     for verdict in verdicts:
         counts[verdict.outcome] = counts.get(verdict.outcome, 0) + 1
     words = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-    return f"{words or 'nothing to prove'}  ({_milliseconds(seconds)})"
+    return f"{words or 'nothing to prove'}  ({milliseconds(seconds)})"

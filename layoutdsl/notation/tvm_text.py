@@ -55,12 +55,34 @@ def _tag(layout: Layout) -> str | None:
         return None
     if any(len(axis.name) > 1 for axis in layout.axes):
         return None
+    if not _descending(layout):
+        return None
     words = [_item(layout, each) for each in layout.coordinates]
     if any(word is None for word in words):
         return None
     tag = "".join(word for word in words if word is not None)
     order = [letter.lower() for letter in tag if letter.isupper()]
     return tag if sorted(order) == sorted(axis.name for axis in layout.axes) else None
+
+
+def _descending(layout: Layout) -> bool:
+    """Whether the blocks of each axis stand from the most major down, as a tag takes them to."""
+    below: dict[str, int] = {}
+    for part in (part for each in layout.coordinates for part in _parts(each)):
+        digit = read(part.value)
+        if digit is None or not isinstance(digit.whole, Index):
+            return False
+        if not isinstance(digit.divisor, Constant):
+            return False
+        name = digit.whole.name
+        if name in below and digit.divisor.value >= below[name]:
+            return False
+        below[name] = digit.divisor.value
+    return True
+
+
+def _parts(coordinate: Coordinate) -> tuple[Coordinate, ...]:
+    return coordinate.value.parts if isinstance(coordinate.value, MixedRadix) else (coordinate,)
 
 
 def _item(layout: Layout, coordinate: Coordinate) -> str | None:

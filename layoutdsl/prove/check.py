@@ -84,6 +84,23 @@ def given_up(claim: AnyClaim, reason: str) -> Checked:
     return Checked(claim, tuple(Undecided(name, reason) for name in names))
 
 
+def attempt(claim: Claim) -> Finding:
+    """Return what comes of trying to prove a claim of one property; never a refutation.
+
+    Whoever looks for a range in which a claim holds asks for many proofs, and knows the
+    counterexamples already.
+
+    Raises:
+        ValueError: the claim is that a layout is right, which has several properties.
+    """
+    layout, predicate = claim.ranged, claim.predicate
+    if isinstance(predicate, Sound):
+        raise ValueError("that a layout is right is more than one property")
+    if refute.first_element(common_range(layout, predicate)) is None:
+        return Undecided(property_of(predicate), "no shape of the range was found")
+    return _proved(layout, predicate)
+
+
 Predicate = EqualsLayout | EqualsFormula | widths.Width | Keeps | Aligns
 
 

@@ -6,11 +6,12 @@ import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from layoutdsl.expr import Expr, Mod
+from layoutdsl.expr import Expr, Extent, Mod, indices, substitute
 from layoutdsl.model import Condition
 from layoutdsl.prove import leftover
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.halves import Halves
+from layoutdsl.prove.narrow import narrow
 from layoutdsl.prove.polynomials import Bounds, canonical
 from layoutdsl.prove.refinement import refine
 from layoutdsl.prove.run_statement import Start
@@ -43,7 +44,12 @@ def prove_equations(
     Raises:
         Stuck: the two sides have different normal forms.
     """
-    exprs = tuple(exprs)
+    fixed: dict[str, Expr] = {
+        each.left.name: each.right
+        for each in ground.layout.where
+        if isinstance(each.left, Extent) and each.operator == "==" and not indices(each.right)
+    }
+    exprs = tuple(substitute(each, fixed) for each in exprs)
     if any(isinstance(each.left, Mod) for each in ground.layout.where):
         try:
             return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where, splits)
@@ -70,11 +76,13 @@ def _by_normal_forms(
     )
     _know_single(arithmetic, ground)
     refine(arithmetic, plain, exprs, range_)
+    narrow(arithmetic)
     for value, found in splits:
         _put_together(arithmetic, value, found)
     if ground.layout.where:
-        indices = (index_name(axis.name) for axis in ground.layout.axes)
-        leftover.shorten(arithmetic, (*indices, *map(extent_name, ground.layout.symbols)))
+        names_of_indices = (index_name(axis.name) for axis in ground.layout.axes)
+        symbols = map(extent_name, ground.layout.symbols)
+        leftover.shorten(arithmetic, (*names_of_indices, *symbols))
     leftover.resolve(arithmetic, plain)
     spoken = (*(term for _, term in theorem.definitions), *theorem.goals)
     Halves(arithmetic.values).teach(*spoken)

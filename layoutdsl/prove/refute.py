@@ -218,7 +218,7 @@ def different(layout: Layout, other: Layout, name: str) -> At:
             if one != two:
                 words = f"-> offset {one} in `{layout.name}`, {two} in `{other.name}`"
                 return {name: _example(values, sentence, _point(layout, index, words))}
-        sizes = layout.size(values), other.size(values)
+        sizes = layout_size(layout, values), layout_size(other, values)
         if sizes[0] != sizes[1]:
             sentence += f": their buffers have {sizes[0]} and {sizes[1]} elements"
             return {name: _example(values, sentence)}
