@@ -229,7 +229,7 @@ def test_a_hypothesis_smuggled_into_a_theorem_of_a_table(tables: Certified, name
     forged = with_theorems(manifest, lambda t, p: smuggled(t) if t.name == name else (t, p))
     put(folder, forged, "T")
     words = f"the theorem `{name}` says something else now: its hypotheses differ"
-    assert (Kind.STALE, f"prove T: {words}") in problems(made, folder)
+    assert (Kind.STALE, f"prove T inverts L: {words}") in problems(made, folder)
 
 
 @pytest.mark.parametrize("name", ["shape", "encode", "decode", "through", "alike"])
@@ -294,7 +294,9 @@ def test_a_table_without_a_layout_has_no_theorems(tables: Certified) -> None:
 
 def with_theorems(manifest: Manifest, change: Callable) -> Manifest:
     return in_entry(
-        manifest, "prove T", lambda e: replace(e, proofs=tuple(change(t, p) for t, p in e.proofs))
+        manifest,
+        "prove T inverts L",
+        lambda e: replace(e, proofs=tuple(change(t, p) for t, p in e.proofs)),
     )
 
 

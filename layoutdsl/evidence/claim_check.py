@@ -6,17 +6,17 @@ the checker; counterexamples are found again in plain integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from layoutdsl.claims import AnyClaim, Claim, Sound
 from layoutdsl.evidence.manifest import Entry, Failed, Shown
 from layoutdsl.evidence.problem import Kind, Problem
-from layoutdsl.evidence.questions import Asked, asked
+from layoutdsl.evidence.questions import Asked, asked, used
 from layoutdsl.evidence.subjects import written_out
 from layoutdsl.prove.checker import Rejected
 from layoutdsl.prove.replay import NoReplay, replayed
 from layoutdsl.prove.restate import inhabited, read_off, restated, seen, wanted
-from layoutdsl.prove.theorem import Native, Proof, Step, Theorem, Use
+from layoutdsl.prove.theorem import Theorem
 from layoutdsl.show.declaration import declaration
 
 LARGEST = 10**18
@@ -60,10 +60,10 @@ def _stated(claim: AnyClaim, entry: Entry, theorems: Mapping[str, Theorem]) -> I
     if entry.shape is not None and _shape(claim, entry) is None:
         yield Problem(Kind.STALE, claim.text, "its shape is none of the layout")
         return
-    used = {s.theorem for _, proof in entry.proofs for s in _steps(proof) if isinstance(s, Use)}
+    lemmas = {name for _, proof in entry.proofs for name in used(proof)}
     for theorem, _ in entry.proofs:
         now = theorems.get(theorem.name)
-        if now is None and theorem.name in used:
+        if now is None and theorem.name in lemmas:
             continue
         if now is None:
             words = f"it proves a theorem `{theorem.name[:80]}` that the claim does not have"
@@ -71,10 +71,6 @@ def _stated(claim: AnyClaim, entry: Entry, theorems: Mapping[str, Theorem]) -> I
         elif now != theorem:
             words = f"the theorem `{theorem.name}` says something else now{_first(theorem, now)}"
             yield Problem(Kind.STALE, claim.text, words)
-
-
-def _steps(proof: Proof) -> Sequence[Step]:
-    return () if isinstance(proof, Native) else proof
 
 
 def _read_off(claim: AnyClaim, entry: Entry) -> Iterator[Problem]:

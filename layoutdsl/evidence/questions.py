@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from layoutdsl.evidence.manifest import Proofs
 from layoutdsl.prove.checker import Rejected, check
 from layoutdsl.prove.question import PREAMBLE, Question
-from layoutdsl.prove.theorem import Native, Theorem
+from layoutdsl.prove.theorem import Native, Proof, Theorem, Use
 
 HEAD = "; layoutdsl: every answer has to be unsat"
 
@@ -37,6 +37,11 @@ def asked(claim: str, proofs: Proofs, lemmas: Mapping[str, Theorem]) -> list[Ask
         found += _labelled(claim, theorem, check(theorem, proof, known))
         known[theorem.name] = theorem
     return found
+
+
+def used(proof: Proof) -> set[str]:
+    """Return the names of the theorems that a proof uses."""
+    return set() if isinstance(proof, Native) else {s.theorem for s in proof if isinstance(s, Use)}
 
 
 def asked_by_lemmas(proofs: Proofs) -> list[Asked]:

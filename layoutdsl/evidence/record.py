@@ -17,7 +17,7 @@ from layoutdsl.evidence.manifest import (
     hash_of,
     proofs_json,
 )
-from layoutdsl.evidence.questions import asked, asked_by_lemmas, script_text
+from layoutdsl.evidence.questions import asked, asked_by_lemmas, script_text, used
 from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, written_out
 from layoutdsl.prove import lemmas, refute
 from layoutdsl.prove.restate import read_off, wanted
@@ -80,6 +80,7 @@ def _entry(checked: Checked) -> Entry:
         for each in checked.findings
         if isinstance(each, Proved)
     )
+    proofs = _needed(proofs, {name for each in shown for name in each.by})
     layout = read_off(claim) if proofs else None
     read = "" if layout is None else declaration(layout)
     return Entry(claim.text, written_out(claim), _shape(claim, theorems), shown, proofs, read)
@@ -98,6 +99,16 @@ def _proofs(checked: Checked) -> Proofs:
     found = [each.certificate for each in checked.findings if isinstance(each, Proved)]
     proved = [pair for each in found if each is not None for pair in each.proved]
     return tuple({theorem.name: (theorem, proof) for theorem, proof in proved}.values())
+
+
+def _needed(proofs: Proofs, names: set[str]) -> Proofs:
+    """The theorems of these names, and those that their proofs use."""
+    kept = []
+    for theorem, proof in reversed(proofs):
+        if theorem.name in names:
+            kept.append((theorem, proof))
+            names = names | used(proof)
+    return tuple(reversed(kept))
 
 
 def lemma_files() -> tuple[tuple[str, str], ...]:
