@@ -126,6 +126,7 @@ CASES = (
     Case("layout TupleDigits(n, c) = [(n, c/4)/8, (n, c/4)%8, c%4]", grid((1, 3), (1, 9)), True),
     Case("layout Recut(c) = [c/12, c%12/8, c%12%8]", grid((1, 8, 12, 30)), True),
     Case("layout Xor(i, j) = [i, (j/8)^(i%8), j%8]", grid((1, 9), (1, 8, 70)), True),
+    Case("layout Across(i, j: I) = [i, j ^ (i%2)] where I == 8", ((8, 8),), True),
     Case("layout Rotate(i, j) = [i, (i+j)%8] where J <= 8 fill 5", grid((1, 9), (1, 8)), True),
     Case(
         "layout Triangle(i, j: 1) = [i*(i+1)/2 + j] offset 3 fill 5", ((1, 1), (4, 1), (7, 1)), True

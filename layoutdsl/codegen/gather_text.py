@@ -105,7 +105,7 @@ def _of_arrays(text: str) -> str:
 def _held_function(layout: Layout, words: Words) -> list[str]:
     sides = [side for each in layout.domain for side in (each.left, each.right)]
     tests = [
-        f"held = held & ({_of_arrays(words.text(each.left))} {each.operator} "
+        f"({_of_arrays(words.text(each.left))} {each.operator} "
         f"{_of_arrays(words.text(each.right))})"
         for each in layout.domain
     ]
@@ -118,9 +118,8 @@ def _held_function(layout: Layout, words: Words) -> list[str]:
                 '"""Return, for each index of a piece, whether it has a slot."""',
                 *words.unpacked(sides),
                 *_ranges(layout),
-                f"held = np.broadcast_to(np.asarray(1, dtype=bool), {_piece(layout)})",
-                *tests,
-                "return held",
+                f"held = {' & '.join(tests)}",
+                f"return np.broadcast_to(np.asarray(held, dtype=bool), {_piece(layout)})",
             ]
         ),
     ]

@@ -84,7 +84,8 @@ def _proofs(
     lemma, proof = divide()
     known = {**lemmas.stated(), lemma.name: lemma}
     found = [("a lemma", lemma, proof)]
-    statement = GatherStatement if "_offsets" in functions else Statement
+    gathers = bool(layout.domain) or "_offsets" in functions
+    statement = GatherStatement if gathers else Statement
     for about, theorem in theorems(statement(layout, functions).all(), leading_facts):
         try:
             found.append((about, theorem, proof_of(theorem, known)))

@@ -12,7 +12,7 @@ from dataclasses import replace
 from layoutdsl.model import Layout
 from layoutdsl.prove.checker import Term, substitute
 from layoutdsl.prove.terms import index_name
-from layoutdsl.validate.ground import Separate, Stated, ground, said
+from layoutdsl.validate.ground import Separate, Stated, compared, ground, said
 from layoutdsl.validate.meaning import Meaning, Need
 from layoutdsl.validate.reading import Fork, Reader
 from layoutdsl.validate.values import Given, Meaningless, Tuple, added, horner, same, size
@@ -141,6 +141,8 @@ class Asked:
     def _offset(self, reader: Reader) -> None:
         reader.packs = False
         value = reader.call("offset", Given("index"), Given("shape"))
+        self._domain(_denied(reader.refusals))
+        reader.refusals.clear()
         if isinstance(value, bool) or not isinstance(value, int | str | tuple):
             raise Meaningless("`offset` returns no integer")
         offset = added(self.ground.start, horner(self._values({}), self.ground.box))
@@ -148,10 +150,27 @@ class Asked:
             self._everywhere("the offset", ("=", value, offset))
 
     def _everywhere(self, about: str, goal: Term) -> None:
-        """Note that a formula has to hold of every index of the shape."""
+        """Note that a formula has to hold of every index that has a slot."""
+        self._where(self._held(), about, goal)
+
+    def _where(self, held: Sequence[Term], about: str, goal: Term) -> None:
+        """Note that a formula has to hold of every index of the shape that satisfies others."""
         names = [index_name(axis.name) for axis in self.layout.axes]
         places = tuple(zip(names, self.ground.extents, strict=True))
-        self.meaning.needs[Need(about, self.meaning.path, (), places, goal)] = None
+        need = Need(about, (*self.meaning.path, *held), (), places, goal)
+        self.meaning.needs[need] = None
+
+    def _held(self) -> list[Term]:
+        """The conditions on an index of the shape by which it has a slot: the domain."""
+        return [compared(self.ground, self.meaning, each) for each in self.layout.domain]
+
+    def _domain(self, tests: Sequence[Term]) -> None:
+        """An index passes all tests where it has a slot, and nowhere else."""
+        held = self._held()
+        for given, goals in ((tests, held), (held, tests)):
+            for goal in goals:
+                if not any(alike(goal, each) for each in given):
+                    self._where(given, "which elements have a slot", goal)
 
     def _values(self, indices: dict[str, Term]) -> tuple[Term, ...]:
         """The coordinates of an index."""
@@ -164,6 +183,16 @@ def _is_zero(condition: Term, start: Term) -> bool:
     match condition:
         case ("=", left, 0):
             return same(left, start)
+    return False
+
+
+def alike(one: Term, other: Term) -> bool:
+    """Return whether two comparisons have equal sides."""
+    match one, other:
+        case ("not", first), ("not", second):
+            return alike(first, second)
+        case ((("=" | "<" | "<=") as word), *sides), (operator, *others) if word == operator:
+            return all(map(same, sides, others))
     return False
 
 

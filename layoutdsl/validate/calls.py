@@ -39,8 +39,11 @@ SUPPORT = (
 )
 """The functions that every module carries word for word; their text is compared, not read."""
 
-BUILTINS = ("slice", "divmod", "min", "max", "int", "range")
-"""Functions of Python that have a meaning here, so that no module may define them."""
+REFUSALS = ("ValueError", "TypeError")
+"""What a module may raise."""
+
+BUILTINS = ("slice", "divmod", "min", "max", "int", "range", "bool", "object", "np", *REFUSALS)
+"""Names of Python's that have a meaning here, so that nothing in a module may bind them."""
 
 
 class Calls(Expressions):

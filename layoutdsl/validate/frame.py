@@ -9,7 +9,8 @@ from __future__ import annotations
 import ast
 import hashlib
 
-from layoutdsl.validate.calls import BUILTINS, SUPPORT
+from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
+from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
 SUPPORT_HASH = "97ed4b9b8e8ed301f8fabfe19bc11765c00f89e89d8518bb1623b804eea0da2b"
@@ -58,10 +59,7 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
                 names.append(name)
             case _:
                 raise Meaningless(f"`{ast.unparse(statement)}` stands at the top of the module")
-    if (
-        tuple(imports) != _IMPORTS
-        or len({*names, *BUILTINS, "np"}) < len(names) + len(BUILTINS) + 1
-    ):
+    if tuple(imports) != _IMPORTS or len({*names, *BUILTINS}) < len(names) + len(BUILTINS):
         raise Meaningless("imports differ, or a name is defined twice")
     if hashlib.sha256("\n".join(support).encode()).hexdigest() != SUPPORT_HASH:
         raise Meaningless("the functions that every module carries differ")
@@ -73,7 +71,7 @@ def _lines(lines: list[str], statement: ast.stmt) -> str:
 
 
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
-    """A function without decorators, its defaults numbers or `None`."""
+    """A function that hides nothing, without decorators; defaults are plain, and what it raises."""
     for default in (*function.args.defaults, *function.args.kw_defaults):
         match default:
             case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
@@ -81,4 +79,15 @@ def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
         raise Meaningless(f"`{function.name}` has a default that is computed")
     if function.decorator_list:
         raise Meaningless(f"`{function.name}` is decorated")
+    parameters = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+    if not {*assigned(function.body), *parameters}.isdisjoint(BUILTINS):
+        raise Meaningless(f"`{function.name}` hides a name of Python's")
+    for node in ast.walk(function):
+        match node:
+            case ast.Raise(
+                exc=ast.Call(func=ast.Name(id=name), args=[ast.Constant()], keywords=[]), cause=None
+            ) if name in REFUSALS:
+                continue
+            case ast.Raise():
+                raise Meaningless(f"`{ast.unparse(node)}`")
     return function

@@ -3,9 +3,11 @@
 * `_pieces` cuts the first axis without gap or overlap, and refuses shapes at which a sum or product
   of indices, as `bounds.reach` bounds it, leaves 64 bits;
 * `_offsets` is the layout's offset of every index of a piece, entry by entry;
-* offsets outside the buffer are refused before anything is written;
+* offsets of elements that lie outside the buffer are refused before anything is written;
+* `_held`, where the layout has a domain, is true of the indices that satisfy it, and of no other;
 * `pack` fills every slot from the first on, once, and then puts every element at its offset;
-  `unpack` reads every element from its offset.
+  `unpack` reads every element from its offset; outside the domain it fills a new tensor, and
+  leaves `out` as it is.
 
 That two elements never share a slot is a property of the layout, not of the text: its certificate
 says whether it was proved. Trusted.
@@ -17,11 +19,13 @@ from layoutdsl.bounds import reach
 from layoutdsl.expr import Add, Expr, Mul, Sub, indices, walk
 from layoutdsl.model import FillAny, FillZeroPoint
 from layoutdsl.prove.checker import Term
+from layoutdsl.validate.asked import alike
 from layoutdsl.validate.ground import said
 from layoutdsl.validate.partition import Box
-from layoutdsl.validate.pieces import GatherReader, Moved, Picked, Piece, Table
+from layoutdsl.validate.pieces import GatherReader
 from layoutdsl.validate.reading import Raised, Reader
 from layoutdsl.validate.statement import Statement
+from layoutdsl.validate.tables import Moved, Picked, Piece, Table
 from layoutdsl.validate.values import (
     Array,
     Given,
@@ -29,6 +33,7 @@ from layoutdsl.validate.values import (
     Meaningless,
     Root,
     added,
+    all_of,
     horner,
     same,
     size,
@@ -39,6 +44,12 @@ class GatherStatement(Statement):
     """What has to be shown of a module that moves elements one by one."""
 
     reader = GatherReader
+
+    def _reader(self, decisions: dict[Term, bool], packs: bool) -> Reader:
+        reader = super()._reader(decisions, packs)
+        assert isinstance(reader, GatherReader)
+        reader.may_be_empty = bool(self.layout.domain)
+        return reader
 
     def _pack(self, reader: Reader, out: object, fill: object) -> None:
         assert isinstance(reader, GatherReader)
@@ -51,7 +62,7 @@ class GatherStatement(Statement):
         if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
             raise Meaningless("`pack` takes no fill for a quantised zero")
         match reader.moves:
-            case [Moved(Picked(flat, table), Piece(tensor), after)]:
+            case [Moved(Picked(flat, table), Piece(tensor, held), after)] if held == table.held:
                 pass
             case _:
                 raise Meaningless("elements are not moved just once")
@@ -81,23 +92,24 @@ class GatherStatement(Statement):
     def _back(
         self, flat: Array, written: Root, sources: list[object], targets: list[Array]
     ) -> None:
-        """A flat copy of the buffer is put back, whole."""
-        if not flat.root.copied:
-            if sources or not flat.covers:
-                raise Meaningless("something is written after the elements")
+        """A flat copy of the buffer is put back, whole; put back in itself, nothing changes."""
+        if not sources and not flat.root.copied:
             return
         match sources, targets:
-            case [Array() as source], [target] if target.root == written and target.covers:
-                straight = source.order == target.order == tuple(range(len(target.order)))
-                if straight and source.root.parent == flat and source.covers:
+            case [Array() as source], [target] if target == all_of(written) and source.in_order:
+                if flat in (source, source.root.parent):
                     return
         raise Meaningless("a copy is not put back")
 
     def _unpack(self, reader: Reader, out: object) -> None:
         assert isinstance(reader, GatherReader)
-        result = reader.call("unpack", Given("src"), Given("shape"), out)
+        fill = (Given("fill"),) if self.layout.domain else ()
+        result = reader.call("unpack", Given("src"), Given("shape"), out, *fill)
+        stores = self.meaning.stores
         match reader.moves:
-            case [Moved(Piece(tensor), Picked(flat, table), 0)] if not self.meaning.stores:
+            case [Moved(Piece(tensor, held), Picked(flat, table), after)] if (
+                held == table.held and after == len(stores)
+            ):
                 pass
             case _:
                 raise Meaningless("elements are not moved just once")
@@ -105,18 +117,36 @@ class GatherStatement(Statement):
             raise Meaningless("something else than the buffer is read")
         written = self._written(result, out, [tensor.base])
         self._equal("the shape of the tensor", written.shape, self.ground.extents)
-        if tensor.root != written or tensor.order != tuple(range(len(tensor.box))):
-            raise Meaningless("the tensor is turned")
+        if tensor.root != written:
+            raise Meaningless("another array is written")
+        self._outside(written, out)
         self._buffer(flat.base.shape)
         self._table(reader, table, flat.base)
+
+    def _outside(self, written: Root, out: object) -> None:
+        """Elements without a slot get the fill in a new tensor, before; nothing else is filled."""
+        stores = self.meaning.stores
+        if out is not None or not self.layout.domain:
+            if stores:
+                raise Meaningless("`unpack` fills")
+            return
+        if any(each.source != Item(None, written.element) for each in stores):
+            raise Meaningless("the fill is another")
+        boxes = [Box(each.target, each.choices) for each in stores]
+        self._all(written, boxes)
+        self._once(boxes)
 
     def _table(self, reader: GatherReader, table: Table, buffer: Root) -> None:
         """The offsets are the layout's, they fit 64 bits, and they were looked at before."""
         offset = added(self.ground.start, horner(self._values({}), self.ground.box))
         if not same(table.term, offset):
             self._everywhere("an element's offset", ("=", table.term, offset))
-        if not any(
-            term == table.term and same(top, size(buffer.shape)) for term, top in reader.refused
+        tests = table.held.tests if table.held else ()
+        if not all(any(alike(test, each) for each in self._held()) for test in tests):
+            raise Meaningless("something else is asked of an index than the domain does")
+        self._domain(tests)
+        if not reader.refused or not all(
+            each == table and same(top, size(buffer.shape)) for each, top in reader.refused
         ):
             raise Meaningless("offsets outside of the buffer are not refused")
         for bound in self._bounds():
@@ -129,8 +159,9 @@ class GatherStatement(Statement):
     def _bounds(self) -> list[Term]:
         axes: dict[str, Expr] = {axis.name: axis.extent for axis in self.layout.axes}
         found: list[Term] = []
-        for coordinate in self.layout.coordinates:
-            for part in walk(coordinate.value):
+        sides = [side for each in self.layout.domain for side in (each.left, each.right)]
+        for spoken in (*(coordinate.value for coordinate in self.layout.coordinates), *sides):
+            for part in walk(spoken):
                 if isinstance(part, Add | Sub | Mul) and indices(part):
                     known = reach(part, axes)
                     if known is not None:

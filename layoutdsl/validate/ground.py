@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from layoutdsl.conditions import Condition
 from layoutdsl.expr import BitAnd, BitXor, Constant, Expr, Extent, Index, Max, Min, MixedRadix
 from layoutdsl.model import Layout
 from layoutdsl.prove import statement as layout_statement
@@ -31,7 +32,8 @@ class Ground:
 def ground(layout: Layout) -> Ground:
     """Return the terms of a layout, none of its extents under a name of its own."""
     known = layout_statement.ground(layout)
-    sides = [side for each in layout.where for side in (each.left, each.right)]
+    conditions = (*layout.where, *layout.domain)
+    sides = [side for each in conditions for side in (each.left, each.right)]
     spoken = [each.extent for each in layout_statement.coordinates(layout)]
     named = extremes([*spoken, layout.start, *sides])
     plain = Vocabulary(named)
@@ -96,3 +98,13 @@ def said(ground: Ground, meaning: Meaning, expr: Expr, indices: Mapping[str, Ter
 
     simple = hidden(expr)
     return replace(ground.vocabulary, indices=named).term(simple)
+
+
+def compared(ground: Ground, meaning: Meaning, condition: Condition) -> Term:
+    """Return a condition of the layout on an index of its shape."""
+    sides = {
+        "left": said(ground, meaning, condition.left, {}),
+        "right": said(ground, meaning, condition.right, {}),
+    }
+    plain = Condition(Index("left"), condition.operator, Index("right"))
+    return Vocabulary(indices=sides).condition(plain)

@@ -7,59 +7,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from layoutdsl.prove.checker import Term
 from layoutdsl.validate.expressions import Names
-from layoutdsl.validate.reading import Reader, Returned, assigned
-from layoutdsl.validate.values import Array, Meaningless, Tuple, less, same, size
+from layoutdsl.validate.masks import MaskReader
+from layoutdsl.validate.reading import Fork, Returned, assigned
+from layoutdsl.validate.tables import Mask, Moved, Picked, Piece, Pieces, Run, Table
+from layoutdsl.validate.values import Meaningless, Tuple, all_of, less, same, size
 
 FIRST, PAST = "f.first", "f.past"
 """The ends of the piece at hand."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The pieces of the first axis."""
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """``np.arange(low, high)``."""
-
-    low: Term
-    high: Term
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """An array of integers: at every index of a piece, the value of a term over the index."""
-
-    term: Term
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """The piece at hand of an array: all of it, over all pieces."""
-
-    array: Array
-
-
-@dataclass(frozen=True, slots=True)
-class Picked:
-    """The slots of a flat array that a table names."""
-
-    array: Array
-    table: Table
-
-
-@dataclass(frozen=True, slots=True)
-class Moved:
-    """``target = source``, where one is a piece and the other is picked; after so many stores."""
-
-    target: Piece | Picked
-    source: Piece | Picked
-    after: int
 
 
 _CUT = (
@@ -69,12 +27,17 @@ _CUT = (
 
 
 @dataclass
-class GatherReader(Reader):
-    """A reader that knows pieces and tables as well."""
+class GatherReader(MaskReader):
+    """A reader that knows pieces and tables as well.
+
+    Attributes:
+        may_be_empty: a buffer may have no slots, although the tensor has elements.
+    """
 
     in_piece: bool = False
+    may_be_empty: bool = False
     moves: list[Moved] = field(default_factory=list)
-    refused: list[tuple[Term, Term]] = field(default_factory=list)
+    refused: list[tuple[Table, Term]] = field(default_factory=list)
     bounds: list[Term] = field(default_factory=list)
 
     def call(self, name: str, *arguments: object) -> object:
@@ -112,9 +75,23 @@ class GatherReader(Reader):
                     return None
             case ast.Expr(value=ast.Call(func=ast.Name(id="_refuse_outside"))) if self.in_piece:
                 return super()._statement(statement, names)
+            case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Name(id="_held"))) if (
+                self.in_piece
+            ):
+                return super()._statement(statement, names)
         if self.in_piece:
             raise Meaningless("a piece is not simply moved")
         return super()._statement(statement, names)
+
+    def _share(self, call: ast.Call, names: Names) -> bool:
+        """Where there are no slots, `np.may_share_memory` says that none are shared."""
+        shared, slots = super()._share(call, names), size(self._array(call.args[0], names).shape)
+        if not (shared and self.may_be_empty):
+            return shared
+        empty = ("=", slots, 0)
+        if empty not in self.decisions:
+            raise Fork(empty)
+        return not self.decisions[empty]
 
     def _picked(self, node: ast.Subscript, names: Names) -> object:
         """A piece of an array, the slots that a table names, or nothing of this kind."""
@@ -124,12 +101,18 @@ class GatherReader(Reader):
             ):
                 if (self._term(low, names), self._term(high, names)) == (FIRST, PAST):
                     array = self._array(node.value, names)
-                    if not (array.covers and same(array.shape[0], self.extents[0])):
+                    plain = array == all_of(array.base)
+                    if not (plain and same(array.shape[0], self.extents[0])):
                         raise Meaningless("another array is cut into pieces")
                     return Piece(array)
-            case ast.Call(func=ast.Name(id="_offsets")):
+            case ast.Name(id=name) if isinstance(names.get(name), Mask):
+                return _masked(self._value(node.value, names), names[name])
+            case (
+                ast.Call(func=ast.Name(id="_offsets"))
+                | ast.Subscript(value=ast.Call(func=ast.Name(id="_offsets")))
+            ):
                 table, array = self._value(node.slice, names), self._array(node.value, names)
-                if not isinstance(table, Table) or len(array.shape) != 1 or not array.covers:
+                if not (isinstance(table, Table) and len(array.shape) == 1 and array.in_order):
                     raise Meaningless("slots are picked from no flat buffer")
                 return Picked(array, table)
         return None
@@ -154,7 +137,7 @@ class GatherReader(Reader):
                 both = (self._term(left, names), self._term(right, names))
                 return self._extreme(word[3:6], *both)
             case "np.broadcast_to", [ast.Call() as entries, shape], []:
-                return self._table(entries, self._value(shape, names), names)
+                return self._entries(entries, self._value(shape, names), names)
         return super()._call(call, names)
 
     def _method(self, owner: object, name: str, nodes: Sequence[ast.expr], names: Names) -> object:
@@ -175,14 +158,18 @@ class GatherReader(Reader):
             raise Meaningless("a run does not go over its axis")
         return self.indices[axis]
 
-    def _table(self, entries: ast.Call, shape: object, names: Names) -> Table:
-        words = [ast.unparse(each) for each in entries.keywords]
-        if (ast.unparse(entries.func), words) != ("np.asarray", ["dtype=np.int64"]):
-            raise Meaningless("a table is made of something else")
+    def _entries(self, entries: ast.Call, shape: object, names: Names) -> Table | Mask:
+        """Integers, or truth values, one for every index of a piece."""
         wanted = Tuple((less(PAST, FIRST), *self.extents[1:]))
         if shape != wanted or len(entries.args) != 1:
             raise Meaningless("a table has another shape")
-        return Table(self._term(entries.args[0], names))
+        words = [ast.unparse(each) for each in entries.keywords]
+        match ast.unparse(entries.func), words:
+            case "np.asarray", ["dtype=np.int64"]:
+                return Table(self._term(entries.args[0], names))
+            case "np.asarray", ["dtype=bool"]:
+                return self._mask(entries.args[0], names)
+        raise Meaningless("a table is made of something else")
 
     def _function(self, name: str, values: list[object]) -> object:
         if name == "_pieces":
@@ -215,8 +202,6 @@ class GatherReader(Reader):
                     self._run([statement], names)
                 case _:
                     raise Meaningless("`_pieces` does something else")
-        if not {"min", "max", "range"}.isdisjoint(names):
-            raise Meaningless("the first axis is cut in another way")
         match rows:
             case ast.Assign(targets=[ast.Name(id="rows")], value=value):
                 divided = _at_least_one(value)
@@ -228,13 +213,22 @@ class GatherReader(Reader):
 
     def _support(self, name: str, values: list[object]) -> object:
         match name, values:
-            case "_refuse_outside", [Table(term), buffer] if self.in_piece:
+            case "_refuse_outside", [Table() as table, buffer] if self.in_piece:
                 if isinstance(buffer, int | str | tuple) and not isinstance(buffer, bool):
-                    self.refused.append((term, buffer))
+                    self.refused.append((table, buffer))
                     if self.meaning.stores or self.moves:
                         raise Meaningless("offsets are refused after something was written")
                     return None
+        if self.moves:
+            raise Meaningless(f"`{name}` may refuse after something was written")
         return super()._support(name, values)
+
+
+def _masked(value: object, held: object) -> Table | Piece:
+    """``value[held]``: the entries of a piece where a mask is true."""
+    if isinstance(value, Table | Piece) and isinstance(held, Mask) and value.held is None:
+        return replace(value, held=held)
+    raise Meaningless("a mask is used twice, or on something else than a piece")
 
 
 def _at_least_one(node: ast.expr) -> ast.expr:

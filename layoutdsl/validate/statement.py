@@ -7,6 +7,8 @@
   slot exactly once, and nothing else; slots before the first get the fill in a new buffer and stay
   as they are in `out`; with `fill any`, `out` keeps its padding unless a fill is given;
 * `unpack` stores every element of the tensor exactly once, read from its offset;
+* elements outside the layout's domain have no slot: `offset` refuses them, `pack` does not read
+  them, `unpack` gives them the fill in a new tensor and leaves them as they are in `out`;
 * both return the array that they wrote, and both refuse before they write.
 
 A shape has positive extents here. Empty tensors are left to tests.
@@ -68,6 +70,9 @@ class Statement(Asked):
             "pack": ["src", "out=None", f"fill={usual}"],
             "unpack": ["src", "shape", "out=None"],
         }
+        if self.layout.domain:
+            outside = fill.value if isinstance(fill, FillValue) else 0
+            wanted["unpack"].append(f"fill={outside}")
         if function is None:
             raise Meaningless(f"there is no function `{name}`")
         given = function.args

@@ -148,6 +148,16 @@ class Array:
         """Whether its slots lie one after the other in the order of its own dimensions."""
         return self.root.whole and self.covers and self.order == tuple(range(len(self.box)))
 
+    @property
+    def in_order(self) -> bool:
+        """Whether it has all items of its block of memory, in their row-major order."""
+        array: Array | None = self
+        while array is not None:
+            if not array.covers or array.order != tuple(range(len(array.box))):
+                return False
+            array = array.root.parent
+        return True
+
     def position(self, place: tuple[Term, ...]) -> tuple[Term, ...]:
         """Return where a place of the array is in its root."""
         at = dict(zip(self.order, place, strict=True))

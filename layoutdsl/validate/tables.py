@@ -1,0 +1,71 @@
+"""What names stand for where elements are moved one by one: pieces, tables, masks. Trusted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutdsl.prove.checker import Term
+from layoutdsl.validate.values import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """Truth values, one for each index that has been spoken of."""
+
+    tests: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """An array of truth values: at every index of a piece, whether all tests hold of the index."""
+
+    tests: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The pieces of the first axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """``np.arange(low, high)``."""
+
+    low: Term
+    high: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An array of integers: for every index of a piece, the value of a term over the index.
+
+    With a mask it has the values where that is true, in the order of the indices.
+    """
+
+    term: Term
+    held: Mask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The piece at hand of an array: all of it, over all pieces; or what a mask leaves of it."""
+
+    array: Array
+    held: Mask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """The slots of a flat array that a table names."""
+
+    array: Array
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """``target = source``, where one is a piece and the other is picked; after so many stores."""
+
+    target: Piece | Picked
+    source: Piece | Picked
+    after: int
