@@ -40,6 +40,8 @@ def invert(layout: Layout) -> Inverse | NotDigits:
     found = reading(layout)
     if isinstance(found, NotDigits):
         return found
+    if layout.domain and found.twists:
+        return NotDigits(f"it holds elements only where {layout.domain[0]}", "domain")
     steps = _split_slot(layout)
     guards = [guard for number in range(len(found.wires)) for guard in _wire_guards(found, number)]
     index: dict[str, Expr] = {}

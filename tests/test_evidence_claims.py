@@ -28,7 +28,7 @@ from layoutdsl.prove.verdict import INJECTIVE, RANGE, SIZE, Counterexample
 TABLES = """\
 layout L(c, h) = [c/4, (h, c%4)]
 layout Narrow(c, h) = [c/4, h, c%4] where H < 9
-layout Swizzled(c: 4, h: 4) = [c, h ^ c%4]
+layout Squared(c: 4, h: 4) = [h, c*c]
 table T(c, h)[a: ceil(C/4), y: H, k: 4] = (c = a*4 + k, h = y)
 table Lost(c, h)[a: C/4, y: H, k: 4] = (c = a*4 + k, h = y)
 table Turned(c: 8)[s: 8] = (c = s ^ 5)
@@ -92,7 +92,14 @@ def of(certified: Certified, name: str) -> tuple[tuple[Subject, ...], Path, Mani
 def test_certificates_of_tables_and_widths(tables: Certified, widths: Certified) -> None:
     for made, folder in (tables, widths):
         assert {each.status for each in results(made, folder)} == {"confirmed"}
-    assert [each.file for each in tables[0]] == ["L", "Narrow", "Swizzled", "T", "Turned", "Lost"]
+    assert [each.file for each in tables[0]] == [
+        "L",
+        "Narrow",
+        "Squared",
+        "T",
+        "Turned",
+        "Lost",
+    ]
 
 
 @pytest.mark.skipif(not find_spec("cvc5"), reason="cvc5 is not installed")
@@ -261,7 +268,7 @@ def test_a_lemma_is_no_theorem_of_the_claim(tables: Certified) -> None:
 def test_what_cannot_be_restated_is_not_believed(tables: Certified) -> None:
     """A lemma that has the name of a theorem is none where the claim has no such theorem."""
     name, findings = "injective", []
-    made, folder, manifest = of(tables, "Swizzled")
+    made, folder, manifest = of(tables, "Squared")
     assert name not in restated(made[0].claims[0], None)
     for each in manifest.entries[0].findings:
         assert isinstance(each, Shown)
@@ -273,8 +280,8 @@ def test_what_cannot_be_restated_is_not_believed(tables: Certified) -> None:
     using = (*steps, Use("used", name, (), ()))
     proofs = ((trivial, (Have("f", ("<=", 0, 0), ()),)), (first, using), *others)
     entry = replace(manifest.entries[0], findings=tuple(findings), proofs=proofs)
-    put(folder, replace(manifest, entries=(entry,)), "Swizzled")
-    words = f"prove Swizzled: `{INJECTIVE}` does not rest on {name}"
+    put(folder, replace(manifest, entries=(entry,)), "Squared")
+    words = f"prove Squared: `{INJECTIVE}` does not rest on {name}"
     assert problems(made, folder) == [(Kind.BROKEN, words)]
 
 

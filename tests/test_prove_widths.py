@@ -233,8 +233,6 @@ def test_before_the_division_nothing_overflows() -> None:
          "layout L(c) = [(C - 1 - c)/2, (C - 1 - c)%2]\nprove L computes in int8"),
         ("may round up what is not positive",
          "layout L(c, h) = [h, c : ceil((C - H)/4)*4]\nprove L computes in int8"),
-        ("`c ^ h%8` is outside what proofs can say",
-         "layout L(c, h) = [h, c ^ h%8]\nprove L computes in int32 where C <= 999, H <= 9999"),
         ("the range gives `H` no largest value",
          f"{L}prove L offsets fit int32 where C <= 9, H < 2*C"),
     ],

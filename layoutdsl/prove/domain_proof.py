@@ -24,7 +24,7 @@ from layoutdsl.prove.terms import extent_name, index_name
 FILLING = ("domain.rows", "domain.full")
 """The theorems that say that every slot holds an element; not every layout is to pass them."""
 
-USED = ("encode", "element", "decode")
+USED = ("shape", "encode", "element", "decode")
 """The theorems about the layout of digits that are used."""
 
 
