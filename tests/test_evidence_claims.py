@@ -281,7 +281,7 @@ def test_what_cannot_be_restated_is_not_believed(tables: Certified) -> None:
     proofs = ((trivial, (Have("f", ("<=", 0, 0), ()),)), (first, using), *others)
     entry = replace(manifest.entries[0], findings=tuple(findings), proofs=proofs)
     put(folder, replace(manifest, entries=(entry,)), "Squared")
-    words = f"prove Squared: `{INJECTIVE}` does not rest on {name}"
+    words = f"prove Squared: `{INJECTIVE}` does not rest on element, {name}"
     assert problems(made, folder) == [(Kind.BROKEN, words)]
 
 
