@@ -4,7 +4,7 @@ A formula takes an index and a shape, as numbers, and gives the offset, or `None
 slot. A shape ends with the parameters, where the layout has any.
 """
 
-# ruff: noqa: E741, N803, N806  indices and extents have the letters of the sources
+# ruff: noqa: E741, N806  indices and extents have the letters of the sources
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def padded(by: int, *order: int) -> Offset:
 
 
 def blocks(*cuts: tuple[int, int]) -> Offset:
-    """oneDNN's rule: the axes in order, of each what its blocks leave, then the blocks (axis, size)."""
+    """oneDNN's rule: of each axis what its blocks leave, then the blocks, (axis, size)."""
 
     def offset(index: Index, shape: Index) -> int:
         rest, room, inside, stride = [*index], [*shape], 0, 1
@@ -135,13 +135,6 @@ def superblocks(pitch: int, header: int, bits: int, group: int) -> Offset:
 def fractal_z(index: Index, shape: Index) -> int:
     (n, c, h, w), (N, _, H, W) = index, shape
     return ((((c // 16) * H + h) * W + w) * cd(N, 16) + n // 16) * 256 + n % 16 * 16 + c % 16
-
-
-def combined(index: Index, shape: Index) -> int:
-    """OpenXLA: T(*,*,2,*,3) joins three dimensions and two, and cuts what comes of it."""
-    (a, b, c, d, e), (_, B, C, D, E) = index, shape
-    u, v = (a * B + b) * C + c, d * E + e
-    return ((u // 2) * cd(D * E, 3) + v // 3) * 6 + u % 2 * 3 + v % 3
 
 
 def upper(index: Index, _: Index) -> int | None:
@@ -357,7 +350,6 @@ FORMULAS: dict[str, tuple[Partial, list[tuple[int, ...]]]] = {
         lambda i, s: (i[0] // 2 * cd(s[1], 4) + i[1] // 4) * 8 + i[1] % 4 * 2 + i[0] % 2,
         [(4, 8), (3, 5)],
     ),
-    "XlaCombined": (combined, [(2, 7, 3, 5, 2), (1, 3, 1, 1, 4)]),
 }
 
 WORKED: list[tuple[str, Index, Index, int]] = [
@@ -365,7 +357,6 @@ WORKED: list[tuple[str, Index, Index, int]] = [
     ("XlaTile8x128x2", (16, 256), (9, 129), 3075),
     ("XlaTile2x2", (3, 5), (2, 3), 17),
     ("XlaTile2x4x2", (4, 8), (3, 6), 29),
-    ("XlaCombined", (2, 7, 8, 11, 10), (0, 6, 3, 9, 6), 5745),
     ("HtpConvWeights", (3, 3, 64, 96), (0, 0, 0, 32), 18432),
     ("HtpConvWeights", (3, 3, 64, 96), (0, 0, 32, 0), 9216),
     ("R4CroutonLayout", (2, 9, 20, 50), (1, 8, 19, 49), 47217),

@@ -1,4 +1,4 @@
-"""Every layout of the library has values of its own: its source's formula, and what sources print."""
+"""Every layout of the library has values of its own: by its source's formula, and as printed."""
 
 from __future__ import annotations
 
