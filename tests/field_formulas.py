@@ -1,7 +1,8 @@
-"""What the sources of `specs/` say, transcribed by hand: an index and a shape -> the offset.
+"""What sources say, transcribed by hand: an index and a shape -> the offset.
 
-Plain Python, with nothing of the product; `cd` rounds a quotient up. Beside each formula stand
-shapes, ragged where the layout allows it.
+Plain Python, with nothing of the product; `cd` rounds a quotient up. Which layouts of the library they
+are, and the shapes at which that is counted out, stand in `library_formulas.py`; those of `specs/` are
+below.
 """
 
 # ruff: noqa: E741, N803, N806  indices and extents have the letters of the sources
@@ -165,9 +166,25 @@ def ldmatrix_as_published(index: tuple[int, ...], _: tuple[int, ...]) -> int:
     return ((i % 4) + 4 * (j % 8)) * 16 + 8 * (j // 8) + (i // 16) * 4 + i % 4
 
 
-def swizzle(index: tuple[int, ...], _: tuple[int, ...]) -> int:
-    (a,) = index
-    return a ^ ((a >> 3) & 0x70)
+def swizzle(bits: int) -> Offset:
+    """As swizzle.hpp has it: so many bits of a byte's address from bit 4, by those 3 above."""
+
+    def offset(index: tuple[int, ...], _: tuple[int, ...]) -> int:
+        (a,) = index
+        mask = ((1 << bits) - 1) << 7
+        return a ^ ((a & mask) >> 3)
+
+    return offset
+
+
+def atom(bits: int, columns: int) -> Offset:
+    """Rows of 16-bit elements, their bytes swizzled."""
+
+    def offset(index: tuple[int, ...], _: tuple[int, ...]) -> int:
+        m, k = index
+        return swizzle(bits)((2 * (m * columns + k),), ()) // 2
+
+    return offset
 
 
 def composition(index: tuple[int, ...], _: tuple[int, ...]) -> int:
@@ -241,70 +258,25 @@ def mace_widths(index: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, in
     return c * cd(W, 4) + w // 4, n * H + h, w % 4, C * cd(W, 4)
 
 
-def pack(index: tuple[int, ...], shape: tuple[int, ...]) -> int:
-    (m, n), (_, N) = index, shape
-    return ((m // 8) * cd(N, 32) + n // 32) * 256 + (m % 8) * 32 + n % 32
+def pack(rows: int, columns: int) -> Offset:
+    def offset(index: tuple[int, ...], shape: tuple[int, ...]) -> int:
+        (m, n), (_, N) = index, shape
+        tile = (m // rows) * cd(N, columns) + n // columns
+        return (tile * rows + m % rows) * columns + n % columns
+
+    return offset
 
 
-CROUTON = ((0, 0), (1, 0), (2, 0), (3, 0))
-PICTURES = [(2, 20, 3, 2), (1, 33, 2, 3), (3, 1, 1, 1), (1, 16, 2, 2)]
-IMAGES = [(2, 7, 5, 6), (1, 4, 4, 4), (3, 1, 2, 9)]
-ACTIVATIONS = [(1, 9, 10, 33), (2, 3, 5, 30), (1, 17, 7, 65)]
-MATRICES = [(64, 64), (65, 70), (130, 3), (1, 129)]
-QUANTISED = [(16, 64), (32, 192), (48, 128)]
-BLOCKED_ROWS = [(4, 32), (8, 96), (12, 64)]
-
-FORMULAS: dict[str, tuple[Offset, list[tuple[int, ...]]]] = {
-    "nChw16c": (channels(16), PICTURES),
-    "Chw2": (channels(2), PICTURES),
-    "Chw4": (channels(4), PICTURES),
-    "Chw32": (channels(32), PICTURES),
-    "OIhw4i16o4i": (vnni, [(17, 33, 2, 3), (40, 5, 1, 1), (16, 16, 3, 3)]),
-    "BA16a64b4a": (amx_b, MATRICES),
-    "AmxInt8": (amx_int8, [(64, 16)]),
-    "AmxBf16": (amx_bf16, [(32, 16)]),
-    "OHWIo8i4": (arm(8, 4), [(9, 2, 3, 5), (17, 1, 2, 8), (3, 3, 1, 1)]),
-    "AwqWeights": (awq, QUANTISED),
-    "GptqWeights": (gptq, QUANTISED),
-    "MarlinWeights": (marlin, QUANTISED),
-    "MarlinScales": (marlin_scales, QUANTISED),
-    "MarlinZeros": (marlin_zeros, QUANTISED),
-    "ShuffledFp8": (shuffled(16), [(16, 32), (48, 96)]),
-    "ShuffledBf16": (shuffled(8), [(16, 32), (48, 96)]),
-    "GgufQ4_0": (gguf(18, 2, 2), BLOCKED_ROWS),
-    "GgufQ4_0Exact": (gguf(18, 2, 2), BLOCKED_ROWS),
-    "GgufQ8_0": (gguf(34, 2, 1), BLOCKED_ROWS),
-    "GgufMxfp4": (gguf(17, 1, 2), BLOCKED_ROWS),
-    "Q4_0x4by4": (repacked(4), BLOCKED_ROWS),
-    "Q4_0x4by8": (repacked(8), BLOCKED_ROWS),
-    "Scales128x4": (scales, [(129, 5), (300, 9), (1, 1)]),
-    "AiterScales": (aiter_scales, [(40, 9), (257, 8), (31, 17)]),
-    "MmaA": (mma_a, [(16, 16)]),
-    "MmaB": (mma_b, [(16, 8)]),
-    "MmaC": (mma_c, [(16, 8)]),
-    "Ldmatrix32x16": (ldmatrix, [(32, 16)]),
+SPECS: dict[str, tuple[Offset, list[tuple[int, ...]]]] = {
     "Ldmatrix32x16AsPublished": (ldmatrix_as_published, [(32, 16)]),
-    "Swizzle128Atom": (swizzle, [(1024,)]),
-    "Swizzle128": (swizzle, [(1024,), (1,), (3000,)]),
-    "Swizzle128Rows": (swizzle, [(1024,), (1,), (3000,)]),
     "Composition": (composition, [(6,)]),
-    "TpuF32": (tpu(8, 1), [(9, 129), (16, 300), (1, 1)]),
-    "TpuBf16": (tpu(8, 2), [(9, 129), (16, 300), (1, 1)]),
-    "TpuInt8": (tpu(8, 4), [(9, 129), (16, 300), (1, 1)]),
-    "TpuTwoRows": (tpu(2, 1), [(2, 300), (1, 128)]),
-    "TpuFourRows": (tpu(4, 1), [(3, 300), (4, 128)]),
-    "FractalNzFp16": (fractal(16), [(2, 33, 20), (8, 100, 30), (1, 1, 1)]),
-    "FractalNzInt8": (fractal(32), [(2, 33, 20), (3, 16, 65)]),
-    "Crouton": (htp(*CROUTON, (1, 8), (2, 8), (3, 32)), ACTIVATIONS),
-    "Crouton4x1": (htp(*CROUTON, (1, 8), (2, 2), (3, 32), (2, 4)), ACTIVATIONS),
-    "Crouton2x2": (htp(*CROUTON, (1, 4), (2, 4), (3, 32), (1, 2), (2, 2)), ACTIVATIONS),
-    "HtpWeights": (
-        htp((3, 0), (2, 0), (0, 0), (1, 0), (2, 8), (3, 32), (2, 4)),
-        [(3, 3, 33, 40), (1, 2, 64, 96), (2, 1, 5, 3)],
-    ),
-    "MaceChannels": (image(mace_channels), IMAGES),
-    "MaceHeights": (image(mace_heights), IMAGES),
-    "MaceWidths": (image(mace_widths), IMAGES),
-    "PackPadded": (pack, [(9, 33), (8, 32), (17, 5)]),
-    "PackUnpadded": (pack, [(8, 32), (16, 96)]),
+    "GgufQ4_0Shifted": (gguf(18, 2, 2), [(4, 32), (8, 96)]),
+    "GgufQ8_0Shifted": (gguf(34, 2, 1), [(4, 32), (8, 96)]),
+    "GgufMxfp4Shifted": (gguf(17, 1, 2), [(4, 32), (8, 96)]),
+    "Q4_0x4Shifted": (repacked(4), [(4, 32), (8, 96)]),
+    "nChwXc16": (channels(16), [(2, 20, 3, 2), (1, 33, 2, 3)]),
+    "nChwXc2": (channels(2), [(2, 20, 3, 2), (1, 33, 2, 3)]),
+    "Swizzle128Rows": (swizzle(3), [(1024,), (1,), (3000,)]),
+    "Swizzle128Atom": (swizzle(3), [(1024,)]),
+    "PackUnpadded": (pack(8, 32), [(8, 32), (16, 96)]),
 }

@@ -277,7 +277,8 @@ def test_signs_change_at_the_turns(poly: tuple[int, ...]) -> None:
 def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     found = cost(LIBRARY[name])
     assert isinstance(found.proof, Proved) or found.most.how == "unbounded"
-    assert found.least.value == 1 or found.least.how == "undecided"
+    headers = found.least.value == found.most.value  # blocks have one at every shape
+    assert found.least.value == 1 or headers or found.least.how == "undecided"
     assert found.least.how == "reached"
 
 
@@ -344,10 +345,11 @@ def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     """Held against each slot of the buffer, asked what it holds."""
     found = EVERY[name]
     shapes = defined(found, [[5, 2, 3, 4, 1]] * len(found.symbols))
-    values = next((each for each in shapes if found.size(each) <= 300), shapes[-1])
+    shapes = shapes or defined(found, [[1, 4, 8, 16, 32, 64, 256]] * len(found.symbols))
+    values = next((each for each in shapes if found.size(each) <= 300), min(shapes, key=found.size))
     at = cost(found, values).at
     assert at is not None
-    if at.size > 300:
+    if at.size > 2000:
         return
     padding = [slot for slot in range(at.size) if found.is_padding(slot, values)]
     assert (at.size, at.elements) == (found.size(values), prod(found.shape_of(values)))

@@ -11,7 +11,7 @@ import numpy as np
 from layoutdsl import resources
 from layoutdsl.claims import Module
 from layoutdsl.elaborate import elaborate
-from layoutdsl.expr import Constant, Extent, FloorDiv, Index, Mod, indices, walk
+from layoutdsl.expr import CeilDiv, Constant, Extent, FloorDiv, Index, Mod, indices, walk
 from layoutdsl.model import Layout
 from layoutdsl.source import LayoutError, Source
 from layoutdsl.syntax.parser import parse
@@ -92,9 +92,17 @@ def _edges(layout: Layout, name: str) -> list[int]:
     edges = {1, 2, 3, 4}
     for axis in layout.axes:
         if axis.extent == Extent(name):
-            for block in blocks(layout, axis.name):
+            for block in {*blocks(layout, axis.name), *_padded_to(layout, name)}:
                 edges |= {block - 1, block, block + 1, 2 * block + 1} - {0}
+                edges |= {2 * block} if layout.where else set()
     return sorted(edges)
+
+
+def _padded_to(layout: Layout, name: str) -> set[int]:
+    """The numbers to which declared extents round this one up."""
+    parts = (part for coordinate in layout.coordinates for part in walk(coordinate.extent))
+    rounded = [part for part in parts if isinstance(part, CeilDiv) and part.left == Extent(name)]
+    return {part.right.value for part in rounded if isinstance(part.right, Constant)}
 
 
 def small_extents(layout: Layout) -> list[range]:
