@@ -1,0 +1,184 @@
+"""What is moved at once: a run that both sides have in common, or a tile of vectors.
+
+A tile holds the elements of a vector of 16 bytes on either side. Its extents are powers of two, so
+moving it is a permutation of index bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
+from layoutdsl.codegen.native.network import LANE_BITS, Bit, Lane, Stage, network
+from layoutdsl.digits import same
+from layoutdsl.expr import Constant
+
+LINE_BYTES = 64
+MOST_VECTORS = 32
+WIDE_RUN = 8
+"""Bytes from which a run is copied as it is."""
+
+SideName: TypeAlias = Literal["source", "target"]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Elements that lie next to each other, in one order, on both sides.
+
+    Attributes:
+        axis: that they run along; ``None`` for a single element.
+        count: elements; ``None`` where the run is the whole axis.
+    """
+
+    axis: int | None
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A box of index bits and the network that turns its vectors round.
+
+    Attributes:
+        extents: for each axis, a power of two.
+        source: lane bits of the vectors that are loaded, most minor first.
+        target: lane bits of the vectors that are stored.
+        stages: from one to the other.
+        lines: for each axis, the extent of the box that whole cache lines of both sides hold.
+    """
+
+    extents: tuple[int, ...]
+    source: Lane
+    target: Lane
+    stages: tuple[Stage, ...]
+    lines: tuple[int, ...]
+
+
+def leaf(chains: Chains, width: int) -> Run | Tile:
+    """Return what is moved at once, for elements of ``width`` bytes: 1, 2, 4 or 8."""
+    run = common_run(chains)
+    if run.count is None or run.count * width >= WIDE_RUN:
+        return run
+    return _tile(chains, width) or run
+
+
+def common_run(chains: Chains) -> Run:
+    """Return the longest run along one axis that both sides share."""
+    for number, axis in enumerate(chains.axes):
+        count = 1
+        for digit in axis.digits:
+            if digit.divisor != count or not _both(digit, count):
+                break
+            radix = radix_of(axis, digit)
+            if radix is None:
+                return Run(number, None)
+            if digit.radix is None and axis.digits[-1] is not digit:
+                break
+            count *= radix
+        if count > 1:
+            return Run(number, count)
+    return Run(None, 1)
+
+
+def _both(digit: Digit, stride: int) -> bool:
+    return same(digit.source, Constant(stride)) and same(digit.target, Constant(stride))
+
+
+def radix_of(axis: ChainAxis, digit: Digit) -> int | None:
+    """Return how many steps a digit has, where that is a number and the same on both sides."""
+    if digit.radix is not None:
+        return digit.radix
+    whole = same(axis.extent, axis.source) and same(axis.extent, axis.target)
+    if whole and isinstance(axis.extent, Constant):
+        return -(-axis.extent.value // digit.divisor)
+    return None
+
+
+def _tile(chains: Chains, width: int) -> Tile | None:
+    fixed = width.bit_length() - 1
+    source, target = (_lane(chains, side, LANE_BITS - fixed) for side in ("source", "target"))
+    if source is None or target is None:
+        return None
+    extents = _extents(chains, (*source, *target))
+    vectors = width * _product(extents) // 16
+    if not all(map(_pure, chains.axes, extents)) or vectors > MOST_VECTORS:
+        return None
+    inside = tuple((-1, bit) for bit in range(fixed))
+    start, goal = (*inside, *source), (*inside, *target)
+    rest = frozenset(_bits(extents)) - frozenset(source)
+    stages = _network(start, goal, rest, fixed)
+    if stages is None:
+        return None
+    return Tile(extents, start, goal, stages, _lines(chains, extents, width))
+
+
+_network = lru_cache(maxsize=256)(network)
+
+
+def _lane(chains: Chains, side: SideName, needed: int) -> tuple[Bit, ...] | None:
+    """The index bits of the first ``2**needed`` elements of a side, where they are bits at all."""
+    bits = list[Bit]()
+    reach = 1
+    while len(bits) < needed:
+        found = _digit_at(chains, side, reach)
+        if found is None:
+            return None
+        number, digit = found
+        radix = radix_of(chains.axes[number], digit)
+        first = digit.divisor.bit_length() - 1
+        if digit.divisor != 1 << first or (radix is None and first):
+            return None
+        wanted = needed - len(bits)
+        twos = wanted if radix is None else (radix & -radix).bit_length() - 1
+        bits += [(number, first + bit) for bit in range(min(twos, wanted))]
+        if len(bits) < needed and radix != 1 << twos:
+            return None
+        reach *= 1 << twos
+    return tuple(bits)
+
+
+def _digit_at(chains: Chains, side: SideName, stride: int) -> tuple[int, Digit] | None:
+    for number, axis in enumerate(chains.axes):
+        for digit in axis.digits:
+            if radix_of(axis, digit) != 1 and same(getattr(digit, side), Constant(stride)):
+                return number, digit
+    return None
+
+
+def _extents(chains: Chains, bits: tuple[Bit, ...]) -> tuple[int, ...]:
+    return tuple(
+        1 << max((bit + 1 for axis, bit in bits if axis == number), default=0)
+        for number in range(len(chains.axes))
+    )
+
+
+def _pure(axis: ChainAxis, extent: int) -> bool:
+    """Whether the low part of an axis is made of bits: no digit below is cut otherwise."""
+    inner = [digit.divisor for digit in axis.digits if digit.divisor < extent]
+    outer = [digit.divisor for digit in axis.digits if digit.divisor >= extent]
+    return all(each & (each - 1) == 0 for each in inner) and all(d % extent == 0 for d in outer)
+
+
+def _bits(extents: tuple[int, ...]) -> list[Bit]:
+    return [(axis, bit) for axis, each in enumerate(extents) for bit in range(each.bit_length() - 1)]
+
+
+def _lines(chains: Chains, extents: tuple[int, ...], width: int) -> tuple[int, ...]:
+    """The box that holds whole cache lines of both sides, where such a box is made of bits."""
+    found = list(extents)
+    for side in ("source", "target"):
+        lane = _lane(chains, side, (LINE_BYTES // width).bit_length() - 1)
+        if lane is None:
+            continue
+        wider = _extents(chains, lane)
+        if all(map(_pure, chains.axes, map(max, found, wider))):
+            found = list(map(max, found, wider))
+    return tuple(found)
+
+
+def _product(numbers: tuple[int, ...]) -> int:
+    total = 1
+    for number in numbers:
+        total *= number
+    return total
