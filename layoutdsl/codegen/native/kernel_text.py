@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from layoutdsl.bounds import simplify
+from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.nest import Loop, Nest, nest
 from layoutdsl.codegen.native.spelling import Spelling
@@ -47,8 +47,9 @@ class _Kernel:
 
     def __post_init__(self) -> None:
         self.leaf: Run | Tile = leaf(self.chains, self.width)
-        self.nest: Nest = nest(self.chains, self.leaf)
-        self.loops: tuple[Loop, ...] = (*self.nest.units, *self.nest.loops)
+        self.nest: Nest = nest(self.chains, self.leaf, self.width)
+        self.loops: tuple[Loop, ...] = (*self.nest.units, *self.nest.loops, *self.nest.inner)
+        self.outer = len(self.loops) - len(self.nest.inner)
         self.ragged = tuple(n for n in range(len(self.chains.axes)) if self._may_end(n))
         self.tile: TileText | None = None
         if isinstance(self.leaf, Tile):
@@ -65,7 +66,7 @@ class _Kernel:
 
     def _may_end(self, number: int) -> bool:
         """Whether what is moved at once may reach beyond the end of an axis."""
-        axis, step = self.chains.axes[number], self.nest.steps[number]
+        axis, step = self.chains.axes[number], self.nest.boxes[number]
         whole = same(axis.extent, axis.target)
         if step == 0 or (step == 1 and whole):
             return False
@@ -142,10 +143,10 @@ class _Kernel:
     def _nested(
         self, number: int, depth: int, pointers: tuple[str, str], indices: dict[int, str]
     ) -> None:
-        if number == len(self.loops):
-            self._leaf_alone(depth, pointers, indices)
+        if number == self.outer:
+            self._box_alone(depth, pointers, indices)
             return
-        loop, last = self.loops[number], number + 1 == len(self.loops)
+        loop, last = self.loops[number], number + 1 == self.outer
         turns = f"c{number}"
         if loop.ragged:
             turns = f"m{number}"
@@ -196,7 +197,7 @@ class _Kernel:
         tests = [self._is_whole(axis, indices) for axis in others]
         whole = turns
         if loop.axis in self.ragged:
-            step = self.nest.steps[loop.axis]
+            step = self.nest.boxes[loop.axis]
             if loop.slides:
                 tests.append(f"e{loop.axis} >= {step}")
             else:
@@ -226,26 +227,63 @@ class _Kernel:
             depth, f"for (int64_t {variable} = {first}; {variable} < {past}; {variable}++) {{"
         )
         names = self._step(number, depth + 1, pointers, indices)
-        self._say(depth + 1, f"const uint8_t *p = {names[0]};")
-        self._say(depth + 1, f"uint8_t *q = {names[1]};")
-        self._leaf(depth + 1, which, indices)
+        self._box(number + 1, depth + 1, names, indices, which)
         self._say(depth, "}")
 
-    def _leaf_alone(self, depth: int, pointers: tuple[str, str], indices: dict[int, str]) -> None:
-        self._say(depth, f"const uint8_t *p = {pointers[0]};")
-        self._say(depth, f"uint8_t *q = {pointers[1]};")
+    def _box(
+        self,
+        number: int,
+        depth: int,
+        pointers: tuple[str, str],
+        indices: dict[int, str],
+        which: str,
+    ) -> None:
+        """The loops inside a box: to their ends where it is whole, else as far as slots exist."""
+        if number == len(self.loops):
+            self._say(depth, f"const uint8_t *p = {pointers[0]};")
+            self._say(depth, f"uint8_t *q = {pointers[1]};")
+            self._leaf(depth, which, indices)
+            return
+        loop, turns = self.loops[number], f"c{number}"
+        if which == "edge" and loop.axis in self.ragged:
+            turns = f"m{number}"
+            slots = f"r{loop.axis} - ({indices[loop.axis]})"
+            count = f"least(c{number}, ({slots} + {loop.step - 1})/{loop.step})"
+            self._say(depth, f"const int64_t {turns} = {count};")
+        if which == "whole":
+            self._say(depth, f"UNROLL({self._unrolled(number)})")
+        self._say(depth, f"for (int64_t k{number} = 0; k{number} < {turns}; k{number}++) {{")
+        inner = dict(indices)
+        names = self._step(number, depth + 1, pointers, inner)
+        self._box(number + 1, depth + 1, names, inner, which)
+        self._say(depth, "}")
+
+    def _unrolled(self, number: int) -> int:
+        count = self.loops[number].count
+        assert isinstance(count, Constant)
+        vectors = 1
+        if self.tile is not None:
+            for extent in self.tile.tile.extents:
+                vectors *= extent
+            vectors = vectors * self.width // 16
+        for loop in self.loops[number + 1 :]:
+            assert isinstance(loop.count, Constant)
+            vectors *= loop.count.value
+        return max(1, min(count.value, 16 // vectors))
+
+    def _box_alone(self, depth: int, pointers: tuple[str, str], indices: dict[int, str]) -> None:
         if not self.ragged:
-            self._leaf(depth, "whole", indices)
+            self._box(self.outer, depth, pointers, indices, "whole")
             return
         tests = " && ".join(self._is_whole(axis, indices) for axis in self.ragged)
         self._say(depth, f"if ({tests}) {{")
-        self._leaf(depth + 1, "whole", indices)
+        self._box(self.outer, depth + 1, pointers, indices, "whole")
         self._say(depth, "} else {")
-        self._leaf(depth + 1, "edge", indices)
+        self._box(self.outer, depth + 1, pointers, indices, "edge")
         self._say(depth, "}")
 
     def _is_whole(self, axis: int, indices: dict[int, str]) -> str:
-        return f"{indices[axis]} + {self.nest.steps[axis]} <= e{axis}"
+        return f"{indices[axis]} + {self.nest.boxes[axis]} <= e{axis}"
 
     def _leaf(self, depth: int, which: str, indices: dict[int, str]) -> None:
         ends = [
@@ -346,12 +384,16 @@ class _Kernel:
 
     def _target_strides(self) -> list[str]:
         """Strides in bytes that decide whether every vector of the target is aligned."""
+        width = Constant(self.width)
         strides = [
-            simplify(Mul(digit.target, Constant(self.width)))
+            simplify(Mul(digit.target, width))
             for axis in self.chains.axes
             for digit in axis.digits
         ]
-        loops = [simplify(Mul(loop.target, Constant(self.width))) for loop in self.loops]
+        loops = [simplify(Mul(loop.target, width)) for loop in self.loops]
+        for loop in (each for each in self.loops if each.slides):
+            axis = self.chains.axes[loop.axis]
+            loops.append(simplify(product((axis.extent, axis.digits[0].target, width))))
         kept = dict.fromkeys(
             self.words.text(each)
             for each in (*strides, *loops)

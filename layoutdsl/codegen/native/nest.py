@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains
-from layoutdsl.codegen.native.tiles import Run, Tile
+from layoutdsl.codegen.native.tiles import Run, Tile, run_box
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 
 
@@ -44,16 +44,20 @@ class Nest:
 
     Attributes:
         units: the loops that are counted as one.
-        loops: those inside, from the outermost.
+        loops: those inside, from the outermost, down to one box.
+        inner: those inside a box.
+        boxes: for each axis, the indices that a box holds; the whole axis for 0.
         steps: for each axis, the indices that are moved at once; the whole axis for 0.
     """
 
     units: tuple[Loop, ...]
     loops: tuple[Loop, ...]
+    inner: tuple[Loop, ...]
+    boxes: tuple[int, ...]
     steps: tuple[int, ...]
 
 
-def nest(chains: Chains, leaf: Run | Tile) -> Nest:
+def nest(chains: Chains, leaf: Run | Tile, width: int) -> Nest:
     """Return the loops around a leaf."""
     match leaf:
         case Tile():
@@ -63,20 +67,21 @@ def nest(chains: Chains, leaf: Run | Tile) -> Nest:
                 (leaf.count or 0) if number == leaf.axis else 1
                 for number in range(len(chains.axes))
             )
-            lines = steps
+            lines = run_box(chains, steps, width)
     outer, inner = list[_Placed](), list[_Placed]()
     for number, axis in enumerate(chains.axes):
         if not steps[number]:
             continue
         for placed in _loops(number, axis, steps[number], lines[number]):
             (outer if placed.loop.step >= lines[number] else inner).append(placed)
-    ordered = [each.loop for part in (outer, inner) for each in sorted(part, key=_order)]
+    ordered, box = ([each.loop for each in sorted(part, key=_order)] for part in (outer, inner))
     shared = 0
     while shared < len(outer) - 1 and not ordered[shared].ragged and not ordered[shared].slides:
         shared += 1
     if chains.target.gaps:
         shared = 0
-    return Nest(tuple(ordered[:shared]), tuple(ordered[shared:]), steps)
+    units, loops = tuple(ordered[:shared]), tuple(ordered[shared:])
+    return Nest(units, loops, tuple(box), lines, steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:
         else:
             above = divisors[position + 1]
             count, ragged = Constant(above // divisor), not _holds_whole(axis, above)
-        slides = axis.slides and divisor == step > 1
+        slides = axis.slides and divisor == line > 1
         loop = Loop(number, divisor, count, source, target, ragged, slides)
         if count != Constant(1):
             found.append(_Placed(loop, digit.place))

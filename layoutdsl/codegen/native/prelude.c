@@ -14,6 +14,16 @@
 #define APART static
 #endif
 
+#if defined(__clang__)
+#define PRAGMA(x) _Pragma(#x)
+#define UNROLL(n) PRAGMA(clang loop unroll_count(n))
+#elif defined(__GNUC__)
+#define PRAGMA(x) _Pragma(#x)
+#define UNROLL(n) PRAGMA(GCC unroll n)
+#else
+#define UNROLL(n)
+#endif
+
 /* Outputs of at least so many bytes go past the cache. */
 #ifndef STREAM_BYTES
 #define STREAM_BYTES ((int64_t)16 << 20)

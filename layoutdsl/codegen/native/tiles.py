@@ -20,7 +20,11 @@ MOST_VECTORS = 32
 WIDE_RUN = 8
 """Bytes from which a run is copied as it is."""
 
+BOX_BYTES = 2048
+"""As much of runs is moved without a look at their edges."""
+
 SideName: TypeAlias = Literal["source", "target"]
+SIDES: tuple[SideName, SideName] = ("source", "target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +77,6 @@ def common_run(chains: Chains) -> Run:
             radix = radix_of(axis, digit)
             if radix is None:
                 return Run(number, None)
-            if digit.radix is None and axis.digits[-1] is not digit:
-                break
             count *= radix
         if count > 1:
             return Run(number, count)
@@ -167,14 +169,44 @@ def _bits(extents: tuple[int, ...]) -> list[Bit]:
 def _lines(chains: Chains, extents: tuple[int, ...], width: int) -> tuple[int, ...]:
     """The box that holds whole cache lines of both sides, where such a box is made of bits."""
     found = list(extents)
-    for side in ("source", "target"):
+    for side in SIDES:
         lane = _lane(chains, side, (LINE_BYTES // width).bit_length() - 1)
         if lane is None:
             continue
-        wider = _extents(chains, lane)
+        wider = tuple(map(_within, chains.axes, _extents(chains, lane)))
         if all(map(_pure, chains.axes, map(max, found, wider))):
             found = list(map(max, found, wider))
     return tuple(found)
+
+
+def _within(axis: ChainAxis, extent: int) -> int:
+    """An extent that stays below the digit that goes as far as the axis, if there are others."""
+    top = axis.digits[-1].divisor
+    return extent if len(axis.digits) == 1 else min(extent, top)
+
+
+def run_box(chains: Chains, steps: tuple[int, ...], width: int) -> tuple[int, ...]:
+    """Return the box of runs that is moved without a look at its edges.
+
+    Digits with a fixed number of steps are taken in, from the most minor of either side, for as
+    long as the box stays small.
+    """
+    boxes = list(steps)
+    if 0 in steps:
+        return steps
+    for side in SIDES:
+        reach = 1
+        while (found := _digit_at(chains, side, reach)) is not None:
+            number, digit = found
+            radix = radix_of(chains.axes[number], digit)
+            if radix is None or digit.divisor not in (boxes[number], 1):
+                break
+            past = max(boxes[number], digit.divisor * radix)
+            if past // boxes[number] * _product(tuple(boxes)) * width > BOX_BYTES:
+                break
+            boxes[number] = past
+            reach *= radix
+    return tuple(boxes)
 
 
 def _product(numbers: tuple[int, ...]) -> int:
