@@ -88,6 +88,12 @@ def _machine() -> str:
     return "\n".join(words)
 
 
+def vector_bytes() -> int:
+    """Return the bytes of the widest vectors that this machine shuffles at full speed."""
+    words = _machine().split()
+    return 64 if "avx512bw" in words else 32 if "avx2" in words else 16
+
+
 def build(which: Compiler, source: Path, library: Path, options: tuple[str, ...]) -> None:
     """Compile a C file into a shared library.
 

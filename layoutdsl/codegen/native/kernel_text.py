@@ -25,16 +25,19 @@ PART = (
 """The parameters of a function that moves some units."""
 
 
-def kernel_functions(name: str, chains: Chains, width: int, words: Spelling) -> list[str]:
+def kernel_functions(
+    name: str, chains: Chains, width: int, vector: int, words: Spelling
+) -> list[str]:
     """Return the functions of one kernel.
 
     Args:
         name: of the function; what belongs to it starts with the same.
         chains: what is moved.
         width: bytes of an element: 1, 2, 4 or 8.
+        vector: bytes of the widest vector: 16, 32 or 64.
         words: how extents are spelled.
     """
-    return _Kernel(name, chains, width, words).functions()
+    return _Kernel(name, chains, width, vector, words).functions()
 
 
 @dataclass
@@ -42,11 +45,12 @@ class _Kernel:
     name: str
     chains: Chains
     width: int
+    vector: int
     words: Spelling
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.leaf: Run | Tile = leaf(self.chains, self.width)
+        self.leaf: Run | Tile = leaf(self.chains, self.width, self.vector)
         self.nest: Nest = nest(self.chains, self.leaf, self.width)
         self.loops: tuple[Loop, ...] = (*self.nest.units, *self.nest.loops, *self.nest.inner)
         self.outer = len(self.loops) - len(self.nest.inner)
@@ -265,7 +269,7 @@ class _Kernel:
         if self.tile is not None:
             for extent in self.tile.tile.extents:
                 vectors *= extent
-            vectors = vectors * self.width // 16
+            vectors = max(1, vectors * self.width // (16 << len(self.tile.tile.wide)))
         for loop in self.loops[number + 1 :]:
             assert isinstance(loop.count, Constant)
             vectors *= loop.count.value

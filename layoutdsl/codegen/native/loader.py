@@ -14,7 +14,13 @@ from types import ModuleType
 from typing import Any
 
 from layoutdsl.codegen.native.cache import cached
-from layoutdsl.codegen.native.compilers import Compiler, CompilerError, build, compiler
+from layoutdsl.codegen.native.compilers import (
+    Compiler,
+    CompilerError,
+    build,
+    compiler,
+    vector_bytes,
+)
 from layoutdsl.codegen.native.module import NativeModule
 from layoutdsl.codegen.native.program import EmittedProgram, generate_c, sides, stem_of
 from layoutdsl.codegen.native.sides import Apart
@@ -39,12 +45,13 @@ def why_not() -> str | None:
     return None
 
 
-def native_module(layout: Layout, plain: ModuleType) -> NativeModule:
+def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) -> NativeModule:
     """Return the module that packs by compiled C.
 
     Args:
         layout: every parameter has a value.
         plain: the generated numpy module of the same layout, loaded; it checks arguments.
+        vector: bytes of the widest vector; what suits this machine if left out.
 
     Raises:
         CompilerError: nothing can be compiled here. That a compiler fails is said, by the same
@@ -58,7 +65,11 @@ def native_module(layout: Layout, plain: ModuleType) -> NativeModule:
 
     def emit(width: int) -> EmittedProgram:
         return generate_c(
-            layout, source=plain.SOURCE, certificate=plain.CERTIFICATE, widths=(width,)
+            layout,
+            source=plain.SOURCE,
+            certificate=plain.CERTIFICATE,
+            widths=(width,),
+            vector=vector_bytes() if vector is None else vector,
         )
 
     return NativeModule(layout, plain, kernels(emit), stem_of(layout.name), fallback)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains
-from layoutdsl.codegen.native.tiles import Run, Tile, run_box
+from layoutdsl.codegen.native.tiles import Run, Tile, fixed_box
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 
 
@@ -67,7 +67,7 @@ def nest(chains: Chains, leaf: Run | Tile, width: int) -> Nest:
                 (leaf.count or 0) if number == leaf.axis else 1
                 for number in range(len(chains.axes))
             )
-            lines = run_box(chains, steps, width)
+            lines = fixed_box(chains, steps, width)
     outer, inner = list[_Placed](), list[_Placed]()
     for number, axis in enumerate(chains.axes):
         if not steps[number]:

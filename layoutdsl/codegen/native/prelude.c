@@ -3,7 +3,11 @@
 #include <string.h>
 
 #if defined(__SSE2__)
+#if defined(__AVX512F__)
+#include <immintrin.h>
+#else
 #include <emmintrin.h>
+#endif
 #endif
 
 #if defined(__GNUC__)
@@ -37,7 +41,7 @@ typedef uint8_t v16 __attribute__((vector_size(16)));
 #elif defined(__GNUC__)
 #define VECTORS 1
 typedef uint8_t v16 __attribute__((vector_size(16)));
-#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (v16){__VA_ARGS__})
+#define SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (__typeof__(x)){__VA_ARGS__})
 #else
 #define VECTORS 0
 typedef struct { uint8_t byte[16]; } v16;

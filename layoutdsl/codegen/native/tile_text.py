@@ -150,25 +150,50 @@ class TileText:
         )
 
     def _body(self, which: str) -> Iterator[str]:
-        rows = self._rows(self.tile.source)
+        kind = f"v{16 << len(self.tile.wide)}"
         vectors = dict[tuple[tuple[Bit, int], ...], str]()
-        for number, place in enumerate(_places(rows)):
-            yield f"const v16 a{number} = {self._load(place, which)};"
+        for number, place in enumerate(_places(self._rows(self.tile.source))):
+            yield f"const {kind} a{number} = {self._loads(place, which)};"
             vectors[_key(place)] = f"a{number}"
         for depth, stage in enumerate(self.tile.stages):
             made = dict[tuple[tuple[Bit, int], ...], str]()
-            for name, text, place in _stage(stage, vectors, depth):
-                yield f"const v16 {name} = {text};"
+            for name, text, place in _stage(stage, vectors, depth, 1 << len(self.tile.wide)):
+                yield f"const {kind} {name} = {text};"
                 made[_key(place)] = name
             vectors = made
         for place in _places(self._rows(self.tile.target)):
-            yield self._store(place, vectors[_key(place)], which)
+            yield from self._stores(place, vectors[_key(place)], which)
 
     def _rows(self, lane: tuple[Bit, ...]) -> list[Bit]:
         """The bits that are in no lane, the fastest last."""
         extents = enumerate(self.tile.extents)
         every = [(axis, bit) for axis, each in extents for bit in range(each.bit_length() - 1)]
-        return [bit for bit in reversed(every) if bit not in lane]
+        return [bit for bit in reversed(every) if bit not in (*lane, *self.tile.wide)]
+
+    def _lanes(self, place: Place) -> Iterator[Place]:
+        """Where each lane of a wide vector lies."""
+        for values in _places(list(reversed(self.tile.wide))):
+            yield {**place, **values}
+
+    def _loads(self, place: Place, which: str) -> str:
+        size = 16 << len(self.tile.wide)
+        if not self.tile.wide:
+            return self._load(place, which)
+        if which == "whole" and "source" in self.tile.joined:
+            return f"get{size}({self._at('p', 's', place)})"
+        lanes = ", ".join(self._load(each, which) for each in self._lanes(place))
+        return f"join{size}({lanes})"
+
+    def _stores(self, place: Place, name: str, which: str) -> Iterator[str]:
+        size = 16 << len(self.tile.wide)
+        if not self.tile.wide:
+            yield self._store(place, name, which)
+        elif which == "whole" and "target" in self.tile.joined:
+            yield f"put{size}({self._at('q', 't', place)}, {name}, stream);"
+        else:
+            for lane, each in enumerate(self._lanes(place)):
+                bytes_text = ", ".join(str(16 * lane + byte) for byte in range(16))
+                yield self._store(each, f"SHUFFLE({name}, {name}, {bytes_text})", which)
 
     def _load(self, place: Place, which: str) -> str:
         at = self._at("p", "s", place)
@@ -231,7 +256,10 @@ def _key(place: Place) -> tuple[tuple[Bit, int], ...]:
 
 
 def _stage(
-    stage: Zip | Shuffle, vectors: Mapping[tuple[tuple[Bit, int], ...], str], depth: int
+    stage: Zip | Shuffle,
+    vectors: Mapping[tuple[tuple[Bit, int], ...], str],
+    depth: int,
+    lanes: int,
 ) -> Iterator[tuple[str, str, Place]]:
     """The vectors after a stage: name, text, and place."""
     count = 0
@@ -239,7 +267,7 @@ def _stage(
         place = dict(key)
         match stage:
             case Shuffle(order):
-                bytes_text = ", ".join(map(str, shuffle_bytes(order)))
+                bytes_text = _indices(shuffle_bytes(order), lanes)
                 yield f"b{depth}_{count}", f"SHUFFLE({name}, {name}, {bytes_text})", place
                 count += 1
             case Zip(granule, bit, dropped):
@@ -247,7 +275,15 @@ def _stage(
                     continue
                 other = vectors[_key({**place, bit: 1})]
                 for half in (0, 1):
-                    bytes_text = ", ".join(map(str, zip_bytes(granule, half)))
+                    bytes_text = _indices(zip_bytes(granule, half), lanes)
                     text = f"SHUFFLE({name}, {other}, {bytes_text})"
                     yield f"b{depth}_{count}", text, {**place, dropped: half}
                     count += 1
+
+
+def _indices(lane: tuple[int, ...], lanes: int) -> str:
+    """The same in every lane; bytes from 16 on are those of the second vector."""
+    every = (
+        16 * (lanes * (byte // 16) + number) + byte % 16 for number in range(lanes) for byte in lane
+    )
+    return ", ".join(map(str, every))

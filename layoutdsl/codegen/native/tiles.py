@@ -49,6 +49,8 @@ class Tile:
         source: lane bits of the vectors that are loaded, most minor first.
         target: lane bits of the vectors that are stored.
         stages: from one to the other.
+        wide: bits, of the tile and of no lane, that number the lanes of one wide vector.
+        joined: the sides on which the lanes of a wide vector lie next to each other.
         lines: for each axis, the extent of the box that whole cache lines of both sides hold.
     """
 
@@ -56,15 +58,23 @@ class Tile:
     source: Lane
     target: Lane
     stages: tuple[Stage, ...]
+    wide: tuple[Bit, ...]
+    joined: tuple[SideName, ...]
     lines: tuple[int, ...]
 
 
-def leaf(chains: Chains, width: int) -> Run | Tile:
-    """Return what is moved at once, for elements of ``width`` bytes: 1, 2, 4 or 8."""
+def leaf(chains: Chains, width: int, vector: int) -> Run | Tile:
+    """Return what is moved at once, for elements of ``width`` bytes: 1, 2, 4 or 8.
+
+    Args:
+        chains: the two sides.
+        width: bytes of an element.
+        vector: bytes of the widest vector: 16, 32 or 64.
+    """
     run = common_run(chains)
     if run.count is None or run.count * width >= WIDE_RUN:
         return run
-    return _tile(chains, width) or run
+    return _tile(chains, width, vector) or run
 
 
 def common_run(chains: Chains) -> Run:
@@ -97,7 +107,7 @@ def radix_of(axis: ChainAxis, digit: Digit) -> int | None:
     return None
 
 
-def _tile(chains: Chains, width: int) -> Tile | None:
+def _tile(chains: Chains, width: int, vector: int) -> Tile | None:
     fixed = width.bit_length() - 1
     source, target = (_lane(chains, side, LANE_BITS - fixed) for side in ("source", "target"))
     if source is None or target is None:
@@ -112,7 +122,29 @@ def _tile(chains: Chains, width: int) -> Tile | None:
     stages = _network(start, goal, rest, fixed)
     if stages is None:
         return None
-    return Tile(extents, start, goal, stages, _lines(chains, extents, width))
+    lines = _lines(chains, extents, width)
+    wide, joined = _wide(chains, extents, lines, (vector // 16).bit_length() - 1, LANE_BITS - fixed)
+    extents = _extents(chains, (*_bits(extents), *wide))
+    box = fixed_box(chains, tuple(map(max, lines, extents)), width)
+    return Tile(extents, start, goal, stages, wide, joined, box)
+
+
+def _wide(
+    chains: Chains, extents: tuple[int, ...], lines: tuple[int, ...], wanted: int, lane: int
+) -> tuple[tuple[Bit, ...], tuple[SideName, ...]]:
+    """The bits that number the lanes of wide vectors: those that follow a lane in memory."""
+    inside = _bits(extents)
+    for count in range(wanted, 0, -1):
+        for side in ("target", "source"):
+            bits = _lane(chains, side, lane + count)
+            if bits is None:
+                continue
+            wide = bits[lane:]
+            larger = _extents(chains, (*inside, *wide))
+            apart = not set(wide) & set(inside) and len(_bits(larger)) == len(inside) + count
+            if apart and all(a <= b for a, b in zip(larger, lines, strict=True)):
+                return wide, (side,)
+    return (), ()
 
 
 _network = lru_cache(maxsize=256)(network)
@@ -185,28 +217,29 @@ def _within(axis: ChainAxis, extent: int) -> int:
     return extent if len(axis.digits) == 1 else min(extent, top)
 
 
-def run_box(chains: Chains, steps: tuple[int, ...], width: int) -> tuple[int, ...]:
-    """Return the box of runs that is moved without a look at its edges.
+def fixed_box(chains: Chains, boxes: tuple[int, ...], width: int) -> tuple[int, ...]:
+    """Return the box that is moved without a look at its edges.
 
     Digits with a fixed number of steps are taken in, from the most minor of either side, for as
     long as the box stays small.
     """
-    boxes = list(steps)
-    if 0 in steps:
-        return steps
+    if 0 in boxes:
+        return boxes
     for side in SIDES:
         reach = 1
         while (found := _digit_at(chains, side, reach)) is not None:
             number, digit = found
             radix = radix_of(chains.axes[number], digit)
-            if radix is None or digit.divisor not in (boxes[number], 1):
+            if radix is None:
                 break
-            past = max(boxes[number], digit.divisor * radix)
-            if past // boxes[number] * _product(tuple(boxes)) * width > BOX_BYTES:
-                break
-            boxes[number] = past
+            past, now = digit.divisor * radix, boxes[number]
+            if past > now:
+                larger = tuple(past if k == number else each for k, each in enumerate(boxes))
+                if past % now or digit.divisor > now or _product(larger) * width > BOX_BYTES:
+                    break
+                boxes = larger
             reach *= radix
-    return tuple(boxes)
+    return boxes
 
 
 def _product(numbers: tuple[int, ...]) -> int:
