@@ -28,14 +28,14 @@ class BenchCase:
 _NCHW16C = "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]"
 _NHWC = "layout NHWC(n, c, h, w) = [n, h, w, c]"
 _NCHW = "layout NCHW(n, h, w, c) = [n, c, h, w]"
+_NCHW16C_RGB = "layout NCHW16c(n, c: 3, h, w) = [n, c/16, h, w, c%16]"
+_NHWC_RGB = "layout NHWC(n, c: 3, h, w) = [n, h, w, c]"
+_NCHW_RGB = "layout NCHW(n, h, w, c: 3) = [n, c, h, w]"
 _CROUTON = "layout Crouton(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8, d%32] fill 31"
 _DEPTH32 = "layout Depth32(b, h, w, d) = [b, h, d/32, w/4, w%4, d%32]"
-_CROUTON4X1 = (
-    "layout Crouton4x1(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8/4, d%32, w%4] fill 31"
-)
+_CROUTON4X1 = "layout Crouton4x1(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8/4, d%32, w%4] fill 31"
 _CROUTON2X2 = (
-    "layout Crouton2x2(b, h, w, d)"
-    " = [b, h/8, w/8, d/32, h%8/2, w%8/2, d%32, h%2, w%2] fill 31"
+    "layout Crouton2x2(b, h, w, d) = [b, h/8, w/8, d/32, h%8/2, w%8/2, d%32, h%2, w%2] fill 31"
 )
 _WEIGHTS = "layout HtpWeights(h, w, i, o) = [o/32, i/32, h, w, i%32/4, o%32, i%4]"
 _OIHW = "layout OIhw4i16o4i(o, i, h: 3, w: 3) = [o/16, i/16, h, w, i%16/4, o%16, i%4]"
@@ -54,17 +54,17 @@ def _last(shape: tuple[int, ...]) -> tuple[int, ...]:
 
 CASES: tuple[BenchCase, ...] = (
     *(
-        BenchCase("NCHW -> NCHW16c", _NCHW16C, shape, dtype)
+        BenchCase("NCHW -> NCHW16c", _NCHW16C_RGB if shape[1] == 3 else _NCHW16C, shape, dtype)
         for dtype in ("float32", "float16", "uint8")
         for shape in IMAGES
     ),
     *(
-        BenchCase("NCHW -> NHWC", _NHWC, shape, dtype)
+        BenchCase("NCHW -> NHWC", _NHWC_RGB if shape[1] == 3 else _NHWC, shape, dtype)
         for dtype in ("float32", "float16", "uint8")
         for shape in IMAGES
     ),
     *(
-        BenchCase("NHWC -> NCHW", _NCHW, _last(shape), dtype)
+        BenchCase("NHWC -> NCHW", _NCHW_RGB if shape[1] == 3 else _NCHW, _last(shape), dtype)
         for dtype in ("float32", "float16", "uint8")
         for shape in IMAGES
     ),

@@ -148,5 +148,7 @@ def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
 
 def _at(side: SideAxis, divisor: int) -> tuple[Expr, int]:
     """The stride of a step of ``divisor`` indices, and the place of the digit it lies in."""
-    cut = [each for each in side.cuts if divisor % each.divisor == 0 and each.divisor <= divisor][-1]
+    cut = [each for each in side.cuts if divisor % each.divisor == 0 and each.divisor <= divisor][
+        -1
+    ]
     return simplify(Mul(cut.stride, Constant(divisor // cut.divisor))), cut.place

@@ -8,9 +8,7 @@ from layoutdsl.expr import text
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
 
 
-def header_text(
-    stem: str, layout: Layout, widths: Sequence[int], certificate: str | None
-) -> str:
+def header_text(stem: str, layout: Layout, widths: Sequence[int], certificate: str | None) -> str:
     """Return the header."""
     guard = f"LAYOUT_{stem.upper()}_H"
     extents = ", ".join(text(axis.extent) for axis in layout.axes)

@@ -8,13 +8,14 @@ All index arithmetic is in 64 bits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import product as every
 
 from layoutdsl.bounds import product, simplify
-from layoutdsl.codegen.native.chains import Chains
+from layoutdsl.codegen.native.chains import Chains, Digit
 from layoutdsl.codegen.native.nest import Loop, Nest, nest
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.codegen.native.tiles import Run, Tile, leaf
+from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, leaf, radix_of
 from layoutdsl.digits import same
 from layoutdsl.expr import Constant, Expr, Mul
 
@@ -50,7 +51,7 @@ class _Kernel:
     lines: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.leaf: Run | Tile = leaf(self.chains, self.width, self.vector)
+        self.leaf: Leaf = leaf(self.chains, self.width, self.vector)
         self.nest: Nest = nest(self.chains, self.leaf, self.width)
         self.loops: tuple[Loop, ...] = (*self.nest.units, *self.nest.loops, *self.nest.inner)
         self.outer = len(self.loops) - len(self.nest.inner)
@@ -63,9 +64,62 @@ class _Kernel:
         """Everything, in the order in which C needs it."""
         return [
             *(self.tile.functions() if self.tile else []),
+            *(self._comb() if isinstance(self.leaf, Comb) else []),
             *self._walk(),
             *self._units(),
             *self._entry(),
+        ]
+
+    def _comb_digits(self) -> list[Digit]:
+        assert isinstance(self.leaf, Comb)
+        return [self.chains.axes[n].digits[0] for n in (self.leaf.axis, *self.leaf.teeth)]
+
+    def _comb_strides(self) -> list[str]:
+        assert isinstance(self.leaf, Comb)
+        strides = [self.words.text(e) for d in self._comb_digits() for e in (d.source, d.target)]
+        return [f"e{self.leaf.axis}", *strides]
+
+    def _comb(self) -> list[str]:
+        """The rows side by side; elements are typed, so that compilers find the pattern."""
+        assert isinstance(self.leaf, Comb)
+        digits = self._comb_digits()
+        constant = {
+            f"{letter}{number}": expr.value
+            for number, digit in enumerate(digits)
+            for letter, expr in (("s", digit.source), ("t", digit.target))
+            if isinstance(expr, Constant)
+        }
+        names = [f"{letter}{n}" for n in range(len(digits)) for letter in "st"]
+        parameters = ", ".join(
+            ["const uint8_t *restrict p", "uint8_t *restrict q", "int64_t n"]
+            + [f"int64_t {name}" for name in names]
+        )
+
+        def at(letter: str, place: tuple[int, ...]) -> str:
+            terms = [
+                f"{turn}*{constant.get(f'{letter}{n}', f'{letter}{n}')}"
+                for n, turn in enumerate(("k", *place))
+                if turn != 0
+            ]
+            return " + ".join(terms)
+
+        radices = [
+            range(radix_of(self.chains.axes[n], self.chains.axes[n].digits[0]) or 1)
+            for n in self.leaf.teeth
+        ]
+        kind = f"element{8 * self.width}"
+        places = list(every(*radices))
+        return [
+            "",
+            f"VECTORIZED void {self.name}_comb({parameters})",
+            "{",
+            f"    const {kind} *restrict x = (const void *)p;",
+            f"    {kind} *restrict y = (void *)q;",
+            "    for (int64_t k = 0; k < n; k++) {",
+            *(f"        y[{at('t', place)}] = x[{at('s', place)}];" for place in places),
+            "    }",
+            *(f"    (void){name};" for name in names),
+            "}",
         ]
 
     def _may_end(self, number: int) -> bool:
@@ -295,8 +349,18 @@ class _Kernel:
             for axis in self.ragged
             for letter in "er"
         ]
+        if self.tile is not None and which == "edge":
+            tests = [
+                f"{indices[axis]} + {self.nest.steps[axis]} <= e{axis}" for axis in self.ragged
+            ]
+            self._say(depth, f"if ({' && '.join(tests)}) {self.tile.call('whole')}")
+            self._say(depth, f"else {self.tile.call('edge', ends)}")
+            return
         if self.tile is not None:
-            self._say(depth, self.tile.call(which, ends if which == "edge" else []))
+            self._say(depth, self.tile.call(which))
+            return
+        if isinstance(self.leaf, Comb):
+            self._say(depth, f"{self.name}_comb({', '.join(['p', 'q', *self._comb_strides()])});")
             return
         for line in self._run_text(which, indices):
             self._say(depth, line)
@@ -390,9 +454,7 @@ class _Kernel:
         """Strides in bytes that decide whether every vector of the target is aligned."""
         width = Constant(self.width)
         strides = [
-            simplify(Mul(digit.target, width))
-            for axis in self.chains.axes
-            for digit in axis.digits
+            simplify(Mul(digit.target, width)) for axis in self.chains.axes for digit in axis.digits
         ]
         loops = [simplify(Mul(loop.target, width)) for loop in self.loops]
         for loop in (each for each in self.loops if each.slides):

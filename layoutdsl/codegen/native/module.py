@@ -107,9 +107,7 @@ class NativeModule:
         _moved(function, read, write, job, units, threads, ffi)
         return buffer
 
-    def unpack(
-        self, src: Array, shape: Any, out: Array | None = None, threads: int = 1
-    ) -> Array:
+    def unpack(self, src: Array, shape: Any, out: Array | None = None, threads: int = 1) -> Array:
         """Return the tensor that a buffer holds.
 
         Args:

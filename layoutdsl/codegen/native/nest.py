@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains
-from layoutdsl.codegen.native.tiles import Run, Tile, fixed_box
+from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fixed_box, radix_of
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 
 
@@ -57,7 +57,7 @@ class Nest:
     steps: tuple[int, ...]
 
 
-def nest(chains: Chains, leaf: Run | Tile, width: int) -> Nest:
+def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
     """Return the loops around a leaf."""
     match leaf:
         case Tile():
@@ -68,6 +68,16 @@ def nest(chains: Chains, leaf: Run | Tile, width: int) -> Nest:
                 for number in range(len(chains.axes))
             )
             lines = fixed_box(chains, steps, width)
+        case Comb():
+            steps = tuple(
+                0
+                if number == leaf.axis
+                else (radix_of(axis, axis.digits[0]) or 1)
+                if number in leaf.teeth
+                else 1
+                for number, axis in enumerate(chains.axes)
+            )
+            lines = steps
     outer, inner = list[_Placed](), list[_Placed]()
     for number, axis in enumerate(chains.axes):
         if not steps[number]:

@@ -47,6 +47,23 @@ typedef uint8_t v16 __attribute__((vector_size(16)));
 typedef struct { uint8_t byte[16]; } v16;
 #endif
 
+/* Elements that may lie anywhere. */
+#if defined(__GNUC__)
+#define ANYWHERE __attribute__((aligned(1), may_alias))
+#else
+#define ANYWHERE
+#endif
+typedef uint8_t element8;
+typedef uint16_t ANYWHERE element16;
+typedef uint32_t ANYWHERE element32;
+typedef uint64_t ANYWHERE element64;
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORIZED static __attribute__((noinline, unused, optimize("O3")))
+#else
+#define VECTORIZED APART
+#endif
+
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 INLINED int64_t clamped(int64_t a, int64_t most) { return a < 0 ? 0 : a < most ? a : most; }
@@ -146,6 +163,18 @@ INLINED void put_part(uint8_t *q, v16 v, int64_t n, int stream)
 INLINED void run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uint8_t *end, v16 rest,
                  int stream)
 {
-    for (int64_t k = 0; k < all; k += 16)
+    int64_t k = 0;
+    for (; k + 16 <= n; k += 16)
+        put(q + k, get(p + k), stream);
+    if (n == all && n >= 16) {
+        if (k < n)
+            put(q + (n - 16), get(p + (n - 16)), 0);
+        return;
+    }
+    if (k < n) {
         put_part(q + k, get_part(p + k, n - k, end, rest), all - k, stream);
+        k += 16;
+    }
+    for (; k < all; k += 16)
+        put_part(q + k, rest, all - k, stream);
 }

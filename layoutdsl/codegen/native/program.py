@@ -197,5 +197,3 @@ def _tests(layout: Layout, words: Spelling) -> Iterable[str]:
         least, most = words.text(limit.least), words.text(limit.most)
         note = f"{text(limit.least)} <= {text(limit.most)}"
         yield f"if ({least} > {most}) return -1; /* {_plain(note)} */"
-
-

@@ -92,7 +92,9 @@ class TileText:
             if extent == 1 and number not in self.ragged:
                 continue
             past = f"w{number}" if number in self.ragged else str(extent)
-            lines.append(f"{'    ' * depth}for (int64_t x{number} = 0; x{number} < {past}; x{number}++)")
+            lines.append(
+                f"{'    ' * depth}for (int64_t x{number} = 0; x{number} < {past}; x{number}++)"
+            )
             depth += 1
         valid = " && ".join(f"x{axis} < v{axis}" for axis in self.ragged) or "1"
         sums = [" + ".join(self._plain_terms(letter)) or "0" for letter in "st"]

@@ -63,7 +63,25 @@ class Tile:
     lines: tuple[int, ...]
 
 
-def leaf(chains: Chains, width: int, vector: int) -> Run | Tile:
+@dataclass(frozen=True, slots=True)
+class Comb:
+    """A few elements that lie together on one side, and as many long rows on the other.
+
+    Three planes that become triples, and back: the compiler's own vectors do it best.
+
+    Attributes:
+        axis: along the rows, moved whole.
+        teeth: the axes, all of fixed extents, that lie together, the most minor first.
+    """
+
+    axis: int
+    teeth: tuple[int, ...]
+
+
+Leaf: TypeAlias = Run | Tile | Comb
+
+
+def leaf(chains: Chains, width: int, vector: int) -> Leaf:
     """Return what is moved at once, for elements of ``width`` bytes: 1, 2, 4 or 8.
 
     Args:
@@ -74,7 +92,33 @@ def leaf(chains: Chains, width: int, vector: int) -> Run | Tile:
     run = common_run(chains)
     if run.count is None or run.count * width >= WIDE_RUN:
         return run
-    return _tile(chains, width, vector) or run
+    return _tile(chains, width, vector) or _comb(chains) or run
+
+
+MOST_TEETH = 16
+
+
+def _comb(chains: Chains) -> Comb | None:
+    for rows, other in (SIDES, SIDES[::-1]):
+        found = _digit_at(chains, rows, 1)
+        if found is None or not chains.axes[found[0]].slides:
+            continue
+        axis, digit = found
+        together = getattr(digit, other)
+        teeth, reach = list[int](), 1
+        while not same(together, Constant(reach)):
+            held = _digit_at(chains, other, reach)
+            if held is None or len(chains.axes[held[0]].digits) > 1:
+                break
+            radix = radix_of(chains.axes[held[0]], held[1])
+            if radix is None or reach * radix > MOST_TEETH:
+                break
+            teeth.append(held[0])
+            reach *= radix
+        else:
+            if teeth:
+                return Comb(axis, tuple(teeth))
+    return None
 
 
 def common_run(chains: Chains) -> Run:
@@ -195,7 +239,9 @@ def _pure(axis: ChainAxis, extent: int) -> bool:
 
 
 def _bits(extents: tuple[int, ...]) -> list[Bit]:
-    return [(axis, bit) for axis, each in enumerate(extents) for bit in range(each.bit_length() - 1)]
+    return [
+        (axis, bit) for axis, each in enumerate(extents) for bit in range(each.bit_length() - 1)
+    ]
 
 
 def _lines(chains: Chains, extents: tuple[int, ...], width: int) -> tuple[int, ...]:
