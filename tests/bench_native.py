@@ -44,7 +44,7 @@ def main() -> None:
                 },
             ),
             "unpack": (
-                unpack_floor(packed, back),
+                unpack_floor(packed, back, plain.pack(np.ones_like(tensor), fill=0)),
                 {
                     "native": lambda: module.unpack(packed, case.shape, back),
                     "numpy": lambda: plain.unpack(packed, case.shape, back),

@@ -1,7 +1,7 @@
 """How long a move takes beside its floor, in interleaved rounds on the same buffers.
 
 The floor of a pack is a copy of the tensor's bytes into the buffer and a fill of what is left of
-it; that of an unpack a copy of as many bytes. A share is the floor over the time of a candidate.
+it; that of an unpack a copy of as many bytes, and a read of the other lines that hold elements. A share is the floor over the time of a candidate.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Call = Callable[[], object]
+
+LINE = 64
+"""Bytes of a cache line."""
 
 ROUND_SECONDS = 0.004
 """A call that is shorter is repeated for so long in every round."""
@@ -50,11 +53,28 @@ def pack_floor(tensor: NDArray[Any], buffer: NDArray[Any]) -> Call:
     return both
 
 
-def unpack_floor(buffer: NDArray[Any], tensor: NDArray[Any]) -> Call:
-    """Return a copy of as many bytes as the tensor has."""
-    target = _raw(tensor)
-    source = _raw(buffer)[: target.size]
-    return lambda: np.copyto(target, source)
+def unpack_floor(buffer: NDArray[Any], tensor: NDArray[Any], holds: NDArray[Any]) -> Call:
+    """Return a copy of as many bytes as the tensor has, and a read of the other lines it lies in.
+
+    Args:
+        buffer: what is read.
+        tensor: what is written.
+        holds: as long as the buffer, not zero where it holds an element.
+    """
+    target, source = _raw(tensor), _raw(buffer)
+    used = _raw(holds != 0).repeat(holds.itemsize)
+    whole = used.size // LINE * LINE
+    touched = LINE * int(used[:whole].reshape(-1, LINE).any(axis=1).sum())
+    copied, rest = source[: target.size], source[target.size :][: max(0, touched - target.size)]
+    words = rest[: rest.size // 8 * 8].view(np.uint64)
+    if not words.size:
+        return lambda: np.copyto(target, copied)
+
+    def both() -> None:
+        np.copyto(target, copied)
+        words.max()
+
+    return both
 
 
 def _raw(array: NDArray[Any]) -> NDArray[np.uint8]:

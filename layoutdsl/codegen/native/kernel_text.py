@@ -15,7 +15,7 @@ from layoutdsl.codegen.native.chains import Chains, Digit
 from layoutdsl.codegen.native.nest import Loop, Nest, nest
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, leaf, radix_of
+from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fits, leaf, radix_of
 from layoutdsl.digits import same
 from layoutdsl.expr import Constant, Expr, Mul
 
@@ -126,6 +126,8 @@ class _Kernel:
         """Whether what is moved at once may reach beyond the end of an axis."""
         axis, step = self.chains.axes[number], self.nest.boxes[number]
         whole = same(axis.extent, axis.target)
+        if isinstance(self.leaf, Tile) and self.leaf.extents[number] == step and fits(axis, step):
+            return False
         if step == 0 or (step == 1 and whole):
             return False
         return not (whole and isinstance(axis.extent, Constant) and axis.extent.value % step == 0)

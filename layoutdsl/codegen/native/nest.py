@@ -84,7 +84,9 @@ def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
             continue
         for placed in _loops(number, axis, steps[number], lines[number]):
             (outer if placed.loop.step >= lines[number] else inner).append(placed)
-    ordered, box = ([each.loop for each in sorted(part, key=_order)] for part in (outer, inner))
+    by_source = isinstance(leaf, Run) and _cut(chains)
+    key = _source_order if by_source else _order
+    ordered, box = ([each.loop for each in sorted(part, key=key)] for part in (outer, inner))
     shared = 0
     while shared < len(outer) - 1 and not ordered[shared].ragged and not ordered[shared].slides:
         shared += 1
@@ -102,6 +104,16 @@ class _Placed:
 
 def _order(placed: _Placed) -> tuple[int, int, int]:
     return placed.place[0], -placed.loop.step, placed.place[1]
+
+
+def _source_order(placed: _Placed) -> tuple[int, int, int]:
+    return placed.place[1], -placed.loop.step, placed.place[0]
+
+
+def _cut(chains: Chains) -> bool:
+    """Whether axes are cut in the source only: runs are then taken in its order."""
+    tops = [axis.tops for axis in chains.axes]
+    return any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
 
 
 def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Literal
 
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.network import Bit, Shuffle, Zip, shuffle_bytes, zip_bytes
-from layoutdsl.codegen.native.tiles import SideName, Tile
+from layoutdsl.codegen.native.tiles import SideName, Tile, fits
 from layoutdsl.digits import same
 from layoutdsl.expr import Constant
 
@@ -92,11 +93,18 @@ class TileText:
             if extent == 1 and number not in self.ragged:
                 continue
             past = f"w{number}" if number in self.ragged else str(extent)
+            if number not in self.ragged and fits(self.chains.axes[number], extent):
+                past = str(getattr(self.chains.axes[number].target, "value", extent))
             lines.append(
                 f"{'    ' * depth}for (int64_t x{number} = 0; x{number} < {past}; x{number}++)"
             )
             depth += 1
-        valid = " && ".join(f"x{axis} < v{axis}" for axis in self.ragged) or "1"
+        tests = [f"x{axis} < v{axis}" for axis in self.ragged]
+        for number, extent in enumerate(self.tile.extents):
+            axis = self.chains.axes[number]
+            if number not in self.ragged and fits(axis, extent):
+                tests.append(f"x{number} < {getattr(axis.extent, 'value', extent)}")
+        valid = " && ".join(tests) or "1"
         sums = [" + ".join(self._plain_terms(letter)) or "0" for letter in "st"]
         pad = "    " * depth
         lines += [
@@ -154,7 +162,7 @@ class TileText:
     def _body(self, which: str) -> Iterator[str]:
         kind = f"v{16 << len(self.tile.wide)}"
         vectors = dict[tuple[tuple[Bit, int], ...], str]()
-        for number, place in enumerate(_places(self._rows(self.tile.source))):
+        for number, place in enumerate(_places(self._rows("source"))):
             yield f"const {kind} a{number} = {self._loads(place, which)};"
             vectors[_key(place)] = f"a{number}"
         for depth, stage in enumerate(self.tile.stages):
@@ -163,25 +171,35 @@ class TileText:
                 yield f"const {kind} {name} = {text};"
                 made[_key(place)] = name
             vectors = made
-        for place in _places(self._rows(self.tile.target)):
+        for place in _places(self._rows("target")):
             yield from self._stores(place, vectors[_key(place)], which)
 
-    def _rows(self, lane: tuple[Bit, ...]) -> list[Bit]:
-        """The bits that are in no lane, the fastest last."""
+    def _rows(self, side: SideName) -> list[Bit]:
+        """The bits that are in no lane, in the order of a side, the fastest last."""
+        lane = self.tile.source if side == "source" else self.tile.target
         extents = enumerate(self.tile.extents)
         every = [(axis, bit) for axis, each in extents for bit in range(each.bit_length() - 1)]
-        return [bit for bit in reversed(every) if bit not in (*lane, *self.tile.wide)]
+
+        def order(bit: Bit) -> tuple[int, int]:
+            digits = self.chains.axes[bit[0]].digits
+            digit = [each for each in digits if each.divisor <= 1 << bit[1]][-1]
+            return digit.place[side == "source"], -bit[1]
+
+        return sorted((b for b in every if b not in (*lane, *self.tile.wide)), key=order)
 
     def _lanes(self, place: Place) -> Iterator[Place]:
         """Where each lane of a wide vector lies."""
         for values in _places(list(reversed(self.tile.wide))):
             yield {**place, **values}
 
+    def _all_there(self, end: Literal["extent", "target"], place: Place) -> bool:
+        return all(self._is_there(end, each) for each in self._lanes(place))
+
     def _loads(self, place: Place, which: str) -> str:
         size = 16 << len(self.tile.wide)
         if not self.tile.wide:
             return self._load(place, which)
-        if which == "whole" and "source" in self.tile.joined:
+        if which == "whole" and "source" in self.tile.joined and self._all_there("extent", place):
             return f"get{size}({self._at('p', 's', place)})"
         lanes = ", ".join(self._load(each, which) for each in self._lanes(place))
         return f"join{size}({lanes})"
@@ -190,7 +208,7 @@ class TileText:
         size = 16 << len(self.tile.wide)
         if not self.tile.wide:
             yield self._store(place, name, which)
-        elif which == "whole" and "target" in self.tile.joined:
+        elif which == "whole" and "target" in self.tile.joined and self._all_there("target", place):
             yield f"put{size}({self._at('q', 't', place)}, {name}, stream);"
         else:
             for lane, each in enumerate(self._lanes(place)):
@@ -199,6 +217,8 @@ class TileText:
 
     def _load(self, place: Place, which: str) -> str:
         at = self._at("p", "s", place)
+        if not self._is_there("extent", place):
+            return "rest"
         if which == "whole":
             return f"get({at})"
         exists, count = self._edge("source", "v", self.tile.source, place)
@@ -207,6 +227,8 @@ class TileText:
 
     def _store(self, place: Place, name: str, which: str) -> str:
         at = self._at("q", "t", place)
+        if not self._is_there("target", place):
+            return f"(void){name};"
         if which == "whole":
             return f"put({at}, {name}, stream);"
         exists, count = self._edge("target", "w", self.tile.target, place)
@@ -214,6 +236,17 @@ class TileText:
         if count is not None:
             text = f"put_part({at}, {name}, {count}, stream);"
         return text if not exists else f"if ({exists}) {text}"
+
+    def _is_there(self, end: Literal["extent", "target"], place: Place) -> bool:
+        """Whether a vector lies within the axes that are known to end inside the tile."""
+        for number, extent in enumerate(self.tile.extents):
+            axis = self.chains.axes[number]
+            if number not in self.ragged and fits(axis, extent):
+                row = sum(value << bit for (other, bit), value in place.items() if other == number)
+                past = getattr(axis, end)
+                if isinstance(past, Constant) and row >= past.value:
+                    return False
+        return True
 
     def _at(self, pointer: str, letter: str, place: Place) -> str:
         steps = dict[str, int]()

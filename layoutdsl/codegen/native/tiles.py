@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import le
 from typing import Literal, TypeAlias
 
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
@@ -170,6 +171,7 @@ def _tile(chains: Chains, width: int, vector: int) -> Tile | None:
     wide, joined = _wide(chains, extents, lines, (vector // 16).bit_length() - 1, LANE_BITS - fixed)
     extents = _extents(chains, (*_bits(extents), *wide))
     box = fixed_box(chains, tuple(map(max, lines, extents)), width)
+    box = tuple(map(_needed, chains.axes, extents, box))
     return Tile(extents, start, goal, stages, wide, joined, box)
 
 
@@ -178,17 +180,31 @@ def _wide(
 ) -> tuple[tuple[Bit, ...], tuple[SideName, ...]]:
     """The bits that number the lanes of wide vectors: those that follow a lane in memory."""
     inside = _bits(extents)
+    best: tuple[tuple[Bit, ...], tuple[SideName, ...]] = (), ()
+    most = -1
     for count in range(wanted, 0, -1):
-        for side in ("target", "source"):
+        for side in SIDES[::-1]:
             bits = _lane(chains, side, lane + count)
             if bits is None:
                 continue
             wide = bits[lane:]
             larger = _extents(chains, (*inside, *wide))
             apart = not set(wide) & set(inside) and len(_bits(larger)) == len(inside) + count
-            if apart and all(a <= b for a, b in zip(larger, lines, strict=True)):
-                return wide, (side,)
-    return (), ()
+            held = sum(map(fits, chains.axes, larger))
+            if apart and held > most and all(map(le, larger, lines)):
+                best, most = (wide, (side,)), held
+    return best
+
+
+def fits(axis: ChainAxis, extent: int) -> bool:
+    """Return whether the whole of an axis, of a fixed extent, lies in a tile of such an extent.
+
+    Its vectors are then known to be there or not when the text is made.
+    """
+    match axis.extent, axis.source, axis.target:
+        case Constant(valid), Constant(read), Constant(written):
+            return valid < extent and all(each in (valid, extent) for each in (read, written))
+    return False
 
 
 _network = lru_cache(maxsize=256)(network)
@@ -255,6 +271,13 @@ def _lines(chains: Chains, extents: tuple[int, ...], width: int) -> tuple[int, .
         if all(map(_pure, chains.axes, map(max, found, wider))):
             found = list(map(max, found, wider))
     return tuple(found)
+
+
+def _needed(axis: ChainAxis, extent: int, box: int) -> int:
+    """A box no longer than an axis of a fixed extent has use for."""
+    if isinstance(axis.target, Constant) and axis.target.value <= extent:
+        return extent
+    return box
 
 
 def _within(axis: ChainAxis, extent: int) -> int:

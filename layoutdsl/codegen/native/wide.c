@@ -9,6 +9,11 @@
 typedef uint8_t v32 __attribute__((vector_size(32)));
 typedef uint8_t v64 __attribute__((vector_size(64)));
 
+#define LANE(v, k)                                                                                 \
+    SHUFFLE(v, v, 16 * k, 16 * k + 1, 16 * k + 2, 16 * k + 3, 16 * k + 4, 16 * k + 5, 16 * k + 6,  \
+            16 * k + 7, 16 * k + 8, 16 * k + 9, 16 * k + 10, 16 * k + 11, 16 * k + 12,             \
+            16 * k + 13, 16 * k + 14, 16 * k + 15)
+
 INLINED v32 get32(const uint8_t *p)
 {
     v32 v;
@@ -41,10 +46,8 @@ INLINED v64 join64(v16 a, v16 b, v16 c, v16 d)
 INLINED void put32(uint8_t *q, v32 v, int stream)
 {
     if (stream) {
-        uint8_t part[32];
-        memcpy(part, &v, 32);
-        put(q, get(part), 1);
-        put(q + 16, get(part + 16), 1);
+        put(q, LANE(v, 0), 1);
+        put(q + 16, LANE(v, 1), 1);
         return;
     }
     memcpy(q, &v, 32);
@@ -61,10 +64,10 @@ INLINED void put64(uint8_t *q, v64 v, int stream)
     }
 #endif
     if (stream) {
-        uint8_t part[64];
-        memcpy(part, &v, 64);
-        for (int k = 0; k < 64; k += 16)
-            put(q + k, get(part + k), 1);
+        put(q, LANE(v, 0), 1);
+        put(q + 16, LANE(v, 1), 1);
+        put(q + 32, LANE(v, 2), 1);
+        put(q + 48, LANE(v, 3), 1);
         return;
     }
     memcpy(q, &v, 64);
