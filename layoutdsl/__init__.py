@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from layoutdsl.api import (
         Generated,
+        GeneratedC,
         RefusedError,
         Report,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         cost,
         formula,
         generate,
+        generate_c,
         library,
         library_module,
         library_names,
@@ -44,6 +46,7 @@ __all__ = [
     "Diagnostic",
     "Formula",
     "Generated",
+    "GeneratedC",
     "Layout",
     "LayoutError",
     "Module",
@@ -54,6 +57,7 @@ __all__ = [
     "cost",
     "formula",
     "generate",
+    "generate_c",
     "library",
     "library_module",
     "library_names",

@@ -1,7 +1,8 @@
 """How long a move takes beside its floor, in interleaved rounds on the same buffers.
 
 The floor of a pack is a copy of the tensor's bytes into the buffer and a fill of what is left of
-it; that of an unpack a copy of as many bytes, and a read of the other lines that hold elements. A share is the floor over the time of a candidate.
+it; that of an unpack a copy of as many bytes, and a read of the other lines that hold elements. A
+share is the floor over the time of a candidate.
 """
 
 from __future__ import annotations
@@ -31,11 +32,14 @@ class Measured:
     Attributes:
         seconds: of a call, the median over the rounds.
         share: median over the rounds of the floor's time over the candidate's.
+        best: the shortest time of the floor over the shortest of the candidate; what a machine
+            that others use at the same time hides least.
         spread: the middle half of these shares, upper end less lower.
     """
 
     seconds: float
     share: float
+    best: float
     spread: float
 
 
@@ -108,4 +112,4 @@ def _measured(floor: list[float], times: list[float]) -> Measured:
     shares = sorted(low / each for low, each in zip(floor, times, strict=True))
     quarter = len(shares) // 4
     spread = shares[-1 - quarter] - shares[quarter]
-    return Measured(median(times), median(shares), spread)
+    return Measured(median(times), median(shares), min(floor) / min(times), spread)

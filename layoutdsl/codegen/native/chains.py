@@ -7,6 +7,7 @@ cut each axis into digits that have one stride on either side.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from layoutdsl.bounds import simplify
 from layoutdsl.codegen.native.sides import Apart, Cut, Side, SideAxis
@@ -133,7 +134,7 @@ def _joined(major: Pair, minor: Pair) -> Pair:
 
 def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
     divisors = sorted({cut.divisor for cut in (*source.cuts, *target.cuts)})
-    for below, above in zip(divisors, divisors[1:], strict=False):
+    for below, above in pairwise(divisors):
         if above % below:
             return Apart(f"blocks of {below} and {above} have no common digits")
     digits = list[Digit]()

@@ -112,8 +112,7 @@ def _run(command: tuple[str, ...], seconds: float) -> str:
         done = subprocess.run(  # noqa: S603  (a list, no shell; the program is the user's own)
             command,
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            capture_output=True,
             timeout=seconds,
             check=False,
         )

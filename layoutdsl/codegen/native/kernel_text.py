@@ -8,14 +8,15 @@ All index arithmetic is in 64 bits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import product as every
 
 from layoutdsl.bounds import product, simplify
-from layoutdsl.codegen.native.chains import Chains, Digit
+from layoutdsl.codegen.native.chains import Chains
+from layoutdsl.codegen.native.comb_text import CombText
 from layoutdsl.codegen.native.nest import Loop, Nest, nest
+from layoutdsl.codegen.native.run_text import Moved
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fits, leaf, radix_of
+from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fits, leaf
 from layoutdsl.digits import same
 from layoutdsl.expr import Constant, Expr, Mul
 
@@ -57,6 +58,9 @@ class _Kernel:
         self.outer = len(self.loops) - len(self.nest.inner)
         self.ragged = tuple(n for n in range(len(self.chains.axes)) if self._may_end(n))
         self.tile: TileText | None = None
+        self.comb: CombText | None = None
+        if isinstance(self.leaf, Comb):
+            self.comb = CombText(self.name, self.chains, self.leaf, self.width, self.words)
         if isinstance(self.leaf, Tile):
             self.tile = TileText(self.name, self.chains, self.leaf, self.width, self.ragged)
 
@@ -64,62 +68,10 @@ class _Kernel:
         """Everything, in the order in which C needs it."""
         return [
             *(self.tile.functions() if self.tile else []),
-            *(self._comb() if isinstance(self.leaf, Comb) else []),
+            *(self.comb.function() if self.comb else []),
             *self._walk(),
             *self._units(),
             *self._entry(),
-        ]
-
-    def _comb_digits(self) -> list[Digit]:
-        assert isinstance(self.leaf, Comb)
-        return [self.chains.axes[n].digits[0] for n in (self.leaf.axis, *self.leaf.teeth)]
-
-    def _comb_strides(self) -> list[str]:
-        assert isinstance(self.leaf, Comb)
-        strides = [self.words.text(e) for d in self._comb_digits() for e in (d.source, d.target)]
-        return [f"e{self.leaf.axis}", *strides]
-
-    def _comb(self) -> list[str]:
-        """The rows side by side; elements are typed, so that compilers find the pattern."""
-        assert isinstance(self.leaf, Comb)
-        digits = self._comb_digits()
-        constant = {
-            f"{letter}{number}": expr.value
-            for number, digit in enumerate(digits)
-            for letter, expr in (("s", digit.source), ("t", digit.target))
-            if isinstance(expr, Constant)
-        }
-        names = [f"{letter}{n}" for n in range(len(digits)) for letter in "st"]
-        parameters = ", ".join(
-            ["const uint8_t *restrict p", "uint8_t *restrict q", "int64_t n"]
-            + [f"int64_t {name}" for name in names]
-        )
-
-        def at(letter: str, place: tuple[int, ...]) -> str:
-            terms = [
-                f"{turn}*{constant.get(f'{letter}{n}', f'{letter}{n}')}"
-                for n, turn in enumerate(("k", *place))
-                if turn != 0
-            ]
-            return " + ".join(terms)
-
-        radices = [
-            range(radix_of(self.chains.axes[n], self.chains.axes[n].digits[0]) or 1)
-            for n in self.leaf.teeth
-        ]
-        kind = f"element{8 * self.width}"
-        places = list(every(*radices))
-        return [
-            "",
-            f"VECTORIZED void {self.name}_comb({parameters})",
-            "{",
-            f"    const {kind} *restrict x = (const void *)p;",
-            f"    {kind} *restrict y = (void *)q;",
-            "    for (int64_t k = 0; k < n; k++) {",
-            *(f"        y[{at('t', place)}] = x[{at('s', place)}];" for place in places),
-            "    }",
-            *(f"    (void){name};" for name in names),
-            "}",
         ]
 
     def _may_end(self, number: int) -> bool:
@@ -137,9 +89,11 @@ class _Kernel:
 
     def _walk(self) -> list[str]:
         self.lines = []
-        self._say(0, "INLINED void %s_walk(const uint8_t *p0, uint8_t *q0, const int64_t *shape, "
-                     "const uint8_t *end, v16 rest, int64_t first, int64_t past, int stream)"
-                     % self.name)  # fmt: skip
+        parameters = (
+            "const uint8_t *p0, uint8_t *q0, const int64_t *shape, const uint8_t *end, v16 rest,"
+            " int64_t first, int64_t past, int stream"
+        )
+        self._say(0, f"INLINED void {self.name}_walk({parameters})")
         self._say(0, "{")
         for line in [*self.words.unpacked(self._used()), *self._constants()]:
             self._say(1, line)
@@ -361,51 +315,13 @@ class _Kernel:
         if self.tile is not None:
             self._say(depth, self.tile.call(which))
             return
-        if isinstance(self.leaf, Comb):
-            self._say(depth, f"{self.name}_comb({', '.join(['p', 'q', *self._comb_strides()])});")
+        if self.comb is not None:
+            self._say(depth, self.comb.call())
             return
-        for line in self._run_text(which, indices):
-            self._say(depth, line)
-
-    def _run_text(self, which: str, indices: dict[int, str]) -> list[str]:
         assert isinstance(self.leaf, Run)
-        if self.leaf.count is None:
-            number = self.leaf.axis
-            assert number is not None
-            lines = [f"memcpy(q, p, (size_t)(e{number}*{self.width}));"]
-            if which == "edge":
-                lines = [f"const int64_t n = ({self._valid(number, indices)}) ? e{number} : 0;"]
-                lines.append(f"memcpy(q, p, (size_t)(n*{self.width}));")
-            axis = self.chains.axes[number]
-            if which == "edge" or not same(axis.extent, axis.target):
-                n = "n" if which == "edge" else f"e{number}"
-                size = f"(r{number} - {n})*{self.width}"
-                lines.append(f"run(q + {n}*{self.width}, p, 0, {size}, end, rest, 0);")
-            return lines
-        size = self.leaf.count * self.width
-        if which == "whole":
-            if size % 16:
-                return [f"memcpy(q, p, {size});"]
-            blocks = f"for (int b = 0; b < {size}; b += 16) put(q + b, get(p + b), 1);"
-            return [f"if (stream) {blocks}", f"else memcpy(q, p, {size});"]
-        number = -1 if self.leaf.axis is None else self.leaf.axis
-        count, slots = (
-            (
-                f"clamped(e{number} - ({indices[number]}), {self.leaf.count})",
-                f"clamped(r{number} - ({indices[number]}), {self.leaf.count})",
-            )
-            if number in self.ragged
-            else (str(self.leaf.count),) * 2
-        )
-        valid = self._valid(number, indices)
-        return [
-            f"const int64_t n = ({valid}) ? {count} : 0;",
-            f"run(q, p, n*{self.width}, {slots}*{self.width}, end, rest, stream);",
-        ]
-
-    def _valid(self, run: int, indices: dict[int, str]) -> str:
-        tests = [f"{indices[axis]} < e{axis}" for axis in self.ragged if axis != run]
-        return " && ".join(tests) or "1"
+        move = Moved(self.chains, self.leaf, self.width, self.ragged, indices)
+        for line in move.whole() if which == "whole" else move.edge():
+            self._say(depth, line)
 
     def _units(self) -> list[str]:
         used = [loop.count for loop in self.nest.units]

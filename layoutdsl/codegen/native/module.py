@@ -13,10 +13,12 @@ from concurrent.futures import ThreadPoolExecutor
 from math import prod
 from types import ModuleType
 from typing import Any
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.program import WIDTHS
 from layoutdsl.expr import Constant, Expr, evaluate
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
@@ -34,8 +36,8 @@ class _Default:
 
 
 _DEFAULT = _Default()
-_Prepared = tuple[Any, Any, tuple[int, ...], Any, int, Any]
-"""The function, the units function or count, the shape of the result, the job, its units, ffi."""
+_Prepared = tuple[Any, tuple[int, ...], np.dtype[Any], Any, int, Any]
+"""The function, the shape and the type of the result, the job, its units, and cffi's handle."""
 
 
 class NativeModule:
@@ -59,6 +61,7 @@ class NativeModule:
         self.CERTIFICATE: str = plain.CERTIFICATE
         self.FALLBACK = fallback
         self._layout, self._plain, self._kernels, self._stem = layout, plain, kernels, stem
+        self._failed: set[int] = set()
         self._packs: dict[Any, _Prepared] = {}
         self._unpacks: dict[Any, _Prepared] = {}
         self.physical_shape: Callable[..., tuple[int, ...]] = plain.physical_shape
@@ -211,7 +214,14 @@ class NativeModule:
     ) -> _Prepared | None:
         if 0 in extents or not self._fits(extents, dtype.itemsize):
             return None
-        ffi, library = self._kernels(dtype.itemsize)
+        if dtype.itemsize in self._failed:
+            return None
+        try:
+            ffi, library = self._kernels(dtype.itemsize)
+        except CompilerError as error:
+            self._failed.add(dtype.itemsize)
+            warn(f"numpy serves in place of compiled code: {error}", RuntimeWarning, stacklevel=5)
+            return None
         name = f"{self._stem}_{verb}_{8 * dtype.itemsize}"
         shape = ffi.new("int64_t[]", list(extents))
         units = getattr(library, f"{name}_units")(shape)
@@ -224,7 +234,7 @@ class NativeModule:
         if self.FALLBACK is not None and hasattr(self._plain, "_pieces"):
             self._plain._pieces(extents)
         sizes = (prod(extents), prod(self._plain._box(extents)))
-        return max(sizes) * width < 2**62
+        return bool(max(sizes) * width < 2**62)
 
 
 def _taken(array: Array) -> bool:

@@ -67,7 +67,7 @@ def network(
         lane = pending.popleft()
         if lane == goal:
             return _path(before, lane)
-        following = [
+        following: list[tuple[Lane, Stage]] = [
             (_zipped(lane, granule, bit), Zip(granule, bit, lane[-1]))
             for granule in range(fixed, LANE_BITS)
             for bit in sorted(bits - frozenset(lane))

@@ -97,7 +97,7 @@ def generate_c(
             ends = (None, layout) if verb == "pack" else (layout, None)
             match found:
                 case Apart():
-                    body += scatter_functions(name, layout, *ends, width, words)
+                    body += scatter_functions(name, layout, ends, width, words)
                 case (packing, unpacking):
                     each = packing if verb == "pack" else unpacking
                     body += kernel_functions(name, each, width, vector, words)

@@ -20,18 +20,18 @@ Side = Layout | None
 
 
 def scatter_functions(
-    name: str, layout: Layout, source: Side, target: Side, width: int, words: Spelling
+    name: str, layout: Layout, ends: tuple[Side, Side], width: int, words: Spelling
 ) -> list[str]:
     """Return the functions of one kernel, by formula.
 
     Args:
         name: of the function.
         layout: whose axes are run over.
-        source: what is read.
-        target: what is written.
+        ends: what is read, and what is written.
         width: bytes of an element.
         words: how extents are spelled.
     """
+    source, target = ends
     places = [_offset(layout, each) for each in (source, target)]
     sizes = [_size(layout, each) for each in (source, target)]
     start: Expr = target.start if target is not None else ZERO

@@ -90,7 +90,8 @@ def buffer_side(plan: Plan) -> Side | Apart:
         if dimension.constant
     ]
     gaps = (
-        any(each.leaves_padding for each in (*digits, *plan.splits))
+        any(each.leaves_padding for each in digits)
+        or any(each.leaves_padding for each in plan.splits)
         or any(d.constant is not None and not same(d.extent, ONE) for d in plan.dimensions)
         or not _every_dimension_used(plan)
     )

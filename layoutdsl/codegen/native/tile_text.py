@@ -73,8 +73,12 @@ class TileText:
         strides = [f"ptrdiff_t {name}" for name in self.strides()]
         ends = self._ends() if which != "whole" else []
         return ", ".join(
-            ["const uint8_t *p", "uint8_t *q", *strides, *(f"int64_t {name}" for name in ends)]
-            + ["const uint8_t *end", "v16 rest", "int stream"]
+            (
+                *("const uint8_t *p", "uint8_t *q"),
+                *strides,
+                *(f"int64_t {name}" for name in ends),
+                *("const uint8_t *end", "v16 rest", "int stream"),
+            )
         )
 
     def call(self, which: str, ends: Iterable[str] = ()) -> str:
@@ -99,6 +103,11 @@ class TileText:
                 f"{'    ' * depth}for (int64_t x{number} = 0; x{number} < {past}; x{number}++)"
             )
             depth += 1
+        if depth == 1:
+            lines.append("    {")
+            depth = 2
+        else:
+            lines[-1] += " {"
         tests = [f"x{axis} < v{axis}" for axis in self.ragged]
         for number, extent in enumerate(self.tile.extents):
             axis = self.chains.axes[number]
@@ -108,7 +117,9 @@ class TileText:
         sums = [" + ".join(self._plain_terms(letter)) or "0" for letter in "st"]
         pad = "    " * depth
         lines += [
-            f"{pad}memcpy(q + {sums[1]}, {valid} ? p + {sums[0]} : (const uint8_t *)&rest, {self.width});",
+            f"{pad}const uint8_t *from = {valid} ? p + {sums[0]} : (const uint8_t *)&rest;",
+            f"{pad}memcpy(q + {sums[1]}, from, {self.width});",
+            f"{'    ' * (depth - 1)}}}",
             "    (void)end, (void)rest, (void)stream;",
             "}",
         ]
