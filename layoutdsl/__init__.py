@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from layoutdsl.api import (
         Generated,
+        GeneratedC,
         RefusedError,
         Report,
         Translation,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         formula,
         from_notation,
         generate,
+        generate_c,
         identify,
         library,
         library_module,
@@ -59,6 +61,7 @@ __all__ = [
     "EqualWhere",
     "Formula",
     "Generated",
+    "GeneratedC",
     "Layout",
     "LayoutError",
     "Match",
@@ -78,6 +81,7 @@ __all__ = [
     "formula",
     "from_notation",
     "generate",
+    "generate_c",
     "identify",
     "library",
     "library_module",

@@ -15,7 +15,8 @@ from os import PathLike
 from pathlib import Path
 from time import perf_counter
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
+from warnings import warn
 
 from layoutdsl.claims import AnyClaim, Claim, Module, Sound, TableClaim
 from layoutdsl.model import ELEMENT_TYPES, Condition, Layout, Shape
@@ -38,6 +39,8 @@ from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
+    from layoutdsl.codegen.native.module import NativeModule
+    from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.compare.identify import Match
     from layoutdsl.evidence import Rechecked, Recorded, Subject
     from layoutdsl.formula import Formula
@@ -45,8 +48,14 @@ if TYPE_CHECKING:
     from layoutdsl.padding.cost import Cost
     from layoutdsl.prove.verdict import Checked, Status
 
+CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
+Compiled: TypeAlias = "ModuleType | NativeModule"
+"""What `compile` returns: either has `pack`, `unpack`, `offset` and `physical_shape`."""
+
 __all__ = [
+    "Compiled",
     "Generated",
+    "GeneratedC",
     "LayoutError",
     "RefusedError",
     "Report",
@@ -61,6 +70,7 @@ __all__ = [
     "formula",
     "from_notation",
     "generate",
+    "generate_c",
     "identify",
     "left_over",
     "lemma_files",
@@ -603,22 +613,96 @@ def _certificate(checked: Checked) -> str:
     return hashes[0] if len(hashes) == 1 else sha256("\n".join(hashes).encode()).hexdigest()
 
 
+def generate_c(
+    layout: Layout, *, source: str | None = None, widths: tuple[int, ...] | None = None
+) -> GeneratedC:
+    """Prove a layout for all shapes, and return C that packs and unpacks it.
+
+    Args:
+        layout: without open parameters.
+        source: what to quote in the head; the layout as the language writes it if left out.
+        widths: bytes of an element, of 1, 2, 4 and 8; those of the layout's element type if left
+            out, and all four where it has none.
+
+    Raises:
+        RefusedError: the layout is refuted.
+        ValueError: the layout has open parameters, or a width is none of the four.
+    """
+    from layoutdsl.codegen.native.program import WIDTHS
+    from layoutdsl.codegen.native.program import generate_c as emitted
+
+    checked = prove(layout).checked[0]
+    if checked.status == "refuted":
+        raise RefusedError(checked)
+    if widths is None:
+        widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
+    text = declaration(layout) if source is None else source
+    program = emitted(layout, source=text, certificate=_certificate(checked), widths=widths)
+    return GeneratedC(layout, checked, program)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedC:
+    """C that packs and unpacks one layout, as text: `program.text` and `program.header`."""
+
+    layout: Layout
+    checked: Checked
+    program: EmittedProgram
+
+    def write(self, path: str | PathLike[str]) -> tuple[Path, Path]:
+        """Write ``NAME.c`` and ``NAME.h`` beside it, and return where they are."""
+        from layoutdsl.codegen import write_whole
+
+        places = Path(path).with_suffix(".c"), Path(path).with_suffix(".h")
+        write_whole(places[0], self.program.text)
+        write_whole(places[1], self.program.header)
+        return places
+
+
 @cache
-def compile(layout: Layout, *, validate: bool = True) -> ModuleType:  # noqa: A001  as `re.compile`
+def compile(  # noqa: A001  the verb of `re.compile`
+    layout: Layout, target: CompileTarget = "auto", *, validate: bool = True
+) -> Compiled:
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
-    Proved, generated, validated and loaded once per layout: what runs is what was proved, for a
-    fraction of a second the first time.
+    Proved, generated and validated once per layout. With ``auto`` and ``native`` the moves are
+    compiled C, kept on the disk, where there is a C compiler and the package `cffi`; elsewhere the
+    numpy code serves, which is said once to those who asked for ``native``. What was validated by
+    proof is the numpy code; the compiled code is held against the meaning by tests.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
 
     Args:
         layout: without open parameters.
-        validate: with `False` the code is run without having been read back.
+        target: ``auto``, ``native`` or ``numpy``.
+        validate: with `False` the numpy code is run without having been read back.
 
     Raises:
         RefusedError: the layout is refuted.
         UnvalidatedError: it was not shown that the code does what the layout means.
+        ValueError: there is no such target.
     """
+    if target not in ("auto", "native", "numpy"):
+        raise ValueError(f"there is no target `{target}`; known are auto, native, numpy")
+    if target != "numpy":
+        plain = compile(layout, "numpy", validate=validate)
+        assert isinstance(plain, ModuleType)
+        return _native(layout, plain, target)
     return generate(layout, validate=validate).load()
+
+
+def _native(layout: Layout, plain: ModuleType, target: CompileTarget) -> Compiled:
+    from layoutdsl.codegen.native.loader import native_module, why_not
+
+    reason = why_not()
+    if reason is None:
+        return native_module(layout, plain)
+    if target == "native":
+        _say_once(reason)
+    return plain
+
+
+@cache
+def _say_once(reason: str) -> None:
+    warn(f"numpy serves in place of compiled code: {reason}", RuntimeWarning, stacklevel=4)

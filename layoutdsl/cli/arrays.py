@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
-from layoutdsl.cli.options import SHAPE, TARGET
+from layoutdsl.cli.options import COMPILED, SHAPE, TARGET
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target, shape_of, target
 from layoutdsl.expr import text
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from layoutdsl.model import Layout
 
 SOURCE = click.argument("source", metavar="IN.npy")
@@ -31,8 +31,11 @@ VERBOSE = click.option(
 @SOURCE
 @DESTINATION
 @click.option("--fill", metavar="V", help="What padding holds, instead of what the layout says.")
+@COMPILED
 @VERBOSE
-def pack(written: str, source: str, destination: str, fill: str | None, verbose: int) -> None:
+def pack(
+    written: str, source: str, destination: str, fill: str | None, compiled: str, verbose: int
+) -> None:
     """Pack a tensor: put its elements where the layout says, and fill the padding.
 
     - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
@@ -56,8 +59,8 @@ def pack(written: str, source: str, destination: str, fill: str | None, verbose:
         raise Failure(Exit.INPUT, f"`{source}` is of rank {tensor.ndim}, and {needed}")
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
-    module = _ready(chosen, layout)
-    with npy.fitting(source, "" if value is None else "--fill"):
+    module = _ready(chosen, layout, compiled)
+    with _notes(), npy.fitting(source, "" if value is None else "--fill"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
     npy.write(destination, packed)
     _say_done("packed", tensor, packed, verbose)
@@ -68,8 +71,11 @@ def pack(written: str, source: str, destination: str, fill: str | None, verbose:
 @SOURCE
 @DESTINATION
 @SHAPE
+@COMPILED
 @VERBOSE
-def unpack(written: str, source: str, destination: str, shape: str, verbose: int) -> None:
+def unpack(
+    written: str, source: str, destination: str, shape: str, compiled: str, verbose: int
+) -> None:
     """Unpack a buffer: take the elements of a tensor out of it, and drop the padding.
 
     - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
@@ -86,8 +92,8 @@ def unpack(written: str, source: str, destination: str, shape: str, verbose: int
         extents = _extents(layout, shape_of(layout, shape))
     packed = npy.read(source)
     elements.refuse_items(layout, source, packed)
-    module = _ready(chosen, layout)
-    with npy.fitting(source):
+    module = _ready(chosen, layout, compiled)
+    with _notes(), npy.fitting(source):
         tensor = module.unpack(packed, extents)
     elements.refuse_values(layout, source, tensor)
     npy.write(destination, tensor)
@@ -125,10 +131,20 @@ def _fill(written: str) -> int | float:
     raise Failure(Exit.USAGE, f"`{written[:40]}` in --fill is not a number")
 
 
-def _ready(chosen: Target, layout: Layout) -> ModuleType:
+def _ready(chosen: Target, layout: Layout, compiled: str) -> Any:
     """The compiled layout; one that is refuted moves no data."""
-    from layoutdsl.api import compile as compiled
+    from layoutdsl.api import compile as ready
     from layoutdsl.cli.verdicts import refusing
 
-    with usage(), refusing(chosen):
-        return compiled(layout)
+    with usage(), refusing(chosen), _notes():
+        return ready(layout, compiled)
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """What is warned of, as a note."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always", RuntimeWarning)
+        yield
+    for each in found:
+        error(f"note: {each.message}")

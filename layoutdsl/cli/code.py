@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layoutdsl.cli.c_files import c_files
 from layoutdsl.cli.destination import refuse
 from layoutdsl.cli.exits import Exit, Failure, reading, usage, writing
 from layoutdsl.cli.options import JSON, TARGET, choice
 from layoutdsl.cli.output import error, say, say_json
-from layoutdsl.cli.targets import Target, target
+from layoutdsl.cli.targets import Target, source_of, target
 
 if TYPE_CHECKING:
     from layoutdsl.api import Generated
@@ -45,7 +46,7 @@ def formula(written: str, language: str, form: str) -> None:
         say(sheet_text(layout, language))
 
 
-@click.command(short_help="Generate a numpy module, proved.")
+@click.command(short_help="Generate numpy or C code, proved.")
 @click.argument("written", metavar="FILE[:NAME]")
 @click.option(
     "-o",
@@ -54,13 +55,22 @@ def formula(written: str, language: str, form: str) -> None:
     metavar="PATH",
     help="A file; a directory, for one module per layout; or - for the standard output.",
 )
+@click.option(
+    "--target",
+    "language",
+    type=click.Choice(["numpy", "c"]),
+    default="numpy",
+    show_default=True,
+    help="A Python module, or a pair of a .c and a .h file.",
+)
 @choice("check", "mode", "Write nothing; exit 1 if what is on the disk differs.")
 @choice("unvalidated", "trust", "Generate code that was not proved to do what the layout means.")
-def generate(written: str, output: str, mode: str, trust: str) -> int:
-    """Prove a layout and generate a numpy module that packs and unpacks it.
+def generate(written: str, output: str, language: str, mode: str, trust: str) -> int:
+    """Prove a layout and generate a numpy module, or C, that packs and unpacks it.
 
     \b
       layoutdsl generate NCHW16c -o nchw16c.py
+      layoutdsl generate NCHW16c --target c -o nchw16c.c
       layoutdsl generate demo.layout -o modules/
       layoutdsl generate demo.layout -o modules/ --check
 
@@ -78,6 +88,8 @@ def generate(written: str, output: str, mode: str, trust: str) -> int:
         raise Failure(Exit.USAGE, f"{chosen.called} has {len(layouts)} layouts", hint)
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
+    if language == "c":
+        return c_files(chosen, layouts, output, folder, mode)
     made = [_generated(chosen, layout, trust) for layout in layouts]
     if output == "-":
         click.echo(made[0].text, nl=False)
@@ -107,15 +119,8 @@ def _generated(chosen: Target, layout: Layout, trust: str) -> Generated:
     from layoutdsl.api import generate as generated
     from layoutdsl.cli.verdicts import refusing
 
-    source, validate = _source(chosen, layout), trust == "plain"
     with usage(), refusing(chosen):
-        return generated(layout, source=source, validate=validate)
-
-
-def _source(chosen: Target, layout: Layout) -> str | None:
-    """The text as it was written; an alias says too little on its own."""
-    text = chosen.module.texts.get(layout.name)
-    return text if text is not None and "[" in text else None
+        return generated(layout, source=source_of(chosen, layout), validate=trust == "plain")
 
 
 def _write(generated: Generated, place: Path) -> Exit:

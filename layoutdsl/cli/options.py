@@ -24,3 +24,12 @@ def choice(name: str, variable: str, help: str) -> Callable[[Command], Command]:
 
 
 JSON = choice("json", "form", "Print JSON; the keys are in layoutdsl/cli/README.md.")
+
+COMPILED = click.option(
+    "--target",
+    "compiled",
+    type=click.Choice(["auto", "native", "numpy"]),
+    default="auto",
+    show_default=True,
+    help="Compiled C, numpy, or C where a compiler is at hand.",
+)

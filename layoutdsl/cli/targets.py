@@ -92,6 +92,12 @@ class Target:
         return f"{self.place}:{name}" if here else name
 
 
+def source_of(chosen: Target, layout: Layout) -> str | None:
+    """Return the text as it was written; an alias says too little on its own."""
+    text = chosen.module.texts.get(layout.name)
+    return text if text is not None and "[" in text else None
+
+
 def _bare(name: str) -> str:
     return name.partition("<")[0].strip()
 

@@ -1,0 +1,155 @@
+"""Two sides over common digits: what a kernel is made from.
+
+Axes that lie next to each other uncut on both sides become one; the cuts of both sides together
+cut each axis into digits that have one stride on either side.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from layoutdsl.bounds import simplify
+from layoutdsl.codegen.native.sides import Apart, Cut, Side, SideAxis
+from layoutdsl.digits import same
+from layoutdsl.expr import Constant, Expr, Mul
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """``index / divisor % radix``, with its strides in elements.
+
+    Attributes:
+        divisor: indices per step.
+        radix: steps; ``None`` for the most major digit, which goes as far as the axis does.
+        source: stride.
+        target: stride.
+        place: orders the digits of the target, and then those of the source, most major first.
+    """
+
+    divisor: int
+    radix: int | None
+    source: Expr
+    target: Expr
+    place: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ChainAxis:
+    """One axis, cut into the digits of both sides.
+
+    Attributes:
+        extent: elements.
+        source: indices that have a slot in the source.
+        target: indices that have a slot in the target; they are filled beyond the extent.
+        digits: most minor first, never empty.
+        tops: the divisors of the most major digits of source and target.
+    """
+
+    extent: Expr
+    source: Expr
+    target: Expr
+    digits: tuple[Digit, ...]
+    tops: tuple[int, int]
+
+    @property
+    def slides(self) -> bool:
+        """The axis is one digit without padding on both sides: any part of it is like another."""
+        return (
+            len(self.digits) == 1
+            and same(self.extent, self.source)
+            and same(self.extent, self.target)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """What is moved: axes over common digits.
+
+    Attributes:
+        axes: in the order of the tensor.
+        source: the side that is read.
+        target: the side that is written.
+    """
+
+    axes: tuple[ChainAxis, ...]
+    source: Side
+    target: Side
+
+
+def chains(source: Side, target: Side) -> Chains | Apart:
+    """Return the two sides over common digits, or why they have none."""
+    if [each.axes for each in source.axes] != [each.axes for each in target.axes]:
+        return Apart("axes are read as one on one side only")
+    pairs = list(zip(source.axes, target.axes, strict=True))
+    if not all(same(one.extent, other.extent) for one, other in pairs):
+        return Apart("the layouts take different shapes")
+    pairs = [pair for pair in pairs if pair[0].cuts and pair[1].cuts]
+    found = list[ChainAxis]()
+    for pair in _merged(pairs):
+        axis = _refined(*pair)
+        if isinstance(axis, Apart):
+            return axis
+        found.append(axis)
+    return Chains(tuple(found), source, target)
+
+
+Pair = tuple[SideAxis, SideAxis]
+
+
+def _merged(pairs: list[Pair]) -> list[Pair]:
+    """Read axes as one that follow each other in memory, whole, on both sides."""
+    left, progress = list(pairs), True
+    while progress:
+        progress = False
+        for major in left:
+            minor = next((m for m in left if m is not major and _follow(major, m)), None)
+            if minor is not None:
+                left[left.index(major)] = _joined(major, minor)
+                left.remove(minor)
+                progress = True
+                break
+    return left
+
+
+def _follow(major: Pair, minor: Pair) -> bool:
+    return all(map(_uncut, (*major, *minor))) and all(
+        same(above.cuts[0].stride, Mul(below.cuts[0].stride, below.extent))
+        for above, below in zip(major, minor, strict=True)
+    )
+
+
+def _uncut(axis: SideAxis) -> bool:
+    return len(axis.cuts) == 1 and same(axis.extent, axis.padded)
+
+
+def _joined(major: Pair, minor: Pair) -> Pair:
+    def one(above: SideAxis, below: SideAxis) -> SideAxis:
+        extent = simplify(Mul(above.extent, below.extent))
+        cut = Cut(1, below.cuts[0].stride, below.cuts[0].place)
+        return SideAxis((*above.axes, *below.axes), extent, (cut,), extent)
+
+    return one(major[0], minor[0]), one(major[1], minor[1])
+
+
+def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
+    divisors = sorted({cut.divisor for cut in (*source.cuts, *target.cuts)})
+    for below, above in pairwise(divisors):
+        if above % below:
+            return Apart(f"blocks of {below} and {above} have no common digits")
+    digits = list[Digit]()
+    for number, divisor in enumerate(divisors):
+        radix = divisors[number + 1] // divisor if number + 1 < len(divisors) else None
+        strides = [_at(side, divisor) for side in (source, target)]
+        place = (strides[1][1], strides[0][1])
+        digits.append(Digit(divisor, radix, strides[0][0], strides[1][0], place))
+    tops = source.cuts[-1].divisor, target.cuts[-1].divisor
+    return ChainAxis(source.extent, source.padded, target.padded, tuple(digits), tops)
+
+
+def _at(side: SideAxis, divisor: int) -> tuple[Expr, int]:
+    """The stride of a step of ``divisor`` indices, and the place of the digit it lies in."""
+    cut = [each for each in side.cuts if divisor % each.divisor == 0 and each.divisor <= divisor][
+        -1
+    ]
+    return simplify(Mul(cut.stride, Constant(divisor // cut.divisor))), cut.place

@@ -1,0 +1,73 @@
+"""A comb as C: rows side by side, in one plain loop over typed elements.
+
+Compilers know this pattern, and turn it into the shuffles that suit the machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+from layoutdsl.codegen.native.chains import Chains, Digit
+from layoutdsl.codegen.native.spelling import Spelling
+from layoutdsl.codegen.native.tiles import Comb, radix_of
+from layoutdsl.expr import Constant
+
+
+@dataclass(frozen=True, slots=True)
+class CombText:
+    """The spelling of one comb.
+
+    Attributes:
+        prefix: of the name of its function.
+        chains: what is moved.
+        comb: the leaf.
+        width: bytes of an element.
+        words: how extents are spelled.
+    """
+
+    prefix: str
+    chains: Chains
+    comb: Comb
+    width: int
+    words: Spelling
+
+    def call(self) -> str:
+        """Return the call, where `p` and `q` are at the first elements."""
+        strides = [self.words.text(e) for d in self._digits() for e in (d.source, d.target)]
+        return f"{self.prefix}_comb({', '.join(['p', 'q', f'e{self.comb.axis}', *strides])});"
+
+    def function(self) -> list[str]:
+        """Return the function."""
+        names = [f"{letter}{number}" for number in range(len(self._digits())) for letter in "st"]
+        strides = [f"int64_t {name}" for name in names]
+        parameters = ["const uint8_t *restrict p", "uint8_t *restrict q", "int64_t n", *strides]
+        kind = f"element{8 * self.width}"
+        axes = [self.chains.axes[number] for number in self.comb.teeth]
+        places = product(*(range(radix_of(each, each.digits[0]) or 1) for each in axes))
+        return [
+            "",
+            f"VECTORIZED void {self.prefix}_comb({', '.join(parameters)})",
+            "{",
+            f"    const {kind} *restrict x = (const void *)p;",
+            f"    {kind} *restrict y = (void *)q;",
+            "    for (int64_t k = 0; k < n; k++) {",
+            *(f"        y[{self._at('t', each)}] = x[{self._at('s', each)}];" for each in places),
+            "    }",
+            *(f"    (void){name};" for name in names),
+            "}",
+        ]
+
+    def _digits(self) -> list[Digit]:
+        return [self.chains.axes[n].digits[0] for n in (self.comb.axis, *self.comb.teeth)]
+
+    def _at(self, letter: str, place: tuple[int, ...]) -> str:
+        """Where an element lies; strides that are numbers are written as such."""
+        terms = list[str]()
+        for number, (turn, digit) in enumerate(zip(("k", *place), self._digits(), strict=True)):
+            stride = digit.source if letter == "s" else digit.target
+            known = isinstance(stride, Constant)
+            word = str(stride.value) if isinstance(stride, Constant) else f"{letter}{number}"
+            if turn != 0:
+                terms.append(f"{turn}*{word}" if known or turn != 1 else word)
+        return " + ".join(terms) or "0"

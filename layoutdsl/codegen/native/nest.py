@@ -1,0 +1,147 @@
+"""The loops around what is moved at once, from the outermost to the innermost.
+
+Loops over whole boxes of cache lines come first, in the order of the target, then those inside such
+a box. The first loops, whose counts depend on nothing but the shape, are counted as one: its steps
+are the units that threads share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutdsl.bounds import product, simplify
+from layoutdsl.codegen.native.chains import ChainAxis, Chains
+from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fixed_box, radix_of
+from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One loop.
+
+    Attributes:
+        axis: whose index grows.
+        step: indices per turn.
+        count: turns; with ``ragged`` no more than the slots of the axis leave.
+        source: elements per turn.
+        target: elements per turn.
+        ragged: the axis may end inside.
+        slides: the last turn starts early enough to be a whole one.
+    """
+
+    axis: int
+    step: int
+    count: Expr
+    source: Expr
+    target: Expr
+    ragged: bool
+    slides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """All loops.
+
+    Attributes:
+        units: the loops that are counted as one.
+        loops: those inside, from the outermost, down to one box.
+        inner: those inside a box.
+        boxes: for each axis, the indices that a box holds; the whole axis for 0.
+        steps: for each axis, the indices that are moved at once; the whole axis for 0.
+    """
+
+    units: tuple[Loop, ...]
+    loops: tuple[Loop, ...]
+    inner: tuple[Loop, ...]
+    boxes: tuple[int, ...]
+    steps: tuple[int, ...]
+
+
+def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
+    """Return the loops around a leaf."""
+    match leaf:
+        case Tile():
+            steps, lines = leaf.extents, leaf.lines
+        case Run():
+            steps = tuple(
+                (leaf.count or 0) if number == leaf.axis else 1
+                for number in range(len(chains.axes))
+            )
+            lines = fixed_box(chains, steps, width)
+        case Comb():
+            steps = tuple(
+                0
+                if number == leaf.axis
+                else (radix_of(axis, axis.digits[0]) or 1)
+                if number in leaf.teeth
+                else 1
+                for number, axis in enumerate(chains.axes)
+            )
+            lines = steps
+    outer, inner = list[_Placed](), list[_Placed]()
+    for number, axis in enumerate(chains.axes):
+        if not steps[number]:
+            continue
+        for placed in _loops(number, axis, steps[number], lines[number]):
+            (outer if placed.loop.step >= lines[number] else inner).append(placed)
+    by_source = isinstance(leaf, Run) and _cut(chains)
+    key = _source_order if by_source else _order
+    ordered, box = ([each.loop for each in sorted(part, key=key)] for part in (outer, inner))
+    shared = 0
+    while shared < len(outer) - 1 and not ordered[shared].ragged and not ordered[shared].slides:
+        shared += 1
+    if chains.target.gaps:
+        shared = 0
+    units, loops = tuple(ordered[:shared]), tuple(ordered[shared:])
+    return Nest(units, loops, tuple(box), lines, steps)
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    loop: Loop
+    place: tuple[int, int]
+
+
+def _order(placed: _Placed) -> tuple[int, int, int]:
+    return placed.place[0], -placed.loop.step, placed.place[1]
+
+
+def _source_order(placed: _Placed) -> tuple[int, int, int]:
+    return placed.place[1], -placed.loop.step, placed.place[0]
+
+
+def _cut(chains: Chains) -> bool:
+    """Whether axes are cut in the source only: runs are then taken in its order."""
+    tops = [axis.tops for axis in chains.axes]
+    return any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
+
+
+def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:
+    divisors = sorted({each.divisor for each in axis.digits if each.divisor > step} | {step, line})
+    found = list[_Placed]()
+    for position, divisor in enumerate(divisors):
+        digit = [each for each in axis.digits if each.divisor <= divisor][-1]
+        times = Constant(divisor // digit.divisor)
+        source, target = simplify(Mul(digit.source, times)), simplify(Mul(digit.target, times))
+        if position + 1 == len(divisors):
+            count, ragged = simplify(CeilDiv(axis.target, Constant(divisor))), False
+        else:
+            above = divisors[position + 1]
+            count, ragged = Constant(above // divisor), not _holds_whole(axis, above)
+        slides = axis.slides and divisor == line > 1
+        loop = Loop(number, divisor, count, source, target, ragged, slides)
+        if count != Constant(1):
+            found.append(_Placed(loop, digit.place))
+    return found
+
+
+def _holds_whole(axis: ChainAxis, block: int) -> bool:
+    """Whether the slots of the target are a multiple of a block."""
+    if isinstance(axis.target, Constant):
+        return axis.target.value % block == 0
+    return axis.tops[1] % block == 0
+
+
+def units(nest: Nest) -> Expr:
+    """Return how many units there are."""
+    return simplify(product((Constant(1), *(loop.count for loop in nest.units))))

@@ -1,0 +1,42 @@
+"""How expressions and names are spelled in emitted C.
+
+`n_C` is the extent C and `i_c` the index c, as in emitted Python. A shape is an array with one
+extent per axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from layoutdsl.expr import Expr, Extent, extents
+from layoutdsl.formula import symbolic
+from layoutdsl.formula_text import c
+from layoutdsl.model import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """The spelling of one layout's expressions."""
+
+    layout: Layout
+
+    def name(self, name: str) -> str:
+        """Return the emitted name of an index or an extent."""
+        return f"n_{name}" if name in self.layout.symbols else f"i_{name}"
+
+    def text(self, expr: Expr) -> str:
+        """Return the expression in C, in parentheses where it is more than one word."""
+        written = c(symbolic(expr), self.name)
+        return written if written.isidentifier() or written.isdigit() else f"({written})"
+
+    def unpacked(self, used: Iterable[Expr]) -> list[str]:
+        """Return the lines that name those extents of a shape that the expressions need."""
+        needed = frozenset[str]().union(*(extents(each) for each in used))
+        lines = list[str]()
+        for number, axis in enumerate(self.layout.axes):
+            if isinstance(axis.extent, Extent) and axis.extent.name in needed:
+                name = self.name(axis.extent.name)
+                line = f"const int64_t {name} = shape[{number}];"
+                lines.append(line if not any(name in each.split() for each in lines) else "")
+        return [line for line in lines if line]
