@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import click
 
 from layoutdsl import __version__
-from layoutdsl.cli import arrays, code, costs, evidence, places, proofs, texts, tour
+from layoutdsl.cli import arrays, code, costs, evidence, listing, places, proofs, texts, tour
 from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
@@ -73,7 +73,7 @@ for _verb in (
     places.at,
     places.show,
     texts.explain,
-    texts.list_library,
+    listing.list_library,
     texts.print_file,
 ):
     layoutdsl.add_command(_verb)
