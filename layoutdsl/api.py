@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from layoutdsl.claims import AnyClaim, Claim, Module, Sound, TableClaim
 from layoutdsl.model import ELEMENT_TYPES, Condition, Layout, Shape
 from layoutdsl.shelf import (
+    declared,
     elaborated,
     family_of,
     library,
@@ -57,6 +58,7 @@ __all__ = [
     "claims_of",
     "compile",
     "cost",
+    "declared",
     "family_of",
     "formula",
     "from_notation",
