@@ -100,7 +100,7 @@ def test_the_colliding_pair_is_named():
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("NCHW16c", "CuTe writes numbers"), ("XlaPaddedExample", "defined only where")],
+    [("NCHW16c", "which is no number"), ("XlaPaddedExample", "defined only where")],
 )
 def test_what_cute_cannot_say_is_said(name, reason):
     with pytest.raises(Unwritable, match=reason):
