@@ -56,7 +56,7 @@ NO_INVERSE = {"Overlapping", "LapackPackedUpper", "LapackPackedLower", "LapackBa
 
 DOCUMENTS = {f"{family}.layout" for family in ("blocked", "flat", "htp", "mace", "packed", "xla")}
 OF_THE_FIELD = {name for each in LIBRARY_MODULES if each.name not in DOCUMENTS for name in each}
-"""Layouts cut as those of the documents are: their edges in every run, all small ones in campaigns."""
+"""Cut as those of the documents are: edges in every run, all small shapes in a campaign."""
 
 named = pytest.mark.parametrize("name", EVERY)
 
