@@ -194,9 +194,10 @@ def test_many_random_widths_against_counting() -> None:
             agrees_with_brute_force(text)
 
 
-# Halves of differences divide what C would round towards zero, if it were ever negative; `&` and `^`
-# are not worked out.
-SPELLED = [n for n in LIBRARY if n != "LapackPackedLower" and not n.startswith("Swizzle")]
+# Halves of differences divide what C would round towards zero, if it were ever negative.
+# Masks are no part of what the reader of C's text here works out.
+ASIDE = {"LapackPackedLower", "Swizzle128", "Swizzle64", "Swizzle32"}
+SPELLED = [name for name in LIBRARY if name not in ASIDE]
 
 
 @pytest.mark.parametrize("name", SPELLED)
