@@ -21,6 +21,7 @@ from warnings import warn
 from layoutdsl.claims import AnyClaim, Claim, Module, Sound, TableClaim
 from layoutdsl.model import ELEMENT_TYPES, Condition, Layout, Shape
 from layoutdsl.shelf import (
+    declared,
     elaborated,
     family_of,
     library,
@@ -66,6 +67,7 @@ __all__ = [
     "claims_of",
     "compile",
     "cost",
+    "declared",
     "family_of",
     "formula",
     "from_notation",

@@ -23,6 +23,7 @@ from layoutdsl.table import Table
 
 _DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
 _TABLES = re.compile(r"^[ \t]*table[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
+_CLAIMS = re.compile(r"^(?:prove|refute)\b.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 _WITH_ARGUMENTS = re.compile(r"([A-Za-z_]\w*)\s*<([\s\w,]*)>", re.ASCII)
 
 
@@ -152,6 +153,17 @@ def family_of(name: str) -> Module:
     if wanted not in _families():
         pick(_Shelf(), name, "in the library")
     return _family(_families()[wanted])
+
+
+@cache
+def declared(file: str) -> Module:
+    """Return a family of the library without its claims, which are most of the work of reading it.
+
+    Args:
+        file: the name of the family's file, as `resources.library_families` gives it.
+    """
+    text = _CLAIMS.sub(lambda claim: "\n" * claim[0].count("\n"), _texts()[file] + "\n")
+    return elaborated(Source(file, text), _Shelf())
 
 
 def _bare(name: str) -> str:

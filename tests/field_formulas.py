@@ -1,8 +1,8 @@
 """What sources say, transcribed by hand: an index and a shape -> the offset.
 
-Plain Python, with nothing of the product; `cd` rounds a quotient up. Which layouts of the library they
-are, and the shapes at which that is counted out, stand in `library_formulas.py`; those of `specs/` are
-below.
+Plain Python, with nothing of the product; `cd` rounds a quotient up. Which layouts of the library
+they are, and the shapes at which that is counted out, stand in `library_formulas.py`; those of
+`specs/` are below.
 """
 
 # ruff: noqa: E741, N803, N806  indices and extents have the letters of the sources

@@ -526,7 +526,7 @@ def check(draw: st.DrawFn, drawn: Drawn) -> None:
 
 
 QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
-RANDOM = settings(max_examples=110, suppress_health_check=QUIET)
+RANDOM = settings(max_examples=50, suppress_health_check=QUIET)
 LONG = settings(max_examples=5000, derandomize=False, suppress_health_check=QUIET)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from itertools import product
 from random import Random
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -159,6 +160,36 @@ def test_index_maps_are_those_of_tvm():
         ours = layoutdsl.from_notation("tvm", text)
         for index in product(range(20), range(20)):
             assert tuple(map(int, theirs.map_indices(list(index)))) == ours.place(index, (20, 20))
+
+
+PADDED = [
+    (lambda n, c: [n, c // 16, c % 16], "lambda n, c: [n, c // 16, c % 16]", (2, 20)),
+    (lambda i, j: [j, i // 4, i % 4], "lambda i, j: [j, i // 4, i % 4]", (7, 3)),
+    (
+        lambda y, x: [y // 8, x // 4, y % 8, x % 4],
+        "lambda y, x: [y // 8, x // 4, y % 8, x % 4]",
+        (9, 6),
+    ),
+    (lambda i: [i // 6, i % 6 // 2, i % 2], "lambda i: [i // 6, i % 6 // 2, i % 2]", (10,)),
+]
+
+
+def test_padding_is_where_the_predicate_of_tvm_holds(record_property):
+    package, ir = pytest.importorskip("tvm.tirx"), pytest.importorskip("tvm.ir")
+    compared = 0
+    for function, text, shape in PADDED:
+        theirs = package.IndexMap.from_func(function)
+        inverse, predicate = theirs.non_surjective_inverse([ir.Range(0, n) for n in shape])
+        words = compile(str(predicate), "the predicate, as TVM prints it", "eval")
+        names = [str(each) for each in inverse.initial_indices]
+        ours = layoutdsl.from_notation("tvm", text)
+        for slot, place in enumerate(product(*map(range, ours.physical_shape(shape)))):
+            types = SimpleNamespace(int64=int, int32=int, bool=bool)
+            known = {"T": types, **dict(zip(names, place, strict=True))}
+            assert bool(eval(words, known)) == ours.is_padding(slot, shape), (text, place)
+            compared += 1
+    record_property("compared", compared)
+    assert compared > 200
 
 
 def _packed(text: str, shape: tuple[int, ...], **sizes: int) -> tuple[np.ndarray, np.ndarray]:

@@ -100,7 +100,7 @@ def test_the_colliding_pair_is_named():
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("NCHW16c", "CuTe writes numbers"), ("XlaPaddedExample", "defined only where")],
+    [("NCHW16c", "which is no number"), ("XlaPaddedExample", "defined only where")],
 )
 def test_what_cute_cannot_say_is_said(name, reason):
     with pytest.raises(Unwritable, match=reason):
@@ -137,7 +137,7 @@ def test_offsets_are_those_of_another_package(record_property):
     """Meta's `tensor-layouts` gives the offset of every index; collisions are refused by both."""
     package = pytest.importorskip("tensor_layouts")
     random, compared, refused = Random(1), 0, 0
-    while compared < 200:
+    while compared < 50:
         shape = tuple(_form(random, 2) for _ in range(random.randint(1, 3)))
         steps = [random.choice([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]) for _ in _leaves(shape)]
         strides = _strides(random, shape, steps)
@@ -156,7 +156,7 @@ def test_offsets_are_those_of_another_package(record_property):
         assert [again.offset(index, sizes) for index in product(*map(range, sizes))] == offsets
         compared += 1
     record_property("compared", compared)
-    assert refused > 20
+    assert refused > 5
 
 
 @settings(max_examples=100, deadline=None)

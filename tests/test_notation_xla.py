@@ -122,7 +122,7 @@ def _tiled_offset(index: list[int], shape: list[int], tiles: list[list[int]]) ->
     return offset, prod(d)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(some.data())
 def test_random_tiles_follow_the_formula_and_print_back(data):
     rank = data.draw(some.integers(1, 4))

@@ -195,7 +195,9 @@ def test_many_random_widths_against_counting() -> None:
 
 
 # Halves of differences divide what C would round towards zero, if it were ever negative.
-SPELLED = [name for name in LIBRARY if name != "LapackPackedLower"]
+# Masks are no part of what the reader of C's text here works out.
+ASIDE = {"LapackPackedLower", "Swizzle128", "Swizzle64", "Swizzle32"}
+SPELLED = [name for name in LIBRARY if name not in ASIDE]
 
 
 @pytest.mark.parametrize("name", SPELLED)

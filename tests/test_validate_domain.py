@@ -100,6 +100,7 @@ WRONG = {
         "",
     ),
     "`offset` refuses more": ("Lower", "if not i_j <= i_i:", "if not i_j < i_i:"),
+    "`offset` refuses all": ("Strict", "if not i_j < i_i:", "if not i_i < i_i:"),
     "`offset` refuses others": ("Lower", "if not i_j <= i_i:", "if i_j <= i_i:"),
     "a refusal after a write": (
         "Lower",

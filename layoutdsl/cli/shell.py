@@ -20,6 +20,7 @@ from layoutdsl.cli import (
     comparing,
     costs,
     evidence,
+    listing,
     places,
     probing,
     proofs,
@@ -89,7 +90,7 @@ for _verb in (
     comparing.identify,
     probing.probe,
     texts.explain,
-    texts.list_library,
+    listing.list_library,
     texts.print_file,
 ):
     layoutdsl.add_command(_verb)

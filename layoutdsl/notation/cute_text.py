@@ -82,7 +82,7 @@ def strided(layout: Layout) -> Strided:
 
 def _number(extent: Expr, what: str) -> int:
     if not isinstance(extent, Constant):
-        raise Unwritable(f"{what} is `{text(extent)}`, and CuTe writes numbers")
+        raise Unwritable(f"{what} is `{text(extent)}`, which is no number")
     return extent.value
 
 

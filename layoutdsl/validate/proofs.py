@@ -8,6 +8,7 @@ the coordinates of that index are those places.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from layoutdsl.prove.arith import Arithmetic
@@ -103,11 +104,12 @@ class _Parts:
             self._divisions(term)
             self._bound(name, term)
         places: list[Term] = []
-        for formula in theorem.hypotheses:
-            match formula:
-                case ("<", str() as name, upper) if name[:2] in ("k.", "i."):
-                    self._place(name, upper)
-                    places.append(name)
+        for both in pairwise(theorem.hypotheses):
+            match both:
+                case ("<=", 0, str() as name), ("<", again, upper) if name == again:
+                    if name.startswith(("k.", "i.")):
+                        self._place(name, upper)
+                        places.append(name)
         for formula in (*theorem.hypotheses, *theorem.goals):
             self._divisions(formula, frozenset(places))
         for goal in theorem.goals:
