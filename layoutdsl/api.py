@@ -356,10 +356,12 @@ def compile(layout: Layout, target: CompileTarget = "auto") -> Compiled:  # noqa
     """
     if target not in ("auto", "native", "numpy"):
         raise ValueError(f"there is no target `{target}`; known are auto, native, numpy")
-    if target != "numpy":
-        plain = compile(layout, "numpy")
-        assert isinstance(plain, ModuleType)
-        return _native(layout, plain, target)
+    plain = _plain(layout)
+    return plain if target == "numpy" else _native(layout, plain, target)
+
+
+@cache
+def _plain(layout: Layout) -> ModuleType:
     return generate(layout).load()
 
 
