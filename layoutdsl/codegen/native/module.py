@@ -124,6 +124,9 @@ class NativeModule:
         """
         try:
             ready = self._unpacks[src.shape, src.dtype, shape]
+            for extent in shape:
+                if type(extent) is not int:
+                    raise KeyError  # 6.0 finds what was remembered of 6
         except (KeyError, TypeError, AttributeError):
             found = self._prepare_unpack(src, shape)
             if found is None:
