@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         RefusedError,
         Report,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
+        compile_conversion,
         cost,
         formula,
         generate,
@@ -54,6 +55,7 @@ __all__ = [
     "Report",
     "__version__",
     "compile",
+    "compile_conversion",
     "cost",
     "formula",
     "generate",

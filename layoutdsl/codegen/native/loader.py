@@ -75,6 +75,18 @@ def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) 
     return NativeModule(layout, plain, kernels(emit), stem_of(layout.name), fallback)
 
 
+def module_in_any_case(layout: Layout, plain: ModuleType) -> NativeModule:
+    """Return the same; where nothing can be compiled, one that says so once, and uses numpy."""
+    reason = why_not()
+    if reason is None:
+        return native_module(layout, plain)
+
+    def refuse(_: int) -> tuple[Any, Any]:
+        raise CompilerError(reason)
+
+    return NativeModule(layout, plain, refuse, stem_of(layout.name), None)
+
+
 def kernels(emit: Callable[[int], EmittedProgram]) -> Callable[[int], tuple[Any, Any]]:
     """Return what gives a cffi handle and a library for an element width, compiled once."""
     known: dict[int, tuple[Any, Any]] = {}
