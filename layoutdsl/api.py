@@ -40,6 +40,7 @@ from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
+    from layoutdsl.codegen.native.conversion import Conversion
     from layoutdsl.codegen.native.module import NativeModule
     from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.compare.identify import Match
@@ -66,6 +67,7 @@ __all__ = [
     "claims_about",
     "claims_of",
     "compile",
+    "compile_conversion",
     "cost",
     "declared",
     "family_of",
@@ -687,10 +689,12 @@ def compile(  # noqa: A001  the verb of `re.compile`
     """
     if target not in ("auto", "native", "numpy"):
         raise ValueError(f"there is no target `{target}`; known are auto, native, numpy")
-    if target != "numpy":
-        plain = compile(layout, "numpy", validate=validate)
-        assert isinstance(plain, ModuleType)
-        return _native(layout, plain, target)
+    plain = _plain(layout, validate)
+    return plain if target == "numpy" else _native(layout, plain, target)
+
+
+@cache
+def _plain(layout: Layout, validate: bool) -> ModuleType:
     return generate(layout, validate=validate).load()
 
 
@@ -703,6 +707,28 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget) -> Compile
     if target == "native":
         _say_once(reason)
     return plain
+
+
+@cache
+def compile_conversion(source: Layout, target: Layout) -> Conversion:
+    """Return what `convert`s buffers of one layout into those of another, without the tensor.
+
+    >>> both = compile_conversion(library("NCHW16c"), library("NHWC"))
+    >>> both.convert(buffer, (2, 20, 3, 4)).shape
+    (2, 3, 4, 20)
+
+    Axes are matched by position. Where there is no direct way, `Conversion.direct` says why, and
+    the tensor is unpacked and packed again; without a compiler numpy does that.
+
+    Raises:
+        RefusedError: a layout is refuted.
+        ValueError: the layouts take different tensors.
+    """
+    from layoutdsl.codegen.native.conversion import Conversion
+    from layoutdsl.codegen.native.loader import module_in_any_case
+
+    first, second = (module_in_any_case(each, _plain(each)) for each in (source, target))
+    return Conversion(first, second)
 
 
 @cache

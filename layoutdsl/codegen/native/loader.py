@@ -13,7 +13,7 @@ from threading import Lock
 from types import ModuleType
 from typing import Any
 
-from layoutdsl.codegen.native.cache import cached
+from layoutdsl.codegen.native.cache import built_apart, cached
 from layoutdsl.codegen.native.compilers import (
     Compiler,
     CompilerError,
@@ -75,6 +75,18 @@ def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) 
     return NativeModule(layout, plain, kernels(emit), stem_of(layout.name), fallback)
 
 
+def module_in_any_case(layout: Layout, plain: ModuleType) -> NativeModule:
+    """Return the same; where nothing can be compiled, one that says so once, and uses numpy."""
+    reason = why_not()
+    if reason is None:
+        return native_module(layout, plain)
+
+    def refuse(_: int) -> tuple[Any, Any]:
+        raise CompilerError(reason)
+
+    return NativeModule(layout, plain, refuse, stem_of(layout.name), None)
+
+
 def kernels(emit: Callable[[int], EmittedProgram]) -> Callable[[int], tuple[Any, Any]]:
     """Return what gives a cffi handle and a library for an element width, compiled once."""
     known: dict[int, tuple[Any, Any]] = {}
@@ -92,11 +104,14 @@ def kernels(emit: Callable[[int], EmittedProgram]) -> Callable[[int], tuple[Any,
 def _opened(program: EmittedProgram) -> tuple[Any, Any]:
     import cffi
 
-    path = library(program)
     ffi = cffi.FFI()
     ffi.cdef("\n".join(_declarations(program)))
     try:
-        return ffi, ffi.dlopen(str(path))
+        return ffi, ffi.dlopen(str(library(program)))
+    except OSError:  # damaged on the disk, perhaps
+        made = built_apart(lambda place: _compiled(_some_compiler(), program, place))
+    try:
+        return ffi, ffi.dlopen(str(made))
     except OSError as error:
         raise CompilerError(f"the compiled library cannot be loaded: {error}") from None
 
@@ -115,11 +130,16 @@ def library(program: EmittedProgram) -> Path:
     Raises:
         CompilerError: there is no compiler, or it failed.
     """
-    which = compiler()
-    if which is None:
-        raise CompilerError("there is no C compiler")
+    which = _some_compiler()
     key = "\n".join([which.identity, *OPTIONS, program.text])
     return cached(key, lambda place: _compiled(which, program, place))
+
+
+def _some_compiler() -> Compiler:
+    found = compiler()
+    if found is None:
+        raise CompilerError("there is no C compiler")
+    return found
 
 
 def _compiled(which: Compiler, program: EmittedProgram, place: Path) -> None:

@@ -48,6 +48,7 @@ class NativeModule:
         CERTIFICATE: the hash of its proofs.
         FALLBACK: why elements are moved one by one, where they are.
         target: ``native``.
+        layout: what is packed.
     """
 
     target = "native"
@@ -60,7 +61,7 @@ class NativeModule:
         self.SOURCE: str = plain.SOURCE
         self.CERTIFICATE: str = plain.CERTIFICATE
         self.FALLBACK = fallback
-        self._layout, self._plain, self._kernels, self._stem = layout, plain, kernels, stem
+        self.layout, self._plain, self._kernels, self._stem = layout, plain, kernels, stem
         self._failed: set[int] = set()
         self._packs: dict[Any, _Prepared] = {}
         self._unpacks: dict[Any, _Prepared] = {}
@@ -68,7 +69,7 @@ class NativeModule:
         self.offset: Callable[..., int] = plain.offset
 
     def __repr__(self) -> str:
-        return f"<native module of layout {self._layout.name}>"
+        return f"<native module of layout {self.layout.name}>"
 
     def pack(
         self, src: Array, out: Array | None = None, fill: Any = _DEFAULT, threads: int = 1
@@ -97,7 +98,7 @@ class NativeModule:
             read = ffi.from_buffer(src)
             if out is None:
                 buffer = np.empty(box, dtype)
-                self._lead(buffer, fill, src)
+                self._lead(buffer, fill, src.shape)
             else:
                 buffer = out
                 if type(out) is not np.ndarray or out.shape != box or out.dtype != dtype:
@@ -107,7 +108,7 @@ class NativeModule:
             return self._plainly(src, out, fill, threads)
         if read < write + len(write) and write < read + len(read):
             raise ValueError("`out` overlaps `src`")
-        _moved(function, read, write, job, units, threads, ffi)
+        run_job(function, read, write, job, units, threads, ffi)
         return buffer
 
     def unpack(self, src: Array, shape: Any, out: Array | None = None, threads: int = 1) -> Array:
@@ -124,6 +125,9 @@ class NativeModule:
         """
         try:
             ready = self._unpacks[src.shape, src.dtype, shape]
+            for extent in shape:
+                if type(extent) is not int:
+                    raise KeyError  # 6.0 finds what was remembered of 6
         except (KeyError, TypeError, AttributeError):
             found = self._prepare_unpack(src, shape)
             if found is None:
@@ -144,7 +148,7 @@ class NativeModule:
             return self._plain.unpack(src, shape, out)  # type: ignore[no-any-return]
         if read < write + len(write) and write < read + len(read):
             raise ValueError("`out` overlaps `src`")
-        _moved(function, read, write, job, units, threads, ffi)
+        run_job(function, read, write, job, units, threads, ffi)
         return tensor
 
     def _plainly(self, src: Array, out: Array | None, fill: Any, threads: int) -> Array:
@@ -156,7 +160,7 @@ class NativeModule:
     def _fill(self, fill: Any) -> Any:
         if fill is not _DEFAULT and fill is not None:
             return fill
-        match self._layout.fill:
+        match self.layout.fill:
             case FillValue(value):
                 return value if fill is _DEFAULT else None
             case FillAny():
@@ -164,21 +168,35 @@ class NativeModule:
             case FillZeroPoint():
                 return None
 
-    def _lead(self, buffer: Array, fill: Any, src: Array) -> None:
+    def _lead(self, buffer: Array, fill: Any, shape: tuple[int, ...]) -> None:
         """Slots before the first of the layout hold the fill in a new buffer."""
-        if self._layout.start == Constant(0):
+        if self.layout.start == Constant(0):
             return
-        values = dict(zip(self._layout.symbols, self._symbols(src.shape), strict=True))
-        start = evaluate(self._layout.start, values)
+        values = dict(zip(self.layout.symbols, self._symbols(shape), strict=True))
+        start = evaluate(self.layout.start, values)
         given = self._fill(fill)
-        buffer.reshape(-1)[:start] = self._plain._item(0 if given is None else given, src.dtype)
+        buffer.reshape(-1)[:start] = self._plain._item(0 if given is None else given, buffer.dtype)
+
+    def lead(self, buffer: Array, shape: tuple[int, ...], fill: Any) -> None:
+        """Put the fill into the slots before the first of the layout."""
+        self._lead(buffer, _DEFAULT if fill is None else fill, shape)
+
+    def job(self, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Any) -> int | None:
+        """Return the fill as C takes it, after a look at the shape; ``None`` where C does not."""
+        extents = self._plain._extents(shape)
+        given = self._fill(_DEFAULT if fill is None else fill)
+        if given is None or dtype.itemsize not in WIDTHS or 0 in extents:
+            return None
+        if dtype.itemsize in self._failed or not self._fits(extents, dtype.itemsize):
+            return None
+        return _word(self._plain._item(given, dtype).tobytes())
 
     def _symbols(self, shape: tuple[int, ...]) -> list[int]:
         values: dict[Expr, int] = {}
-        for axis, extent in zip(self._layout.axes, shape, strict=True):
+        for axis, extent in zip(self.layout.axes, shape, strict=True):
             values.setdefault(axis.extent, extent)
         return [next(v for e, v in values.items() if getattr(e, "name", None) == name)
-                for name in self._layout.symbols]  # fmt: skip
+                for name in self.layout.symbols]  # fmt: skip
 
     def _prepare_pack(self, src: object, fill: Any) -> _Prepared | None:
         """What a call needs for such a source; ``None`` where numpy has to say what is wrong."""
@@ -225,8 +243,7 @@ class NativeModule:
         name = f"{self._stem}_{verb}_{8 * dtype.itemsize}"
         shape = ffi.new("int64_t[]", list(extents))
         units = getattr(library, f"{name}_units")(shape)
-        word = int.from_bytes(fill.ljust(8, b"\0"), sys.byteorder, signed=True)
-        job = ffi.new("int64_t[]", [0, units, word, *extents])
+        job = ffi.new("int64_t[]", [0, units, _word(fill), *extents])
         return getattr(library, f"{name}_job"), result, dtype, job, units, ffi
 
     def _fits(self, extents: tuple[int, ...], width: int) -> bool:
@@ -235,6 +252,11 @@ class NativeModule:
             self._plain._pieces(extents)
         sizes = (prod(extents), prod(self._plain._box(extents)))
         return bool(max(sizes) * width < 2**62)
+
+
+def _word(item: bytes) -> int:
+    """One element, at the start of 8 bytes."""
+    return int.from_bytes(item.ljust(8, b"\0"), sys.byteorder, signed=True)
 
 
 def _taken(array: Array) -> bool:
@@ -260,7 +282,7 @@ def _threads(threads: object) -> int:
     return threads
 
 
-def _moved(
+def run_job(
     function: Any, read: Any, write: Any, job: Any, units: int, threads: int, ffi: Any
 ) -> None:
     """Run a job, in parts where several threads may work."""

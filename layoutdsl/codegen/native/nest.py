@@ -8,6 +8,7 @@ are the units that threads share.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains
@@ -111,9 +112,18 @@ def _source_order(placed: _Placed) -> tuple[int, int, int]:
 
 
 def _cut(chains: Chains) -> bool:
-    """Whether axes are cut in the source only: runs are then taken in its order."""
+    """Whether axes are cut in the source only: runs are then taken in its order.
+
+    Major digits have to come before minor ones, which say how many of them are left.
+    """
     tops = [axis.tops for axis in chains.axes]
-    return any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
+    ordered = all(
+        major.place[1] <= minor.place[1]
+        for axis in chains.axes
+        for minor, major in pairwise(axis.digits)
+    )
+    cut = any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
+    return cut and ordered
 
 
 def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:
