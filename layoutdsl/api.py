@@ -727,7 +727,7 @@ def compile_conversion(source: Layout, target: Layout) -> Conversion:
     from layoutdsl.codegen.native.conversion import Conversion
     from layoutdsl.codegen.native.loader import module_in_any_case
 
-    first, second = (module_in_any_case(each, _plain(each)) for each in (source, target))
+    first, second = (module_in_any_case(each, _plain(each, True)) for each in (source, target))
     return Conversion(first, second)
 
 
