@@ -22,7 +22,7 @@ LEAD, FILL = 8, 9
 
 # Extents around the sizes of blocks and vectors; the rest of an axis of fixed extent is its own.
 MOST_ELEMENTS = 700
-SMALL = {2: (1, 3, 8, 17, 40), 3: (1, 3, 9, 17), 4: (1, 3, 8, 17)}
+SMALL = {2: (1, 3, 8, 17, 40), 3: (1, 3, 9, 17), 4: (1, 3, 17)}
 
 
 def shapes_of(layout: Layout) -> list[tuple[int, ...]]:

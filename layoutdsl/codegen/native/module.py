@@ -31,6 +31,9 @@ MOST_REMEMBERED = 256
 MOST_THREADS = 256
 
 
+OUTSIDE = "the layout leaves its buffer at this shape"
+
+
 class _Default:
     """Stands for the fill of the layout."""
 
@@ -108,7 +111,10 @@ class NativeModule:
             return self._plainly(src, out, fill, threads)
         if read < write + len(write) and write < read + len(read):
             raise ValueError("`out` overlaps `src`")
-        run_job(function, read, write, job, units, threads, ffi)
+        if threads != 1 or type(threads) is not int:
+            run_job(function, read, write, job, units, threads, ffi)
+        elif function(read, write, job):
+            raise ValueError(OUTSIDE)
         return buffer
 
     def unpack(self, src: Array, shape: Any, out: Array | None = None, threads: int = 1) -> Array:
@@ -148,7 +154,10 @@ class NativeModule:
             return self._plain.unpack(src, shape, out)  # type: ignore[no-any-return]
         if read < write + len(write) and write < read + len(read):
             raise ValueError("`out` overlaps `src`")
-        run_job(function, read, write, job, units, threads, ffi)
+        if threads != 1 or type(threads) is not int:
+            run_job(function, read, write, job, units, threads, ffi)
+        elif function(read, write, job):
+            raise ValueError(OUTSIDE)
         return tensor
 
     def _plainly(self, src: Array, out: Array | None, fill: Any, threads: int) -> Array:
@@ -288,7 +297,7 @@ def run_job(
     """Run a job, in parts where several threads may work."""
     if threads == 1 and type(threads) is int:
         if function(read, write, job):
-            raise ValueError("the layout leaves its buffer at this shape")
+            raise ValueError(OUTSIDE)
         return
     parts = min(_threads(threads), units)
     ends = [units * part // parts for part in range(parts + 1)]
@@ -300,4 +309,4 @@ def run_job(
     with ThreadPoolExecutor(parts) as pool:
         failed = list(pool.map(lambda each: function(read, write, each), jobs))
     if any(failed):
-        raise ValueError("the layout leaves its buffer at this shape")
+        raise ValueError(OUTSIDE)
