@@ -8,6 +8,7 @@ process ends.
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
 import tempfile
@@ -16,7 +17,7 @@ from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from shutil import copyfile
+from shutil import copyfile, rmtree
 from stat import S_ISREG, S_IWGRP, S_IWOTH
 
 
@@ -48,7 +49,7 @@ def cached(key: str, build: Callable[[Path], None]) -> Path:
 
 def built_apart(build: Callable[[Path], None]) -> Path:
     """Return a library that is built for this process alone."""
-    made = Path(_folder_of_this_process().name) / f"{secrets.token_hex(16)}.so"
+    made = Path(_folder_of_this_process()) / f"{secrets.token_hex(16)}.so"
     build(made)
     return made
 
@@ -76,5 +77,7 @@ def _usable(place: Path) -> bool:
 
 
 @cache
-def _folder_of_this_process() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="layoutdsl-", ignore_cleanup_errors=True)
+def _folder_of_this_process() -> str:
+    name = tempfile.mkdtemp(prefix="layoutdsl-")
+    atexit.register(rmtree, name, ignore_errors=True)
+    return name

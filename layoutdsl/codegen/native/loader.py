@@ -26,8 +26,8 @@ from layoutdsl.codegen.native.program import EmittedProgram, generate_c, sides, 
 from layoutdsl.codegen.native.sides import Apart
 from layoutdsl.model import Layout
 
-OPTIONS = ("-std=c11", "-O2", "-march=native")
-PLAIN_OPTIONS = ("-std=c11", "-O2")
+OPTIONS = ("-std=c11", "-O1", "-march=native")
+PLAIN_OPTIONS = ("-std=c11", "-O1")
 
 
 def why_not() -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import Literal
 
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
@@ -18,6 +19,9 @@ from layoutdsl.digits import same
 from layoutdsl.expr import Constant
 
 Place = Mapping[Bit, int]
+
+LARGE_TILE = 1024
+"""A tile of so many bytes is a function of its own, which compilers look at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,8 @@ class TileText:
                 yield f"{value}*{letter}_{number}_{digit.divisor}"
 
     def _vectors(self, which: str) -> list[str]:
-        head = f"{'INLINED' if which == 'whole' else 'APART'} void {self.prefix}_{which}"
+        inlined = which == "whole" and prod(self.tile.extents) * self.width < LARGE_TILE
+        head = f"{'INLINED' if inlined else 'APART'} void {self.prefix}_{which}"
         lines = [f"{head}({self.arguments(which)})", "{"]
         if which == "edge" and self._mixes():
             names = ", ".join(["p", "q", *self.strides(), *self._ends(), "end", "rest", "stream"])
