@@ -108,7 +108,7 @@ def slowest() -> None:
             start = time.perf_counter()
             z3.stdin.write(f"(push 1)\n{question}(check-sat)\n(pop 1)\n")
             z3.stdin.flush()
-            assert z3.stdout.readline() == "unsat\n"
+            assert z3.stdout.readline() in ("unsat\n", "sat\n")  # a try that fails is asked too
             times.append(time.perf_counter() - start)
         z3.stdin.close()
     print(f"  one question                {statistics.median(times) * 1e3:.2f} ms, ", end="")
