@@ -60,7 +60,10 @@ class Evaluator:
     def normal(self, term: Term) -> tuple[Polynomial, str]:
         """Return the normal form of a term, and the fact that it is equal."""
         if term not in self._values:
-            self._values[term] = self._normal(term)
+            try:
+                self._values[term] = self._normal(term)
+            except ValueError as reason:  # what is too large, or no term, has no normal form
+                raise Stuck(str(reason)) from None
         return self._values[term]
 
     def _normal(self, term: Term) -> tuple[Polynomial, str]:
