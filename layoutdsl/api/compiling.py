@@ -70,7 +70,7 @@ def compile_conversion(source: Layout, target: Layout) -> Conversion:
     """Return what `convert`s buffers of one layout into those of another, without the tensor.
 
     >>> both = compile_conversion(library("NCHW16c"), library("NHWC"))
-    >>> both.convert(buffer, (2, 20, 3, 4)).shape
+    >>> both.convert(np.zeros((2, 2, 3, 4, 16)), (2, 20, 3, 4)).shape
     (2, 3, 4, 20)
 
     Axes are matched by position. Where there is no direct way, `Conversion.direct` says why, and

@@ -132,7 +132,7 @@ def identify(layout: Layout, progress: Callable[[str], None] | None = None) -> I
     Names and order of the axes may differ; all of it is proved.
 
     >>> next(identify(from_notation("onednn", "aBcd8b"))).name
-    'NCHWc<8>'
+    'NC1HWC0<8>'
     """
     from layoutdsl.compare.identify import identify as look_up
 

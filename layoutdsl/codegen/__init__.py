@@ -1,7 +1,8 @@
 """From a layout to code that moves tensors: plans, numpy modules, files.
 
 >>> emitted = generate_numpy(layout, source=text, certificate=None)
->>> load(emitted).pack(tensor)
+>>> load(emitted).pack(np.ones((2, 20, 3, 4))).shape
+(2, 2, 3, 4, 16)
 
 The offset that an emitted module computes is the printed formula. This room never knows how a
 layout was written or proved, nor who reads its texts: `validate` does, and knows only the text. So
