@@ -18,7 +18,15 @@ MEANING = {"expr", "conditions", "search", "model", "strided", "table", "bounds"
 READING = {"digits", "steps", "sums", "twisted", "twists", "inverse", "inference"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
-ELABORATION = {"scope", "rules", "naming", "elaborate", "elaborate_table"}
+ELABORATION = {
+    "scope",
+    "rules",
+    "naming",
+    "elaborate",
+    "elaborate_claim",
+    "elaborate_layout",
+    "elaborate_table",
+}
 CORE = SOURCE | MEANING | READING
 
 ROOMS: dict[str, tuple[float, set[str]]] = {
