@@ -37,6 +37,7 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
     **dict.fromkeys(SYNTAX, (2, SOURCE)),
     **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION | {"notation"})),
     "notation": (3, CORE | SYNTAX | {"scope"}),
+    "functions": (2, CORE | {"functions"}),
     "prove": (4, CORE | FORMULA),
     "validate": (4, MEANING | {"prove"}),
     "codegen": (4, CORE | FORMULA),
@@ -51,10 +52,13 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
         CORE
         | FORMULA
         | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"}
-        | {"compare"},
+        | {"compare", "functions"},
     ),
     "__init__": (5, CORE | FORMULA | {"api", "shelf", "compare"}),
-    "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "padding", "__init__"}),
+    "cli": (
+        6,
+        CORE | ELABORATION | FORMULA | {"functions", "show", "api", "shelf", "padding", "__init__"},
+    ),
     "__main__": (6, {"cli"}),
 }
 

@@ -23,6 +23,7 @@ from layoutdsl.api.evidence import (
     write_files,
 )
 from layoutdsl.api.formulas import cost, formula
+from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
 from layoutdsl.api.generating import (
     Generated,
     GeneratedC,
@@ -63,11 +64,13 @@ __all__ = [
     "Compiled",
     "Generated",
     "GeneratedC",
+    "IndexFunctions",
     "LayoutError",
     "RefusedError",
     "Report",
     "Translation",
     "UnvalidatedError",
+    "WidthError",
     "checks",
     "claims_about",
     "claims_of",
@@ -81,6 +84,8 @@ __all__ = [
     "generate",
     "generate_c",
     "identify",
+    "index_functions",
+    "languages",
     "left_over",
     "lemma_files",
     "library",

@@ -95,7 +95,7 @@ def generate(layout: Layout, *, source: str | None = None, validate: bool = True
     if checked.status == "refuted":
         raise RefusedError(checked)
     text = declaration(layout) if source is None else source
-    emitted = generate_numpy(layout, source=text, certificate=_certificate(checked))
+    emitted = generate_numpy(layout, source=text, certificate=certificate_of(checked))
     if validate:
         emitted = _validated(layout, emitted)
     return Generated(layout, checked, emitted)
@@ -113,8 +113,8 @@ def _validated(layout: Layout, emitted: EmittedModule) -> EmittedModule:
     return stamp(emitted, found.certificate)
 
 
-def _certificate(checked: Checked) -> str:
-    """The hash of the proofs; where one is missing, why."""
+def certificate_of(checked: Checked) -> str:
+    """Return the hash of the proofs; where one is missing, why."""
     from layoutdsl.prove.verdict import Proved, Undecided, certificate_hash
 
     for finding in checked.findings:
@@ -149,7 +149,7 @@ def generate_c(
     if widths is None:
         widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
     text = declaration(layout) if source is None else source
-    program = emitted(layout, source=text, certificate=_certificate(checked), widths=widths)
+    program = emitted(layout, source=text, certificate=certificate_of(checked), widths=widths)
     return GeneratedC(layout, checked, program)
 
 
