@@ -1,0 +1,295 @@
+"""``bench``: how fast layouts are packed, beside a copy and beside other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.options import JSON, choice
+from layoutdsl.cli.output import Progress, error, say, say_json
+from layoutdsl.cli.targets import Target, shape_of, target
+
+if TYPE_CHECKING:
+    from layoutdsl.bench.moves import Task
+    from layoutdsl.bench.peers.peer import Peer
+    from layoutdsl.bench.run import Plan, Result
+    from layoutdsl.model import Layout
+
+USUAL_TYPE = "f32"
+
+
+@click.command(short_help="Measure packing beside a copy, and beside other packages.")
+@click.argument("written", metavar="[LAYOUT]...", nargs=-1)
+@click.option(
+    "--shape", "shapes", metavar="8,256,56,56", multiple=True, help="Of the tensor; repeatable."
+)
+@click.option(
+    "--of",
+    "types",
+    metavar="TYPE",
+    multiple=True,
+    help="Element type: f32, u8; repeatable. Without it the layout's own, or f32.",
+)
+@click.option("--to", "goal", metavar="LAYOUT", help="Convert to it, instead of pack and unpack.")
+@click.option(
+    "--only",
+    "words",
+    metavar="WORD",
+    multiple=True,
+    help="Cases whose name, type, shape or verb has it.",
+)
+@click.option(
+    "--peers",
+    default="np.pad",
+    show_default=True,
+    metavar="NAMES",
+    help="np.pad,einops,torch,jax,onednn,tvm,numba; or all, or none.",
+)
+@click.option(
+    "--threads", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N",
+    help="Threads, and cores, for each candidate.",
+)  # fmt: skip
+@click.option(
+    "--rounds", type=click.IntRange(1, 10_000), default=15, show_default=True, metavar="N",
+    help="Rounds of a case, at most; after 2 seconds no more than 5.",
+)  # fmt: skip
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="For the whole run: rounds are left out where time is short, down to 3.",
+)
+@choice("markdown", "form", "Print tables for a document, by case and element type.")
+@JSON
+def bench(
+    written: tuple[str, ...],
+    shapes: tuple[str, ...],
+    types: tuple[str, ...],
+    goal: str | None,
+    words: tuple[str, ...],
+    peers: str,
+    threads: int,
+    rounds: int,
+    budget: float | None,
+    form: str,
+) -> int:
+    """Measure how fast tensors are packed, unpacked and converted, beside a copy.
+
+    Our targets `native` and `numpy`, and the peers that are asked for and installed, move the same
+    buffers in interleaved rounds. Before anything is timed, each result is compared, element by
+    element in poisoned buffers, with what the layout means; a wrong one is reported, never timed.
+    Without LAYOUT a default set is measured: see --only for parts of it.
+
+    \b
+      layoutdsl bench NCHW16c --shape 8,256,56,56
+      layoutdsl bench NCHW16c --shape 8,256,56,56 --of u8 --peers torch,onednn
+      layoutdsl bench NCHW16c --to NHWC --shape 8,256,56,56
+      layoutdsl bench --only Crouton --only pack
+      layoutdsl bench --peers all --markdown > table.md
+    \b
+    share   the time of the floor over that of a candidate: 1 is as fast as a copy. The floor is
+            a copy of the tensor, a fill of the padding, and a read of the other cache lines that
+            hold elements, on the same buffers in the same rounds
+    2.5x    how many times longer a peer takes than our first target
+    ~       noise: the middle half of the rounds is wider than 15 % of the median
+    -       it cannot do this; why is said at the end
+
+    Medians of rounds; what it takes to compile is apart. The process is bound to as many cores as
+    threads. Ctrl-C ends it, and what was measured so far is reported. The exit code is 1 where a
+    result was wrong.
+    """
+    from layoutdsl.bench.limits import bound, cores
+
+    if threads > cores():
+        hint = f"ask for {cores()} at most"
+        message = f"--threads is {threads}, and this process may use {cores()} cores"
+        raise Failure(Exit.USAGE, message, hint)
+    tasks = _tasks(written, shapes, types, goal, words)
+    candidates, missing = _candidates(peers)
+    from layoutdsl.bench.measure import Rounds
+    from layoutdsl.bench.run import Plan
+
+    plan = Plan(tasks, candidates, threads, Rounds(most=rounds, fewest=min(rounds, 5)), budget)
+    with bound(threads):
+        return _report(plan, missing, form)
+
+
+def _report(plan: Plan, missing: dict[str, str], form: str) -> int:
+    from layoutdsl.bench.summary import faults
+    from layoutdsl.cli import benchmark_text as words
+
+    results: list[Result] = []
+    ended = "ok"
+    rows = words.Rows(plan.candidates)
+    if form == "plain":
+        say(words.head(plan))
+    progress = Progress()
+    try:
+        for each in _measured(plan, progress):
+            results.append(each)
+            progress.clear()
+            if form == "plain":
+                say(rows.lines(each))
+    except KeyboardInterrupt:
+        progress.clear()
+        ended = "interrupted"
+    wrong = bool(faults(results))
+    if form == "json":
+        from layoutdsl.cli.benchmark_json import report_json
+
+        say_json(report_json(plan, results, missing, "wrong" if wrong else ended))
+    elif form == "markdown":
+        say(words.markdown(plan, results, missing))
+    else:
+        say(words.ending(results, missing))
+    if ended == "interrupted":
+        error(f"interrupted after {len(results)} of {len(plan.tasks)} moves")
+    if wrong:
+        return Exit.REFUTED
+    return Exit.INTERRUPTED if ended == "interrupted" else Exit.OK
+
+
+def _measured(plan: Plan, progress: Progress) -> Iterator[Result]:
+    from layoutdsl.bench.run import run
+
+    with usage():
+        yield from run(plan, progress)
+
+
+def _candidates(written: str) -> tuple[tuple[Peer, ...], dict[str, str]]:
+    """Our targets and the peers that were asked for, without those that are not installed."""
+    from layoutdsl.bench.peers.shelf import OURS, PEERS, peers
+
+    with usage():
+        match written.strip():
+            case "all":
+                asked = PEERS
+            case "none":
+                asked = ()
+            case _:
+                asked = peers(tuple(each.strip() for each in written.split(",")))
+    reasons = {each.name: each.missing() for each in (*OURS, *asked)}
+    missing = {name: reason for name, reason in reasons.items() if reason is not None}
+    for name, reason in missing.items():
+        error(f"note: {name} is left out: {reason}")
+    return tuple(each for each in (*OURS, *asked) if each.name not in missing), missing
+
+
+def _tasks(
+    written: tuple[str, ...],
+    shapes: tuple[str, ...],
+    types: tuple[str, ...],
+    goal: str | None,
+    words: tuple[str, ...],
+) -> tuple[Task, ...]:
+    if written:
+        found = _asked(written, shapes, types, goal)
+    else:
+        for option, given in (("--shape", shapes), ("--of", types), ("--to", goal)):
+            if given:
+                hint = "the default set has its own; name a layout, or use --only"
+                raise Failure(Exit.USAGE, f"{option} is about a layout, and none is named", hint)
+        from layoutdsl.bench.defaults import default_tasks
+
+        found = default_tasks()
+    tasks = tuple(each for each in found if all(_has(each, word) for word in words))
+    if not tasks:
+        hint = "a word stands in the name, the type, the shape or the verb: Crouton, u8, 56, pack"
+        raise Failure(Exit.USAGE, "there is no such case", hint)
+    _refuse_size(tasks)
+    return tasks
+
+
+def _has(task: Task, word: str) -> bool:
+    return word.casefold() in str(task).casefold()
+
+
+def _refuse_size(tasks: tuple[Task, ...]) -> None:
+    from layoutdsl.bench.limits import memory
+
+    there = memory()
+    for each in tasks:
+        if there is not None and each.memory > there:
+            needs = f"`{each}` takes {each.memory / 2**30:.1f} GiB"
+            message = f"{needs}, and this machine has {there / 2**30:.1f}"
+            raise Failure(Exit.USAGE, message, "measure a smaller shape")
+
+
+def _asked(
+    written: tuple[str, ...], shapes: tuple[str, ...], types: tuple[str, ...], goal: str | None
+) -> Iterator[Task]:
+    from layoutdsl.bench.moves import Task
+
+    if not shapes:
+        raise Failure(Exit.USAGE, "--shape is missing", "give the extents: --shape 8,256,56,56")
+    last = None if goal is None else _sound(target(goal), None)[0]
+    for each in written:
+        for layout in _sound(target(each), last):
+            for shape in shapes:
+                for kind in _types(layout, types):
+                    with usage():
+                        extents = _extents(layout, shape)
+                        _refuse_fill(layout, kind)
+                        if last is not None:
+                            _extents(last, ",".join(map(str, extents)))
+                            title = f"{layout.name} -> {last.name}"
+                            yield Task(title, layout, last, extents, kind)
+                            continue
+                    yield Task(layout.name, None, layout, extents, kind)
+                    yield Task(layout.name, layout, None, extents, kind)
+
+
+def _extents(layout: Layout, shape: str) -> tuple[int, ...]:
+    return layout.shape_of(layout.bind(shape_of(layout, shape)))
+
+
+def _types(layout: Layout, types: tuple[str, ...]) -> tuple[str, ...]:
+    """The types of numpy in which elements travel."""
+    from layoutdsl.cli.elements import item_of
+    from layoutdsl.model import ELEMENT_TYPES
+
+    for each in types:
+        if each not in ELEMENT_TYPES:
+            known = f"known are {', '.join(ELEMENT_TYPES)}"
+            raise Failure(Exit.USAGE, f"there is no element type `{each}`", known)
+    usual = layout.element or ELEMENT_TYPES[USUAL_TYPE]
+    chosen = [ELEMENT_TYPES[each] for each in types] or [usual]
+    names = {"i": "int", "u": "uint", "f": "float"}
+    items = [item_of(each) for each in chosen]
+    return tuple(dict.fromkeys(f"{names[kind]}{bits}" for kind, bits in items))
+
+
+def _refuse_fill(layout: Layout, kind: str) -> None:
+    """Fail where the type of the elements cannot hold the fill."""
+    import numpy as np
+
+    from layoutdsl.model import FillValue
+
+    match layout.fill:
+        case FillValue(value) if np.dtype(kind).kind in "iu":
+            info = np.iinfo(kind)
+            if not info.min <= value <= info.max:
+                raise ValueError(f"`{layout.name}` is filled with {value}, which {kind} is not")
+
+
+def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
+    """The layouts of a word; one that is refuted, or open, is not measured."""
+    from layoutdsl.api import compile as ready
+    from layoutdsl.api import compile_conversion
+    from layoutdsl.cli.verdicts import refusing
+
+    progress = Progress()
+    for each in chosen.layouts:
+        if each.parameters:
+            hint = f"give it values: `{each.name}<{', '.join('8' for _ in each.parameters)}>`"
+            raise Failure(Exit.USAGE, f"`{each.name}` has open parameters", hint)
+        progress(f"proving {each.name}")
+        with usage(), refusing(chosen):
+            ready(each, "numpy")
+            if goal is not None:
+                compile_conversion(each, goal)
+        progress.clear()
+    return chosen.layouts
