@@ -29,6 +29,11 @@ class Guarded:
         """Whether the bytes around the array are as they were."""
         return bool((self.before == _GUARDED).all() and (self.after == _GUARDED).all())
 
+    def mend(self) -> None:
+        """Put the bytes around the array back."""
+        self.before.fill(_GUARDED)
+        self.after.fill(_GUARDED)
+
     def poison(self) -> None:
         """Put bytes into the array that no result should have throughout."""
         self.array.reshape(-1).view(np.uint8).fill(POISON)
@@ -41,8 +46,7 @@ def guarded(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Guarded:
     start = GUARD + -(memory.ctypes.data + GUARD) % ALIGNED
     inside, after = memory[start : start + needed], memory[start + needed :]
     before = memory[:start]
-    before.fill(_GUARDED)
-    after.fill(_GUARDED)
     found = Guarded(inside.view(dtype).reshape(shape), before, after)
+    found.mend()
     found.poison()
     return found

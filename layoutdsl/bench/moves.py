@@ -117,6 +117,12 @@ class Move:
         got = self.write.array if result is None else np.ascontiguousarray(result)
         return first_difference(got, self.expected, self.compared)
 
+    def mend(self) -> None:
+        """Put back what a candidate has spoilt, so that the next is not blamed for it."""
+        self.read.mend()
+        self.write.mend()
+        np.copyto(self.read.array, self.given)
+
 
 def moves_of(tasks: list[Task]) -> Iterator[Move]:
     """Yield each task with buffers; those that follow each other share what they need of it."""

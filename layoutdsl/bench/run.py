@@ -146,7 +146,10 @@ def _check(move: Move, call: Call) -> Skipped | Wrong | None:
         return Skipped(_words(failure))
     own = result is None or result is move.write.array
     fault = move.fault(None if own else np.asarray(result))
-    return None if fault is None else Wrong(fault)
+    if fault is None:
+        return None
+    move.mend()
+    return Wrong(fault)
 
 
 def _words(failure: Exception) -> str:

@@ -116,8 +116,6 @@ def side(layout: Layout, shape: tuple[int, ...]) -> Side | str:
     found = network(layout)
     if isinstance(found, NotDigits):
         return found.reason
-    if found.twists:
-        return "its coordinates depend on each other"
     values = layout.bind(shape)
     numbers = range(len(layout.coordinates))
     wires = [each for number in numbers for each in _plain_wires(found, number)]

@@ -7,18 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layoutdsl.cli.benchmark_cases import tasks_of
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
 from layoutdsl.cli.output import Progress, error, say, say_json
-from layoutdsl.cli.targets import Target, shape_of, target
 
 if TYPE_CHECKING:
-    from layoutdsl.bench.moves import Task
     from layoutdsl.bench.peers.peer import Peer
     from layoutdsl.bench.run import Plan, Result
-    from layoutdsl.model import Layout
-
-USUAL_TYPE = "f32"
 
 
 @click.command(short_help="Measure packing beside a copy, and beside other packages.")
@@ -90,6 +86,7 @@ def bench(
       layoutdsl bench --only Crouton --only pack
       layoutdsl bench --peers all --markdown > table.md
     \b
+    us      microseconds of a call of our first target, compiled C where there is a compiler
     share   the time of the floor over that of a candidate: 1 is as fast as a copy. The floor is
             a copy of the tensor, a fill of the padding, and a read of the other cache lines that
             hold elements, on the same buffers in the same rounds
@@ -107,7 +104,7 @@ def bench(
         hint = f"ask for {cores()} at most"
         message = f"--threads is {threads}, and this process may use {cores()} cores"
         raise Failure(Exit.USAGE, message, hint)
-    tasks = _tasks(written, shapes, types, goal, words)
+    tasks = tasks_of(written, shapes, types, goal, words)
     candidates, missing = _candidates(peers)
     from layoutdsl.bench.measure import Rounds
     from layoutdsl.bench.run import Plan
@@ -155,8 +152,7 @@ def _report(plan: Plan, missing: dict[str, str], form: str) -> int:
 def _measured(plan: Plan, progress: Progress) -> Iterator[Result]:
     from layoutdsl.bench.run import run
 
-    with usage():
-        yield from run(plan, progress)
+    return run(plan, progress)
 
 
 def _candidates(written: str) -> tuple[tuple[Peer, ...], dict[str, str]]:
@@ -176,120 +172,3 @@ def _candidates(written: str) -> tuple[tuple[Peer, ...], dict[str, str]]:
     for name, reason in missing.items():
         error(f"note: {name} is left out: {reason}")
     return tuple(each for each in (*OURS, *asked) if each.name not in missing), missing
-
-
-def _tasks(
-    written: tuple[str, ...],
-    shapes: tuple[str, ...],
-    types: tuple[str, ...],
-    goal: str | None,
-    words: tuple[str, ...],
-) -> tuple[Task, ...]:
-    if written:
-        found = _asked(written, shapes, types, goal)
-    else:
-        for option, given in (("--shape", shapes), ("--of", types), ("--to", goal)):
-            if given:
-                hint = "the default set has its own; name a layout, or use --only"
-                raise Failure(Exit.USAGE, f"{option} is about a layout, and none is named", hint)
-        from layoutdsl.bench.defaults import default_tasks
-
-        found = default_tasks()
-    tasks = tuple(each for each in found if all(_has(each, word) for word in words))
-    if not tasks:
-        hint = "a word stands in the name, the type, the shape or the verb: Crouton, u8, 56, pack"
-        raise Failure(Exit.USAGE, "there is no such case", hint)
-    _refuse_size(tasks)
-    return tasks
-
-
-def _has(task: Task, word: str) -> bool:
-    return word.casefold() in str(task).casefold()
-
-
-def _refuse_size(tasks: tuple[Task, ...]) -> None:
-    from layoutdsl.bench.limits import memory
-
-    there = memory()
-    for each in tasks:
-        if there is not None and each.memory > there:
-            needs = f"`{each}` takes {each.memory / 2**30:.1f} GiB"
-            message = f"{needs}, and this machine has {there / 2**30:.1f}"
-            raise Failure(Exit.USAGE, message, "measure a smaller shape")
-
-
-def _asked(
-    written: tuple[str, ...], shapes: tuple[str, ...], types: tuple[str, ...], goal: str | None
-) -> Iterator[Task]:
-    from layoutdsl.bench.moves import Task
-
-    if not shapes:
-        raise Failure(Exit.USAGE, "--shape is missing", "give the extents: --shape 8,256,56,56")
-    last = None if goal is None else _sound(target(goal), None)[0]
-    for each in written:
-        for layout in _sound(target(each), last):
-            for shape in shapes:
-                for kind in _types(layout, types):
-                    with usage():
-                        extents = _extents(layout, shape)
-                        _refuse_fill(layout, kind)
-                        if last is not None:
-                            _extents(last, ",".join(map(str, extents)))
-                            title = f"{layout.name} -> {last.name}"
-                            yield Task(title, layout, last, extents, kind)
-                            continue
-                    yield Task(layout.name, None, layout, extents, kind)
-                    yield Task(layout.name, layout, None, extents, kind)
-
-
-def _extents(layout: Layout, shape: str) -> tuple[int, ...]:
-    return layout.shape_of(layout.bind(shape_of(layout, shape)))
-
-
-def _types(layout: Layout, types: tuple[str, ...]) -> tuple[str, ...]:
-    """The types of numpy in which elements travel."""
-    from layoutdsl.cli.elements import item_of
-    from layoutdsl.model import ELEMENT_TYPES
-
-    for each in types:
-        if each not in ELEMENT_TYPES:
-            known = f"known are {', '.join(ELEMENT_TYPES)}"
-            raise Failure(Exit.USAGE, f"there is no element type `{each}`", known)
-    usual = layout.element or ELEMENT_TYPES[USUAL_TYPE]
-    chosen = [ELEMENT_TYPES[each] for each in types] or [usual]
-    names = {"i": "int", "u": "uint", "f": "float"}
-    items = [item_of(each) for each in chosen]
-    return tuple(dict.fromkeys(f"{names[kind]}{bits}" for kind, bits in items))
-
-
-def _refuse_fill(layout: Layout, kind: str) -> None:
-    """Fail where the type of the elements cannot hold the fill."""
-    import numpy as np
-
-    from layoutdsl.model import FillValue
-
-    match layout.fill:
-        case FillValue(value) if np.dtype(kind).kind in "iu":
-            info = np.iinfo(kind)
-            if not info.min <= value <= info.max:
-                raise ValueError(f"`{layout.name}` is filled with {value}, which {kind} is not")
-
-
-def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
-    """The layouts of a word; one that is refuted, or open, is not measured."""
-    from layoutdsl.api import compile as ready
-    from layoutdsl.api import compile_conversion
-    from layoutdsl.cli.verdicts import refusing
-
-    progress = Progress()
-    for each in chosen.layouts:
-        if each.parameters:
-            hint = f"give it values: `{each.name}<{', '.join('8' for _ in each.parameters)}>`"
-            raise Failure(Exit.USAGE, f"`{each.name}` has open parameters", hint)
-        progress(f"proving {each.name}")
-        with usage(), refusing(chosen):
-            ready(each, "numpy")
-            if goal is not None:
-                compile_conversion(each, goal)
-        progress.clear()
-    return chosen.layouts

@@ -9,8 +9,9 @@ import click
 from layoutdsl.bench.limits import machine
 from layoutdsl.bench.measure import NOISY
 from layoutdsl.bench.moves import Task
+from layoutdsl.bench.peers.ours import TWO_PASSES
 from layoutdsl.bench.peers.peer import Peer, version_of
-from layoutdsl.bench.peers.shelf import OURS
+from layoutdsl.bench.peers.shelf import OURS, PEERS
 from layoutdsl.bench.run import Measured, Outcome, Plan, Result, Skipped, Wrong
 from layoutdsl.bench.summary import (
     Group,
@@ -60,7 +61,7 @@ class Rows:
 
 def _columns(names: Sequence[str], verb: str) -> list[str]:
     """What another way to convert took is shown where something is converted."""
-    return [each for each in names if verb == "convert" or each != OURS[-1].name]
+    return [each for each in names if verb == "convert" or each != TWO_PASSES]
 
 
 def _row_head(names: list[str]) -> str:
@@ -160,11 +161,10 @@ def _standing_line(each: Standing) -> str:
 
 
 def _skipped(results: Sequence[Result]) -> str:
-    own = OURS[-1].name
     lines = [
         f"  {name}: {reason} ({_named(tasks)})"
         for (name, reason), tasks in reasons(results).items()
-        if name != own or any(task.verb == "convert" for task in tasks)
+        if name != TWO_PASSES or any(task.verb == "convert" for task in tasks)
     ]
     return "\n".join(["skipped:", *lines]) if lines else ""
 
@@ -227,7 +227,7 @@ def markdown(plan: Plan, results: Sequence[Result], missing: dict[str, str]) -> 
 
 def _standings_table(title: str, results: list[Result]) -> str:
     reference = reference_of(results)
-    says = {each.name: each.says for each in _all_known()}
+    says = {each.name: each.says for each in (*OURS, *PEERS)}
     lines = [
         f"{title.capitalize()}, {_count(len(results), 'move')}:",
         "",
@@ -245,12 +245,6 @@ def _standings_table(title: str, results: list[Result]) -> str:
             f" | {each.shares.low:.2f}..{each.shares.high:.2f} | {each.worst.value:.2f} | {times} |"
         )
     return "\n".join(lines)
-
-
-def _all_known() -> tuple[Peer, ...]:
-    from layoutdsl.bench.peers.shelf import PEERS
-
-    return (*OURS, *PEERS)
 
 
 def _groups_table(plan: Plan, groups: Sequence[Group], results: list[Result]) -> str:

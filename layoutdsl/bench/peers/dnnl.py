@@ -7,6 +7,7 @@ import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from layoutdsl.bench.meaning import Array
 from layoutdsl.bench.peers.peer import CannotError
@@ -62,6 +63,9 @@ class Reorder:
         library.call("dnnl_primitive_desc_destroy", made)
         self._buffers: tuple[Array, ...] = ()
         self._arguments: Any = None
+        self._owned = [("primitive", self._primitive)]
+        self._owned += [("memory_desc", each) for each in self._sides]
+        finalize(self, library.free, self._owned)
 
     def between(self, read: Array, write: Array) -> None:
         """Say which buffers.
@@ -75,6 +79,7 @@ class Reorder:
             if size != buffer.nbytes:
                 raise CannotError(f"its buffer has {size} bytes, and not {buffer.nbytes}")
             memories.append(self._library.memory(descriptor, buffer))
+            self._owned.insert(0, ("memory", memories[-1]))
         both = (_Argument(k, m) for k, m in zip((_FROM, _TO), memories, strict=True))
         self._buffers, self._arguments = (read, write), (_Argument * 2)(*both)
 
@@ -119,6 +124,11 @@ class Library:
         made, address = ctypes.c_void_p(), ctypes.c_void_p(buffer.ctypes.data)
         self.call("dnnl_memory_create", ctypes.byref(made), descriptor, self.engine, address)
         return made
+
+    def free(self, owned: list[tuple[str, ctypes.c_void_p]]) -> None:
+        """Give back what was made, by what it is."""
+        for kind, handle in owned:
+            self.call(f"dnnl_{kind}_destroy", handle)
 
     def execute(self, primitive: ctypes.c_void_p, arguments: Any) -> None:
         """Run a primitive, and wait for it."""

@@ -8,7 +8,7 @@ from string import ascii_lowercase
 
 from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers import dnnl
-from layoutdsl.bench.peers.peer import CannotError, Run
+from layoutdsl.bench.peers.peer import CannotError, Run, how_to_install
 from layoutdsl.bench.sides import Side
 
 
@@ -24,8 +24,7 @@ class Onednn:
         """The library may not be installed."""
         if dnnl.shared_library() is not None:
             return None
-        words = "pip install onednn-cpu-gomp, or layoutdsl[bench] for all of them"
-        return f"it is not installed: {words}"
+        return how_to_install("onednn-cpu-gomp")
 
     def cannot(self, move: Move) -> str | None:
         """What has no tag, or another fill."""

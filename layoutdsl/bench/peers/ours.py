@@ -18,6 +18,8 @@ from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers.peer import CannotError, Run
 from layoutdsl.codegen.native.loader import why_not
 
+TWO_PASSES = "unpack+pack"
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -65,7 +67,7 @@ class Target:
 class TwoPasses:
     """Compiled `unpack`, then `pack`, through a tensor that is there: instead of a conversion."""
 
-    name: str = "unpack+pack"
+    name: str = TWO_PASSES
     says: str = "our compiled unpack, then our compiled pack"
     package: str | None = None
 

@@ -52,7 +52,12 @@ def not_installed(module: str, package: str) -> str | None:
     """Return that a module is not there and how to install it; ``None`` where it is."""
     if find_spec(module) is not None:
         return None
-    return f"it is not installed: pip install {package}, or layoutdsl[bench] for all of them"
+    return how_to_install(package)
+
+
+def how_to_install(package: str) -> str:
+    """Return that a package is not there, and how to mend it."""
+    return f"it is not installed: `pip install {package}`, or `layoutdsl[bench]` for all peers"
 
 
 def version_of(package: str | None) -> str | None:
