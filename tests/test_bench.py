@@ -217,6 +217,14 @@ def test_the_first_difference_is_named() -> None:
     assert first_difference(got, expected, only) is None
 
 
+def test_bits_are_enough() -> None:
+    expected = np.array([1.5, 2.5], "f4")
+    assert first_difference(expected.view("u4"), expected, None) is None
+    other = np.array([1.5, 3.5], "f4").view("u4")
+    words = "slot 1 holds 3.5 and has to hold 2.5; 1 of 2 are wrong"
+    assert first_difference(other, expected, None) == words
+
+
 def test_a_number_and_its_bits_are_not_the_same() -> None:
     zeros = np.zeros(3, "f4")
     assert first_difference(-zeros, zeros, None) is not None

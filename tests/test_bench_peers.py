@@ -12,7 +12,7 @@ from layoutdsl.bench.limits import bound
 from layoutdsl.bench.peers import onednn_reorder, peer
 from layoutdsl.bench.peers.ours import Target
 from layoutdsl.bench.peers.peer import CannotError, Peer
-from layoutdsl.bench.peers.shelf import OURS, PEERS, peers
+from layoutdsl.bench.peers.shelf import ONE_THREAD, OURS, PEERS, peers
 from layoutdsl.bench.run import Skipped, _check, _ready
 from layoutdsl.bench.sides import Side, side
 
@@ -40,7 +40,7 @@ MOVES = (
     (None, "layout Same(y, x) = [y, x]", (3, 70), "uint64"),
 )
 
-EVERYONE = (*OURS, *PEERS)
+EVERYONE = (*OURS, ONE_THREAD, *PEERS)
 
 
 @pytest.mark.parametrize("candidate", EVERYONE, ids=[each.name for each in EVERYONE])

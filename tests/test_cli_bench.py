@@ -188,6 +188,20 @@ def test_a_conversion(shell: Shell) -> None:
     assert move["target"].startswith("layout NHWC")
 
 
+def test_which_of_ours(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    native, two = Planted(name="native", package=None), Planted(name="unpack+pack", package=None)
+    monkeypatch.setattr(shelf, "OURS", (native, PLAIN, two))
+    given = ("bench", "NCHW4c", *TINY, "--peers", "none", "--json")
+    for wanted, names in (
+        ((), ["native", "numpy", "unpack+pack"]),
+        (("--target", "native"), ["native", "unpack+pack"]),
+        (("--target", "numpy"), ["numpy"]),
+    ):
+        found = json.loads(shell(*given, *wanted).out)
+        assert [each["name"] for each in found["candidates"]] == names
+        assert found["reference"] == names[0]
+
+
 def test_parts_of_the_default_set(shell: Shell) -> None:
     ended = shell("bench", "--only", "1x16x8x8", "--rounds", "1", "--json")
     moves = json.loads(ended.out)["moves"]

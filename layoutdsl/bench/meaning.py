@@ -72,18 +72,18 @@ def first_difference(got: Array, expected: Array, compared: NDArray[np.bool_] | 
     """Return where a result is not what it has to be, or ``None``.
 
     Args:
-        got: the result.
+        got: the result; unsigned integers of the same width will do.
         expected: what it has to be, byte for byte.
         compared: which slots have to be so; all where it is left out.
     """
-    if got.dtype != expected.dtype or got.size != expected.size:
+    width = np.dtype(f"u{expected.dtype.itemsize}")
+    if got.dtype not in (expected.dtype, width) or got.size != expected.size:
         held = f"{got.size} of {got.dtype}, not {expected.size} of {expected.dtype}"
         return f"the result has {held}"
-    width = f"u{expected.dtype.itemsize}"
     one, other = (each.reshape(-1).view(width) for each in (got, expected))
     wrong = one != other if compared is None else (one != other) & compared.reshape(-1)
     if not wrong.any():
         return None
     slot, count = int(wrong.argmax()), int(wrong.sum())
-    has, needs = got.reshape(-1)[slot], expected.reshape(-1)[slot]
+    has, needs = got.reshape(-1).view(expected.dtype)[slot], expected.reshape(-1)[slot]
     return f"slot {slot} holds {has} and has to hold {needs}; {count} of {wrong.size} are wrong"

@@ -38,6 +38,14 @@ if TYPE_CHECKING:
     help="Cases whose name, type, shape or verb has it.",
 )
 @click.option(
+    "--target",
+    "ours",
+    type=click.Choice(["both", "native", "numpy"]),
+    default="both",
+    show_default=True,
+    help="Which of ours; peers are compared with it, or with native.",
+)
+@click.option(
     "--peers",
     default="np.pad",
     show_default=True,
@@ -66,6 +74,7 @@ def bench(
     types: tuple[str, ...],
     goal: str | None,
     words: tuple[str, ...],
+    ours: str,
     peers: str,
     threads: int,
     rounds: int,
@@ -84,6 +93,7 @@ def bench(
       layoutdsl bench NCHW16c --shape 8,256,56,56 --of u8 --peers torch,onednn
       layoutdsl bench NCHW16c --to NHWC --shape 8,256,56,56
       layoutdsl bench --only Crouton --only pack
+      layoutdsl bench --target numpy --peers np.pad,einops
       layoutdsl bench --peers all --markdown > table.md
     \b
     us      microseconds of a call of our first target, compiled C where there is a compiler
@@ -105,7 +115,7 @@ def bench(
         message = f"--threads is {threads}, and this process may use {cores()} cores"
         raise Failure(Exit.USAGE, message, hint)
     tasks = tasks_of(written, shapes, types, goal, words)
-    candidates, missing = _candidates(peers)
+    candidates, missing = _candidates(ours, peers, threads)
     from layoutdsl.bench.measure import Rounds
     from layoutdsl.bench.run import Plan
 
@@ -155,9 +165,10 @@ def _measured(plan: Plan, progress: Progress) -> Iterator[Result]:
     return run(plan, progress)
 
 
-def _candidates(written: str) -> tuple[tuple[Peer, ...], dict[str, str]]:
-    """Our targets and the peers that were asked for, without those that are not installed."""
-    from layoutdsl.bench.peers.shelf import OURS, PEERS, peers
+def _candidates(ours: str, written: str, threads: int) -> tuple[tuple[Peer, ...], dict[str, str]]:
+    """What was asked for, without what is not installed, and why that is left out."""
+    from layoutdsl.bench.peers.ours import TWO_PASSES
+    from layoutdsl.bench.peers.shelf import ONE_THREAD, OURS, PEERS, peers
 
     with usage():
         match written.strip():
@@ -167,8 +178,11 @@ def _candidates(written: str) -> tuple[tuple[Peer, ...], dict[str, str]]:
                 asked = ()
             case _:
                 asked = peers(tuple(each.strip() for each in written.split(",")))
-    reasons = {each.name: each.missing() for each in (*OURS, *asked)}
+    left_out = {"both": [], "native": ["numpy"], "numpy": ["native", TWO_PASSES]}[ours]
+    one_thread = (ONE_THREAD,) if threads > 1 and ours != "numpy" else ()
+    candidates = (*(each for each in OURS if each.name not in left_out), *one_thread, *asked)
+    reasons = {each.name: each.missing() for each in candidates}
     missing = {name: reason for name, reason in reasons.items() if reason is not None}
     for name, reason in missing.items():
         error(f"note: {name} is left out: {reason}")
-    return tuple(each for each in (*OURS, *asked) if each.name not in missing), missing
+    return tuple(each for each in candidates if each.name not in missing), missing

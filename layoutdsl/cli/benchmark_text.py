@@ -11,7 +11,7 @@ from layoutdsl.bench.measure import NOISY
 from layoutdsl.bench.moves import Task
 from layoutdsl.bench.peers.ours import TWO_PASSES
 from layoutdsl.bench.peers.peer import Peer, version_of
-from layoutdsl.bench.peers.shelf import OURS, PEERS
+from layoutdsl.bench.peers.shelf import ONE_THREAD, OURS, PEERS
 from layoutdsl.bench.run import Measured, Outcome, Plan, Result, Skipped, Wrong
 from layoutdsl.bench.summary import (
     Group,
@@ -26,7 +26,7 @@ from layoutdsl.bench.summary import (
 SHARED = {"native", "numpy"}
 """Of these the share of the floor is shown, of all others how many times longer they take."""
 
-MOST_NAMED = 3
+MOST_NAMED = 2
 
 _STANDINGS = "  {:<12}{:>6}{:>7}  {:<12}{:>6}  {:>13}{:>12}{:>10}{:>11}"
 
@@ -34,7 +34,7 @@ _STANDINGS = "  {:<12}{:>6}{:>7}  {:<12}{:>6}  {:>13}{:>12}{:>10}{:>11}"
 def head(plan: Plan) -> str:
     """Return what is measured, and where."""
     threads = "1 thread" if plan.threads == 1 else f"{plan.threads} threads"
-    return f"{machine()}; {threads}\n{_versions(plan.candidates)}"
+    return f"{machine()}; {threads}\n{_versions(plan.candidates)}".rstrip()
 
 
 def _versions(candidates: Iterable[Peer]) -> str:
@@ -227,7 +227,7 @@ def markdown(plan: Plan, results: Sequence[Result], missing: dict[str, str]) -> 
 
 def _standings_table(title: str, results: list[Result]) -> str:
     reference = reference_of(results)
-    says = {each.name: each.says for each in (*OURS, *PEERS)}
+    says = {each.name: each.says for each in (*OURS, ONE_THREAD, *PEERS)}
     lines = [
         f"{title.capitalize()}, {_count(len(results), 'move')}:",
         "",

@@ -6,15 +6,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from layoutdsl.bench.moves import Move
-from layoutdsl.bench.peers.peer import CannotError, Run, not_installed
+from layoutdsl.bench.peers.peer import CannotError, Run, bits, not_installed
 
 
 @dataclass(frozen=True, slots=True)
 class Jax:
     """``pad``, ``reshape`` and ``transpose`` under ``jit``; waited for, and in a new array.
 
-    The source is put on the device before; it cannot write where it is told.
+    The source is put on the device before; it cannot write where it is told. Elements travel as
+    unsigned integers, which it moves up to five times faster than floats of the same width.
     """
 
     name: str = "jax"
@@ -37,7 +40,7 @@ class Jax:
         jax.config.update("jax_enable_x64", True)
         assert not isinstance(move.sides, str)
         source, target = move.sides
-        fill = move.fill
+        fill = bits(np.full(1, move.fill, move.write.array.dtype))[0]
 
         def moved(buffer: Any) -> Any:
             digits = buffer.reshape(source.box).transpose(source.back)
@@ -46,7 +49,7 @@ class Jax:
                 tensor = jnp.pad(tensor, target.ends, constant_values=fill)
             return tensor.reshape(target.split).transpose(target.order)
 
-        buffer = jax.device_put(jnp.array(move.read.array))
+        buffer = jax.device_put(jnp.array(bits(move.read.array)))
         compiled = jax.jit(moved).lower(buffer).compile()
 
         def run() -> object:

@@ -67,18 +67,18 @@ def _innermost(side: Side) -> tuple[int, ...]:
     return tuple(ranked)
 
 
-def _tables(side: Side, order: tuple[int, ...]) -> list[NDArray[np.int64]]:
+def _tables(side: Side, order: tuple[int, ...]) -> list[NDArray[np.uintp]]:
     """What each index adds to the offset, for six axes in the order of the loops."""
     strides = [0] * len(side.order)
     below = 1
     for number in reversed(side.order):
         strides[number] = below
         below *= side.split[number]
-    tables = [np.zeros(extent, np.int64) for extent in side.shape]
+    tables = [np.zeros(extent, np.uintp) for extent in side.shape]
     for number, (axis, divisor) in enumerate(side.owners):
         digit = np.arange(side.shape[axis]) // divisor % side.split[number]
-        tables[axis] += digit * strides[number]
-    ones = [np.zeros(1, np.int64)] * (LOOPS - len(tables))
+        tables[axis] += (digit * strides[number]).astype(np.uintp)
+    ones = [np.zeros(1, np.uintp)] * (LOOPS - len(tables))
     return [*ones, *(tables[axis] for axis in order)]
 
 

@@ -23,11 +23,15 @@ TWO_PASSES = "unpack+pack"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`compile` with one target; a conversion that it has not goes through the tensor."""
+    """`compile` with one target; a conversion that it has not goes through the tensor.
+
+    ``threads`` is how many it uses, whatever others may.
+    """
 
     name: str
     says: str
     target: CompileTarget
+    threads: int | None = None
     package: str | None = None
 
     def missing(self) -> str | None:
@@ -41,7 +45,7 @@ class Target:
     def prepare(self, move: Move, threads: int) -> Run:
         """Return a call of `pack`, `unpack` or `convert`."""
         with _no_substitute():
-            run = self._call(move, threads)
+            run = self._call(move, threads if self.threads is None else self.threads)
             run()
         return run
 

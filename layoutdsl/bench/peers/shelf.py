@@ -17,7 +17,10 @@ OURS: tuple[Peer, ...] = (
     Target("numpy", "our generated numpy, into out", "numpy"),
     TwoPasses(),
 )
-"""What is always measured; others are compared with the first of them that could be."""
+"""What is measured unless it is left out; others are compared with the first that could be."""
+
+ONE_THREAD = Target("one-thread", "our generated C, in one thread", "native", threads=1)
+"""Measured as well where several threads may work."""
 
 PEERS: tuple[Peer, ...] = (NumpyPad(), Einops(), Torch(), Jax(), Onednn(), Tvm(), Numba())
 """What is measured where it is asked for."""
