@@ -23,6 +23,7 @@ from bench_moves import (
 from texts import DOMAINS, EVERY, layout
 
 from layoutdsl.bench import limits, measure, summary
+from layoutdsl.bench import run as running
 from layoutdsl.bench.defaults import default_tasks
 from layoutdsl.bench.meaning import first_difference, offsets
 from layoutdsl.bench.measure import Rounds, Spread, floor_of, over, sample, spread
@@ -130,6 +131,20 @@ def test_the_reference_is_the_first_that_was_measured() -> None:
     assert isinstance(second, Measured)
     assert first.ratio == Spread(1.0, 1.0, 1.0)
     assert second.ratio.median > 0
+
+
+def test_a_share_is_of_the_floor_and_a_ratio_of_the_reference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seconds = {"floor": [2.0, 2.0, 2.0], "first": [4.0, 4.0, 4.0], "second": [20.0, 20.0, 20.0]}
+    monkeypatch.setattr(running, "sample", lambda *_: measure.Samples(dict(seconds)))
+    result = found(Planted(name="first"), Planted(name="second"))
+    assert (result.floor, result.rounds) == (Spread(2.0, 2.0, 2.0), 3)
+    first, second = result.outcomes["first"], result.outcomes["second"]
+    assert isinstance(first, Measured)
+    assert isinstance(second, Measured)
+    assert (first.seconds.median, first.share.median, first.ratio.median) == (4.0, 0.5, 1.0)
+    assert (second.seconds.median, second.share.median, second.ratio.median) == (20.0, 0.1, 5.0)
 
 
 def shapes_of(each: Layout) -> list[tuple[int, ...]]:
@@ -341,22 +356,23 @@ def test_summary() -> None:
         Result(one, {"a": measured(0.5, 1.0), "b": measured(0.1, 4.0)}, floor, "a", 5),
         Result(other, {"a": measured(0.125, 1.0), "b": measured(0.9, 0.25)}, floor, "a", 5),
         Result(one, {"a": measured(0.25, 1.0), "b": Skipped("no tag")}, floor, "a", 5),
+        Result(other, {"a": measured(0.25, 1.0), "b": measured(0.2, 2.0)}, floor, "a", 5),
         Result(one, {"a": Wrong("slot 0"), "b": measured(0.3, 1.0)}, floor, "b", 5),
     ]
     a, b = summary.standings(results)
-    assert (a.measured, a.skipped, a.wrong, a.beside) == (3, 0, 1, None)
+    assert (a.measured, a.skipped, a.wrong, a.beside) == (4, 0, 1, None)
     assert a.share == pytest.approx(0.25)
     assert a.worst == summary.Extreme(0.125, other)
-    assert (b.measured, b.skipped, b.wrong) == (3, 1, 0)
+    assert (b.measured, b.skipped, b.wrong) == (4, 1, 0)
     assert b.beside is not None
-    assert (b.beside.mean, b.beside.wins, b.beside.count) == (pytest.approx(1.0), 1, 2)
+    assert (b.beside.mean, b.beside.wins, b.beside.count) == (pytest.approx(2 ** (1 / 3)), 2, 3)
     assert b.beside.least == summary.Extreme(0.25, other)
     assert b.compiled == 4.0
     assert summary.reasons(results) == {("b", "no tag"): [one]}
     assert summary.faults(results) == {("a", "slot 0"): [one]}
     assert [(each.dtype, each.tasks) for each in summary.grouped(results)] == [
         ("float32", 3),
-        ("uint8", 1),
+        ("uint8", 2),
     ]
     assert summary.standings([]) == ()
 

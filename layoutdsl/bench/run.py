@@ -99,7 +99,9 @@ def run(plan: Plan, progress: Callable[[str], None]) -> Iterator[Result]:
             left = plan.budget - (began - started)
             share = left / (len(plan.tasks) - number) - (time.perf_counter() - began)
             rounds = Rounds(rounds.most, max(0.0, share), min(3, rounds.most))
-        yield _result(plan, move, rounds, calls, compiled, outcomes)
+        found = _result(plan, move, rounds, calls, compiled, outcomes)
+        del move, calls  # before the next takes memory
+        yield found
 
 
 def _prepared(

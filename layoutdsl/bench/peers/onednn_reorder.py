@@ -72,8 +72,8 @@ def _is_right(move: Move, run: Run) -> bool:
 def tag(side: Side) -> str | None:
     """Return the tag of a buffer: the outermost digit of every axis, then blocks.
 
-    >>> tag(side(library("NCHW16c"), (1, 20, 3, 4)))
-    'aBcd16b'
+    >>> tag(Side((20, 3), ((2, 16), (3,)), (0, 2, 1)))
+    'Ab16a'
     """
     if len(side.shape) > dnnl.MOST_DIMENSIONS:
         return None
