@@ -41,7 +41,6 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
     "prove": (4, CORE | FORMULA),
     "validate": (4, MEANING | {"prove"}),
     "codegen": (4, CORE | FORMULA),
-    "bench": (1, set()),
     "show": (4, CORE),
     "compare": (4.5, CORE | {"prove"}),
     "shelf": (4, CORE | SYNTAX | ELABORATION),
@@ -54,10 +53,14 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
         | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"}
         | {"compare", "functions"},
     ),
+    "bench": (5.5, CORE | {"api", "codegen"}),
     "__init__": (5, CORE | FORMULA | {"api", "shelf", "compare"}),
     "cli": (
         6,
-        CORE | ELABORATION | FORMULA | {"functions", "show", "api", "shelf", "padding", "__init__"},
+        CORE
+        | ELABORATION
+        | FORMULA
+        | {"functions", "show", "api", "shelf", "padding", "bench", "__init__"},
     ),
     "__main__": (6, {"cli"}),
 }

@@ -16,6 +16,7 @@ import click
 from layoutdsl import __version__
 from layoutdsl.cli import (
     arrays,
+    benchmark,
     code,
     comparing,
     costs,
@@ -82,6 +83,7 @@ for _verb in (
     code.generate,
     arrays.pack,
     arrays.unpack,
+    benchmark.bench,
     places.where,
     places.at,
     places.show,
