@@ -37,10 +37,12 @@ if TYPE_CHECKING:
         library_names,
         load,
         notations,
+        pack_file,
         parse,
         prove,
         to_notation,
         translate,
+        unpack_file,
     )
     from layoutdsl.claims import Claim, Module, TableClaim
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
@@ -90,11 +92,13 @@ __all__ = [
     "library_names",
     "load",
     "notations",
+    "pack_file",
     "parse",
     "probe",
     "prove",
     "to_notation",
     "translate",
+    "unpack_file",
 ]
 
 _ELSEWHERE = {

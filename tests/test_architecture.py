@@ -46,12 +46,13 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
     "shelf": (4, CORE | SYNTAX | ELABORATION),
     "padding": (5, CORE | {"prove"}),
     "evidence": (5, CORE | {"prove", "show"}),
+    "pieces": (5, CORE | {"prove"}),
     "api": (
         5,
         CORE
         | FORMULA
         | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"}
-        | {"compare", "functions"},
+        | {"compare", "functions", "pieces"},
     ),
     "bench": (5.5, CORE | {"api", "codegen"}),
     "__init__": (5, CORE | FORMULA | {"api", "shelf", "compare"}),

@@ -22,6 +22,7 @@ from layoutdsl.api.evidence import (
     subjects,
     write_files,
 )
+from layoutdsl.api.files import pack_file, unpack_file
 from layoutdsl.api.formulas import cost, formula
 from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
 from layoutdsl.api.generating import (
@@ -96,6 +97,7 @@ __all__ = [
     "missing_solver",
     "narrowed",
     "notations",
+    "pack_file",
     "parse",
     "pick",
     "pick_table",
@@ -108,5 +110,6 @@ __all__ = [
     "timed_checks",
     "to_notation",
     "translate",
+    "unpack_file",
     "write_files",
 ]
