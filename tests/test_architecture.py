@@ -70,6 +70,9 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
 RECORDS = {
     ("cli", "layoutdsl.prove.verdict"),
     ("cli", "layoutdsl.evidence.problem"),
+    ("cli", "layoutdsl.pieces.files"),
+    ("cli", "layoutdsl.pieces.output"),
+    ("cli", "layoutdsl.pieces.tensors"),
     ("cli", "layoutdsl.evidence.subjects"),
     *(("cli", f"layoutdsl.compare.{path.stem}") for path in (HOUSE / "compare").glob("*.py")),
 }

@@ -22,7 +22,7 @@ from layoutdsl.api.evidence import (
     subjects,
     write_files,
 )
-from layoutdsl.api.files import pack_file, unpack_file
+from layoutdsl.api.files import MEM, pack_file, unpack_file
 from layoutdsl.api.formulas import cost, formula
 from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
 from layoutdsl.api.generating import (
@@ -61,6 +61,7 @@ from layoutdsl.source import LayoutError
 
 __all__ = [
     "LANGUAGE",
+    "MEM",
     "CompileTarget",
     "Compiled",
     "Generated",

@@ -30,6 +30,9 @@ from layoutdsl.pieces.work import Progress, run
 USUAL = 16 << 20
 """Bytes that a piece takes, where more are allowed but not needed: more is no faster."""
 
+KEPT = (OSError, MemoryError, KeyboardInterrupt)
+"""After these failures the next run can go on; after others the work itself is wrong."""
+
 Tell = Callable[[str], None]
 
 
@@ -180,7 +183,7 @@ def unpack_file(
         if buffer.shape not in (box, (prod(box),)):
             raise UnreadableError(f"it has the shape {buffer.shape}, not {box}")
         if buffer.fortran:
-            raise UnreadableError("its slots do not lie in their order: it is in Fortran order")
+            raise UnreadableError("it is in Fortran order, so its slots do not lie in their order")
 
         def moving(handle: int, data: int) -> Moving:
             tensor = Stored(target, handle, data, buffer.dtype, shape)
@@ -265,7 +268,7 @@ def _run(
                 if _identity(what.source.handle) != before:
                     raise UnreadableError("it has changed while it was read")
             except BaseException as failure:
-                if not output.done or isinstance(failure, ValueError | TypeError):
+                if not (output.done and isinstance(failure, KEPT)):
                     output.discard()
                 raise
             output.finish()
