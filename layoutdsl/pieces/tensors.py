@@ -27,7 +27,7 @@ from layoutdsl.pieces.moves import Code, Look, Moving, Number, Packing, Unpackin
 from layoutdsl.pieces.output import Output
 from layoutdsl.pieces.work import Progress, run
 
-USUAL = 16 << 20
+USUAL = 8 << 20
 """Bytes that a piece takes, where more are allowed but not needed: more is no faster."""
 
 KEPT = (OSError, MemoryError, KeyboardInterrupt)
@@ -238,7 +238,7 @@ def _run(
     head = b"" if what.raw else header(what.source.dtype, what.result)
     size = len(head) + prod(what.result) * what.source.dtype.itemsize
     most = limits.memory // limits.jobs
-    pieces, room = _cut(code.layout, what.shape, limits, moving(-1, 0).cost)
+    pieces, room = _cut(code.layout, what.shape, limits, moving(-1, 0).cost, watchers.tell)
     before = _identity(what.source.handle)
     work = {
         **about,
@@ -277,7 +277,9 @@ def _run(
     return Done(what.source.shape, what.result, what.source.dtype, pieces.count, found)
 
 
-def _cut(layout: Layout, shape: tuple[int, ...], limits: Limits, cost: Cost) -> tuple[Pieces, int]:
+def _cut(
+    layout: Layout, shape: tuple[int, ...], limits: Limits, cost: Cost, tell: Tell
+) -> tuple[Pieces, int]:
     """The pieces, and the bytes that each may take."""
     most = limits.memory // limits.jobs
     usual = min(most, USUAL)
@@ -287,7 +289,11 @@ def _cut(layout: Layout, shape: tuple[int, ...], limits: Limits, cost: Cost) -> 
         needed = smallest.needed
         if needed > most:
             raise TooLittleError(layout, limits, smallest) from None
-    return cut(layout, shape, needed, cost), needed
+        reason = smallest.reason
+    pieces = cut(layout, shape, needed, cost)
+    if pieces.count == 1:
+        tell(f"`{layout.name}` is one piece: {reason}")
+    return pieces, needed
 
 
 def _identity(handle: int) -> list[int]:

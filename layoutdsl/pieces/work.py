@@ -78,6 +78,7 @@ def run(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress: Pro
                 thread.join()
         if shared.done != output.done and len(shared.done) < pieces.count:
             output.note(shared.done)
+    progress(len(shared.done), pieces.count, shared.written)
     if shared.failure is not None:
         raise shared.failure
 
