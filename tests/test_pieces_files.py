@@ -159,6 +159,7 @@ def test_the_header_is_that_of_numpy() -> None:
 def test_boxes_in_files(short: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs one by one, through a map, and both, against slices of numpy."""
     monkeypatch.setattr(files, "SHORT", short)
+    monkeypatch.setattr(files, "WINDOW", 200)
     draw = Random(2)
     for _ in range(200):
         shape = tuple(draw.randint(1, 9) for _ in range(draw.randint(1, 4)))

@@ -28,6 +28,9 @@ Array = NDArray[Any]
 SHORT = 4096
 """Bytes of a run below which a map is faster than a call of the system for each."""
 
+WINDOW = 1 << 20
+"""Bytes of a file that are mapped at once."""
+
 
 class UnreadableError(ValueError):
     """The input is not what it has to be; says why."""
@@ -67,7 +70,8 @@ class Stored:
             OSError: it cannot be read.
         """
         if self._is_scattered(buffer):
-            np.copyto(buffer, self._mapped(starts, buffer.shape, mmap.ACCESS_READ))
+            for band, part in self._bands(starts, buffer):
+                np.copyto(part, self._mapped(band, part.shape, mmap.ACCESS_READ))
             return
         with named(self.place):
             for run, at in self._pairs(starts, buffer):
@@ -85,7 +89,8 @@ class Stored:
             OSError: it cannot be written.
         """
         if self._is_scattered(buffer):
-            np.copyto(self._mapped(starts, buffer.shape, mmap.ACCESS_WRITE), buffer)
+            for band, part in self._bands(starts, buffer):
+                np.copyto(self._mapped(band, part.shape, mmap.ACCESS_WRITE), part)
             return
         with named(self.place):
             for run, at in self._pairs(starts, buffer):
@@ -108,19 +113,37 @@ class Stored:
         for number, place in enumerate(_places(self.shape, starts, buffer.shape)):
             yield memory[number * run : (number + 1) * run], self.data + place * width
 
-    def _mapped(self, starts: tuple[int, ...], extents: tuple[int, ...], access: int) -> Array:
-        """A box as a view of a map of the part of the file that it lies in."""
+    def _bands(
+        self, starts: tuple[int, ...], buffer: Array
+    ) -> Iterator[tuple[tuple[int, ...], Array]]:
+        """Cut a box until the part of the file that each lies in is small: it is memory too."""
+        first, past = self._window(starts, buffer.shape)
+        wide = next((axis for axis, extent in enumerate(buffer.shape) if extent > 1), None)
+        if past - first <= WINDOW or wide is None:
+            yield starts, buffer
+            return
+        half, every = buffer.shape[wide] // 2, (slice(None),) * wide
+        later = (*starts[:wide], starts[wide] + half, *starts[wide + 1 :])
+        yield from self._bands(starts, buffer[(*every, slice(half))])
+        yield from self._bands(later, buffer[(*every, slice(half, None))])
+
+    def _window(self, starts: tuple[int, ...], extents: tuple[int, ...]) -> tuple[int, int]:
+        """The first byte of a box, and the one after its last."""
         width, strides = self.dtype.itemsize, _strides(self.shape)
         first = self.data + width * sum(s * t for s, t in zip(starts, strides, strict=True))
         ends = zip(extents, strides, strict=True)
-        past = first + width * (sum((e - 1) * t for e, t in ends) + 1)
+        return first, first + width * (sum((e - 1) * t for e, t in ends) + 1)
+
+    def _mapped(self, starts: tuple[int, ...], extents: tuple[int, ...], access: int) -> Array:
+        """A box as a view of a map of the part of the file that it lies in."""
+        first, past = self._window(starts, extents)
         if os.fstat(self.handle).st_size < past:
             raise UnreadableError("it was cut short while it was read")
         page = first - first % mmap.ALLOCATIONGRANULARITY
         with named(self.place):
             part = mmap.mmap(self.handle, past - page, access=access, offset=page)
         items = np.frombuffer(part, np.uint8)[first - page :].view(self.dtype)
-        steps = tuple(width * each for each in strides)
+        steps = tuple(self.dtype.itemsize * each for each in _strides(self.shape))
         return np.lib.stride_tricks.as_strided(items, extents, steps)
 
 

@@ -5,6 +5,7 @@ A job has one stretch of memory, an arena, that all its pieces go through.
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
@@ -59,13 +60,14 @@ class Arena:
     """Memory of one job."""
 
     def __init__(self, size: int) -> None:
-        self._memory = np.empty(size + ALIGNED, np.uint8)
-        self._first = -self._memory.ctypes.data % ALIGNED
-        self._next = self._first
+        # Not from the heap, which may keep what was given back to it.
+        own = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._memory = np.frombuffer(own, np.uint8)
+        self._next = 0
 
     def clear(self) -> None:
         """Let go of all arrays."""
-        self._next = self._first
+        self._next = 0
 
     def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
         """Return an array of the memory; what it holds is left over from others."""
