@@ -6,14 +6,15 @@ A library is made for one layout and one element width when it is first needed, 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from types import ModuleType
-from typing import Any
 
 from layoutdsl.codegen.native.cache import built_apart, cached
+from layoutdsl.codegen.native.calls import Function, entry_text, function
 from layoutdsl.codegen.native.compilers import (
     Compiler,
     CompilerError,
@@ -21,8 +22,8 @@ from layoutdsl.codegen.native.compilers import (
     compiler,
     vector_bytes,
 )
-from layoutdsl.codegen.native.module import NativeModule
-from layoutdsl.codegen.native.program import EmittedProgram, generate_c, sides, stem_of
+from layoutdsl.codegen.native.module import Kernels, NativeModule
+from layoutdsl.codegen.native.program import EmittedProgram, generate_c, sides
 from layoutdsl.codegen.native.sides import Apart
 from layoutdsl.model import Layout
 
@@ -63,16 +64,17 @@ def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) 
     found = sides(layout)
     fallback = found.reason if isinstance(found, Apart) else None
 
-    def emit(width: int) -> EmittedProgram:
+    def emit(verb: str, width: int) -> EmittedProgram:
         return generate_c(
             layout,
             source=plain.SOURCE,
             certificate=plain.CERTIFICATE,
             widths=(width,),
+            verbs=(verb,),
             vector=vector_bytes() if vector is None else vector,
         )
 
-    return NativeModule(layout, plain, kernels(emit), stem_of(layout.name), fallback)
+    return NativeModule(layout, plain, kernels(emit), fallback)
 
 
 def module_in_any_case(layout: Layout, plain: ModuleType) -> NativeModule:
@@ -81,47 +83,35 @@ def module_in_any_case(layout: Layout, plain: ModuleType) -> NativeModule:
     if reason is None:
         return native_module(layout, plain)
 
-    def refuse(_: int) -> tuple[Any, Any]:
+    def refuse(*_: object) -> Function:
         raise CompilerError(reason)
 
-    return NativeModule(layout, plain, refuse, stem_of(layout.name), None)
+    return NativeModule(layout, plain, refuse, None)
 
 
-def kernels(emit: Callable[[int], EmittedProgram]) -> Callable[[int], tuple[Any, Any]]:
-    """Return what gives a cffi handle and a library for an element width, compiled once."""
-    known: dict[int, tuple[Any, Any]] = {}
+def kernels(emit: Callable[[str, int], EmittedProgram]) -> Kernels:
+    """Return what gives the function for a verb and an element width, compiled once."""
+    known: dict[tuple[str, int], Function] = {}
     lock = Lock()
 
-    def of(width: int) -> tuple[Any, Any]:
+    def of(verb: str, width: int) -> Function:
         with lock:
-            if width not in known:
-                known[width] = _opened(emit(width))
-            return known[width]
+            if (verb, width) not in known:
+                known[verb, width] = _opened(emit(verb, width))
+            return known[verb, width]
 
     return of
 
 
-def _opened(program: EmittedProgram) -> tuple[Any, Any]:
-    import cffi
-
-    ffi = cffi.FFI()
-    ffi.cdef("\n".join(_declarations(program)))
+def _opened(program: EmittedProgram) -> Function:
+    (name,) = program.functions
+    with suppress(OSError):  # damaged on the disk, perhaps
+        return function(library(program), name)
+    made = built_apart(lambda place: _compiled(_some_compiler(), program, place))
     try:
-        return ffi, ffi.dlopen(str(library(program)))
-    except OSError:  # damaged on the disk, perhaps
-        made = built_apart(lambda place: _compiled(_some_compiler(), program, place))
-    try:
-        return ffi, ffi.dlopen(str(made))
+        return function(made, name)
     except OSError as error:
         raise CompilerError(f"the compiled library cannot be loaded: {error}") from None
-
-
-def _declarations(program: EmittedProgram) -> list[str]:
-    lines = list[str]()
-    for name in program.functions:
-        lines.append(f"int64_t {name}_units(const int64_t *);")
-        lines.append(f"int {name}_job(const void *, void *, const int64_t *);")
-    return lines
 
 
 def library(program: EmittedProgram) -> Path:
@@ -131,8 +121,14 @@ def library(program: EmittedProgram) -> Path:
         CompilerError: there is no compiler, or it failed.
     """
     which = _some_compiler()
-    key = "\n".join([which.identity, *OPTIONS, program.text])
+    key = "\n".join([which.identity, *OPTIONS, _text(program)])
     return cached(key, lambda place: _compiled(which, program, place))
+
+
+def _text(program: EmittedProgram) -> str:
+    """The program with what Python calls."""
+    lines = [line for name in program.functions for line in entry_text(name)]
+    return "\n".join([program.text, *lines, ""])
 
 
 def _some_compiler() -> Compiler:
@@ -145,7 +141,7 @@ def _some_compiler() -> Compiler:
 def _compiled(which: Compiler, program: EmittedProgram, place: Path) -> None:
     with TemporaryDirectory(prefix="layoutdsl-") as directory:
         source = Path(directory) / f"{program.stem}.c"
-        source.write_text(program.text, encoding="utf-8")
+        source.write_text(_text(program), encoding="utf-8")
         try:
             build(which, source, place, OPTIONS)
         except CompilerError:
