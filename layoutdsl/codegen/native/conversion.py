@@ -53,7 +53,10 @@ class Conversion:
         self._kernels = None
         if isinstance(found, Chains):
             both = found
-            self._kernels = kernels(lambda _, width: self._program(both, width))
+            meaning = f"{source.layout!r} {target.layout!r} {vector_bytes()}"
+            self._kernels = kernels(
+                self._name, meaning, lambda _, width: self._program(both, width)
+            )
 
     def _program(self, found: Chains, width: int) -> EmittedProgram:
         words, vector = Spelling(self._source.layout), vector_bytes()

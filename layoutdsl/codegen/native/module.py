@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable
 from math import prod
 from types import ModuleType
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from numpy import ndarray
@@ -34,6 +33,9 @@ from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
 Kernels = Callable[[str, int], Function]
 """From a verb and the bytes of an element to what is compiled for them."""
 
+Say = Callable[[str], None]
+"""Is told why numpy serves in place of compiled code."""
+
 MOST_REMEMBERED = 256
 ALONE = 1
 
@@ -51,27 +53,32 @@ class NativeModule:
     Attributes:
         SOURCE: the layout as it was written.
         CERTIFICATE: the hash of its proofs.
-        FALLBACK: why elements are moved one by one, where they are.
         target: ``native``.
         layout: what is packed.
     """
 
     target = "native"
 
-    def __init__(
-        self, layout: Layout, plain: ModuleType, kernels: Kernels, fallback: str | None
-    ) -> None:
+    def __init__(self, layout: Layout, plain: ModuleType, kernels: Kernels, say: Say) -> None:
         self.__name__ = plain.__name__
         self.__doc__ = plain.__doc__
         self.SOURCE: str = plain.SOURCE
         self.CERTIFICATE: str = plain.CERTIFICATE
-        self.FALLBACK = fallback
-        self.layout, self._plain, self._kernels = layout, plain, kernels
+        self.layout, self._plain, self._kernels, self._say = layout, plain, kernels, say
         self._failed = False
         self._packs: dict[Hashable, Ready] = {}
         self._unpacks: dict[Hashable, Ready] = {}
         self.physical_shape: Callable[..., tuple[int, ...]] = plain.physical_shape
         self.offset: Callable[..., int] = plain.offset
+
+    @property
+    def FALLBACK(self) -> str | None:  # noqa: N802  (as in a numpy module)
+        """Why elements are moved one by one; ``None`` where they are not."""
+        from layoutdsl.codegen.native.program import sides
+        from layoutdsl.codegen.native.sides import Apart
+
+        found = sides(self.layout)
+        return found.reason if isinstance(found, Apart) else None
 
     def __repr__(self) -> str:
         return f"<native module of layout {self.layout.name}>"
@@ -227,7 +234,7 @@ class NativeModule:
             return self._kernels(verb, dtype.itemsize)
         except CompilerError as error:
             self._failed = True
-            warn(f"numpy serves in place of compiled code: {error}", RuntimeWarning, stacklevel=5)
+            self._say(str(error))
             return None
 
     def within_words(self, extents: tuple[int, ...], width: int) -> bool:
@@ -236,7 +243,7 @@ class NativeModule:
         Raises:
             ValueError: the layout leaves its buffer at these extents.
         """
-        if self.FALLBACK is not None and hasattr(self._plain, "_pieces"):
+        if hasattr(self._plain, "_pieces"):  # it moves element by element
             self._plain._pieces(extents)
         sizes = (prod(extents), prod(self._plain._box(extents)))
         return bool(max(sizes) * width < 2**62)
