@@ -143,7 +143,7 @@ def test_no_room_anywhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(28, "No space left on device")
 
     place.write_text("in the way")
-    monkeypatch.setattr(cache, "_folder_of_this_process", full)
+    monkeypatch.setattr(cache, "_folder_of", full)
     module = fresh()
     with pytest.warns(RuntimeWarning, match="No space left on device"):
         assert works(module)
@@ -170,6 +170,31 @@ def test_two_processes_at_once(place: Path) -> None:
         _, words = each.communicate(timeout=120)
         assert each.returncode == 0, words.decode()
     assert sorted(each.suffix for each in place.iterdir()) == [".so", ".text"]
+
+
+FORK = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from test_native_building import fresh, works
+from layoutdsl.codegen.native import cache
+assert works(fresh())
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+os.waitpid(child, 0)
+assert Path(cache._folder_of(os.getpid())).is_dir()
+print(cache._folder_of(os.getpid()))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_leaves_what_is_its_parents(place: Path) -> None:
+    place.write_text("in the way")
+    program = FORK.format(tests=str(Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert not Path(done.stdout.decode().strip()).exists()
 
 
 VERSION = 'case " $* " in *" --version "*) echo test; exit 0;; esac\n'

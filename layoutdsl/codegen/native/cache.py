@@ -46,7 +46,7 @@ def cached(key: str, build: Callable[[Path], None]) -> Path:
 
 def built_apart(build: Callable[[Path], None]) -> Path:
     """Return a library that is built for this process alone."""
-    made = Path(_folder_of_this_process()) / f"{secrets.token_hex(16)}.so"
+    made = Path(_folder_of(os.getpid())) / f"{secrets.token_hex(16)}.so"
     build(made)
     return made
 
@@ -71,7 +71,7 @@ def folder() -> Path:
     try:
         return (Path(shared) if shared else Path.home() / ".cache") / "layoutdsl"
     except RuntimeError:  # nobody knows whose home
-        return Path(_folder_of_this_process())
+        return Path(_folder_of(os.getpid()))
 
 
 def _place(key: str, ending: str) -> Path:
@@ -111,7 +111,13 @@ def _put(place: Path, content: bytes) -> bool:
 
 
 @cache
-def _folder_of_this_process() -> str:
+def _folder_of(process: int) -> str:
+    """A folder that goes when this process does; one that forks leaves it to its parent."""
     name = tempfile.mkdtemp(prefix="layoutdsl-")
-    atexit.register(rmtree, name, ignore_errors=True)
+    atexit.register(_removed, name, process)
     return name
+
+
+def _removed(name: str, process: int) -> None:
+    if os.getpid() == process:
+        rmtree(name, ignore_errors=True)
