@@ -89,6 +89,6 @@ def test_what_was_proved_before_is_not_proved_again(
     first, again = (imported(SHELL, run, tmp_path) for _ in range(2))
     assert first == ["lark", "numpy", "sympy"]  # z3 runs in a process of its own
     assert again == ["lark", "numpy"]
-    (text,) = (tmp_path / "kept").glob("*.text")
-    text.write_bytes(text.read_bytes()[:-1] + b"?")
+    for text in (tmp_path / "kept").glob("*.text"):
+        text.write_bytes(text.read_bytes()[:-1] + b"?")
     assert imported(SHELL, run, tmp_path) == first, "damaged, so it is proved anew"
