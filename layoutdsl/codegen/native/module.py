@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy import ndarray
+from numpy import empty, ndarray
 
 from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.calls import (
@@ -100,8 +100,10 @@ class NativeModule:
         try:
             key = (src.shape, src.dtype, fill if fill is DEFAULT else (type(fill), fill))
             found = self._packs[key]
-            move, memory, chars, job, box, dtype, _ = found
-            into = fresh(found) if out is None else out
+            move, memory, chars, job, box, dtype, lead = found
+            into = out
+            if into is None:
+                into = empty(box, dtype) if lead is None else fresh(found)
             if (
                 threads is ALONE
                 and type(src) is type(into) is ndarray
@@ -129,7 +131,7 @@ class NativeModule:
         try:
             found = self._unpacks[src.shape, src.dtype, shape]
             move, memory, chars, job, extents, dtype, _ = found
-            into = np.empty(extents, dtype) if out is None else out
+            into = empty(extents, dtype) if out is None else out
             if (
                 threads is ALONE
                 and type(src) is type(into) is ndarray
