@@ -2,8 +2,8 @@
 
    Buffers have exactly the bytes that they need, at each alignment in turn, so that sanitizers see
    one byte too many. The first argument plants a fault, which must not go unseen:
-   read, write: a buffer lacks its last byte; value: an element is another; shape: one that no
-   memory holds. */
+   read, write: a buffer lacks its last byte; value, padding: a byte is another; shape: one that
+   no memory holds. */
 @INCLUDE@
 #include <stdint.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ static int one(int number, const int64_t *shape, size_t shift, char plant)
     char *a = malloc(read + shift - (plant == 'r')), *b = malloc(written + shift - (plant == 'w'));
     char *src = a + shift, *dst = b + shift, *taken = calloc((size_t)to.size(shape), 1);
     const unsigned char fill[8] = {FILL, FILL + 1, FILL + 2, FILL + 3, FILL, FILL, FILL, FILL};
-    int64_t index[RANK], huge[RANK], all = moves[number].units(shape);
+    int64_t index[RANK] = {0}, huge[RANK], all = moves[number].units(shape);
     int found = 0;
     for (size_t k = 0; k < read - (plant == 'r'); k++) src[k] = (char)(k * 2654435761u % 251);
     memset(dst, POISON, written - (plant == 'w'));
@@ -76,7 +76,8 @@ static int one(int number, const int64_t *shape, size_t shift, char plant)
     }
     if (moves[number].part(src, dst, shape, fill, all / 2, all)) return 1;
     if (moves[number].part(src, dst, shape, fill, 0, all / 2)) return 1;
-    if (plant == 'v') dst[written - 1 - (size_t)POISON % width] ^= 1;
+    if (plant == 'v') dst[(size_t)to.offset(shape, index) * width] ^= 1;
+    if (plant == 'p') dst[written - 1] ^= 1;
     for (int64_t k = 0; k < tensor_size(shape); k++) {
         int64_t rest = k;
         for (int j = RANK - 1; j >= 0; j--) index[j] = rest % shape[j], rest /= shape[j];

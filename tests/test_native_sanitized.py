@@ -198,6 +198,7 @@ PLANTS = {
     "write": "heap-buffer-overflow",
     "shape": "signed integer overflow",
     "value": "fault 2 at shape number 0",
+    "padding": "fault 3 at shape number 0",
 }
 
 
