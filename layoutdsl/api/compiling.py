@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
-from warnings import warn
 
 from layoutdsl.api.generating import generate
 from layoutdsl.model import Layout
@@ -25,10 +24,11 @@ def compile(  # noqa: A001  the verb of `re.compile`
 ) -> Compiled:
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
-    Proved, generated and validated once per layout. With ``auto`` and ``native`` the moves are
-    compiled C, kept on the disk, where there is a C compiler and the package `cffi`; elsewhere the
-    numpy code serves, which is said once to those who asked for ``native``. What was validated by
-    proof is the numpy code; the compiled code is held against the meaning by tests.
+    Proved, generated and validated once per layout; what was is kept on the disk, for as long as
+    this program stays as it is. With ``auto`` and ``native`` the moves are compiled C, kept as
+    well, where there is a C compiler and the package `cffi`; elsewhere the numpy code serves, which
+    is said once to those who asked for ``native``. What was validated by proof is the numpy code;
+    the compiled code is held against the meaning by tests.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
@@ -51,17 +51,29 @@ def compile(  # noqa: A001  the verb of `re.compile`
 
 @cache
 def _plain(layout: Layout, validate: bool) -> ModuleType:
-    return generate(layout, validate=validate).load()
+    """The numpy module: what this very program proved of this very layout before is kept."""
+    from layoutdsl.codegen import EmittedModule, load
+    from layoutdsl.codegen.native.cache import keep_text, kept_text
+    from layoutdsl.resources import fingerprint
+
+    key = f"{fingerprint()} numpy {validate} {layout!r}"
+    text = kept_text(key)
+    if text is not None:
+        return load(EmittedModule(layout.name, text, None))
+    made = generate(layout, validate=validate)
+    if made.checked.status == "proved":  # the undecided may be decided with more time
+        keep_text(key, made.text)
+    return made.load()
 
 
 def _native(layout: Layout, plain: ModuleType, target: CompileTarget) -> Compiled:
     from layoutdsl.codegen.native.loader import native_module, why_not
 
+    tell = _say_once if target == "native" else _keep_quiet
     reason = why_not()
     if reason is None:
-        return native_module(layout, plain)
-    if target == "native":
-        _say_once(reason)
+        return native_module(layout, plain, tell=tell)
+    tell(reason)
     return plain
 
 
@@ -89,4 +101,10 @@ def compile_conversion(source: Layout, target: Layout) -> Conversion:
 
 @cache
 def _say_once(reason: str) -> None:
-    warn(f"numpy serves in place of compiled code: {reason}", RuntimeWarning, stacklevel=4)
+    from layoutdsl.codegen.native.loader import say
+
+    say(reason)
+
+
+def _keep_quiet(_: str) -> None:
+    """Who asked for what there is, is not told what there is not."""

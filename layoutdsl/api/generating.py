@@ -140,7 +140,7 @@ def generate_c(
         RefusedError: the layout is refuted.
         ValueError: the layout has open parameters, or a width is none of the four.
     """
-    from layoutdsl.codegen.native.program import WIDTHS
+    from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.codegen.native.program import generate_c as emitted
 
     checked = prove(layout).checked[0]

@@ -6,7 +6,8 @@
 
 The offset that an emitted module computes is the printed formula. This room never knows how a
 layout was written or proved, nor who reads its texts: `validate` does, and knows only the text. So
-whoever changes what is emitted, changes what `validate` has to understand.
+whoever changes what is emitted, changes what `validate` has to understand. Only what generates
+imports sympy: a module that was kept is loaded without.
 """
 
 from __future__ import annotations
@@ -17,9 +18,6 @@ from types import ModuleType
 from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
 from layoutdsl.codegen.files import write_whole
 from layoutdsl.codegen.moves import Fallback, Plan
-from layoutdsl.codegen.numpy_text import module_text, stamped
-from layoutdsl.codegen.plan import plan
-from layoutdsl.formula import formula
 from layoutdsl.model import Layout
 
 __all__ = [
@@ -29,7 +27,6 @@ __all__ = [
     "UnsafeText",
     "generate_numpy",
     "load",
-    "plan",
     "stamp",
     "write_whole",
 ]
@@ -64,6 +61,10 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
         ValueError: a parameter has no value, or the layout's name cannot name a module.
         UnsafeText: a fault of the generator; nothing is handed out.
     """
+    from layoutdsl.codegen.numpy_text import module_text
+    from layoutdsl.codegen.plan import plan
+    from layoutdsl.formula import formula
+
     planned = plan(layout)
     text = module_text(formula(layout), planned, source=source, certificate=certificate)
     refuse_unsafe(text)
@@ -73,6 +74,8 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
 
 def stamp(emitted: EmittedModule, validation: str) -> EmittedModule:
     """Return the module with the hash of its validation in place of ``VALIDATED = False``."""
+    from layoutdsl.codegen.numpy_text import stamped
+
     return replace(emitted, text=stamped(emitted.text, validation))
 
 

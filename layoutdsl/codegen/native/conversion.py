@@ -6,16 +6,19 @@ have no common digits, or nothing can be compiled, the tensor is unpacked and pa
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from layoutdsl.codegen.moves import Fallback
+from layoutdsl.codegen.native import WIDTHS
+from layoutdsl.codegen.native.calls import Array, Ready, checked_threads, moved, ready
 from layoutdsl.codegen.native.chains import Chains, chains
 from layoutdsl.codegen.native.compilers import CompilerError, vector_bytes
 from layoutdsl.codegen.native.kernel_text import kernel_functions
 from layoutdsl.codegen.native.loader import kernels
-from layoutdsl.codegen.native.module import Array, NativeModule, run_job
+from layoutdsl.codegen.native.module import DEFAULT, NativeModule
 from layoutdsl.codegen.native.program import (
     EmittedProgram,
     prelude,
@@ -50,7 +53,10 @@ class Conversion:
         self._kernels = None
         if isinstance(found, Chains):
             both = found
-            self._kernels = kernels(lambda width: self._program(both, width))
+            meaning = f"{source.layout!r} {target.layout!r} {vector_bytes()}"
+            self._kernels = kernels(
+                self._name, meaning, lambda _, width: self._program(both, width)
+            )
 
     def _program(self, found: Chains, width: int) -> EmittedProgram:
         words, vector = Spelling(self._source.layout), vector_bytes()
@@ -79,51 +85,33 @@ class Conversion:
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
-        ready = self._ready(src, shape, out, fill)
-        if ready is None:
-            given = {} if fill is None else {"fill": fill}
-            tensor = self._source.unpack(src, shape, threads=threads)
-            return self._target.pack(tensor, out, threads=threads, **given)
-        job, units, ffi, function, buffer = ready
-        read, write = ffi.from_buffer(src), ffi.from_buffer(buffer, require_writable=True)
-        if read < write + len(write) and write < read + len(read):
-            raise ValueError("`out` overlaps `src`")
-        run_job(function, read, write, job, units, threads, ffi)
-        return buffer
+        workers, given = checked_threads(threads), DEFAULT if fill is None else fill
+        prepared = self._ready(src, shape, given)
+        found = None if prepared is None else moved(prepared, src, out, workers)
+        if found is not None:
+            return found
+        tensor = self._source.unpack(src, shape, threads=threads)
+        return self._target.pack(tensor, out, given, threads)
 
-    def _ready(
-        self, src: Array, shape: tuple[int, ...], out: Array | None, fill: Any
-    ) -> tuple[Any, int, Any, Any, Array] | None:
+    def _ready(self, src: object, shape: tuple[int, ...], fill: Any) -> Ready | None:
         """What a direct move needs; ``None`` where the modules have to do it, or to refuse it."""
-        if self._kernels is None or type(src) is not np.ndarray or not src.flags.c_contiguous:
+        if (
+            self._kernels is None
+            or not isinstance(src, np.ndarray)
+            or src.dtype.kind not in "biufc"
+        ):
             return None
-        box = self._target.physical_shape(shape)
-        if src.shape != self._source.physical_shape(shape) or src.dtype.kind not in "biufc":
+        before, box = self._source.physical_shape(shape), self._target.physical_shape(shape)
+        if src.shape != before or src.dtype.itemsize not in WIDTHS or 0 in shape:
             return None
-        if out is not None and not _takes(out, src, box):
-            return None
-        job = self._target.job(shape, src.dtype, fill)
-        if job is None:
+        padding = self._target.padding(shape, src.dtype, fill)
+        if padding is None or not self._target.within_words(shape, src.dtype.itemsize):
             return None
         try:
-            ffi, library = self._kernels(src.dtype.itemsize)
+            called = self._kernels("convert", src.dtype.itemsize)
         except CompilerError:
             return None  # which the modules say, when they fail in the same way
-        name = f"{stem_of(self._name)}_convert_{8 * src.dtype.itemsize}"
-        buffer = np.empty(box, src.dtype) if out is None else out
-        if out is None:
-            self._target.lead(buffer, shape, fill)
-        cells = ffi.new("int64_t[]", [0, 0, job, *shape])
-        units = getattr(library, f"{name}_units")(cells + 3)
-        cells[1] = units
-        return cells, units, ffi, getattr(library, f"{name}_job"), buffer
-
-
-def _takes(out: object, src: Array, box: tuple[int, ...]) -> bool:
-    if type(out) is not np.ndarray:
-        return False
-    fits = out.shape == box and out.dtype == src.dtype
-    return fits and bool(out.flags.c_contiguous) and bool(out.flags.writeable)
+        return ready(called, shape, (prod(before), prod(box)), box, src.dtype, *padding)
 
 
 def conversion_chains(source: Layout, target: Layout) -> Chains | Apart:

@@ -33,8 +33,11 @@
 #define STREAM_BYTES ((int64_t)16 << 20)
 #endif
 
-/* 16 bytes. Without vector extensions a tile is moved element by element. */
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+/* 16 bytes. Without vector extensions, or with LAYOUT_PLAIN, a tile is moved element by element. */
+#if defined(LAYOUT_PLAIN)
+#define VECTORS 0
+typedef struct { uint8_t byte[16]; } v16;
+#elif defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define VECTORS 1
 typedef uint8_t v16 __attribute__((vector_size(16)));
 #define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 
 from layoutdsl.codegen.moves import Fallback, Plan
+from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.chains import Chains, chains
 from layoutdsl.codegen.native.header_text import header_text
 from layoutdsl.codegen.native.kernel_text import kernel_functions
@@ -23,8 +24,7 @@ from layoutdsl.expr import Constant, Expr, Extent, text
 from layoutdsl.formula import size_expr
 from layoutdsl.model import Layout
 
-WIDTHS = (1, 2, 4, 8)
-"""Bytes of the elements that a kernel is made for."""
+VERBS = ("pack", "unpack")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class EmittedProgram:
     text: str
     header: str
     fallback: str | None
-    verbs: tuple[str, ...] = ("pack", "unpack")
+    verbs: tuple[str, ...] = VERBS
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -71,6 +71,7 @@ def generate_c(
     source: str,
     certificate: str | None,
     widths: Sequence[int] = WIDTHS,
+    verbs: Sequence[str] = VERBS,
     vector: int = 16,
 ) -> EmittedProgram:
     """Return C that packs and unpacks a layout.
@@ -80,6 +81,7 @@ def generate_c(
         source: the text in which the layout was written; it is quoted.
         certificate: the hash of its proofs; ``None`` makes the text say "unproved".
         widths: bytes of an element, of 1, 2, 4 and 8.
+        verbs: what there are functions for.
         vector: bytes of the widest vector, 16, 32 or 64; it pays where the processor has such.
 
     Raises:
@@ -94,7 +96,7 @@ def generate_c(
     stem, words = stem_of(layout.name), Spelling(layout)
     body = list[str]()
     for width in widths:
-        for verb in ("pack", "unpack"):
+        for verb in verbs:
             name = f"{stem}_{verb}_{8 * width}"
             body += ["", f"/* {name} */"]
             ends = (None, layout) if verb == "pack" else (layout, None)
@@ -111,7 +113,9 @@ def generate_c(
     head += [f"   Element by element: {_plain(note)}."] if note else []
     lines = [*head, " */", "", prelude(vector), *_size(stem, layout, words), *body]
     header = header_text(stem, layout, widths, certificate)
-    return EmittedProgram(layout.name, tuple(widths), "\n".join(lines) + "\n", header, note)
+    return EmittedProgram(
+        layout.name, tuple(widths), "\n".join(lines) + "\n", header, note, tuple(verbs)
+    )
 
 
 def sides(layout: Layout) -> tuple[Chains, Chains] | Apart:
@@ -153,7 +157,7 @@ def _plain(line: str) -> str:
 
 
 def whole_functions(name: str, verb: str) -> list[str]:
-    """Return the functions that do all parts at once, and one part by one pointer."""
+    """Return the function that does all parts at once."""
     fill = "" if verb == "unpack" else ", const void *fill"
     given = "0" if verb == "unpack" else "fill"
     return [
@@ -161,12 +165,6 @@ def whole_functions(name: str, verb: str) -> list[str]:
         f"int {name}(const void *restrict src, void *restrict dst, const int64_t *shape{fill})",
         "{",
         f"    return {name}_part(src, dst, shape, {given}, 0, {name}_units(shape));",
-        "}",
-        "",
-        "/* The arguments of a part in one piece: first, past, fill, and the shape. */",
-        f"int {name}_job(const void *restrict src, void *restrict dst, const int64_t *job)",
-        "{",
-        f"    return {name}_part(src, dst, job + 3, job + 2, job[0], job[1]);",
         "}",
     ]
 
