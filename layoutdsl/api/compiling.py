@@ -7,11 +7,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 from warnings import warn
 
-from layoutdsl.api.generating import generate
+from layoutdsl.api.generating import UnvalidatedError, digits_of, generate
 from layoutdsl.model import Layout
 
 if TYPE_CHECKING:
-    from layoutdsl.codegen.native.conversion import Conversion
     from layoutdsl.codegen.native.module import NativeModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
@@ -27,8 +26,9 @@ def compile(  # noqa: A001  the verb of `re.compile`
 
     Proved, generated and validated once per layout. With ``auto`` and ``native`` the moves are
     compiled C, kept on the disk, where there is a C compiler and the package `cffi`; elsewhere the
-    numpy code serves, which is said once to those who asked for ``native``. What was validated by
-    proof is the numpy code; the compiled code is held against the meaning by tests.
+    numpy code serves, which is said once to those who asked for ``native``. Of the numpy code all
+    that it does was proved; of the compiled code that the digits which it moves by are the
+    layout's, and the rest is held against the meaning by tests.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
@@ -46,7 +46,7 @@ def compile(  # noqa: A001  the verb of `re.compile`
     if target not in ("auto", "native", "numpy"):
         raise ValueError(f"there is no target `{target}`; known are auto, native, numpy")
     plain = _plain(layout, validate)
-    return plain if target == "numpy" else _native(layout, plain, target)
+    return plain if target == "numpy" else _native(layout, plain, target, validate)
 
 
 @cache
@@ -54,37 +54,28 @@ def _plain(layout: Layout, validate: bool) -> ModuleType:
     return generate(layout, validate=validate).load()
 
 
-def _native(layout: Layout, plain: ModuleType, target: CompileTarget) -> Compiled:
-    from layoutdsl.codegen.native.loader import native_module, why_not
+def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Compiled:
+    if not can_compile(target):
+        return plain
+    from layoutdsl.codegen.native.loader import native_module
+
+    try:
+        digits = digits_of(layout) if validate else None
+    except UnvalidatedError:
+        if target == "native":
+            raise
+        return plain
+    return native_module(layout, plain, digits=digits)
+
+
+def can_compile(target: CompileTarget) -> bool:
+    """Return whether C can be compiled here; that it cannot is told those who asked for it."""
+    from layoutdsl.codegen.native.loader import why_not
 
     reason = why_not()
-    if reason is None:
-        return native_module(layout, plain)
-    if target == "native":
+    if reason is not None and target == "native":
         _say_once(reason)
-    return plain
-
-
-@cache
-def compile_conversion(source: Layout, target: Layout) -> Conversion:
-    """Return what `convert`s buffers of one layout into those of another, without the tensor.
-
-    >>> both = compile_conversion(library("NCHW16c"), library("NHWC"))
-    >>> both.convert(np.zeros((2, 2, 3, 4, 16)), (2, 20, 3, 4)).shape
-    (2, 3, 4, 20)
-
-    Axes are matched by position. Where there is no direct way, `Conversion.direct` says why, and
-    the tensor is unpacked and packed again; without a compiler numpy does that.
-
-    Raises:
-        RefusedError: a layout is refuted.
-        ValueError: the layouts take different tensors.
-    """
-    from layoutdsl.codegen.native.conversion import Conversion
-    from layoutdsl.codegen.native.loader import module_in_any_case
-
-    first, second = (module_in_any_case(each, _plain(each, True)) for each in (source, target))
-    return Conversion(first, second)
+    return reason is None
 
 
 @cache

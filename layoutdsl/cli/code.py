@@ -130,7 +130,7 @@ def generate(written: str, output: str, language: str, mode: str, trust: str) ->
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
     if language == "c":
-        return c_files(chosen, layouts, output, folder, mode)
+        return c_files(chosen, layouts, output, folder, mode, trust)
     made = [_generated(chosen, layout, trust) for layout in layouts]
     if output == "-":
         click.echo(made[0].text, nl=False)

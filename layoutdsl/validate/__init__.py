@@ -12,7 +12,6 @@ nothing of how texts are generated.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from layoutdsl.model import Layout
 from layoutdsl.prove import lemmas
@@ -21,39 +20,19 @@ from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.terms import Unstated
 from layoutdsl.validate.converting import ConversionStatement
+from layoutdsl.validate.digits import validate_digits
 from layoutdsl.validate.dividing import divide
 from layoutdsl.validate.frame import framed
 from layoutdsl.validate.gathering import GatherStatement
 from layoutdsl.validate.ground import Stated
+from layoutdsl.validate.outcome import NotValidated, Validated
 from layoutdsl.validate.proofs import leading_facts, proof_of
 from layoutdsl.validate.reading import Raised
 from layoutdsl.validate.statement import Statement
 from layoutdsl.validate.theorems import theorems
 from layoutdsl.validate.values import Meaningless
 
-__all__ = ["NotValidated", "Validated", "validate", "validate_conversion"]
-
-
-@dataclass(frozen=True, slots=True)
-class Validated:
-    """The text does what the layout means, for every shape of its range.
-
-    Attributes:
-        certificate: the hash of the theorems and their proofs.
-        theorems: how many there are.
-        questions: how many questions the solver answered.
-    """
-
-    certificate: str
-    theorems: int
-    questions: int
-
-
-@dataclass(frozen=True, slots=True)
-class NotValidated:
-    """It was not shown that the text does what the layout means; says what is missing."""
-
-    reason: str
+__all__ = ["NotValidated", "Validated", "validate", "validate_conversion", "validate_digits"]
 
 
 def validate(text: str, layout: Layout) -> Validated | NotValidated:

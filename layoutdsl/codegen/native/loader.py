@@ -45,13 +45,16 @@ def why_not() -> str | None:
     return None
 
 
-def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) -> NativeModule:
+def native_module(
+    layout: Layout, plain: ModuleType, vector: int | None = None, digits: str | None = None
+) -> NativeModule:
     """Return the module that packs by compiled C.
 
     Args:
         layout: every parameter has a value.
         plain: the generated numpy module of the same layout, loaded; it checks arguments.
         vector: bytes of the widest vector; what suits this machine if left out.
+        digits: the hash of the proof that the digits it moves by are the layout's.
 
     Raises:
         CompilerError: nothing can be compiled here. That a compiler fails is said, by the same
@@ -68,23 +71,12 @@ def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) 
             layout,
             source=plain.SOURCE,
             certificate=plain.CERTIFICATE,
+            digits=digits,
             widths=(width,),
             vector=vector_bytes() if vector is None else vector,
         )
 
     return NativeModule(layout, plain, kernels(emit), stem_of(layout.name), fallback)
-
-
-def module_in_any_case(layout: Layout, plain: ModuleType) -> NativeModule:
-    """Return the same; where nothing can be compiled, one that says so once, and uses numpy."""
-    reason = why_not()
-    if reason is None:
-        return native_module(layout, plain)
-
-    def refuse(_: int) -> tuple[Any, Any]:
-        raise CompilerError(reason)
-
-    return NativeModule(layout, plain, refuse, stem_of(layout.name), None)
 
 
 def kernels(emit: Callable[[int], EmittedProgram]) -> Callable[[int], tuple[Any, Any]]:
