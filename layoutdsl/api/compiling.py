@@ -25,10 +25,10 @@ def compile(  # noqa: A001  the verb of `re.compile`
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
     Proved, generated and validated once per layout. With ``auto`` and ``native`` the moves are
-    compiled C, kept on the disk, where there is a C compiler and the package `cffi`; elsewhere the
-    numpy code serves, which is said once to those who asked for ``native``. Of the numpy code all
-    that it does was proved; of the compiled code that the digits which it moves by are the
-    layout's, and the rest is held against the meaning by tests.
+    compiled C, kept on the disk, where there is a C compiler and the package `cffi`; elsewhere, and
+    for layouts with a domain, the numpy code serves, which is said once to those who asked for
+    ``native``. Of the numpy code all that it does was proved; of the compiled code that the digits
+    which it moves by are the layout's, and the rest is held against the meaning by tests.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
@@ -55,6 +55,10 @@ def _plain(layout: Layout, validate: bool) -> ModuleType:
 
 
 def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Compiled:
+    if layout.domain:
+        if target == "native":
+            _say_once(f"`{layout.name}` holds elements of a domain only")
+        return plain
     if not can_compile(target):
         return plain
     from layoutdsl.codegen.native.loader import native_module

@@ -54,8 +54,7 @@ def extents_function(layouts: Sequence[Layout], limits: Sequence[Limit], words: 
     checks = list(repeated)
     for each in layouts:
         checks += [*_never_empty(each, words), *_never_negative(each, words)]
-        checks += _conditions(each, words)
-    checks = _once([*checks, *_limited(limits, words)])
+    checks += [*_conditions(layouts, words), *_limited(limits, words)]
     return [
         "",
         "",
@@ -72,18 +71,14 @@ def extents_function(layouts: Sequence[Layout], limits: Sequence[Limit], words: 
     ]
 
 
-def _once(checks: Sequence[str]) -> list[str]:
-    """Each refusal, of two lines, once."""
-    refusals = zip(checks[::2], checks[1::2], strict=True)
-    return [line for refusal in dict.fromkeys(refusals) for line in refusal]
-
-
-def _conditions(layout: Layout, words: Words) -> list[str]:
+def _conditions(layouts: Sequence[Layout], words: Words) -> list[str]:
     lines: list[str] = []
-    for condition in layout.where:
+    names = " and ".join(layout.name for layout in layouts)
+    said = f"layout {names} is" if len(layouts) == 1 else f"layouts {names} are both"
+    for condition in dict.fromkeys(each for layout in layouts for each in layout.where):
         left, right = words.text(condition.left), words.text(condition.right)
         test = f"not ({left}) {condition.operator} ({right})"
-        lines += _refusal(test, f"layout {layout.name} is defined where {condition}")
+        lines += _refusal(test, f"{said} defined where {condition}")
     return lines
 
 

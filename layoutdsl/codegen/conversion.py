@@ -90,7 +90,7 @@ class TensorConversion:
         """Return the buffer of the second layout for a buffer of the first.
 
         The arguments are those of `StraightConversion`. Elements that have no slot in the first
-        layout get the fill, where they have one in the second.
+        layout are what `unpack` makes of them.
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.

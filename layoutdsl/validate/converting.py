@@ -58,6 +58,7 @@ class ConversionStatement(Statement):
         self.ground, self.source.ground = grounds((target, source))
         self.stated = Stated(self.ground, self.meaning)
         self.source.meaning = self.meaning
+        self.meaning.anew = True
 
     def all(self) -> Stated:
         """Return everything that has to be shown.

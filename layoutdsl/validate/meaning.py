@@ -66,7 +66,13 @@ class Store:
 
 @dataclass
 class Meaning:
-    """What reading a module has led to so far; terms, choices and needs are shared by all runs."""
+    """What reading a module has led to so far; terms, choices and needs are shared by all runs.
+
+    Attributes:
+        anew: a `reshape` to the same shape makes an array of its own, so that its order is told.
+    """
+
+    anew: bool = False
 
     definitions: dict[Term, str] = field(default_factory=dict)
     openings: dict[str, Term] = field(default_factory=dict)
@@ -160,7 +166,7 @@ class Meaning:
         if shape == (-1,):
             shape = (size(array.shape),)
         before = array.shape
-        if len(before) == len(shape) and all(map(same, before, shape)):
+        if not self.anew and len(before) == len(shape) and all(map(same, before, shape)):
             return array
         groups = self._groups(before, shape)
         merged = any(each.before[1] - each.before[0] > 1 for each in groups)

@@ -6,12 +6,14 @@ formulas over the indices of the tensor, so that somebody can hold them against 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from layoutdsl.bounds import ZERO, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.program import sides
 from layoutdsl.codegen.native.sides import Apart
+from layoutdsl.digits import same
 from layoutdsl.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
 from layoutdsl.formula import horner_expr
 from layoutdsl.model import Axis, Layout
@@ -56,26 +58,44 @@ def read_offset(chains: Chains, axes: tuple[Axis, ...]) -> Expr:
         chains: what the kernel is made from.
         axes: of the tensor.
     """
-    total = chains.source.first
-    for axis in chains.axes:
-        for digit in axis.digits:
-            total = Add(total, Mul(_value(axis, digit, axes), digit.source))
-    return simplify(total)
+    return _offset(chains, axes, chains.source.first, lambda digit: digit.source)
 
 
 def written_offset(chains: Chains, axes: tuple[Axis, ...]) -> Expr:
     """Return where a kernel puts an element, in elements from the start of what it writes."""
-    total = chains.target.first
+    return _offset(chains, axes, chains.target.first, lambda digit: digit.target)
+
+
+def _offset(
+    chains: Chains, axes: tuple[Axis, ...], first: Expr, stride_of: Callable[[Digit], Expr]
+) -> Expr:
+    total = first
     for axis in chains.axes:
-        for digit in axis.digits:
-            total = Add(total, Mul(_value(axis, digit, axes), digit.target))
+        read = [axes[number] for number in axis.axes]
+        index = horner_expr(tuple(Coordinate(Index(each.name), each.extent) for each in read))
+        for divisor, past, stride in _runs(axis, stride_of):
+            value = index if past is None else Mod(index, Constant(past))
+            if divisor != 1:
+                value = FloorDiv(value, Constant(divisor))
+            total = Add(total, Mul(value, stride))
     return simplify(total)
 
 
-def _value(axis: ChainAxis, digit: Digit, axes: tuple[Axis, ...]) -> Expr:
-    """A digit of the index along an axis, or along several that are read as one."""
-    read = [axes[number] for number in axis.axes]
-    value = horner_expr(tuple(Coordinate(Index(each.name), each.extent) for each in read))
-    if digit.divisor != 1:
-        value = FloorDiv(value, Constant(digit.divisor))
-    return value if digit.radix is None else Mod(value, Constant(digit.radix))
+def _runs(
+    axis: ChainAxis, stride_of: Callable[[Digit], Expr]
+) -> Iterator[tuple[int, int | None, Expr]]:
+    """Digits that follow each other without a gap, as one: ``c/4*4 + c%4`` is ``c``.
+
+    Of each the divisor, that of the digit above it, if any, and the stride.
+    """
+    found: list[tuple[int, int | None, Expr]] = []
+    for digit in axis.digits:
+        stride = stride_of(digit)
+        past = None if digit.radix is None else digit.divisor * digit.radix
+        if found:
+            below, _, step = found[-1]
+            if same(stride, simplify(Mul(step, Constant(digit.divisor // below)))):
+                found[-1] = (below, past, step)
+                continue
+        found.append((digit.divisor, past, stride))
+    yield from found
