@@ -12,7 +12,7 @@ from layoutdsl.api.compiling import (
     CompileTarget,
     compile,  # noqa: A004  the verb of `re.compile`
 )
-from layoutdsl.api.converting import convert
+from layoutdsl.api.converting import Conversion, convert
 from layoutdsl.api.evidence import (
     left_over,
     lemma_files,
@@ -62,6 +62,7 @@ __all__ = [
     "LANGUAGE",
     "CompileTarget",
     "Compiled",
+    "Conversion",
     "Generated",
     "GeneratedC",
     "IndexFunctions",

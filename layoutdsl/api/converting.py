@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from layoutdsl.api.compiling import CompileTarget, can_compile
 from layoutdsl.api.compiling import compile as compiled_layout
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from layoutdsl.codegen import EmittedModule
-    from layoutdsl.codegen.conversion import Conversion
+    from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
     from layoutdsl.compare.axes import Axes
+
+Conversion: TypeAlias = "StraightConversion | TensorConversion"
+"""What `convert` returns; `fallback` says why the tensor lies in between, where it does."""
 
 
 def convert(

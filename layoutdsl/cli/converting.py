@@ -21,7 +21,7 @@ from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target, shape_of, target
 
 if TYPE_CHECKING:
-    from layoutdsl.codegen.conversion import Conversion
+    from layoutdsl.api import Conversion
     from layoutdsl.model import Layout
 
 _ANYWAY = "`--unvalidated` converts all the same"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.conversion import NativeConversion
@@ -99,10 +99,6 @@ class TensorConversion:
         given = {} if fill is None else {"fill": fill}
         tensor = self.first.unpack(src, shape, **_threads(self.first, threads))
         return self.second.pack(tensor, out, **given, **_threads(self.second, threads))
-
-
-Conversion: TypeAlias = StraightConversion | TensorConversion
-"""`fallback` says why the tensor lies in between; it is ``None`` where it does not."""
 
 
 def _threads(module: ModuleType | NativeModule, threads: int) -> dict[str, Any]:
