@@ -7,6 +7,7 @@ left to it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 from sys import byteorder
 from types import ModuleType
@@ -20,7 +21,7 @@ from layoutdsl.codegen.native.chains import Chains, chains
 from layoutdsl.codegen.native.compilers import CompilerError, vector_bytes
 from layoutdsl.codegen.native.kernel_text import kernel_functions
 from layoutdsl.codegen.native.loader import kernels
-from layoutdsl.codegen.native.module import Array, run_job
+from layoutdsl.codegen.native.module import MOST_REMEMBERED, Array, run_job
 from layoutdsl.codegen.native.program import (
     WIDTHS,
     EmittedProgram,
@@ -66,6 +67,29 @@ def conversion_program(
     return EmittedProgram(name, (width,), "\n".join(lines), "", None, ("convert",))
 
 
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A call but for its arrays.
+
+    Attributes:
+        run: the compiled function.
+        job: what it is given beside the arrays.
+        units: how many pieces of work there are.
+        ffi: cffi's handle.
+        box: the shape of the result.
+        start: how many slots before the first of the layout a new buffer has.
+        item: what they hold.
+    """
+
+    run: Any
+    job: Any
+    units: int
+    ffi: Any
+    box: tuple[int, ...]
+    start: int
+    item: Array
+
+
 class NativeConversion:
     """Buffers of one layout into those of another, where C takes them."""
 
@@ -86,6 +110,7 @@ class NativeConversion:
             lambda width: conversion_program(name, found, target, width, digits)
         )
         self._failed = False
+        self._known: dict[Any, _Ready] = {}
 
     def converted(
         self, src: Any, shape: object, out: Any, fill: object, threads: int
@@ -95,47 +120,61 @@ class NativeConversion:
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
-        ready = self._ready(src, shape, out, fill)
-        if ready is None:
+        if type(src) is not np.ndarray or not src.flags.c_contiguous:
             return None
-        job, units, run, ffi, buffer = ready
-        memory = ffi.from_buffer(src), ffi.from_buffer(buffer, require_writable=True)
-        read, write = memory
+        ready = self._remembered(src, shape, fill)
+        if ready is None or (out is not None and not _takes(out, src, ready.box)):
+            return None
+        buffer = out
+        if out is None:
+            buffer = np.empty(ready.box, src.dtype)
+            if ready.start:
+                buffer.reshape(-1)[: ready.start] = ready.item
+        ffi = ready.ffi
+        read, write = ffi.from_buffer(src), ffi.from_buffer(buffer, require_writable=True)
         if read < write + len(write) and write < read + len(read):
             raise ValueError("`out` overlaps `src`")
-        run_job(run, *memory, job, units, threads, ffi)
-        return buffer
+        run_job(ready.run, read, write, ready.job, ready.units, threads, ffi)
+        return buffer  # type: ignore[no-any-return]
 
-    def _ready(
-        self, src: Any, shape: object, out: Any, fill: object
-    ) -> tuple[Any, int, Any, Any, Array] | None:
-        """A job, how many units it has, the function, cffi's handle, and the buffer to write."""
-        plain = self._plain
-        if type(src) is not np.ndarray or not _taken(src):
+    def _remembered(self, src: Array, shape: object, fill: object) -> _Ready | None:
+        """What was found right once is found again by shape, type and fill."""
+        plain = type(shape) is tuple and all(type(each) is int for each in shape)
+        if not plain or not (fill is None or type(fill) in (int, float)):
+            return self._ready(src, shape, fill)
+        key = src.shape, src.dtype, shape, repr(fill)
+        found = self._known.get(key)
+        if found is None:
+            found = self._ready(src, shape, fill)
+            if found is not None:
+                if len(self._known) >= MOST_REMEMBERED:
+                    self._known.clear()
+                self._known[key] = found
+        return found
+
+    def _ready(self, src: Array, shape: object, fill: object) -> _Ready | None:
+        """What a call needs beside its arrays; ``None`` where numpy does it, or refuses it."""
+        plain, width = self._plain, src.dtype.itemsize
+        if not _taken(src.dtype):
             return None
         extents = plain._extents(shape)
         read, box = plain._source_box(extents), plain._box(extents)
-        given, width = self._fill(fill), src.dtype.itemsize
+        given = self._fill(fill)
         if given is None or src.shape not in (read, (prod(read),)):
             return None
         if 0 in extents or max(map(prod, (extents, read, box))) * width >= _MOST_BYTES:
-            return None
-        if out is not None and not _takes(out, src, box):
             return None
         item = plain._item(given, src.dtype)
         called = self._called(width)
         if called is None:
             return None
         ffi, library = called
-        buffer = np.empty(box, src.dtype) if out is None else out
-        if out is None:
-            start = evaluate(self._target.start, self._target.bind(extents))
-            buffer.reshape(-1)[:start] = item
         word = int.from_bytes(item.tobytes().ljust(8, b"\0"), byteorder, signed=True)
         job = ffi.new("int64_t[]", [0, 0, word, *extents])
         name = f"{stem_of(self._name)}_convert_{8 * width}"
         job[1] = getattr(library, f"{name}_units")(job + 3)
-        return job, job[1], getattr(library, f"{name}_job"), ffi, buffer
+        start = evaluate(self._target.start, self._target.bind(extents))
+        return _Ready(getattr(library, f"{name}_job"), job, job[1], ffi, box, start, item)
 
     def _called(self, width: int) -> Any | None:
         """The compiled library; ``None`` where numpy serves, which is said where it is news."""
@@ -158,11 +197,9 @@ class NativeConversion:
         return fill
 
 
-def _taken(array: Array) -> bool:
-    """Whether C takes such items, and finds them one after the other."""
-    dtype = array.dtype
-    plain = dtype.kind in "biufcmMSUV" and not dtype.hasobject
-    return plain and dtype.itemsize in WIDTHS and bool(array.flags.c_contiguous)
+def _taken(dtype: np.dtype[Any]) -> bool:
+    """Whether items of a type are plain bytes, as many as C moves."""
+    return dtype.kind in "biufcmMSUV" and not dtype.hasobject and dtype.itemsize in WIDTHS
 
 
 def _takes(out: object, src: Array, box: tuple[int, ...]) -> bool:
