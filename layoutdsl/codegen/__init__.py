@@ -25,6 +25,7 @@ __all__ = [
     "Fallback",
     "Plan",
     "UnsafeText",
+    "generate_conversion",
     "generate_numpy",
     "load",
     "stamp",
@@ -70,6 +71,32 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
     refuse_unsafe(text)
     reason = planned.reason if isinstance(planned, Fallback) else None
     return EmittedModule(layout.name, text, reason)
+
+
+def generate_conversion(
+    source: Layout, target: Layout, *, texts: tuple[str, str]
+) -> EmittedModule | Fallback:
+    """Return a numpy module with `convert`, or why there is no way but through the tensor.
+
+    Args:
+        source: whose buffers are read.
+        target: whose buffers are written, over the same axes, in the same range of shapes.
+        texts: both layouts as the language writes them; they are quoted in the module.
+
+    Raises:
+        ValueError: a parameter has no value, or a layout's name cannot name a module.
+        UnsafeText: a fault of the generator; nothing is handed out.
+    """
+    from layoutdsl.codegen.convert_plan import conversion_plan
+    from layoutdsl.codegen.convert_text import conversion_text
+    from layoutdsl.formula import formula
+
+    planned = conversion_plan(source, target)
+    if isinstance(planned, Fallback):
+        return planned
+    text = conversion_text(formula(source), formula(target), planned, texts)
+    refuse_unsafe(text)
+    return EmittedModule(f"{source.name}_to_{target.name}", text, None)
 
 
 def stamp(emitted: EmittedModule, validation: str) -> EmittedModule:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from layoutdsl.api import CompileTarget, compile_conversion
+from layoutdsl.api import CompileTarget, convert
 from layoutdsl.api import compile as ready
 from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers.peer import CannotError, Run
@@ -59,12 +59,15 @@ class Target:
         if target is None:
             unpack = _threaded(ready(source, self.target).unpack, threads)
             return partial(unpack, read, task.shape, write)
-        if self.target != "native":
+        axes = tuple(axis.name for axis in target.axes)  # by their order, as the buffers are
+        conversion = convert(source, target, axes, compiled=self.target)
+        if conversion.fallback is not None:
+            if self.target == "native":
+                raise CannotError(f"there is no straight way: {conversion.fallback}")
             return _two_passes(move, self.target, threads)
-        conversion = compile_conversion(source, target)
-        if conversion.direct is not None:
-            raise CannotError(f"there is no direct way: {conversion.direct}")
-        return partial(_threaded(conversion.convert, threads), read, task.shape, write)
+        if threads > 1 and conversion.native is None:
+            raise CannotError("it works in one thread only")
+        return partial(conversion, read, task.shape, write, threads=threads)
 
 
 @dataclass(frozen=True, slots=True)

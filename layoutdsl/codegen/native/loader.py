@@ -62,7 +62,11 @@ def say(reason: str) -> None:
 
 
 def native_module(
-    layout: Layout, plain: ModuleType, vector: int | None = None, tell: Say = say
+    layout: Layout,
+    plain: ModuleType,
+    vector: int | None = None,
+    digits: str | None = None,
+    tell: Say = say,
 ) -> NativeModule:
     """Return the module that packs by compiled C.
 
@@ -70,6 +74,7 @@ def native_module(
         layout: every parameter has a value.
         plain: the generated numpy module of the same layout, loaded; it checks arguments.
         vector: bytes of the widest vector; what suits this machine if left out.
+        digits: the hash of the proof that the digits it moves by are the layout's.
         tell: is told, at most once, why numpy serves after all.
 
     Raises:
@@ -88,24 +93,13 @@ def native_module(
             layout,
             source=plain.SOURCE,
             certificate=plain.CERTIFICATE,
+            digits=digits,
             widths=(width,),
             verbs=(verb,),
             vector=lanes,
         )
 
     return NativeModule(layout, plain, kernels(layout.name, f"{layout!r} {lanes}", emit), tell)
-
-
-def module_in_any_case(layout: Layout, plain: ModuleType) -> NativeModule:
-    """Return the same; where nothing can be compiled, one that says so once, and uses numpy."""
-    reason = why_not()
-    if reason is None:
-        return native_module(layout, plain)
-
-    def refuse(*_: object) -> Function:
-        raise CompilerError(reason)
-
-    return NativeModule(layout, plain, refuse, say)
 
 
 def kernels(name: str, meaning: str, emit: Callable[[str, int], EmittedProgram]) -> Kernels:
