@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from layoutdsl.codegen.native.chains import Chains, Digit
+from layoutdsl.codegen.native.lanes import radix_of
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.codegen.native.tiles import Comb, radix_of
+from layoutdsl.codegen.native.tiles import Comb
 from layoutdsl.expr import Constant
 
 

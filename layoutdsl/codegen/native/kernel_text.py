@@ -12,11 +12,12 @@ from dataclasses import dataclass, field
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.comb_text import CombText
+from layoutdsl.codegen.native.lanes import fits
 from layoutdsl.codegen.native.nest import Loop, Nest, nest
 from layoutdsl.codegen.native.run_text import Moved
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fits, leaf
+from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, leaf
 from layoutdsl.digits import same
 from layoutdsl.expr import Constant, Expr, Mul
 
@@ -277,9 +278,7 @@ class _Kernel:
         assert isinstance(count, Constant)
         vectors = 1
         if self.tile is not None:
-            for extent in self.tile.tile.extents:
-                vectors *= extent
-            vectors = max(1, vectors * self.width // (16 << len(self.tile.tile.wide)))
+            vectors = self.tile.tile.vectors(self.width)
         for loop in self.loops[number + 1 :]:
             assert isinstance(loop.count, Constant)
             vectors *= loop.count.value

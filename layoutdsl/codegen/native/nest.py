@@ -12,7 +12,8 @@ from itertools import pairwise
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains
-from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fixed_box, radix_of
+from layoutdsl.codegen.native.lanes import fixed_box, radix_of
+from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 
 

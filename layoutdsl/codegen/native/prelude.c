@@ -68,14 +68,14 @@ INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 INLINED int64_t clamped(int64_t a, int64_t most) { return a < 0 ? 0 : a < most ? a : most; }
 
-INLINED v16 get(const uint8_t *p)
+INLINED v16 get16(const uint8_t *p)
 {
     v16 v;
     memcpy(&v, p, 16);
     return v;
 }
 
-INLINED void put(uint8_t *q, v16 v, int stream)
+INLINED void put16(uint8_t *q, v16 v, int stream)
 {
 #if defined(__SSE2__)
     if (stream) {
@@ -105,45 +105,65 @@ INLINED v16 splat(const void *element, int width)
     uint8_t all[16] = {0};
     for (int k = 0; element && k < 16; k += width)
         memcpy(all + k, element, (size_t)width);
-    return get(all);
+    return get16(all);
 }
 
+INLINED v16 all16(v16 rest) { return rest; }
+
+/* Where a machine loads and stores under a mask, edges cost little more than what is whole. */
+#if VECTORS && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__BMI2__)
+#define MASKS 1
+#define EDGE INLINED
+INLINED uint64_t low_bits(int64_t n) { return _bzhi_u64(~0ull, (unsigned)clamped(n, 64)); }
+#else
+#define MASKS 0
+#define EDGE APART
+#endif
+
 /* The first n bytes, 0 to 16, and the rest from `rest`; nothing is read at or after `end`. */
-INLINED v16 get_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest)
+INLINED v16 get16_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest)
 {
+#if MASKS
+    (void)end;
+    return (v16)_mm_mask_loadu_epi8((__m128i)rest, (__mmask16)low_bits(n), p);
+#else
     static const uint8_t ramp[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                      255, 255, 255, 255, 255, 255, 255, 255};
     uint8_t part[16], other[16], mask[16];
     if (n >= 16)
-        return get(p);
+        return get16(p);
     if (n <= 0)
         return rest;
     if (end - p < 16) {
         memcpy(part, &rest, 16);
         for (int64_t k = 0; k < n; k++)
             part[k] = p[k];
-        return get(part);
+        return get16(part);
     }
 #if VECTORS
     (void)part, (void)other, (void)mask;
-    v16 m = get(ramp + 16 - n);
-    return (get(p) & m) | (rest & ~m);
+    v16 m = get16(ramp + 16 - n);
+    return (get16(p) & m) | (rest & ~m);
 #else
     memcpy(part, p, 16), memcpy(other, &rest, 16), memcpy(mask, ramp + 16 - n, 16);
     for (int k = 0; k < 16; k++)
         part[k] = (uint8_t)((part[k] & mask[k]) | (other[k] & ~mask[k]));
-    return get(part);
+    return get16(part);
+#endif
 #endif
 }
 
 /* The first n bytes, 0 to 16, are written, and no others. */
-INLINED void put_part(uint8_t *q, v16 v, int64_t n, int stream)
+INLINED void put16_part(uint8_t *q, v16 v, int64_t n, int stream)
 {
-    uint8_t part[16];
     if (n >= 16) {
-        put(q, v, stream);
+        put16(q, v, stream);
         return;
     }
+#if MASKS
+    _mm_mask_storeu_epi8(q, (__mmask16)low_bits(n), (__m128i)v);
+#else
+    uint8_t part[16];
     memcpy(part, &v, 16);
     if (n >= 8) {
         memcpy(q, part, 8);
@@ -157,6 +177,7 @@ INLINED void put_part(uint8_t *q, v16 v, int64_t n, int stream)
     } else if (n == 1) {
         q[0] = part[0];
     }
+#endif
 }
 
 /* n bytes are copied, and those up to `all` are filled; both are whole elements. */
@@ -165,16 +186,44 @@ INLINED void run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uin
 {
     int64_t k = 0;
     for (; k + 16 <= n; k += 16)
-        put(q + k, get(p + k), stream);
+        put16(q + k, get16(p + k), stream);
     if (n == all && n >= 16) {
         if (k < n)
-            put(q + (n - 16), get(p + (n - 16)), 0);
+            put16(q + (n - 16), get16(p + (n - 16)), 0);
         return;
     }
     if (k < n) {
-        put_part(q + k, get_part(p + k, n - k, end, rest), all - k, stream);
+        put16_part(q + k, get16_part(p + k, n - k, end, rest), all - k, stream);
         k += 16;
     }
     for (; k < all; k += 16)
-        put_part(q + k, rest, all - k, stream);
+        put16_part(q + k, rest, all - k, stream);
+}
+
+/* The same for at most as many bytes as `most` says, which is a number. */
+INLINED void short_run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uint8_t *end,
+                       v16 rest, int stream, int most)
+{
+#if MASKS
+    (void)end, (void)stream;
+    if (most <= 16) {
+        put16_part(q, get16_part(p, n, end, rest), all, 0);
+    } else if (most <= 32) {
+        const __m256i r = _mm256_broadcastsi128_si256((__m128i)rest);
+        const __m256i v = _mm256_mask_loadu_epi8(r, (__mmask32)low_bits(n), p);
+        if (all >= 32)
+            _mm256_storeu_si256((__m256i *)(void *)q, v);
+        else
+            _mm256_mask_storeu_epi8(q, (__mmask32)low_bits(all), v);
+    } else {
+        const __m512i r = _mm512_broadcast_i32x4((__m128i)rest);
+        for (int k = 0; k < most; k += 64) {
+            const __m512i v = _mm512_mask_loadu_epi8(r, low_bits(n - k), p + k);
+            _mm512_mask_storeu_epi8(q + k, low_bits(all - k), v);
+        }
+    }
+#else
+    (void)most;
+    run(q, p, n, all, end, rest, stream);
+#endif
 }

@@ -6,8 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from layoutdsl.codegen.native.chains import Chains
+from layoutdsl.codegen.native.lanes import holds
 from layoutdsl.codegen.native.tiles import Run
 from layoutdsl.digits import same
+
+MOST_SHORT = 256
+"""Bytes of a run whose edge is moved by masks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,7 @@ class Moved:
         size = str(self.run.count * self.width)
         if int(size) % 16:
             return [f"memcpy(q, p, {size});"]
-        blocks = f"for (int b = 0; b < {size}; b += 16) put(q + b, get(p + b), 1);"
+        blocks = f"for (int b = 0; b < {size}; b += 16) put16(q + b, get16(p + b), 1);"
         return [f"if (stream) {blocks}", f"else memcpy(q, p, {size});"]
 
     def edge(self) -> list[str]:
@@ -59,9 +63,13 @@ class Moved:
             if number in self.ragged
             else [str(self.run.count)] * 2
         )
+        if number >= 0 and holds(self.chains.axes[number], "target", self.run.count):
+            slots = str(self.run.count)
+        most = self.run.count * self.width
+        kind, last = ("short_run", f", {most}") if most <= MOST_SHORT else ("run", "")
         return [
             f"const int64_t n = ({self._valid(number)}) ? {valid} : 0;",
-            f"run(q, p, n*{self.width}, {slots}*{self.width}, end, rest, stream);",
+            f"{kind}(q, p, n*{self.width}, {slots}*{self.width}, end, rest, stream{last});",
         ]
 
     def _axis(self) -> int:

@@ -1,0 +1,177 @@
+"""The vectors of a tile as C: loaded, turned round by the network, and stored.
+
+At an edge each stretch of memory is loaded and stored as far as there is anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Literal
+
+from layoutdsl.codegen.native.chains import Chains
+from layoutdsl.codegen.native.lanes import SideName, bits_of, fits, holds
+from layoutdsl.codegen.native.network import Bit, Lane, Stage, stage_bytes
+from layoutdsl.codegen.native.tiles import Tile
+from layoutdsl.expr import Constant
+
+Place = Mapping[Bit, int]
+
+Key = tuple[tuple[Bit, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorText:
+    """The spelling of the vectors of one tile.
+
+    Attributes:
+        chains: what is moved.
+        tile: the leaf.
+        ragged: the axes that may end inside a tile.
+        edge: whether this is the tile at such an end.
+    """
+
+    chains: Chains
+    tile: Tile
+    ragged: tuple[int, ...]
+    edge: bool
+
+    def body(self) -> Iterator[str]:
+        """Return the lines that move the tile."""
+        kind = f"v{self.tile.vector}"
+        vectors, lane = dict[Key, str](), self.tile.source
+        for number, place in enumerate(_places(self._rows("source"))):
+            yield f"const {kind} a{number} = {self._load(place)};"
+            vectors[_key(place)] = f"a{number}"
+        for depth, stage in enumerate(self.tile.stages):
+            made = dict[Key, str]()
+            for name, text, place in _stage(lane, stage, vectors, depth):
+                yield f"const {kind} {name} = {text};"
+                made[_key(place)] = name
+            vectors, lane = made, stage.lane
+        for place in _places(self._rows("target")):
+            yield from self._stores(place, vectors[_key(place)])
+
+    def _lane(self, side: SideName) -> tuple[Lane, Lane]:
+        """The lane bits of one stretch of memory, and those that number the stretches."""
+        lane = self.tile.source if side == "source" else self.tile.target
+        run = self.tile.runs[side == "target"]
+        return lane[:run], lane[run:]
+
+    def _rows(self, side: SideName) -> list[Bit]:
+        """The bits that are in no lane, in the order of a side, the fastest last."""
+        lane = self.tile.source if side == "source" else self.tile.target
+
+        def order(bit: Bit) -> tuple[int, int]:
+            digits = self.chains.axes[bit[0]].digits
+            digit = [each for each in digits if each.divisor <= 1 << bit[1]][-1]
+            return digit.place[side == "source"], -bit[1]
+
+        return sorted((b for b in bits_of(self.tile.extents) if b not in lane), key=order)
+
+    def _load(self, place: Place) -> str:
+        run, numbers = self._lane("source")
+        size = 1 << len(run)
+        every = [{**place, **each} for each in _places(list(reversed(numbers)))]
+        stretches = [self._stretch(each, size) for each in every]
+        if len(stretches) == 1:
+            return stretches[0]
+        return (
+            f"{'pair' if len(stretches) == 2 else 'join'}{self.tile.vector}({', '.join(stretches)})"
+        )
+
+    def _stretch(self, place: Place, size: int) -> str:
+        at = self._at("p", "s", place)
+        if not self._is_there("extent", place):
+            return f"all{size}(rest)"
+        test, count = self._end("source", "v", place) if self.edge else ("", "")
+        if not test:
+            return f"get{size}({at})"
+        return f"get{size}_part({at}, {test} ? {count} : 0, end, rest)"
+
+    def _stores(self, place: Place, name: str) -> Iterator[str]:
+        run, numbers = self._lane("target")
+        size = 1 << len(run)
+        for number, each in enumerate(_places(list(reversed(numbers)))):
+            at = self._at("q", "t", {**place, **each})
+            vector = name
+            if numbers:
+                first = number * size
+                bytes_text = ", ".join(str(first + byte) for byte in range(size))
+                vector = f"SHUFFLE({name}, {name}, {bytes_text})"
+            if not self._is_there("target", {**place, **each}):
+                yield f"(void){name};"
+                continue
+            test, count = self._end("target", "w", {**place, **each}) if self.edge else ("", "")
+            if not test:
+                yield f"put{size}({at}, {vector}, stream);"
+            else:
+                yield f"put{size}_part({at}, {vector}, {test} ? {count} : 0, stream);"
+
+    def _is_there(self, end: Literal["extent", "target"], place: Place) -> bool:
+        """Whether a vector lies within the axes that are known to end inside the tile."""
+        for number, extent in enumerate(self.tile.extents):
+            axis = self.chains.axes[number]
+            if number not in self.ragged and fits(axis, extent):
+                row = sum(value << bit for (other, bit), value in place.items() if other == number)
+                past = getattr(axis, end)
+                if isinstance(past, Constant) and row >= past.value:
+                    return False
+        return True
+
+    def _at(self, pointer: str, letter: str, place: Place) -> str:
+        steps = dict[str, int]()
+        for (axis, bit), value in place.items():
+            digit = [d for d in self.chains.axes[axis].digits if d.divisor <= 1 << bit][-1]
+            name = f"{letter}_{axis}_{digit.divisor}"
+            steps[name] = steps.get(name, 0) + (value << bit) // digit.divisor
+        terms = [f"{count}*{name}" for name, count in steps.items() if count]
+        return " + ".join([pointer, *terms])
+
+    def _end(self, side: SideName, letter: str, place: Place) -> tuple[str, str]:
+        """When a stretch exists, and how many of its bytes."""
+        lane, _ = self._lane(side)
+        size = 1 << len(lane)
+        tests, count = list[str](), str(size)
+        for axis in self.ragged:
+            held = [bit for number, bit in lane if number == axis]
+            row = sum(value << bit for (number, bit), value in place.items() if number == axis)
+            if held and not holds(self.chains.axes[axis], side, 1 << (max(held) + 1)):
+                left = f"{letter}{axis} - {row}" if row else f"{letter}{axis}"
+                count = f"{size >> len(held)}*({left})"
+            tests.append(f"{letter}{axis} > {row}")
+        return " && ".join(tests), count
+
+
+def _places(rows: list[Bit]) -> Iterator[Place]:
+    for values in product((0, 1), repeat=len(rows)):
+        yield dict(zip(rows, values, strict=True))
+
+
+def _key(place: Place) -> Key:
+    return tuple(sorted(place.items()))
+
+
+def _stage(
+    lane: Lane, stage: Stage, vectors: Mapping[Key, str], depth: int
+) -> Iterator[tuple[str, str, Place]]:
+    """The vectors after a stage: name, text, and place."""
+    count = 0
+    for key, name in vectors.items():
+        place = dict(key)
+        if stage.bit is None or stage.dropped is None:
+            yield f"b{depth}_{count}", _shuffled(name, name, stage_bytes(lane, stage, 0)), place
+            count += 1
+            continue
+        if place.pop(stage.bit):
+            continue
+        other = vectors[_key({**place, stage.bit: 1})]
+        for half in (0, 1):
+            text = _shuffled(name, other, stage_bytes(lane, stage, half))
+            yield f"b{depth}_{count}", text, {**place, stage.dropped: half}
+            count += 1
+
+
+def _shuffled(one: str, other: str, picked: tuple[int, ...]) -> str:
+    return f"SHUFFLE({one}, {other}, {', '.join(map(str, picked))})"
