@@ -33,6 +33,13 @@
 #define STREAM_BYTES ((int64_t)16 << 20)
 #endif
 
+/* Compilers are made to hold a pointer, in place of working it out again. */
+#if defined(__GNUC__)
+#define HELD(p) __asm__("" : "+r"(p))
+#else
+#define HELD(p) (void)0
+#endif
+
 /* 16 bytes. Without vector extensions a tile is moved element by element. */
 #if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define VECTORS 1
@@ -45,6 +52,15 @@ typedef uint8_t v16 __attribute__((vector_size(16)));
 #else
 #define VECTORS 0
 typedef struct { uint8_t byte[16]; } v16;
+#endif
+
+/* Some items of two vectors, in order. */
+#define MIX(made, items, x, y, ...) ((made)SHUFFLE((items)(x), (items)(y), __VA_ARGS__))
+#if VECTORS
+typedef v16 v16_1;
+typedef uint16_t v16_2 __attribute__((vector_size(16)));
+typedef uint32_t v16_4 __attribute__((vector_size(16)));
+typedef uint64_t v16_8 __attribute__((vector_size(16)));
 #endif
 
 /* Elements that may lie anywhere. */

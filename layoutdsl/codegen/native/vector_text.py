@@ -5,7 +5,7 @@ At an edge each stretch of memory is loaded and stored as far as there is anythi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -13,10 +13,11 @@ from typing import Literal
 from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.lanes import SideName, bits_of, fits, holds
 from layoutdsl.codegen.native.network import Bit, Lane, Stage, stage_bytes
+from layoutdsl.codegen.native.place_text import Place, Places
 from layoutdsl.codegen.native.tiles import Tile
 from layoutdsl.expr import Constant
 
-Place = Mapping[Bit, int]
+At = Callable[[Place], str]
 
 Key = tuple[tuple[Bit, int], ...]
 
@@ -40,9 +41,13 @@ class VectorText:
     def body(self) -> Iterator[str]:
         """Return the lines that move the tile."""
         kind = f"v{self.tile.vector}"
+        read, write = self._pointers("source"), self._pointers("target")
+        yield from (*read.steps(), *write.steps())
         vectors, lane = dict[Key, str](), self.tile.source
         for number, place in enumerate(_places(self._rows("source"))):
-            yield f"const {kind} a{number} = {self._load(place)};"
+            load = self._load(place, read.at)
+            yield from read.lines()
+            yield f"const {kind} a{number} = {load};"
             vectors[_key(place)] = f"a{number}"
         for depth, stage in enumerate(self.tile.stages):
             made = dict[Key, str]()
@@ -51,7 +56,15 @@ class VectorText:
                 made[_key(place)] = name
             vectors, lane = made, stage.lane
         for place in _places(self._rows("target")):
-            yield from self._stores(place, vectors[_key(place)])
+            stores = list(self._stores(place, vectors[_key(place)], write.at))
+            yield from (*write.lines(), *stores)
+
+    def _pointers(self, side: SideName) -> Places:
+        _, numbers = self._lane(side)
+        rows = (*reversed(numbers), *self._rows(side))
+        if side == "source":
+            return Places(self.chains, "p", "const uint8_t *", "s", rows)
+        return Places(self.chains, "q", "uint8_t *", "t", rows)
 
     def _lane(self, side: SideName) -> tuple[Lane, Lane]:
         """The lane bits of one stretch of memory, and those that number the stretches."""
@@ -70,39 +83,38 @@ class VectorText:
 
         return sorted((b for b in bits_of(self.tile.extents) if b not in lane), key=order)
 
-    def _load(self, place: Place) -> str:
+    def _load(self, place: Place, where: At) -> str:
         run, numbers = self._lane("source")
         size = 1 << len(run)
         every = [{**place, **each} for each in _places(list(reversed(numbers)))]
-        stretches = [self._stretch(each, size) for each in every]
+        stretches = [self._stretch(each, size, where) for each in every]
         if len(stretches) == 1:
             return stretches[0]
         return (
             f"{'pair' if len(stretches) == 2 else 'join'}{self.tile.vector}({', '.join(stretches)})"
         )
 
-    def _stretch(self, place: Place, size: int) -> str:
-        at = self._at("p", "s", place)
+    def _stretch(self, place: Place, size: int, where: At) -> str:
         if not self._is_there("extent", place):
             return f"all{size}(rest)"
+        at = where(place)
         test, count = self._end("source", "v", place) if self.edge else ("", "")
         if not test:
             return f"get{size}({at})"
         return f"get{size}_part({at}, {test} ? {count} : 0, end, rest)"
 
-    def _stores(self, place: Place, name: str) -> Iterator[str]:
+    def _stores(self, place: Place, name: str, where: At) -> Iterator[str]:
         run, numbers = self._lane("target")
         size = 1 << len(run)
         for number, each in enumerate(_places(list(reversed(numbers)))):
-            at = self._at("q", "t", {**place, **each})
             vector = name
             if numbers:
-                first = number * size
-                bytes_text = ", ".join(str(first + byte) for byte in range(size))
-                vector = f"SHUFFLE({name}, {name}, {bytes_text})"
+                picked = tuple(range(number * size, number * size + size))
+                vector = _shuffled(self.tile.vector, name, name, picked)
             if not self._is_there("target", {**place, **each}):
                 yield f"(void){name};"
                 continue
+            at = where({**place, **each})
             test, count = self._end("target", "w", {**place, **each}) if self.edge else ("", "")
             if not test:
                 yield f"put{size}({at}, {vector}, stream);"
@@ -119,15 +131,6 @@ class VectorText:
                 if isinstance(past, Constant) and row >= past.value:
                     return False
         return True
-
-    def _at(self, pointer: str, letter: str, place: Place) -> str:
-        steps = dict[str, int]()
-        for (axis, bit), value in place.items():
-            digit = [d for d in self.chains.axes[axis].digits if d.divisor <= 1 << bit][-1]
-            name = f"{letter}_{axis}_{digit.divisor}"
-            steps[name] = steps.get(name, 0) + (value << bit) // digit.divisor
-        terms = [f"{count}*{name}" for name, count in steps.items() if count]
-        return " + ".join([pointer, *terms])
 
     def _end(self, side: SideName, letter: str, place: Place) -> tuple[str, str]:
         """When a stretch exists, and how many of its bytes."""
@@ -161,17 +164,30 @@ def _stage(
     for key, name in vectors.items():
         place = dict(key)
         if stage.bit is None or stage.dropped is None:
-            yield f"b{depth}_{count}", _shuffled(name, name, stage_bytes(lane, stage, 0)), place
+            yield (
+                f"b{depth}_{count}",
+                _shuffled(1 << len(lane), name, name, stage_bytes(lane, stage, 0)),
+                place,
+            )
             count += 1
             continue
         if place.pop(stage.bit):
             continue
         other = vectors[_key({**place, stage.bit: 1})]
         for half in (0, 1):
-            text = _shuffled(name, other, stage_bytes(lane, stage, half))
+            text = _shuffled(1 << len(lane), name, other, stage_bytes(lane, stage, half))
             yield f"b{depth}_{count}", text, {**place, stage.dropped: half}
             count += 1
 
 
-def _shuffled(one: str, other: str, picked: tuple[int, ...]) -> str:
-    return f"SHUFFLE({one}, {other}, {', '.join(map(str, picked))})"
+def _shuffled(vector: int, one: str, other: str, picked: tuple[int, ...]) -> str:
+    """Some bytes of two vectors, in items as wide as they can be: compilers know those best."""
+    width = next(each for each in (8, 4, 2, 1) if _in_items(picked, each))
+    items = ", ".join(str(first // width) for first in picked[::width])
+    return f"MIX(v{len(picked)}, v{vector}_{width}, {one}, {other}, {items})"
+
+
+def _in_items(picked: tuple[int, ...], width: int) -> bool:
+    firsts = picked[::width]
+    whole = tuple(first + byte for first in firsts for byte in range(width))
+    return all(first % width == 0 for first in firsts) and whole == picked
