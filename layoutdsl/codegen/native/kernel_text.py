@@ -16,6 +16,7 @@ from layoutdsl.codegen.native.lanes import fits
 from layoutdsl.codegen.native.nest import Loop, Nest, nest
 from layoutdsl.codegen.native.run_text import Moved
 from layoutdsl.codegen.native.spelling import Spelling
+from layoutdsl.codegen.native.sweep_text import SweepText, sweep_text
 from layoutdsl.codegen.native.tile_text import TileText
 from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, leaf
 from layoutdsl.digits import same
@@ -59,21 +60,30 @@ class _Kernel:
         self.outer = len(self.loops) - len(self.nest.inner)
         self.ragged = tuple(n for n in range(len(self.chains.axes)) if self._may_end(n))
         self.tile: TileText | None = None
+        self.sweep: SweepText | None = None
         self.comb: CombText | None = None
         if isinstance(self.leaf, Comb):
             self.comb = CombText(self.name, self.chains, self.leaf, self.width, self.words)
         if isinstance(self.leaf, Tile):
             self.tile = TileText(self.name, self.chains, self.leaf, self.width, self.ragged)
+            inside = self.loops[len(self.nest.units) :]
+            self.sweep = sweep_text(self.tile, tuple(loop.axis for loop in inside))
 
     def functions(self) -> list[str]:
         """Everything, in the order in which C needs it."""
         return [
-            *(self.tile.functions() if self.tile else []),
+            *(self._tile_functions()),
             *(self.comb.function() if self.comb else []),
+            *(self.sweep.function() if self.sweep else []),
             *self._walk(),
             *self._units(),
             *self._entry(),
         ]
+
+    def _tile_functions(self) -> list[str]:
+        if self.tile is None:
+            return []
+        return self.tile.swept_functions() if self.sweep else self.tile.functions()
 
     def _may_end(self, number: int) -> bool:
         """Whether what is moved at once may reach beyond the end of an axis."""
@@ -111,6 +121,11 @@ class _Kernel:
             self._count(indices, number, f"k{number}")
         self._say(2, f"const uint8_t *pu = {pointer[0]};")
         self._say(2, f"uint8_t *qu = {pointer[1]};")
+        if self.sweep:
+            self._say(2, f"if ({self.sweep.test()}) {{")
+            self._say(3, self.sweep.call("pu", "qu"))
+            self._say(3, "continue;")
+            self._say(2, "}")
         self._nested(len(self.nest.units), 2, ("pu", "qu"), indices)
         for line in ("    }", "    (void)end, (void)rest, (void)stream, (void)shape;", "}"):
             self._say(0, line)

@@ -93,19 +93,41 @@ def _path(before: dict[Lane, tuple[Lane, Stage] | None], lane: Lane) -> tuple[St
     return tuple(reversed(stages))
 
 
-def exchanges(start: Lane, goal: Lane) -> tuple[Stage, ...]:
-    """Return the stages where a machine picks any bytes of two vectors at once: a bit each."""
-    lane, stages = start, list[Stage]()
+def exchanges(start: Lane, goal: Lane, fixed: int) -> tuple[Stage, ...]:
+    """Return the stages where a machine picks any bytes of two vectors at once: a bit each.
+
+    All but the last are of a kind that takes half as long, where there is one that takes a bit out
+    that has to leave: an interleave of 16 bytes, or a choice of whole stretches of 16 bytes.
+
+    Args:
+        start: lane bits of the vectors that are loaded, most minor first.
+        goal: lane bits of the vectors that are stored.
+        fixed: how many lane bits belong to the bytes of one element.
+    """
     coming = [bit for bit in goal if bit not in start]
-    leaving = [bit for bit in start if bit not in goal]
-    for bit, dropped in zip(coming, leaving, strict=True):
-        lane = tuple(bit if each == dropped else each for each in lane)
-        stages.append(Stage(lane, bit, dropped))
-    if stages:
-        stages[-1] = Stage(goal, stages[-1].bit, stages[-1].dropped)
-    elif start != goal:
-        stages.append(Stage(goal))
-    return tuple(stages)
+    if not coming:
+        return (Stage(goal),) if start != goal else ()
+    lane, stages = start, list[Stage]()
+    for bit in coming[:-1]:
+        leaving = tuple(each for each in lane if each not in goal)
+        stages.append(_exchange(lane, leaving, bit, fixed))
+        lane = stages[-1].lane
+    dropped = next(bit for bit in lane if bit not in goal)
+    return (*stages, Stage(goal, coming[-1], dropped))
+
+
+def _exchange(lane: Lane, leaving: Lane, bit: Bit, fixed: int) -> Stage:
+    top = LANE_BITS - 1
+    if lane[top] in leaving:
+        granule = top - 1 if lane[top - 1] in leaving and top > fixed else top
+        after = (*lane[:granule], bit, *lane[granule:top], *lane[LANE_BITS:])
+        return Stage(after, bit, lane[top])
+    for dropped in lane[LANE_BITS:]:
+        if dropped in leaving:
+            after = (*(each for each in lane if each != dropped), bit)
+            return Stage(after, bit, dropped)
+    after = tuple(bit if each == leaving[0] else each for each in lane)
+    return Stage(after, bit, leaving[0])
 
 
 def stage_bytes(before: Lane, stage: Stage, half: int) -> tuple[int, ...]:

@@ -30,7 +30,7 @@
 
 /* Outputs of at least so many bytes go past the cache. */
 #ifndef STREAM_BYTES
-#define STREAM_BYTES ((int64_t)16 << 20)
+#define STREAM_BYTES ((int64_t)8 << 20)
 #endif
 
 /* Compilers are made to hold a pointer, in place of working it out again. */
@@ -38,6 +38,13 @@
 #define HELD(p) __asm__("" : "+r"(p))
 #else
 #define HELD(p) (void)0
+#endif
+
+/* A line that is read soon. */
+#if defined(__GNUC__)
+#define ASK(p) __builtin_prefetch(p)
+#else
+#define ASK(p) (void)0
 #endif
 
 /* 16 bytes. Without vector extensions a tile is moved element by element. */

@@ -60,18 +60,29 @@ class TileText:
 
     def functions(self) -> list[str]:
         """Return the functions `_whole` and, where edges are ragged, `_edge`."""
-        lines = list[str]()
-        if self.ragged:
-            lines += ["", *self._plain()]
-            lines += ["", *self._vectors("edge")]
-        else:
-            lines += ["", "#if !VECTORS", *self._plain(), "#endif"]
-        return [*lines, "", *self._vectors("whole")]
+        large = prod(self.tile.extents) * self.width >= LARGE_TILE
+        return [*self._others(), "", *self._vectors("whole", "APART" if large else "INLINED")]
+
+    def swept_functions(self) -> list[str]:
+        """Return the same, and `_tile`: `_whole`, but a part of what calls it."""
+        words = ", ".join(["p", "q", *self.strides(), "end", "rest", "stream"])
+        return [
+            *self._others(),
+            *("", *self._vectors("tile", "INLINED"), ""),
+            f"APART void {self.prefix}_whole({self.arguments('whole')})",
+            *("{", f"    {self.prefix}_tile({words});", "}"),
+        ]
+
+    def _others(self) -> list[str]:
+        if not self.ragged:
+            return ["", "#if !VECTORS", *self._plain(), "#endif"]
+        large = prod(self.tile.extents) * self.width >= LARGE_TILE
+        return ["", *self._plain(), "", *self._vectors("edge", "APART" if large else "EDGE")]
 
     def arguments(self, which: str) -> str:
         """Return the parameters of a function."""
         strides = [f"ptrdiff_t {name}" for name in self.strides()]
-        ends = self._ends() if which != "whole" else []
+        ends = self._ends() if which in ("edge", "plain") else []
         return ", ".join(
             (
                 *("const uint8_t *p", "uint8_t *q"),
@@ -134,9 +145,7 @@ class TileText:
                     value = f"{value}%{digits[position + 1].divisor // digit.divisor}"
                 yield f"{value}*{letter}_{number}_{digit.divisor}"
 
-    def _vectors(self, which: str) -> list[str]:
-        inlined = prod(self.tile.extents) * self.width < LARGE_TILE
-        kind = ("INLINED" if which == "whole" else "EDGE") if inlined else "APART"
+    def _vectors(self, which: str, kind: str) -> list[str]:
         head = f"{kind} void {self.prefix}_{which}"
         lines = [f"{head}({self.arguments(which)})", "{"]
         if which == "edge" and self._mixes():

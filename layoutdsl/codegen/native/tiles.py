@@ -41,6 +41,9 @@ MOST_VECTORS = 32
 WIDE_RUN = 8
 """Bytes from which a run is copied as it is."""
 
+MOST_AT_ONCE = 16
+"""Vectors that may depend on each other; registers are scarce."""
+
 ANY_BYTES = 64
 """Machines with vectors of so many bytes pick any of the bytes of two vectors at once."""
 
@@ -227,9 +230,12 @@ def _any_bytes(chains: Chains, width: int) -> Tile | None:
         return None
     inside = tuple((-1, bit) for bit in range(fixed))
     start, goal = (*inside, *start), (*inside, *goal)
+    stages = exchanges(start, goal, fixed)
+    if 1 << len(stages) > MOST_AT_ONCE:
+        return None
     runs = (len(source) + fixed, len(target) + fixed)
     box = _box(chains, extents, whole_lines(chains, extents, width), width)
-    return Tile(extents, start, goal, runs, exchanges(start, goal), box)
+    return Tile(extents, start, goal, runs, stages, box)
 
 
 def _wide(
