@@ -89,7 +89,7 @@ typedef uint64_t ANYWHERE element64;
 
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-INLINED int64_t clamped(int64_t a, int64_t most) { return a < 0 ? 0 : a < most ? a : most; }
+INLINED int64_t clamped(int64_t a, int64_t most) { return least(a > 0 ? a : 0, most); }
 
 INLINED v16 get16(const uint8_t *p)
 {
@@ -133,11 +133,13 @@ INLINED v16 splat(const void *element, int width)
 
 INLINED v16 all16(v16 rest) { return rest; }
 
-/* Where a machine loads and stores under a mask, edges cost little more than what is whole. */
+/* Where a machine loads and stores under a mask, edges cost little more than what is whole. A mask
+   that is empty is no way to skip a place: where no memory is, it takes long. */
 #if VECTORS && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__BMI2__)
 #define MASKS 1
+#define KNOWN(test) (__builtin_constant_p(test) && (test))
 #define EDGE INLINED
-INLINED uint64_t low_bits(int64_t n) { return _bzhi_u64(~0ull, (unsigned)clamped(n, 64)); }
+INLINED uint64_t low_bits(int64_t n) { return _bzhi_u64(~0ull, (unsigned)least(n, 64)); }
 #else
 #define MASKS 0
 #define EDGE APART
@@ -176,6 +178,18 @@ INLINED v16 get16_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest
 #endif
 }
 
+/* The same where `p` is there; else the rest alone, and `near` is a place that is there. */
+INLINED v16 get16_if(int there, const uint8_t *p, const uint8_t *near, int64_t n,
+                     const uint8_t *end, v16 rest)
+{
+#if MASKS
+    return get16_part(there ? p : near, there ? n : 0, end, rest);
+#else
+    (void)near;
+    return there ? get16_part(p, n, end, rest) : rest;
+#endif
+}
+
 /* The first n bytes, 0 to 16, are written, and no others. */
 INLINED void put16_part(uint8_t *q, v16 v, int64_t n, int stream)
 {
@@ -203,6 +217,23 @@ INLINED void put16_part(uint8_t *q, v16 v, int64_t n, int stream)
 #endif
 }
 
+/* So many bytes, whole elements, are filled. */
+INLINED void filled(uint8_t *q, int64_t bytes, v16 rest, int stream)
+{
+    int64_t k = 0;
+#if MASKS
+    const __m512i r = _mm512_broadcast_i32x4((__m128i)rest);
+    for (; k + 64 <= bytes && !stream; k += 64)
+        _mm512_storeu_si512(q + k, r);
+    if (k + 32 == bytes && !stream) {
+        _mm256_storeu_si256((__m256i *)(void *)(q + k), _mm512_castsi512_si256(r));
+        return;
+    }
+#endif
+    for (; k < bytes; k += 16)
+        put16_part(q + k, rest, bytes - k, stream);
+}
+
 /* n bytes are copied, and those up to `all` are filled; both are whole elements. */
 INLINED void run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uint8_t *end, v16 rest,
                  int stream)
@@ -219,34 +250,57 @@ INLINED void run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uin
         put16_part(q + k, get16_part(p + k, n - k, end, rest), all - k, stream);
         k += 16;
     }
-    for (; k < all; k += 16)
-        put16_part(q + k, rest, all - k, stream);
+    filled(q + k, all - k, rest, stream);
 }
 
-/* The same for at most as many bytes as `most` says, which is a number. */
+#if MASKS
+INLINED void short_of_16(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
+{
+    put16_part(q, get16_part(p, n, p, rest), all, 0);
+}
+
+INLINED void short_of_32(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
+{
+    __m256i v = _mm256_broadcastsi128_si256((__m128i)rest);
+    if (KNOWN(n >= 32))
+        memcpy(&v, p, 32);
+    else
+        v = _mm256_mask_loadu_epi8(v, (__mmask32)low_bits(n), p);
+    if (KNOWN(all >= 32))
+        memcpy(q, &v, 32);
+    else
+        _mm256_mask_storeu_epi8(q, (__mmask32)low_bits(all), v);
+}
+
+INLINED void short_of_64(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
+{
+    __m512i v = _mm512_broadcast_i32x4((__m128i)rest);
+    if (KNOWN(n >= 64))
+        memcpy(&v, p, 64);
+    else if (n > 0)
+        v = _mm512_mask_loadu_epi8(v, low_bits(n), p);
+    if (KNOWN(all >= 64))
+        memcpy(q, &v, 64);
+    else if (all > 0)
+        _mm512_mask_storeu_epi8(q, low_bits(all), v);
+}
+#endif
+
+/* The same for at most as many bytes as `most` says, which is a number; some are valid. */
 INLINED void short_run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uint8_t *end,
                        v16 rest, int stream, int most)
 {
 #if MASKS
     (void)end, (void)stream;
-    if (most <= 16) {
-        put16_part(q, get16_part(p, n, end, rest), all, 0);
-    } else if (most <= 32) {
-        const __m256i r = _mm256_broadcastsi128_si256((__m128i)rest);
-        const __m256i v = _mm256_mask_loadu_epi8(r, (__mmask32)low_bits(n), p);
-        if (all >= 32)
-            _mm256_storeu_si256((__m256i *)(void *)q, v);
-        else
-            _mm256_mask_storeu_epi8(q, (__mmask32)low_bits(all), v);
-    } else {
-        const __m512i r = _mm512_broadcast_i32x4((__m128i)rest);
-        for (int k = 0; k < most; k += 64) {
-            const __m512i v = _mm512_mask_loadu_epi8(r, low_bits(n - k), p + k);
-            _mm512_mask_storeu_epi8(q + k, low_bits(all - k), v);
-        }
-    }
+    if (most <= 16)
+        short_of_16(q, p, n, all, rest);
+    else if (most <= 32)
+        short_of_32(q, p, n, all, rest);
+    else
+        for (int k = 0; k < most; k += 64)
+            short_of_64(q + k, p + k, n - k, all - k, rest);
 #else
     (void)most;
-    run(q, p, n, all, end, rest, stream);
+    run(q, p, least(n, all), all, end, rest, stream);
 #endif
 }

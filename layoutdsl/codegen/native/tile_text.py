@@ -1,7 +1,8 @@
 """A tile as C: its vectors loaded, turned round by the network, and stored.
 
-Three functions: the whole tile, one at a ragged edge, and the plain one, element by element, that
-says what the other two mean; compilers without vectors use it.
+The whole tile is a function, and so are one that ends inside its vectors, one at any edge, one of
+padding only, and the plain one, element by element, that says what the others mean; compilers
+without vectors use it.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
+from typing import Literal
 
 from layoutdsl.codegen.native.chains import Chains, Digit
 from layoutdsl.codegen.native.lanes import SideName, fits
+from layoutdsl.codegen.native.loop_text import Ends, indented
 from layoutdsl.codegen.native.tiles import Tile
-from layoutdsl.codegen.native.vector_text import VectorText
+from layoutdsl.codegen.native.vector_text import VectorText, Which
 from layoutdsl.digits import same
 
 LARGE_TILE = 1024
@@ -59,30 +62,36 @@ class TileText:
         return values
 
     def functions(self) -> list[str]:
-        """Return the functions `_whole` and, where edges are ragged, `_edge`."""
-        large = prod(self.tile.extents) * self.width >= LARGE_TILE
-        return [*self._others(), "", *self._vectors("whole", "APART" if large else "INLINED")]
+        """Return the function of whole tiles and, where edges are ragged, those for edges."""
+        return [*self._others(), "", *self._vectors("whole", "whole", self._kind("INLINED"))]
 
     def swept_functions(self) -> list[str]:
         """Return the same, and `_tile`: `_whole`, but a part of what calls it."""
-        words = ", ".join(["p", "q", *self.strides(), "end", "rest", "stream"])
         return [
             *self._others(),
-            *("", *self._vectors("tile", "INLINED"), ""),
+            *("", *self._vectors("tile", "whole", "INLINED"), ""),
             f"APART void {self.prefix}_whole({self.arguments('whole')})",
-            *("{", f"    {self.prefix}_tile({words});", "}"),
+            *("{", f"    {self.call('tile')}", "}"),
         ]
 
     def _others(self) -> list[str]:
         if not self.ragged:
             return ["", "#if !VECTORS", *self._plain(), "#endif"]
-        large = prod(self.tile.extents) * self.width >= LARGE_TILE
-        return ["", *self._plain(), "", *self._vectors("edge", "APART" if large else "EDGE")]
+        lines = ["", *self._plain()]
+        if self.lanes:
+            lines += ["", *self._vectors("cut", "cut", self._kind("EDGE"))]
+        lines += ["", *self._vectors("edge", "edge", self._kind("EDGE"))]
+        if self._fills():
+            lines += ["", *self._vectors("blank", "blank", "APART")]
+        return lines
 
-    def arguments(self, which: str) -> str:
+    def _kind(self, small: str) -> str:
+        return small if prod(self.tile.extents) * self.width < LARGE_TILE else "APART"
+
+    def arguments(self, which: Which | Literal["plain"]) -> str:
         """Return the parameters of a function."""
         strides = [f"ptrdiff_t {name}" for name in self.strides()]
-        ends = self._ends() if which in ("edge", "plain") else []
+        ends = [name for axis in self._open(which) for name in (f"v{axis}", f"w{axis}")]
         return ", ".join(
             (
                 *("const uint8_t *p", "uint8_t *q"),
@@ -92,13 +101,52 @@ class TileText:
             )
         )
 
-    def call(self, which: str, ends: Iterable[str] = ()) -> str:
-        """Return a call; ``ends`` are the valid and the existing indices of each ragged axis."""
+    def _open(self, which: Which | Literal["plain"]) -> tuple[int, ...]:
+        """The axes whose ends a function is told."""
+        match which:
+            case "whole":
+                return ()
+            case "cut":
+                return self.lanes
+        return self.ragged
+
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """The axes of which a vector may hold a part at an edge."""
+        return VectorText(self.chains, self.tile, self.ragged, "edge").lanes()
+
+    def whole(self) -> list[str]:
+        """Return the call for a whole tile."""
+        return [self.call("whole")]
+
+    def call(self, name: str) -> str:
+        """Return the call of a function that is told no ends."""
+        return self._call(name, ())
+
+    def cut(self, ends: Ends) -> list[str]:
+        """Return the call for a tile that ends inside its vectors only, if at all.
+
+        Args:
+            ends: for each axis of `lanes`, how many indices are valid, and how many have a slot.
+        """
+        if not self.lanes:
+            return self.whole()
+        tests = " && ".join(f"{ends[axis][0]} == {self.tile.extents[axis]}" for axis in self.lanes)
+        call = self._call("cut", [end for axis in self.lanes for end in ends[axis]])
+        return [f"if (!MASKS && {tests}) {self.call('whole')}", f"else {call}"]
+
+    def edge(self, ends: Ends) -> list[str]:
+        """Return the call at an edge; the ends are those of every ragged axis."""
+        valid = " && ".join(f"{v} > 0" for v, _ in ends.values())
+        given = [end for axis in self.ragged for end in ends[axis]]
+        lines = [f"if ({valid}) {self._call('edge', given)}"]
+        return [*lines, f"else {self._call('blank', given)}"] if self._fills() else lines
+
+    rest = edge
+
+    def _call(self, which: str, ends: Iterable[str]) -> str:
         words = ["p", "q", *self.strides(), *ends, "end", "rest", "stream"]
         return f"{self.prefix}_{which}({', '.join(words)});"
-
-    def _ends(self) -> list[str]:
-        return [f"{letter}{axis}" for axis in self.ragged for letter in "vw"]
 
     def _plain(self) -> list[str]:
         """Element by element: fill where no index is valid, nothing where no slot exists."""
@@ -145,34 +193,40 @@ class TileText:
                     value = f"{value}%{digits[position + 1].divisor // digit.divisor}"
                 yield f"{value}*{letter}_{number}_{digit.divisor}"
 
-    def _vectors(self, which: str, kind: str) -> list[str]:
-        head = f"{kind} void {self.prefix}_{which}"
-        lines = [f"{head}({self.arguments(which)})", "{"]
-        if which == "edge" and self._mixes():
-            names = ", ".join(["p", "q", *self.strides(), *self._ends(), "end", "rest", "stream"])
-            return [*lines, f"    {self.prefix}_plain({names});", "}"]
-        plain = self._plain_call(which)
+    def _vectors(self, name: str, which: Which, kind: str) -> list[str]:
+        lines = [f"{kind} void {self.prefix}_{name}({self.arguments(which)})", "{"]
+        given = self._open(which)
+        extents = self.tile.extents
+        plain = self._call(
+            "plain",
+            [
+                f"{letter}{axis}" if axis in given else str(extents[axis])
+                for axis in self.ragged
+                for letter in "vw"
+            ],
+        )
+        if which in ("cut", "edge") and self._mixes():
+            return [*lines, f"    {plain}", "}"]
+        body = VectorText(self.chains, self.tile, self.ragged, which).body()
+        names = (*self.strides(), *(f"{letter}{axis}" for axis in given for letter in "vw"))
+        names = ("p", *names, "end", "rest")
         return [
             *lines,
             "#if VECTORS",
-            *(f"    {line}" for line in self._moved(which)),
+            *indented(body),
             "#else",
             f"    {plain}",
             "#endif",
-            *self._unused(),
+            *(f"    (void){name};" for name in names),
             "}",
         ]
 
-    def _unused(self) -> list[str]:
-        return [f"    (void){name};" for name in (*self.strides(), "end", "rest")]
-
-    def _plain_call(self, which: str) -> str:
-        if which == "edge":
-            ends = self._ends()
-        else:
-            ends = [str(self.tile.extents[axis]) for axis in self.ragged for _ in "vw"]
-        words = ["p", "q", *self.strides(), *ends, "end", "rest", "stream"]
-        return f"{self.prefix}_plain({', '.join(words)});"
+    def _fills(self) -> bool:
+        """Whether there may be a tile of padding only."""
+        return any(
+            not same(self.chains.axes[axis].extent, self.chains.axes[axis].target)
+            for axis in self.ragged
+        )
 
     def _mixes(self) -> bool:
         """Whether padding of the source could be carried into padding of the target."""
@@ -180,6 +234,3 @@ class TileText:
             not same(axis.extent, axis.source) and not same(axis.extent, axis.target)
             for axis in self.chains.axes
         )
-
-    def _moved(self, which: str) -> Iterator[str]:
-        return VectorText(self.chains, self.tile, self.ragged, which == "edge").body()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.lanes import SideName, bits_of, fits, holds
@@ -21,6 +21,8 @@ At = Callable[[Place], str]
 
 Key = tuple[tuple[Bit, int], ...]
 
+Which: TypeAlias = Literal["whole", "cut", "edge", "blank"]
+
 
 @dataclass(frozen=True, slots=True)
 class VectorText:
@@ -30,18 +32,25 @@ class VectorText:
         chains: what is moved.
         tile: the leaf.
         ragged: the axes that may end inside a tile.
-        edge: whether this is the tile at such an end.
+        which: a whole tile, one that ends inside its vectors only, one at any edge, or one of
+            padding only.
     """
 
     chains: Chains
     tile: Tile
     ragged: tuple[int, ...]
-    edge: bool
+    which: Which
 
     def body(self) -> Iterator[str]:
         """Return the lines that move the tile."""
-        kind = f"v{self.tile.vector}"
         read, write = self._pointers("source"), self._pointers("target")
+        if self.which == "blank":
+            yield from write.steps()
+            for place in _places(self._rows("target")):
+                stores = list(self._stores(place, "", write.at))
+                yield from (*write.lines(), *stores)
+            return
+        kind = f"v{self.tile.vector}"
         yield from (*read.steps(), *write.steps())
         vectors, lane = dict[Key, str](), self.tile.source
         for number, place in enumerate(_places(self._rows("source"))):
@@ -65,6 +74,21 @@ class VectorText:
         if side == "source":
             return Places(self.chains, "p", "const uint8_t *", "s", rows)
         return Places(self.chains, "q", "uint8_t *", "t", rows)
+
+    def lanes(self) -> tuple[int, ...]:
+        """Return the ragged axes of which a stretch of memory may hold a part."""
+        return tuple(
+            axis
+            for axis in self.ragged
+            if self._parts("source", axis) or self._parts("target", axis)
+        )
+
+    def _parts(self, side: SideName, axis: int) -> int:
+        """How many bits of an axis a stretch holds that may end inside; 0 if none."""
+        held = [bit for number, bit in self._lane(side)[0] if number == axis]
+        if not held or holds(self.chains.axes[axis], side, 1 << (max(held) + 1)):
+            return 0
+        return len(held)
 
     def _lane(self, side: SideName) -> tuple[Lane, Lane]:
         """The lane bits of one stretch of memory, and those that number the stretches."""
@@ -98,10 +122,10 @@ class VectorText:
         if not self._is_there("extent", place):
             return f"all{size}(rest)"
         at = where(place)
-        test, count = self._end("source", "v", place) if self.edge else ("", "")
-        if not test:
-            return f"get{size}({at})"
-        return f"get{size}_part({at}, {test} ? {count} : 0, end, rest)"
+        test, count = self._end("source", "v", place)
+        if test:
+            return f"get{size}_if({test}, {at}, p, {count or size}, end, rest)"
+        return f"get{size}_part({at}, {count}, end, rest)" if count else f"get{size}({at})"
 
     def _stores(self, place: Place, name: str, where: At) -> Iterator[str]:
         run, numbers = self._lane("target")
@@ -111,15 +135,17 @@ class VectorText:
             if numbers:
                 picked = tuple(range(number * size, number * size + size))
                 vector = _shuffled(self.tile.vector, name, name, picked)
+            if self.which == "blank":
+                vector = f"all{size}(rest)"
             if not self._is_there("target", {**place, **each}):
-                yield f"(void){name};"
+                yield f"(void)({name or 0});"
                 continue
             at = where({**place, **each})
-            test, count = self._end("target", "w", {**place, **each}) if self.edge else ("", "")
-            if not test:
-                yield f"put{size}({at}, {vector}, stream);"
-            else:
-                yield f"put{size}_part({at}, {vector}, {test} ? {count} : 0, stream);"
+            test, count = self._end("target", "w", {**place, **each})
+            text = f"put{size}({at}, {vector}, stream);"
+            if count:
+                text = f"put{size}_part({at}, {vector}, {count}, stream);"
+            yield f"if ({test}) {text}" if test else text
 
     def _is_there(self, end: Literal["extent", "target"], place: Place) -> bool:
         """Whether a vector lies within the axes that are known to end inside the tile."""
@@ -133,17 +159,18 @@ class VectorText:
         return True
 
     def _end(self, side: SideName, letter: str, place: Place) -> tuple[str, str]:
-        """When a stretch exists, and how many of its bytes."""
-        lane, _ = self._lane(side)
-        size = 1 << len(lane)
-        tests, count = list[str](), str(size)
-        for axis in self.ragged:
-            held = [bit for number, bit in lane if number == axis]
+        """When a stretch exists, and how many of its bytes; nothing where there is no question."""
+        size = 1 << len(self._lane(side)[0])
+        tests, count = list[str](), ""
+        lanes = self.lanes()
+        for axis in self.ragged if self.which != "whole" else ():
             row = sum(value << bit for (number, bit), value in place.items() if number == axis)
-            if held and not holds(self.chains.axes[axis], side, 1 << (max(held) + 1)):
+            parts = self._parts(side, axis)
+            if parts:
                 left = f"{letter}{axis} - {row}" if row else f"{letter}{axis}"
-                count = f"{size >> len(held)}*({left})"
-            tests.append(f"{letter}{axis} > {row}")
+                count = f"{size >> parts}*({left})"
+            if self.which in ("edge", "blank") or (axis in lanes and row):
+                tests.append(f"{letter}{axis} > {row}")
         return " && ".join(tests), count
 
 

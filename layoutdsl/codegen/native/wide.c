@@ -89,6 +89,17 @@ INLINED v64 get64_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest
 #endif
 }
 
+INLINED v32 get32_if(int there, const uint8_t *p, const uint8_t *near, int64_t n,
+                     const uint8_t *end, v16 rest)
+{
+#if MASKS
+    return get32_part(there ? p : near, there ? n : 0, end, rest);
+#else
+    (void)near;
+    return there ? get32_part(p, n, end, rest) : all32(rest);
+#endif
+}
+
 INLINED void put32(uint8_t *q, v32 v, int stream)
 {
     if (stream) {
@@ -97,6 +108,17 @@ INLINED void put32(uint8_t *q, v32 v, int stream)
         return;
     }
     memcpy(q, &v, 32);
+}
+
+INLINED v64 get64_if(int there, const uint8_t *p, const uint8_t *near, int64_t n,
+                     const uint8_t *end, v16 rest)
+{
+#if MASKS
+    return get64_part(there ? p : near, there ? n : 0, end, rest);
+#else
+    (void)near;
+    return there ? get64_part(p, n, end, rest) : all64(rest);
+#endif
 }
 
 INLINED void put64(uint8_t *q, v64 v, int stream)
