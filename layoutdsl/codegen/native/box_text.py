@@ -74,7 +74,7 @@ class BoxText:
         still = [axis for axis in self.ragged if axis not in moving]
         lines = [line for axis in still for line in self._ends(axis, at)]
         if not moving:
-            return [*lines, *_pointers(at), *self.leaf.edge(self._names())]
+            return [*lines, *_pointers(at), *self._alone(still)]
         easy = [*self._turns(first, at), *self._easy(first, at)]
         tests = [self._goes_on(axis) for axis in still]
         if not tests:
@@ -82,6 +82,14 @@ class BoxText:
         hard = [*self._turns(first, at), *self._hard(first, at)]
         test = " && ".join(tests)
         return [*lines, f"if ({test}) {{", *indented(easy), "} else {", *indented(hard), "}"]
+
+    def _alone(self, still: list[int]) -> list[str]:
+        """A leaf that is the whole of a box."""
+        edge, cut = self.leaf.edge(self._names()), self.leaf.cut(self._names())
+        if not self.leaf.lanes:
+            return edge
+        test = " && ".join(self._goes_on(axis) for axis in still)
+        return [f"if ({test}) {{", *indented(cut), "} else {", *indented(edge), "}"]
 
     def _goes_on(self, axis: int) -> str:
         """When an axis ends at most inside of vectors."""

@@ -29,13 +29,14 @@ def radix_of(axis: ChainAxis, digit: Digit) -> int | None:
     return None
 
 
-def low_bits(chains: Chains, side: SideName, most: int) -> tuple[Bit, ...]:
+def low_bits(chains: Chains, side: SideName, most: int, least: int = 0) -> tuple[Bit, ...]:
     """Return the index bits of the first elements of a side, as far as these are bits at all.
 
     Args:
         chains: both sides.
         side: one of them.
         most: how many bits are wanted.
+        least: so many are taken even from a digit that goes as far as its axis, which may end.
     """
     bits = list[Bit]()
     reach = 1
@@ -46,9 +47,11 @@ def low_bits(chains: Chains, side: SideName, most: int) -> tuple[Bit, ...]:
         number, digit = found
         radix = radix_of(chains.axes[number], digit)
         first = digit.divisor.bit_length() - 1
-        if digit.divisor != 1 << first or (radix is None and first):
-            break
         wanted = most - len(bits)
+        if radix is None and first:
+            wanted = min(most, least) - len(bits)
+        if digit.divisor != 1 << first or wanted <= 0:
+            break
         twos = wanted if radix is None else (radix & -radix).bit_length() - 1
         bits += [(number, first + bit) for bit in range(min(twos, wanted))]
         if radix != 1 << twos:

@@ -39,7 +39,10 @@ from layoutdsl.expr import Constant
 
 MOST_VECTORS = 32
 WIDE_RUN = 8
-"""Bytes from which a run is copied as it is."""
+"""Bytes from which a run is copied as it is, if no tile is better; from twice as many, always."""
+
+RUN_WORK = 2 / WIDE_RUN
+"""Instructions for each byte of such a run."""
 
 MOST_AT_ONCE = 16
 """Vectors that may depend on each other; registers are scarce."""
@@ -124,12 +127,15 @@ def leaf(chains: Chains, width: int, vector: int) -> Leaf:
         vector: bytes of the widest vector: 16, 32 or 64.
     """
     run = common_run(chains)
-    if run.count is None or run.count * width >= WIDE_RUN:
+    if run.count is None or run.count * width >= 2 * WIDE_RUN:
         return run
     tiles = [_lanes_apart(chains, width, vector)]
     if vector == ANY_BYTES:
         tiles.append(_any_bytes(chains, width))
     found = [each for each in tiles if each is not None]
+    if run.count * width >= WIDE_RUN:
+        found = [each for each in found if each.work() < RUN_WORK]
+        return min(found, key=Tile.work) if found else run
     return min(found, key=Tile.work) if found else _comb(chains) or run
 
 
@@ -183,7 +189,7 @@ def _lanes_apart(chains: Chains, width: int, vector: int) -> Tile | None:
     """Return the tile of vectors of 16 bytes, or of wider ones that hold several side by side."""
     fixed = width.bit_length() - 1
     lane = LANE_BITS - fixed
-    source, target = (low_bits(chains, side, lane) for side in SIDES)
+    source, target = (low_bits(chains, side, lane, lane) for side in SIDES)
     if len(source) < lane or len(target) < lane:
         return None
     extents = extents_of(chains, (*source, *target))
@@ -216,7 +222,7 @@ def _box(
 def _any_bytes(chains: Chains, width: int) -> Tile | None:
     """Return the tile of vectors of 64 bytes, each of stretches of 16 bytes or more."""
     fixed, lane = width.bit_length() - 1, ANY_BYTES.bit_length() - 1
-    source, target = (low_bits(chains, side, lane - fixed) for side in SIDES)
+    source, target = (low_bits(chains, side, lane - fixed, LANE_BITS - fixed) for side in SIDES)
     if min(len(source), len(target)) < LANE_BITS - fixed:
         return None
     start = (*source, *(bit for bit in target if bit not in source))[: lane - fixed]

@@ -15,6 +15,7 @@ from layoutdsl.codegen.native.lanes import SideName, bits_of, fits, holds
 from layoutdsl.codegen.native.network import Bit, Lane, Stage, stage_bytes
 from layoutdsl.codegen.native.place_text import Place, Places
 from layoutdsl.codegen.native.tiles import Tile
+from layoutdsl.digits import same
 from layoutdsl.expr import Constant
 
 At = Callable[[Place], str]
@@ -76,11 +77,19 @@ class VectorText:
         return Places(self.chains, "q", "uint8_t *", "t", rows)
 
     def lanes(self) -> tuple[int, ...]:
-        """Return the ragged axes of which a stretch of memory may hold a part."""
+        """Return the ragged axes of which a stretch may hold a part, though the axis is long."""
         return tuple(
             axis
             for axis in self.ragged
-            if self._parts("source", axis) or self._parts("target", axis)
+            if not self.chains.axes[axis].slides
+            and (self._parts("source", axis) or self._parts("target", axis))
+        )
+
+    def _all_there(self, side: SideName, axis: int) -> bool:
+        """Whether a tile has all slots along an axis, and padding in them may be read."""
+        number, extent = self.chains.axes[axis], self.tile.extents[axis]
+        return holds(number, side, extent) and (
+            side == "target" or same(number.extent, number.target)
         )
 
     def _parts(self, side: SideName, axis: int) -> int:
@@ -162,14 +171,16 @@ class VectorText:
         """When a stretch exists, and how many of its bytes; nothing where there is no question."""
         size = 1 << len(self._lane(side)[0])
         tests, count = list[str](), ""
-        lanes = self.lanes()
-        for axis in self.ragged if self.which != "whole" else ():
+        told = {"whole": (), "cut": self.lanes()}.get(self.which, self.ragged)
+        for axis in told:
+            if self._all_there(side, axis):
+                continue
             row = sum(value << bit for (number, bit), value in place.items() if number == axis)
             parts = self._parts(side, axis)
             if parts:
                 left = f"{letter}{axis} - {row}" if row else f"{letter}{axis}"
                 count = f"{size >> parts}*({left})"
-            if self.which in ("edge", "blank") or (axis in lanes and row):
+            if row or self.which != "cut":
                 tests.append(f"{letter}{axis} > {row}")
         return " && ".join(tests), count
 
