@@ -36,7 +36,8 @@ def low_bits(chains: Chains, side: SideName, most: int, least: int = 0) -> tuple
         chains: both sides.
         side: one of them.
         most: how many bits are wanted.
-        least: so many are taken even from a digit that goes as far as its axis, which may end.
+        least: so many are taken even from a digit that goes as far as its axis, which may end, if
+            the bits below it are there.
     """
     bits = list[Bit]()
     reach = 1
@@ -49,7 +50,7 @@ def low_bits(chains: Chains, side: SideName, most: int, least: int = 0) -> tuple
         first = digit.divisor.bit_length() - 1
         wanted = most - len(bits)
         if radix is None and first:
-            wanted = min(most, least) - len(bits)
+            wanted = min(most, least) - len(bits) if bits[-1:] == [(number, first - 1)] else 0
         if digit.divisor != 1 << first or wanted <= 0:
             break
         twos = wanted if radix is None else (radix & -radix).bit_length() - 1
