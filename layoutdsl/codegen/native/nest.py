@@ -12,9 +12,12 @@ from itertools import pairwise
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains
-from layoutdsl.codegen.native.lanes import fixed_box, radix_of
+from layoutdsl.codegen.native.lanes import digit_at, fixed_box, radix_of
 from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
+
+BLOCK_BYTES = 512
+"""Where a box writes so many bytes in one place, boxes are taken in the order of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +89,11 @@ def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
             continue
         for placed in _loops(number, axis, steps[number], lines[number]):
             (outer if placed.loop.step >= lines[number] else inner).append(placed)
-    by_source = isinstance(leaf, Run) and _cut(chains)
-    key = _source_order if by_source else _order
-    ordered, box = ([each.loop for each in sorted(part, key=key)] for part in (outer, inner))
+    run = isinstance(leaf, Run) and _cut(chains)
+    blocks = isinstance(leaf, Tile) and _block(chains, lines) * width >= BLOCK_BYTES
+    boxes = _source_order if run or (blocks and _majors_first(chains)) else _order
+    ordered = [each.loop for each in sorted(outer, key=boxes)]
+    box = [each.loop for each in sorted(inner, key=_source_order if run else _order)]
     shared = 0
     while shared < len(outer) - 1 and not ordered[shared].ragged and not ordered[shared].slides:
         shared += 1
@@ -113,18 +118,32 @@ def _source_order(placed: _Placed) -> tuple[int, int, int]:
 
 
 def _cut(chains: Chains) -> bool:
-    """Whether axes are cut in the source only: runs are then taken in its order.
-
-    Major digits have to come before minor ones, which say how many of them are left.
-    """
+    """Whether axes are cut in the source only: runs are then taken in its order."""
     tops = [axis.tops for axis in chains.axes]
-    ordered = all(
+    cut = any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
+    return cut and _majors_first(chains)
+
+
+def _majors_first(chains: Chains) -> bool:
+    """Whether major digits come before minor ones, which say how many of them are left."""
+    return all(
         major.place[1] <= minor.place[1]
         for axis in chains.axes
         for minor, major in pairwise(axis.digits)
     )
-    cut = any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
-    return cut and ordered
+
+
+def _block(chains: Chains, box: tuple[int, ...]) -> int:
+    """How many elements of a box lie together in the target."""
+    reach = 1
+    while (found := digit_at(chains, "target", reach)) is not None:
+        number, digit = found
+        held = box[number] // digit.divisor
+        if digit.radix is not None and held >= digit.radix:
+            reach *= digit.radix
+        else:
+            return reach * max(1, held)
+    return reach
 
 
 def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:
