@@ -15,7 +15,7 @@ from layoutdsl.codegen.native.lanes import fits
 from layoutdsl.codegen.native.nest import Nest, nest
 from layoutdsl.codegen.native.run_text import RunText
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.codegen.native.sweep_text import SweepText, sweep_text
+from layoutdsl.codegen.native.sweep_text import sweep_text
 from layoutdsl.codegen.native.tile_text import TileText
 from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, leaf
 from layoutdsl.codegen.native.walk_text import WalkText
@@ -53,8 +53,11 @@ class _Kernel:
         self.leaf = self._leaf(chosen, ragged)
         vectors = chosen.vectors(width) if isinstance(chosen, Tile) else 1
         box = BoxText(chains, self.nest, self.leaf, vectors, ragged)
-        self.sweep = self._sweep()
-        self.walk = WalkText(name, chains, self.nest, box, ragged, width, words, self.sweep)
+        self.sweep = None
+        if isinstance(self.leaf, TileText):
+            inside = (*self.nest.loops, *self.nest.inner)
+            self.sweep = sweep_text(self.leaf, tuple(loop.axis for loop in inside))
+        self.walk = WalkText(name, chains, self.nest, box, self.sweep, ragged, width, words)
 
     def _leaf(self, chosen: Leaf, ragged: tuple[int, ...]) -> LeafText:
         match chosen:
@@ -65,17 +68,6 @@ class _Kernel:
             case Comb():
                 return CombText(self.name, self.chains, chosen, self.width, self.words)
 
-    def _sweep(self) -> SweepText | None:
-        if not isinstance(self.leaf, TileText):
-            return None
-        inside = (*self.nest.loops, *self.nest.inner)
-        return sweep_text(self.leaf, tuple(loop.axis for loop in inside))
-
-    def _leaf_functions(self) -> list[str]:
-        if self.sweep is None:
-            return self.leaf.functions()
-        return [*self.sweep.tile.swept_functions(), *self.sweep.function()]
-
     def functions(self) -> list[str]:
         """Everything, in the order in which C needs it."""
         return [
@@ -84,6 +76,11 @@ class _Kernel:
             *self._units(),
             *self._entry(),
         ]
+
+    def _leaf_functions(self) -> list[str]:
+        if self.sweep is None:
+            return self.leaf.functions()
+        return [*self.sweep.tile.swept_functions(), *self.sweep.function()]
 
     def _units(self) -> list[str]:
         used = [loop.count for loop in self.nest.units]

@@ -58,6 +58,7 @@ class SweepText:
         a, b, width = self.along, self.across, self.tile.width
         step, turn = self.tile.tile.extents[a], self.tile.tile.extents[b]
         line = LINE_BYTES
+        (whole,), (part,) = self.tile.whole(), self.tile.swept()
         return [
             "",
             f"INLINED void {self.tile.prefix}_sweep({', '.join(parameters)})",
@@ -86,9 +87,9 @@ class SweepText:
             "        for (int64_t left = tiles; left > 0; left--) {",
             *(f"            {line}" for line in self._asked()),
             f"            if (stream && (!lines || (uintptr_t)q % {line}))",
-            f"                {self.tile.call('whole')}",
+            f"                {whole}",
             "            else",
-            f"                {self.tile.call('tile')}",
+            f"                {part}",
             "            const int64_t go = (left == 2 ? last_inner : y + step_inner - skip) - y;",
             "            p += go*s_i;",
             "            q += go*t_i;",

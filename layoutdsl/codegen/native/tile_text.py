@@ -63,30 +63,33 @@ class TileText:
 
     def functions(self) -> list[str]:
         """Return the function of whole tiles and, where edges are ragged, those for edges."""
-        return [*self._others(), "", *self._vectors("whole", "whole", self._kind("INLINED"))]
+        kind = "APART" if self._large() else "INLINED"
+        return [*self._at_edges("EDGE"), "", *self._vectors("whole", kind)]
 
     def swept_functions(self) -> list[str]:
-        """Return the same, and `_tile`: `_whole`, but a part of what calls it."""
+        """Return the same, apart, and for a small tile `_tile`: `_whole` as a part of its caller."""
+        if self._large():
+            return [*self._at_edges("APART"), "", *self._vectors("whole", "APART")]
+        _, *body = self._vectors("whole", "INLINED")
+        given = self.arguments("whole")
         return [
-            *self._others(),
-            *("", *self._vectors("tile", "whole", "INLINED"), ""),
-            f"APART void {self.prefix}_whole({self.arguments('whole')})",
-            *("{", f"    {self.call('tile')}", "}"),
+            *self._at_edges("APART"),
+            *("", f"INLINED void {self.prefix}_tile({given})", *body),
+            *("", f"APART void {self.prefix}_whole({given})"),
+            *("{", f"    {self._call('tile', ())}", "}"),
         ]
 
-    def _others(self) -> list[str]:
+    def _large(self) -> bool:
+        return prod(self.tile.extents) * self.width >= LARGE_TILE
+
+    def _at_edges(self, kind: str) -> list[str]:
         if not self.ragged:
             return ["", "#if !VECTORS", *self._plain(), "#endif"]
+        kind = "APART" if self._large() else kind
         lines = ["", *self._plain()]
-        if self.lanes:
-            lines += ["", *self._vectors("cut", "cut", self._kind("EDGE"))]
-        lines += ["", *self._vectors("edge", "edge", self._kind("EDGE"))]
-        if self._fills():
-            lines += ["", *self._vectors("blank", "blank", "APART")]
-        return lines
-
-    def _kind(self, small: str) -> str:
-        return small if prod(self.tile.extents) * self.width < LARGE_TILE else "APART"
+        lines += ["", *self._vectors("cut", kind)] if self.lanes else []
+        lines += ["", *self._vectors("edge", kind)]
+        return [*lines, *(["", *self._vectors("blank", "APART")] if self._fills() else [])]
 
     def arguments(self, which: Which | Literal["plain"]) -> str:
         """Return the parameters of a function."""
@@ -117,11 +120,11 @@ class TileText:
 
     def whole(self) -> list[str]:
         """Return the call for a whole tile."""
-        return [self.call("whole")]
+        return [self._call("whole", ())]
 
-    def call(self, name: str) -> str:
-        """Return the call of a function that is told no ends."""
-        return self._call(name, ())
+    def swept(self) -> list[str]:
+        """Return the call for a whole tile in a sweep."""
+        return self.whole() if self._large() else [self._call("tile", ())]
 
     def cut(self, ends: Ends) -> list[str]:
         """Return the call for a tile that ends inside its vectors only, if at all.
@@ -133,7 +136,7 @@ class TileText:
             return self.whole()
         tests = " && ".join(f"{ends[axis][0]} == {self.tile.extents[axis]}" for axis in self.lanes)
         call = self._call("cut", [end for axis in self.lanes for end in ends[axis]])
-        return [f"if (!MASKS && {tests}) {self.call('whole')}", f"else {call}"]
+        return [f"if (!MASKS && {tests}) {self._call('whole', ())}", f"else {call}"]
 
     def edge(self, ends: Ends) -> list[str]:
         """Return the call at an edge; the ends are those of every ragged axis."""
@@ -193,8 +196,8 @@ class TileText:
                     value = f"{value}%{digits[position + 1].divisor // digit.divisor}"
                 yield f"{value}*{letter}_{number}_{digit.divisor}"
 
-    def _vectors(self, name: str, which: Which, kind: str) -> list[str]:
-        lines = [f"{kind} void {self.prefix}_{name}({self.arguments(which)})", "{"]
+    def _vectors(self, which: Which, kind: str) -> list[str]:
+        lines = [f"{kind} void {self.prefix}_{which}({self.arguments(which)})", "{"]
         given = self._open(which)
         extents = self.tile.extents
         plain = self._call(

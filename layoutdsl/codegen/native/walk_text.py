@@ -30,20 +30,20 @@ class WalkText:
         chains: what is moved.
         nest: the loops.
         box: what is inside.
+        sweep: what moves a unit where its axes hold a tile; the loops are for other shapes then.
         ragged: the axes that may end inside a box.
         width: bytes of an element.
         words: how extents are spelled.
-        sweep: another way through a unit, where its axes hold a tile.
     """
 
     name: str
     chains: Chains
     nest: Nest
     box: BoxText
+    sweep: SweepText | None
     ragged: tuple[int, ...]
     width: int
     words: Spelling
-    sweep: SweepText | None
 
     def function(self) -> list[str]:
         """Return the function `_walk`."""
@@ -128,14 +128,15 @@ class WalkText:
         ]
 
     def _unit(self, at: At) -> list[str]:
-        nested = self._nested(len(self.nest.units), at)
+        boxes = self._nested(len(self.nest.units), at)
         if self.sweep is None:
-            return nested
+            return boxes
+        call = self.sweep.call(at.source, at.target)
         return [
             f"if ({self.sweep.test()}) {{",
-            f"    {self.sweep.call(at.source, at.target)}",
+            f"    {call}",
             "} else {",
-            *indented(nested),
+            *indented(boxes),
             "}",
         ]
 
@@ -154,6 +155,8 @@ class WalkText:
 
     def _innermost(self, number: int, loop: Loop, at: At, past: str) -> list[str]:
         """Two loops: while everything is whole, and then the rest."""
+        if self.sweep:
+            return looped(number, loop, at, ("0", past), self.box.edge)
         if not self.ragged:
             return looped(number, loop, at, ("0", past), self.box.whole)
         tests = [self._is_whole(axis, at) for axis in self.ragged if axis != loop.axis]
@@ -174,6 +177,8 @@ class WalkText:
         ]
 
     def _box_alone(self, at: At) -> list[str]:
+        if self.sweep:
+            return self.box.edge(at)
         if not self.ragged:
             return self.box.whole(at)
         tests = " && ".join(self._is_whole(axis, at) for axis in self.ragged)
