@@ -14,10 +14,11 @@ from layoutdsl.codegen.native.comb_text import CombText
 from layoutdsl.codegen.native.loop_text import At, Ends, indented, looped, turns
 from layoutdsl.codegen.native.nest import Loop, Nest
 from layoutdsl.codegen.native.run_text import RunText
+from layoutdsl.codegen.native.staged_text import StagedText
 from layoutdsl.codegen.native.tile_text import TileText
 from layoutdsl.expr import Constant
 
-LeafText = RunText | TileText | CombText
+LeafText = RunText | TileText | CombText | StagedText
 
 MOST_UNROLLED = 16
 """Vectors that one turn of an unrolled loop moves."""

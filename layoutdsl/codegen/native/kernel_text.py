@@ -8,18 +8,10 @@ All index arithmetic is in 64 bits.
 from __future__ import annotations
 
 from layoutdsl.bounds import product, simplify
-from layoutdsl.codegen.native.box_text import BoxText, LeafText
 from layoutdsl.codegen.native.chains import Chains
-from layoutdsl.codegen.native.comb_text import CombText
-from layoutdsl.codegen.native.lanes import fits
-from layoutdsl.codegen.native.nest import Nest, nest
-from layoutdsl.codegen.native.run_text import RunText
+from layoutdsl.codegen.native.leaves import leaf
+from layoutdsl.codegen.native.move_text import move_text
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.codegen.native.sweep_text import sweep_text
-from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, leaf
-from layoutdsl.codegen.native.walk_text import WalkText
-from layoutdsl.digits import same
 from layoutdsl.expr import Constant, Mul
 
 PART = (
@@ -47,40 +39,12 @@ def kernel_functions(
 class _Kernel:
     def __init__(self, name: str, chains: Chains, width: int, vector: int, words: Spelling) -> None:
         self.name, self.chains, self.width, self.words = name, chains, width, words
-        chosen = leaf(chains, width, vector)
-        self.nest = nest(chains, chosen, width)
-        ragged = tuple(n for n in range(len(chains.axes)) if _may_end(chains, chosen, self.nest, n))
-        self.leaf = self._leaf(chosen, ragged)
-        vectors = chosen.vectors(width) if isinstance(chosen, Tile) else 1
-        box = BoxText(chains, self.nest, self.leaf, vectors, ragged)
-        self.sweep = None
-        if isinstance(self.leaf, TileText):
-            inside = (*self.nest.loops, *self.nest.inner)
-            self.sweep = sweep_text(self.leaf, tuple(loop.axis for loop in inside))
-        self.walk = WalkText(name, chains, self.nest, box, self.sweep, ragged, width, words)
-
-    def _leaf(self, chosen: Leaf, ragged: tuple[int, ...]) -> LeafText:
-        match chosen:
-            case Run():
-                return RunText(self.chains, chosen, self.width, ragged)
-            case Tile():
-                return TileText(self.name, self.chains, chosen, self.width, ragged)
-            case Comb():
-                return CombText(self.name, self.chains, chosen, self.width, self.words)
+        self.move = move_text(name, chains, leaf(chains, width, vector), (width, vector), words)
+        self.nest, self.walk = self.move.nest, self.move.walk
 
     def functions(self) -> list[str]:
         """Everything, in the order in which C needs it."""
-        return [
-            *self._leaf_functions(),
-            *self.walk.function(),
-            *self._units(),
-            *self._entry(),
-        ]
-
-    def _leaf_functions(self) -> list[str]:
-        if self.sweep is None:
-            return self.leaf.functions()
-        return [*self.sweep.tile.swept_functions(), *self.sweep.function()]
+        return [*self.move.functions(), *self._units(), *self._entry()]
 
     def _units(self) -> list[str]:
         used = [loop.count for loop in self.nest.units]
@@ -144,14 +108,3 @@ class _Kernel:
             if not (isinstance(each, Constant) and (each.value < 16 or each.value % 16 == 0))
         )
         return [f"({each})" for each in kept]
-
-
-def _may_end(chains: Chains, chosen: Leaf, loops: Nest, number: int) -> bool:
-    """Whether what is moved at once may reach beyond the end of an axis."""
-    axis, step = chains.axes[number], loops.boxes[number]
-    whole = same(axis.extent, axis.target)
-    if isinstance(chosen, Tile) and chosen.extents[number] == step and fits(axis, step):
-        return False
-    if step == 0 or (step == 1 and whole):
-        return False
-    return not (whole and isinstance(axis.extent, Constant) and axis.extent.value % step == 0)

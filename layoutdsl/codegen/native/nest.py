@@ -13,7 +13,9 @@ from itertools import pairwise
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains
 from layoutdsl.codegen.native.lanes import digit_at, fixed_box, radix_of
-from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile
+from layoutdsl.codegen.native.leaves import Leaf
+from layoutdsl.codegen.native.staged import Staged
+from layoutdsl.codegen.native.tiles import Comb, Run, Tile
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 
 BLOCK_BYTES = 512
@@ -67,6 +69,8 @@ def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
     match leaf:
         case Tile():
             steps, lines = leaf.extents, leaf.lines
+        case Staged():
+            steps, lines = leaf.extents, leaf.extents
         case Run():
             steps = tuple(
                 (leaf.count or 0) if number == leaf.axis else 1

@@ -67,7 +67,7 @@ class TileText:
         return [*self._at_edges("EDGE"), "", *self._vectors("whole", kind)]
 
     def swept_functions(self) -> list[str]:
-        """Return the same, apart, and for a small tile `_tile`: `_whole` as a part of its caller."""
+        """Return the same, apart; for a small tile also `_tile`: `_whole`, a part of its caller."""
         if self._large():
             return [*self._at_edges("APART"), "", *self._vectors("whole", "APART")]
         _, *body = self._vectors("whole", "INLINED")

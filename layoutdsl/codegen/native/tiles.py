@@ -9,21 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 from operator import le
-from typing import TypeAlias
 
-from layoutdsl.codegen.native.chains import Chains, Digit
+from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.lanes import (
     SIDES,
     SideName,
     bits_of,
-    digit_at,
     extents_of,
     fits,
     fixed_box,
     low_bits,
     made_of_bits,
     needed,
-    radix_of,
     whole_lines,
 )
 from layoutdsl.codegen.native.network import (
@@ -34,19 +31,10 @@ from layoutdsl.codegen.native.network import (
     exchanges,
     network,
 )
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant
 
 MOST_VECTORS = 32
-WIDE_RUN = 8
-"""Bytes from which a run is copied as it is, if no tile is better; from twice as many, always."""
-
-RUN_WORK = 2 / WIDE_RUN
-"""Instructions for each byte of such a run."""
-
 MOST_AT_ONCE = 16
 """Vectors that may depend on each other; registers are scarce."""
-
 ANY_BYTES = 64
 """Machines with vectors of so many bytes pick any of the bytes of two vectors at once."""
 
@@ -115,74 +103,12 @@ class Comb:
     teeth: tuple[int, ...]
 
 
-Leaf: TypeAlias = Run | Tile | Comb
-
-
-def leaf(chains: Chains, width: int, vector: int) -> Leaf:
-    """Return what is moved at once, for elements of ``width`` bytes: 1, 2, 4 or 8.
-
-    Args:
-        chains: the two sides.
-        width: bytes of an element.
-        vector: bytes of the widest vector: 16, 32 or 64.
-    """
-    run = common_run(chains)
-    if run.count is None or run.count * width >= 2 * WIDE_RUN:
-        return run
+def best_tile(chains: Chains, width: int, vector: int) -> Tile | None:
+    """Return the tile that takes the fewest instructions, if there is one."""
     tiles = [_lanes_apart(chains, width, vector)]
     if vector == ANY_BYTES:
         tiles.append(_any_bytes(chains, width))
-    found = [each for each in tiles if each is not None]
-    if run.count * width >= WIDE_RUN:
-        found = [each for each in found if each.work() < RUN_WORK]
-        return min(found, key=Tile.work) if found else run
-    return min(found, key=Tile.work) if found else _comb(chains) or run
-
-
-MOST_TEETH = 16
-
-
-def _comb(chains: Chains) -> Comb | None:
-    for rows, other in (SIDES, SIDES[::-1]):
-        found = digit_at(chains, rows, 1)
-        if found is None or not chains.axes[found[0]].slides:
-            continue
-        axis, digit = found
-        together = getattr(digit, other)
-        teeth, reach = list[int](), 1
-        while not same(together, Constant(reach)):
-            held = digit_at(chains, other, reach)
-            if held is None or len(chains.axes[held[0]].digits) > 1:
-                break
-            radix = radix_of(chains.axes[held[0]], held[1])
-            if radix is None or reach * radix > MOST_TEETH:
-                break
-            teeth.append(held[0])
-            reach *= radix
-        else:
-            if teeth:
-                return Comb(axis, tuple(teeth))
-    return None
-
-
-def common_run(chains: Chains) -> Run:
-    """Return the longest run along one axis that both sides share."""
-    for number, axis in enumerate(chains.axes):
-        count = 1
-        for digit in axis.digits:
-            if digit.divisor != count or not _both(digit, count):
-                break
-            radix = radix_of(axis, digit)
-            if radix is None:
-                return Run(number, None)
-            count *= radix
-        if count > 1:
-            return Run(number, count)
-    return Run(None, 1)
-
-
-def _both(digit: Digit, stride: int) -> bool:
-    return same(digit.source, Constant(stride)) and same(digit.target, Constant(stride))
+    return min((each for each in tiles if each is not None), key=Tile.work, default=None)
 
 
 def _lanes_apart(chains: Chains, width: int, vector: int) -> Tile | None:

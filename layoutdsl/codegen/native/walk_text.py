@@ -34,6 +34,7 @@ class WalkText:
         ragged: the axes that may end inside a box.
         width: bytes of an element.
         words: how extents are spelled.
+        more: names of numbers that the function is told.
     """
 
     name: str
@@ -44,13 +45,15 @@ class WalkText:
     ragged: tuple[int, ...]
     width: int
     words: Spelling
+    more: tuple[str, ...] = ()
 
     def function(self) -> list[str]:
         """Return the function `_walk`."""
+        more = "".join(f", int64_t {name}" for name in self.more)
         names = [*self.words.unpacked(self.used()), *self._constants()]
         return [
             "",
-            f"INLINED void {self.name}_walk({WALK})",
+            f"INLINED void {self.name}_walk({WALK}{more})",
             "{",
             *indented([*names, *self._units()]),
             "    (void)end, (void)rest, (void)stream, (void)shape;",
