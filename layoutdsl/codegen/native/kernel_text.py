@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import Chains
+from layoutdsl.codegen.native.lanes import LINE_BYTES
 from layoutdsl.codegen.native.leaves import leaf
 from layoutdsl.codegen.native.move_text import move_text
 from layoutdsl.codegen.native.spelling import Spelling
@@ -69,6 +70,9 @@ class _Kernel:
                 "run((uint8_t *)dst + start, src, 0, bytes - start, src, rest, 0);",
             ]
         aligned = "".join(f" | (uint64_t){each}" for each in self._target_strides())
+        sweep = self.move.sweep
+        pitches = [self.walk.bytes(each) for each in sweep.pitches()] if sweep else []
+        lines = " | ".join(f"(uint64_t){each}" for each in pitches) or "0"
         return [
             "",
             f"int {self.name}_part({PART})",
@@ -81,7 +85,8 @@ class _Kernel:
             f"    const v16 rest = splat(fill, {self.width});",
             *(f"    {line}" for line in prefill),
             f"    const uint64_t places = (uint64_t)(uintptr_t)q{aligned};",
-            "    if (bytes >= STREAM_BYTES && places % 16 == 0) {",
+            f"    const uint64_t lines = {lines};",
+            f"    if (bytes >= STREAM_BYTES && places % 16 == 0 && lines % {LINE_BYTES} == 0) {{",
             f"        {self.name}_walk(p, q, shape, end, rest, first, past, 1);",
             "        streamed(1);",
             "    } else {",

@@ -135,8 +135,10 @@ class WalkText:
         if self.sweep is None:
             return boxes
         call = self.sweep.call(at.source, at.target)
+        others = [axis for axis in self.ragged if axis not in self.sweep.axes()]
+        tests = " && ".join([self.sweep.test(), *(self._is_whole(axis, at) for axis in others)])
         return [
-            f"if ({self.sweep.test()}) {{",
+            f"if ({tests}) {{",
             f"    {call}",
             "} else {",
             *indented(boxes),
