@@ -13,7 +13,7 @@ from layoutdsl.codegen.native.lanes import LINE_BYTES
 from layoutdsl.codegen.native.leaves import leaf
 from layoutdsl.codegen.native.move_text import move_text
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.expr import Constant, Mul
+from layoutdsl.expr import CeilDiv, Constant, Mul
 
 PART = (
     "const void *restrict src, void *restrict dst, const int64_t *shape, const void *fill,"
@@ -106,7 +106,8 @@ class _Kernel:
         loops = [simplify(Mul(loop.target, width)) for loop in every]
         for loop in (each for each in every if each.slides):
             axis = self.chains.axes[loop.axis]
-            loops.append(simplify(product((axis.extent, axis.digits[0].target, width))))
+            steps = CeilDiv(axis.extent, Constant(loop.slides))
+            loops.append(simplify(product((steps, loop.sliding(axis).target, width))))
         kept = dict.fromkeys(
             self.words.text(each)
             for each in (*strides, *loops)

@@ -50,6 +50,13 @@ def turns(number: int, loop: Loop, at: At) -> list[str]:
     return [f"const int64_t m{number} = {count};"]
 
 
+def may_slide(loop: Loop) -> str:
+    """Return when a last turn of a loop can start early."""
+    axis = loop.axis
+    multiple = f" && e{axis} % {loop.slides} == 0" if loop.slides > 1 else ""
+    return f"e{axis} >= {loop.step}{multiple}"
+
+
 def looped(
     number: int, loop: Loop, at: At, ends: tuple[str, str], body: Callable[[At], list[str]]
 ) -> list[str]:
@@ -73,10 +80,10 @@ def _turn(number: int, loop: Loop, at: At) -> tuple[list[str], At]:
         ]
         return lines, At(*names, counted(at, number, loop))
     axis, base = loop.axis, at.indices[loop.axis]
-    away = f"(at{number} - ({base}))"
+    away = f"(at{number} - ({base}))/{loop.slides}"
     lines = [
         f"int64_t at{number} = {base} + k{number}*{loop.step};",
-        f"if (at{number} + {loop.step} > e{axis} && e{axis} >= {loop.step})",
+        f"if (at{number} + {loop.step} > e{axis} && {may_slide(loop)})",
         f"    at{number} = e{axis} - {loop.step};",
         f"const uint8_t *{names[0]} = {at.source} + {away}*ua{number};",
         f"uint8_t *{names[1]} = {at.target} + {away}*ub{number};",

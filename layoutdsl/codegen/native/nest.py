@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from layoutdsl.bounds import product, simplify
-from layoutdsl.codegen.native.chains import ChainAxis, Chains
+from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.lanes import digit_at, fixed_box, radix_of
 from layoutdsl.codegen.native.leaves import Leaf
 from layoutdsl.codegen.native.staged import Staged
 from layoutdsl.codegen.native.tiles import Comb, Run, Tile
+from layoutdsl.digits import same
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 
 BLOCK_BYTES = 512
@@ -33,7 +34,8 @@ class Loop:
         source: elements per turn.
         target: elements per turn.
         ragged: the axis may end inside.
-        slides: the last turn starts early enough to be a whole one.
+        slides: the last turn starts early enough to be a whole one, where the extent is a multiple
+            of so many; 0 for never.
     """
 
     axis: int
@@ -42,7 +44,11 @@ class Loop:
     source: Expr
     target: Expr
     ragged: bool
-    slides: bool
+    slides: int
+
+    def sliding(self, axis: ChainAxis) -> Digit:
+        """Return the digit by which the last turn starts early."""
+        return next(digit for digit in axis.digits if digit.divisor == self.slides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +168,21 @@ def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:
         else:
             above = divisors[position + 1]
             count, ragged = Constant(above // divisor), not _holds_whole(axis, above)
-        slides = axis.slides and divisor == line > 1
+        slides = _slides(axis, divisor) if divisor == line > 1 else 0
         loop = Loop(number, divisor, count, source, target, ragged, slides)
         if count != Constant(1):
             found.append(_Placed(loop, digit.place))
     return found
+
+
+def _slides(axis: ChainAxis, step: int) -> int:
+    """Of how many indices the extent has to be a multiple, so that a last step starts early."""
+    if axis.slides:
+        return 1
+    top = axis.digits[-1].divisor
+    padded = simplify(Mul(Constant(top), CeilDiv(axis.extent, Constant(top))))
+    free = all(same(each, axis.extent) or same(each, padded) for each in (axis.source, axis.target))
+    return top if free and step > top and step % top == 0 else 0
 
 
 def _holds_whole(axis: ChainAxis, block: int) -> bool:

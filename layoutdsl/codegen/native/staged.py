@@ -86,8 +86,6 @@ def staged(chains: Chains, width: int, vector: int) -> Staged | None:
         one, two = best_tile(turn, width, vector), best_tile(spread, width, vector)
         if one is None or two is None:
             continue
-        found = digit_at(chains, side, 1)
-        assert found is not None
         base = chains.axes[top].digits[0]
         step = base.source if side == "source" else base.target
         assert isinstance(step, Constant)
@@ -122,10 +120,6 @@ def _suits(chains: Chains, side: SideName, extents: tuple[int, ...], ends: tuple
                 return False
         elif not all(
             same(each, Constant(extent)) for each in (axis.extent, axis.source, axis.target)
-        ):
-            return False
-        if any(
-            digit.divisor < extent < digit.divisor * (digit.radix or 1) for digit in axis.digits
         ):
             return False
     return True

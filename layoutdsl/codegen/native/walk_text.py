@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from layoutdsl.bounds import simplify
 from layoutdsl.codegen.native.box_text import BoxText
 from layoutdsl.codegen.native.chains import Chains
-from layoutdsl.codegen.native.loop_text import At, counted, indented, looped, turns
+from layoutdsl.codegen.native.loop_text import At, counted, indented, looped, may_slide, turns
 from layoutdsl.codegen.native.nest import Loop, Nest
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.sweep_text import SweepText
@@ -87,7 +87,7 @@ class WalkText:
                 f"const int64_t c{number} = {self.words.text(loop.count)};",
             ]
             if loop.slides:
-                digit = self.chains.axes[loop.axis].digits[0]
+                digit = loop.sliding(self.chains.axes[loop.axis])
                 lines += [
                     f"const ptrdiff_t ua{number} = {self.bytes(digit.source)};",
                     f"const ptrdiff_t ub{number} = {self.bytes(digit.target)};",
@@ -168,11 +168,9 @@ class WalkText:
         whole = past
         if loop.axis in self.ragged:
             step = self.nest.boxes[loop.axis]
-            if loop.slides:
-                tests.append(f"e{loop.axis} >= {step}")
-            else:
-                left = f"e{loop.axis} - ({at.indices[loop.axis]})"
-                whole = f"clamped({left} < {step} ? 0 : ({left} - {step})/{loop.step} + 1, {past})"
+            left = f"e{loop.axis} - ({at.indices[loop.axis]})"
+            ends = f"clamped({left} < {step} ? 0 : ({left} - {step})/{loop.step} + 1, {past})"
+            whole = f"({may_slide(loop)} ? {past} : {ends})" if loop.slides else ends
         if tests:
             whole = f"{' && '.join(tests)} ? {whole} : 0"
         return [
