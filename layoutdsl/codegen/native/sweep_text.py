@@ -69,7 +69,7 @@ class SweepText:
             *("const uint8_t *end", "v16 rest", "int stream"),
         )
         step, a = self.tile.tile.extents[self.along], self.along
-        lead = f"(int64_t)(-(uintptr_t)q0 % {LINE_BYTES}/{self.tile.width})"
+        lead = f"(int64_t)(-(uintptr_t)q0 % {self._row()}/{self.tile.width})"
         return [
             "",
             f"INLINED void {self.tile.prefix}_sweep({', '.join(parameters)})",
@@ -94,7 +94,11 @@ class SweepText:
 
     def _moved(self) -> list[str]:
         (whole,), (part,) = self.tile.whole(), self.tile.swept()
-        return [f"if (stream && (uintptr_t)q % {LINE_BYTES}) {whole}", f"else {part}"]
+        return [f"if (stream && (uintptr_t)q % {self._row()}) {whole}", f"else {part}"]
+
+    def _row(self) -> int:
+        """Bytes of a row of a tile in the target, a line at most."""
+        return min(LINE_BYTES, self.tile.tile.extents[self.along] * self.tile.width)
 
     def _two(self, a: int, b: int) -> list[str]:
         step, turn = self.tile.tile.extents[a], self.tile.tile.extents[b]
