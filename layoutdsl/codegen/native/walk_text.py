@@ -131,17 +131,18 @@ class WalkText:
         ]
 
     def _unit(self, at: At) -> list[str]:
-        boxes = self._nested(len(self.nest.units), at)
         if self.sweep is None:
-            return boxes
+            return self._nested(len(self.nest.units), at)
         call = self.sweep.call(at.source, at.target)
+        if not self.ragged:
+            return [call]
         others = [axis for axis in self.ragged if axis not in self.sweep.axes()]
         tests = " && ".join([self.sweep.test(), *(self._is_whole(axis, at) for axis in others)])
         return [
             f"if ({tests}) {{",
             f"    {call}",
             "} else {",
-            *indented(boxes),
+            *indented(self._nested(len(self.nest.units), at)),
             "}",
         ]
 
