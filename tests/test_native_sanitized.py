@@ -16,6 +16,7 @@ from codegen_cases import layout_of
 from native_cases import LAYOUTS
 from test_native_meaning import shapes_of
 
+from layoutdsl.codegen.native.compilers import vector_bytes
 from layoutdsl.codegen.native.program import generate_c
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.formula import offset_expr, size_expr
@@ -108,10 +109,17 @@ def test_every_program_of_its_own(number: int, tmp_path: Path) -> None:
     run_alone(number, tmp_path)
 
 
-def run_alone(number: int, tmp_path: Path) -> None:
+@pytest.mark.skipif(CC is None, reason="there is no C compiler")
+@pytest.mark.parametrize("number", [5, 7, 9])
+def test_a_program_for_this_machine(number: int, tmp_path: Path) -> None:
+    """With the vectors and the masks that it has."""
+    run_alone(number, tmp_path, vector_bytes(), "-march=native")
+
+
+def run_alone(number: int, tmp_path: Path, vector: int = 16, *more: str) -> None:
     text, width = LAYOUTS[number], (1, 2, 4, 8)[number % 4]
     layout = layout_of(text)
-    program = generate_c(layout, source=text, certificate=None, widths=(width,))
+    program = generate_c(layout, source=text, certificate=None, widths=(width,), vector=vector)
     words = Spelling(layout)
     names = [f"const int64_t i_{axis.name} = index[{k}];" for k, axis in enumerate(layout.axes)]
     where = offset_expr(layout)
@@ -135,7 +143,7 @@ def run_alone(number: int, tmp_path: Path) -> None:
     (tmp_path / f"{program.stem}.h").write_text(program.header)
     (tmp_path / "main.c").write_text(body)
     sources = [tmp_path / f"{program.stem}.c", tmp_path / "main.c"]
-    made = compiled(tmp_path, sources, (*SANITIZED, "-Wno-sign-compare"))
+    made = compiled(tmp_path, sources, (*SANITIZED, *more, "-Wno-sign-compare"))
     if made is None:
         pytest.skip("the compiler has no sanitizers")
     done = subprocess.run([made], capture_output=True, text=True, timeout=120, check=False)

@@ -54,6 +54,8 @@ def low_bits(chains: Chains, side: SideName, most: int, least: int = 0) -> tuple
         if digit.divisor != 1 << first or wanted <= 0:
             break
         twos = wanted if radix is None else (radix & -radix).bit_length() - 1
+        if radix is not None and chains.axes[number].slides:
+            twos = max(twos, radix.bit_length() - 2)  # a last tile starts early: twice at least
         bits += [(number, first + bit) for bit in range(min(twos, wanted))]
         if radix != 1 << twos:
             break

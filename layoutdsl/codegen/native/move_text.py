@@ -100,7 +100,7 @@ def move_text(
     vectors = leaf.vectors(width) if isinstance(leaf, Tile) else 1
     box = BoxText(chains, loops, text, vectors, ragged)
     sweep = None
-    if isinstance(text, TileText):
+    if isinstance(text, TileText) and ragged:
         inside = (*loops.loops, *loops.inner)
         sweep = sweep_text(text, tuple(loop.axis for loop in inside))
     walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, more)
@@ -115,4 +115,7 @@ def _may_end(chains: Chains, chosen: Leaf, loops: Nest, number: int) -> bool:
         return False
     if step == 0 or (step == 1 and whole):
         return False
-    return not (whole and isinstance(axis.extent, Constant) and axis.extent.value % step == 0)
+    if not whole or not isinstance(axis.extent, Constant):
+        return True
+    slides = axis.slides and axis.extent.value >= step
+    return not slides and axis.extent.value % step != 0

@@ -8,6 +8,7 @@ of one place in all stretches lie together; from there another tile spreads them
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from layoutdsl.bounds import ONE, ZERO, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
@@ -127,19 +128,30 @@ def _suits(chains: Chains, side: SideName, extents: tuple[int, ...], ends: tuple
 
 def _turn(side: SideName, rows: int, stretch: int) -> Chains:
     far = Extent(APART)
-    row = _one_digit(rows, side, far, ONE, (0, 1))
-    along = _one_digit(stretch, side, ONE, Constant(rows), (1, 0))
+    twos = stretch & -stretch
+    row = _axis(rows, (1,), side, (far, ONE), (0, 1))
+    along = _axis(stretch, (1, twos), side, (ONE, Constant(rows)), (1, 0))
     return Chains((row, along), _block(rows * stretch), _block(rows * stretch))
 
 
-def _one_digit(
-    extent: int, side: SideName, out: Expr, block: Expr, places: tuple[int, int]
+def _axis(
+    extent: int,
+    divisors: tuple[int, ...],
+    side: SideName,
+    strides: tuple[Expr, Expr],
+    places: tuple[int, int],
 ) -> ChainAxis:
-    """An axis of one digit; strides and places are those outside, and in the block."""
-    one, other = (out, block) if side == "source" else (block, out)
-    place = (places[1], places[0]) if side == "source" else places
+    """An axis cut at some divisors; strides and places are those outside, and in the block."""
+    (one, other), place = strides, (places[1], places[0])
+    if side == "target":
+        one, other, place = other, one, places
+    digits = list[Digit]()
+    for divisor, above in pairwise((*divisors, 0)):
+        times = Constant(divisor)
+        ends = [simplify(Mul(stride, times)) for stride in (one, other)]
+        digits.append(Digit(divisor, above // divisor or None, ends[0], ends[1], place))
     whole = Constant(extent)
-    return ChainAxis(whole, whole, whole, (Digit(1, None, one, other, place),), (1, 1))
+    return ChainAxis(whole, whole, whole, tuple(digits), (1, 1))
 
 
 def _block(size: int) -> Side:
