@@ -116,6 +116,12 @@ def test_a_program_for_this_machine(number: int, tmp_path: Path) -> None:
     run_alone(number, tmp_path, vector_bytes(), "-march=native")
 
 
+@pytest.mark.skipif(CC is None, reason="there is no C compiler")
+@pytest.mark.parametrize("number", [7, 9])
+def test_a_program_without_vectors(number: int, tmp_path: Path) -> None:
+    run_alone(number, tmp_path, 64, "-DNO_VECTORS")
+
+
 def run_alone(number: int, tmp_path: Path, vector: int = 16, *more: str) -> None:
     text, width = LAYOUTS[number], (1, 2, 4, 8)[number % 4]
     layout = layout_of(text)

@@ -47,8 +47,11 @@
 #define ASK(p) (void)0
 #endif
 
-/* 16 bytes. Without vector extensions a tile is moved element by element. */
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+/* 16 bytes. Without vector extensions, or with NO_VECTORS, a tile is moved element by element. */
+#if defined(NO_VECTORS)
+#define VECTORS 0
+typedef struct { uint8_t byte[16]; } v16;
+#elif defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define VECTORS 1
 typedef uint8_t v16 __attribute__((vector_size(16)));
 #define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
