@@ -100,7 +100,7 @@ def move_text(
     vectors = leaf.vectors(width) if isinstance(leaf, Tile) else 1
     box = BoxText(chains, loops, text, vectors, ragged)
     sweep = None
-    if isinstance(text, TileText) and ragged:
+    if isinstance(text, TileText):
         inside = (*loops.loops, *loops.inner)
         sweep = sweep_text(text, tuple(loop.axis for loop in inside))
     walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, more)
