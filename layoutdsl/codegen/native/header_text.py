@@ -22,7 +22,7 @@ def header_text(stem: str, layout: Layout, widths: Sequence[int], certificate: s
         "   for a size in bytes below 2^63.",
         "",
         "   The number at the end of a name is the bits of an element. `src` and `dst` hold whole",
-        "   elements, do not overlap, and need no alignment. Outputs of 16 MiB and more go",
+        "   elements, do not overlap, and need no alignment. Outputs of 8 MiB and more go",
         "   past the cache where they are aligned to 16 bytes. Nothing is allocated, and no byte",
         f"   outside the arrays is read or written. {_fill(layout)}",
         "",
