@@ -129,12 +129,13 @@ def _suits(chains: Chains, side: SideName, extents: tuple[int, ...], ends: tuple
 def _turn(side: SideName, rows: int, stretch: int) -> Chains:
     far = Extent(APART)
     twos = stretch & -stretch
-    row = _axis(rows, (1,), side, (far, ONE), (0, 1))
-    along = _axis(stretch, (1, twos), side, (ONE, Constant(rows)), (1, 0))
+    row = _axis(0, rows, (1,), side, (far, ONE), (0, 1))
+    along = _axis(1, stretch, (1, twos), side, (ONE, Constant(rows)), (1, 0))
     return Chains((row, along), _block(rows * stretch), _block(rows * stretch))
 
 
 def _axis(
+    number: int,
     extent: int,
     divisors: tuple[int, ...],
     side: SideName,
@@ -151,7 +152,7 @@ def _axis(
         ends = [simplify(Mul(stride, times)) for stride in (one, other)]
         digits.append(Digit(divisor, above // divisor or None, ends[0], ends[1], place))
     whole = Constant(extent)
-    return ChainAxis(whole, whole, whole, tuple(digits), (1, 1))
+    return ChainAxis((number,), whole, whole, whole, tuple(digits), (1, 1))
 
 
 def _block(size: int) -> Side:
@@ -176,7 +177,7 @@ def _spread(chains: Chains, side: SideName, extents: tuple[int, ...], row: int) 
                 place = (turned, digit.place[1])
                 digits.append(Digit(digit.divisor, radix, digit.source, stride, place))
         whole = Constant(extent)
-        axes.append(ChainAxis(whole, whole, whole, tuple(digits), (1, 1)))
+        axes.append(ChainAxis(axis.axes, whole, whole, whole, tuple(digits), (1, 1)))
     size = 1
     for each in extents:
         size *= each
