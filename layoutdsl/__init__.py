@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Translation,
         UnvalidatedError,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
-        compile_conversion,
+        convert,
         cost,
         formula,
         from_notation,
@@ -37,10 +37,12 @@ if TYPE_CHECKING:
         library_names,
         load,
         notations,
+        pack_file,
         parse,
         prove,
         to_notation,
         translate,
+        unpack_file,
     )
     from layoutdsl.claims import Claim, Module, TableClaim
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
@@ -77,7 +79,7 @@ __all__ = [
     "UnvalidatedError",
     "__version__",
     "compile",
-    "compile_conversion",
+    "convert",
     "cost",
     "diff",
     "formula",
@@ -90,11 +92,13 @@ __all__ = [
     "library_names",
     "load",
     "notations",
+    "pack_file",
     "parse",
     "probe",
     "prove",
     "to_notation",
     "translate",
+    "unpack_file",
 ]
 
 _ELSEWHERE = {

@@ -165,8 +165,8 @@ AnyClaim: TypeAlias = Claim | TableClaim
 class Module(Mapping[str, Layout]):
     """The layouts of one text by name, in its order, its tables, and its claims.
 
-    >>> module["NCHW16c"].offset((1, 17, 2, 3), (2, 20, 3, 4))
-    753
+    >>> parse("layout NHWC(n, c, h, w) = [n, h, w, c]")["NHWC"].offset((1, 1, 0, 2), (2, 3, 4, 5))
+    67
     """
 
     __slots__ = ("_layouts", "claims", "name", "table_claims", "tables", "texts")

@@ -192,8 +192,8 @@ class Formula:
 def formula(layout: Layout) -> Formula:
     """Return the formulas of a layout.
 
-    >>> formula(nchw16c).offset.subs(dict(n=1, c=17, h=2, w=3, N=2, C=20, H=3, W=4))
-    753
+    >>> formula(layout).offset
+    (W*(H*(n*ceiling(C/16) + floor(c/16)) + h) + w)*16 + Mod(c, 16)
     """
     inverse = invert(layout)
     padded = None

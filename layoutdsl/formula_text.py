@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from math import prod
 from typing import Any
 
 import sympy
@@ -122,6 +123,12 @@ class _Printer:
         first, *rest = expr.args
         if first == -1 and len(rest) == 1:
             return f"-{self.text(rest[0], _ATOM)}", _SUM
+        factors = _factors(expr)
+        numbers = [each for each in factors if each.is_Integer]
+        if self._c and len(numbers) > 1:
+            # C works out a product of plain numbers in `int`, where it may not fit.
+            others = (each for each in factors if not each.is_Integer)
+            first, *rest = sympy.Integer(prod(map(int, numbers))), *others
         words = [self.text(first, _PRODUCT), *(self.text(each, _UNARY) for each in rest)]
         return "*".join(words), _PRODUCT
 
@@ -168,6 +175,13 @@ _OPERATIONS: Mapping[type[ast.operator], Any] = {
     ast.BitAnd: BitAnd,
     ast.BitXor: BitXor,
 }
+
+
+def _factors(expr: Any) -> list[Any]:
+    """The factors of a product, those of products within it included."""
+    if not isinstance(expr, sympy.Mul):
+        return [expr]
+    return [factor for each in expr.args for factor in _factors(each)]
 
 
 def read_python(text: str, names: Mapping[str, Expr]) -> Expr:

@@ -18,7 +18,15 @@ MEANING = {"expr", "conditions", "search", "model", "strided", "table", "bounds"
 READING = {"digits", "steps", "sums", "twisted", "twists", "inverse", "inference"}
 FORMULA = {"formula", "formula_text"}
 SYNTAX = {"syntax"}
-ELABORATION = {"scope", "rules", "naming", "elaborate", "elaborate_table"}
+ELABORATION = {
+    "scope",
+    "rules",
+    "naming",
+    "elaborate",
+    "elaborate_claim",
+    "elaborate_layout",
+    "elaborate_table",
+}
 CORE = SOURCE | MEANING | READING
 
 ROOMS: dict[str, tuple[float, set[str]]] = {
@@ -29,24 +37,32 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
     **dict.fromkeys(SYNTAX, (2, SOURCE)),
     **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION | {"notation"})),
     "notation": (3, CORE | SYNTAX | {"scope"}),
+    "functions": (2, CORE | {"functions"}),
     "prove": (4, CORE | FORMULA),
     "validate": (4, MEANING | {"prove"}),
     "codegen": (4, CORE | FORMULA),
-    "bench": (1, set()),
     "show": (4, CORE),
     "compare": (4.5, CORE | {"prove"}),
     "shelf": (4, CORE | SYNTAX | ELABORATION),
     "padding": (5, CORE | {"prove"}),
     "evidence": (5, CORE | {"prove", "show"}),
+    "pieces": (5, CORE | {"prove"}),
     "api": (
         5,
         CORE
         | FORMULA
         | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"}
-        | {"compare"},
+        | {"compare", "functions", "pieces"},
     ),
+    "bench": (5.5, CORE | {"api", "codegen"}),
     "__init__": (5, CORE | FORMULA | {"api", "shelf", "compare"}),
-    "cli": (6, CORE | ELABORATION | FORMULA | {"show", "api", "shelf", "padding", "__init__"}),
+    "cli": (
+        6,
+        CORE
+        | ELABORATION
+        | FORMULA
+        | {"functions", "show", "api", "shelf", "padding", "bench", "__init__"},
+    ),
     "__main__": (6, {"cli"}),
 }
 
@@ -54,6 +70,9 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
 RECORDS = {
     ("cli", "layoutdsl.prove.verdict"),
     ("cli", "layoutdsl.evidence.problem"),
+    ("cli", "layoutdsl.pieces.files"),
+    ("cli", "layoutdsl.pieces.output"),
+    ("cli", "layoutdsl.pieces.tensors"),
     ("cli", "layoutdsl.evidence.subjects"),
     *(("cli", f"layoutdsl.compare.{path.stem}") for path in (HOUSE / "compare").glob("*.py")),
 }
@@ -69,6 +88,7 @@ PACKAGES = {
     "cvc5": {"prove"},
     "click": {"cli"},
     "cffi": {"codegen"},
+    "_cffi_backend": {"codegen"},
     "pickle": set[str](),
     "marshal": set[str](),
     "shelve": set[str](),

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from shutil import which
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from cli_shell import Shell, shell
 
 from layoutdsl import resources
 from layoutdsl.api import library, parse
-from layoutdsl.cli.sheet_names import renamed
+from layoutdsl.functions.names import renamed
 
 __all__ = ["shell"]
 
@@ -71,17 +70,6 @@ def test_the_sheet_of_python_is_right() -> None:
 
 
 SHEETS = {
-    "c": [
-        "#include <stdbool.h>",
-        "#include <stdint.h>",
-        "",
-        "/* NCHW4c(n, c, h, w): where an element lies, in elements */",
-        "static inline int64_t NCHW4c_offset(int64_t n, int64_t c, int64_t h, int64_t w, "
-        "int64_t N, int64_t C, int64_t H, int64_t W)",
-        "{",
-        "    return (((n*((C - 1)/4 + 1) + c/4)*H + h)*W + w)*4 + c%4;",
-        "}",
-    ],
     "sympy": [
         "from sympy import *",
         "",
@@ -396,31 +384,6 @@ def test_a_sheet_runs_whatever_the_names(shell: Shell, name: str, language: str)
             names = {**extents, **dict(zip([a.name for a in spoken.axes], index, strict=True))}
             exec(forward, names)
             assert (names["offset"], names["size"]) == (slot, layout.size(shape))
-
-
-@pytest.mark.skipif(which("cc") is None, reason="no C compiler on this system")
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_sheet_of_c_compiles_and_is_right(shell: Shell, name: str) -> None:
-    text, layout, shape = sheet(shell, name, "c"), LAYOUTS[name], SHAPES[name]
-    given = ", ".join(map(str, layout.bind(shape).values()))
-    asked = f"_slot, {given}, index" if given else "_slot, index"
-    calls = ", ".join([*(f"index[{k}]" for k in range(layout.rank)), *([given] if given else [])])
-    found = "0" if "no closed inverse" in text else f"{name}_index({asked})"
-    text += (
-        f"#include <stdio.h>\nint main(void) {{ int64_t index[{layout.rank}];\n"
-        f"for (int64_t _slot = 0; _slot < {name}_size({given}); _slot++)\n"
-        f'if ({found}) printf("%d ", (int)(_slot - {name}_offset({calls}))); else printf(". ");\n'
-        "return 0; }\n"
-    )
-    Path("sheet.c").write_text(text)
-    subprocess.run(["cc", "-std=c99", "-Werror", "sheet.c", "-o", "sheet"], check=True)
-    out = subprocess.run(["./sheet"], capture_output=True, text=True, check=True).stdout.split()
-    slots = range(layout.size(shape))
-    start = 3 if name == "Gaps" else 0
-    if "no closed inverse" not in text:
-        expected = ["." if layout.decode(slot, shape) is None else "0" for slot in slots]
-        assert out[start:] == expected[start:]
-    assert len(out) == len(slots)
 
 
 def test_words_of_latex_keep_their_letters_together(shell: Shell) -> None:

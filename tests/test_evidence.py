@@ -15,6 +15,7 @@ import pytest
 from test_certificate import HARMLESS, altered, removed
 from texts import LIBRARY_MODULES
 
+import layoutdsl
 from layoutdsl import api
 from layoutdsl.evidence import Kind, Rechecked, Subject, left_over, recheck, record, subjects
 from layoutdsl.evidence.manifest import FORMAT, MOST_BYTES, Manifest, read_manifest
@@ -24,7 +25,7 @@ from layoutdsl.prove.checker import Rejected
 from layoutdsl.prove.solver import CVC5, Z3, Solver, program
 from layoutdsl.prove.theorem import Have, Theorem
 
-COMMITTED = Path(api.__file__).parent.parent / "proofs"
+COMMITTED = Path(layoutdsl.__file__).parent.parent / "proofs"
 FAMILIES = tuple((each, each.name.removesuffix(".layout")) for each in LIBRARY_MODULES)
 SUBJECTS = tuple(one for each, family in FAMILIES for one in api.subjects(each, None, family))
 

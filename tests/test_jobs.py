@@ -11,6 +11,7 @@ import pytest
 from cli_shell import Shell, shell
 
 from layoutdsl import api
+from layoutdsl.api import proofs
 from layoutdsl.claims import Claim
 from layoutdsl.prove import jobs
 from layoutdsl.prove.verdict import Checked
@@ -105,14 +106,14 @@ def test_a_process_that_dies_leaves_a_claim_undecided(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("six.layout").write_text(SPEC)
-    real = api._timed
+    real = proofs._timed
 
     def deadly(claim: Claim) -> tuple[Checked, float]:
         if claim.layout.name == "L4":
             os.kill(os.getpid(), signal.SIGKILL)
         return real(claim, None)
 
-    monkeypatch.setattr(api, "_timed", deadly)
+    monkeypatch.setattr(proofs, "_timed", deadly)
     ended = shell("prove", "six.layout", "--jobs", "2")
     assert ended.code == 3
     assert ended.err == ""

@@ -1,1 +1,1 @@
-"""How fast a layout is packed: the default cases, and how one is measured."""
+"""How fast tensors are packed, unpacked and converted: beside a copy, and beside other packages."""

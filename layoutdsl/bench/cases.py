@@ -1,6 +1,7 @@
 """The default cases: layouts with the shapes and element widths at which they are measured.
 
-Only texts and numbers: it imports nothing of ours.
+Only texts and numbers: it imports nothing of ours. No layout fills with anything but 0, so that
+packages that know no other fill can take part.
 """
 
 from __future__ import annotations
@@ -25,18 +26,35 @@ class BenchCase:
     dtype: str
 
 
+@dataclass(frozen=True, slots=True)
+class BenchPair:
+    """Two layouts of the same tensor, from one of which to the other is converted.
+
+    Attributes:
+        name: in few words.
+        source: the layout that is read, in the language.
+        target: the layout that is written.
+        shape: extents of the tensor.
+        dtype: of its elements, as numpy calls it.
+    """
+
+    name: str
+    source: str
+    target: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
 _NCHW16C = "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]"
 _NHWC = "layout NHWC(n, c, h, w) = [n, h, w, c]"
 _NCHW = "layout NCHW(n, h, w, c) = [n, c, h, w]"
 _NCHW16C_RGB = "layout NCHW16c(n, c: 3, h, w) = [n, c/16, h, w, c%16]"
 _NHWC_RGB = "layout NHWC(n, c: 3, h, w) = [n, h, w, c]"
 _NCHW_RGB = "layout NCHW(n, h, w, c: 3) = [n, c, h, w]"
-_CROUTON = "layout Crouton(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8, d%32] fill 31"
+_CROUTON = "layout Crouton(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8, d%32]"
 _DEPTH32 = "layout Depth32(b, h, w, d) = [b, h, d/32, w/4, w%4, d%32]"
-_CROUTON4X1 = "layout Crouton4x1(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8/4, d%32, w%4] fill 31"
-_CROUTON2X2 = (
-    "layout Crouton2x2(b, h, w, d) = [b, h/8, w/8, d/32, h%8/2, w%8/2, d%32, h%2, w%2] fill 31"
-)
+_CROUTON4X1 = "layout Crouton4x1(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8/4, d%32, w%4]"
+_CROUTON2X2 = "layout Crouton2x2(b, h, w, d) = [b, h/8, w/8, d/32, h%8/2, w%8/2, d%32, h%2, w%2]"
 _WEIGHTS = "layout HtpWeights(h, w, i, o) = [o/32, i/32, h, w, i%32/4, o%32, i%4]"
 _OIHW = "layout OIhw4i16o4i(o, i, h: 3, w: 3) = [o/16, i/16, h, w, i%16/4, o%16, i%4]"
 _TILE = "layout XlaTile8x128(y, x) = [y/8, x/128, y%8, x%128] fill any"
@@ -87,3 +105,31 @@ CASES: tuple[BenchCase, ...] = (
     BenchCase("NCHW -> NCHW16c", _NCHW16C, (1, 16, 8, 8), "float32"),
 )
 """Each is measured packing and unpacking."""
+
+PAIRS: tuple[BenchPair, ...] = (
+    BenchPair(
+        "Crouton -> NCHW16c",
+        _CROUTON,
+        "layout NCHW16c(n, h, w, c) = [n, c/16, h, w, c%16]",
+        (1, 112, 112, 64),
+        "uint8",
+    ),
+    BenchPair(
+        "OIhw4i16o4i -> HTP weights",
+        _OIHW,
+        "layout HtpWeights(o, i, h: 3, w: 3) = [o/32, i/32, h, w, i%32/4, o%32, i%4]",
+        (512, 512, 3, 3),
+        "int8",
+    ),
+    BenchPair("T(8,128) -> rows", _TILE, "layout Rows(y, x) = [y, x]", (4096, 4096), "float32"),
+    BenchPair("NCHW16c -> NHWC", _NCHW16C, _NHWC, (8, 256, 56, 56), "float32"),
+    BenchPair(
+        "NCHW16c -> NCHW8c",
+        _NCHW16C,
+        "layout NCHW8c(n, c, h, w) = [n, c/8, h, w, c%8]",
+        (1, 64, 56, 56),
+        "float32",
+    ),
+    BenchPair("Crouton2x2 -> Depth32", _CROUTON2X2, _DEPTH32, (1, 57, 57, 30), "uint8"),
+)
+"""Each is measured as one conversion."""

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.large import Large, in_pieces, pack_large, unpack_large
 from layoutdsl.cli.options import COMPILED, SHAPE, TARGET
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target, shape_of, target
 from layoutdsl.expr import text
 
 if TYPE_CHECKING:
+    from layoutdsl.api import CompileTarget
     from layoutdsl.model import Layout
 
 SOURCE = click.argument("source", metavar="IN.npy")
@@ -32,9 +34,20 @@ VERBOSE = click.option(
 @DESTINATION
 @click.option("--fill", metavar="V", help="What padding holds, instead of what the layout says.")
 @COMPILED
+@click.option("--shape", metavar="2,20,3,4", help="The extents of a tensor without a header.")
+@in_pieces
 @VERBOSE
 def pack(
-    written: str, source: str, destination: str, fill: str | None, compiled: str, verbose: int
+    written: str,
+    source: str,
+    destination: str,
+    fill: str | None,
+    compiled: CompileTarget,
+    shape: str | None,
+    mem: int | None,
+    jobs: int | None,
+    raw: str | None,
+    verbose: int,
 ) -> None:
     """Pack a tensor: put its elements where the layout says, and fill the padding.
 
@@ -44,14 +57,29 @@ def pack(
     \b
       layoutdsl pack NCHW16c in.npy out.npy
       layoutdsl pack demo.layout:Crouton in.npy out.npy --fill 31
+      layoutdsl pack NCHW16c large.npy out.npy --mem 256M --jobs 2
+      layoutdsl pack NCHW16c in.bin out.bin --raw f32 --shape 2,20,3,4
+
+    With --mem a tensor of any size is packed in pieces, each a run of outermost blocks; that pieces
+    are disjoint and cover all is proved first. What is done lies in OUT.npy.part; where a run was
+    interrupted, the same command goes on with it, unless the input or the layout has changed.
     """
     from layoutdsl.cli import elements, npy
 
     chosen = target(written)
     layout = chosen.layout
-    value = None if fill is None else _fill(fill)
+    value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(layout, value)
+    asked = Large(mem, jobs, raw)
+    if asked.asked or shape is not None:
+        with usage():
+            extents = None if shape is None else extents_of(layout, shape_of(layout, shape))
+        _ready(chosen, layout, compiled)
+        with notes():
+            done = pack_large(layout, (source, destination), asked, compiled, value, extents)
+        _say(done, verbose)
+        return
     tensor = npy.read(source)
     if tensor.ndim != layout.rank:
         axes = ", ".join(axis.name for axis in layout.axes)
@@ -60,10 +88,10 @@ def pack(
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
     module = _ready(chosen, layout, compiled)
-    with _notes(), npy.fitting(source, "" if value is None else "--fill"):
+    with notes(), npy.fitting(source, "" if value is None else "--fill"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
     npy.write(destination, packed)
-    _say_done("packed", tensor, packed, verbose)
+    say_done("packed", tensor, packed, verbose)
 
 
 @click.command(short_help="Unpack a .npy file.")
@@ -72,9 +100,18 @@ def pack(
 @DESTINATION
 @SHAPE
 @COMPILED
+@in_pieces
 @VERBOSE
 def unpack(
-    written: str, source: str, destination: str, shape: str, compiled: str, verbose: int
+    written: str,
+    source: str,
+    destination: str,
+    shape: str,
+    compiled: CompileTarget,
+    mem: int | None,
+    jobs: int | None,
+    raw: str | None,
+    verbose: int,
 ) -> None:
     """Unpack a buffer: take the elements of a tensor out of it, and drop the padding.
 
@@ -83,25 +120,35 @@ def unpack(
 
     \b
       layoutdsl unpack NCHW16c out.npy back.npy --shape 2,20,3,4
+      layoutdsl unpack NCHW16c large.npy back.npy --shape 64,256,512,512 --mem 256M --jobs 2
+
+    With --mem it goes in pieces, as `pack` does.
     """
     from layoutdsl.cli import elements, npy
 
     chosen = target(written)
     layout = chosen.layout
     with usage():
-        extents = _extents(layout, shape_of(layout, shape))
+        extents = extents_of(layout, shape_of(layout, shape))
+    asked = Large(mem, jobs, raw)
+    if asked.asked:
+        _ready(chosen, layout, compiled)
+        with notes():
+            done = unpack_large(layout, (source, destination), asked, compiled, extents)
+        _say(done, verbose)
+        return
     packed = npy.read(source)
     elements.refuse_items(layout, source, packed)
     module = _ready(chosen, layout, compiled)
-    with _notes(), npy.fitting(source):
+    with notes(), npy.fitting(source):
         tensor = module.unpack(packed, extents)
     elements.refuse_values(layout, source, tensor)
     npy.write(destination, tensor)
-    _say_done("unpacked", packed, tensor, verbose)
+    say_done("unpacked", packed, tensor, verbose)
 
 
-def _extents(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple[int, ...]:
-    """The extents in axis order; 0, which is none of the language, is left to the module."""
+def extents_of(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple[int, ...]:
+    """Return the extents in axis order; 0, which is none of the language, is left to the module."""
     if isinstance(shape, Mapping):
         return _named_extents(layout, shape)
     lifted = layout.shape_of(layout.bind([each or 1 for each in shape]))
@@ -117,12 +164,18 @@ def _named_extents(layout: Layout, shape: Mapping[str, int]) -> tuple[int, ...]:
     )
 
 
-def _say_done(word: str, source: Any, result: Any, verbose: int) -> None:
+def say_done(word: str, source: Any, result: Any, verbose: int) -> None:
+    """Say what was done, as a terminal is told."""
+    _say(f"{word} {source.shape} {source.dtype.name} -> {result.shape}", verbose)
+
+
+def _say(done: str, verbose: int) -> None:
     if verbose or sys.stderr.isatty():
-        error(f"{word} {source.shape} {source.dtype.name} -> {result.shape}")
+        error(done)
 
 
-def _fill(written: str) -> int | float:
+def fill_of(written: str) -> int | float:
+    """Return what ``--fill`` says."""
     for number in (int, float):
         try:
             return number(written)
@@ -131,18 +184,18 @@ def _fill(written: str) -> int | float:
     raise Failure(Exit.USAGE, f"`{written[:40]}` in --fill is not a number")
 
 
-def _ready(chosen: Target, layout: Layout, compiled: str) -> Any:
+def _ready(chosen: Target, layout: Layout, compiled: CompileTarget) -> Any:
     """The compiled layout; one that is refuted moves no data."""
     from layoutdsl.api import compile as ready
     from layoutdsl.cli.verdicts import refusing
 
-    with usage(), refusing(chosen), _notes():
+    with usage(), refusing(chosen), notes():
         return ready(layout, compiled)
 
 
 @contextmanager
-def _notes() -> Iterator[None]:
-    """What is warned of, as a note."""
+def notes() -> Iterator[None]:
+    """Say what is warned of, as a note."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", RuntimeWarning)
         yield

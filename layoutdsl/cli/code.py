@@ -10,6 +10,7 @@ import click
 from layoutdsl.cli.c_files import c_files
 from layoutdsl.cli.destination import refuse
 from layoutdsl.cli.exits import Exit, Failure, reading, usage, writing
+from layoutdsl.cli.kernels import kernel_functions
 from layoutdsl.cli.options import JSON, TARGET, choice
 from layoutdsl.cli.output import error, say, say_json
 from layoutdsl.cli.targets import Target, source_of, target
@@ -19,31 +20,68 @@ if TYPE_CHECKING:
     from layoutdsl.model import Layout
 
 
-@click.command(short_help="Print offset, size and inverse as formulas.")
+FORMULAS = ("python", "latex", "sympy")
+KERNELS = ("c", "opencl", "cuda", "triton", "mlir")
+
+
+@click.command(short_help="Print offset, size and inverse, for people or for kernels.")
 @TARGET
 @click.option(
     "--as",
     "language",
-    type=click.Choice(["python", "c", "latex", "sympy"]),
+    type=click.Choice([*FORMULAS, *KERNELS]),
     default="python",
     show_default=True,
-    help="The language of the formulas.",
+    help="The language: formulas for people, or functions for kernels.",
+)
+@click.option(
+    "--where",
+    "range_",
+    metavar="RANGE",
+    help='Functions for a range of shapes only: --where "N <= 8, C <= 4096".',
+)
+@click.option(
+    "--width",
+    type=click.Choice(["auto", "32", "64"]),
+    default="auto",
+    show_default=True,
+    help="Bits of the integers of functions; auto takes 32 where these are proved to be enough.",
 )
 @JSON
-def formula(written: str, language: str, form: str) -> None:
-    """Print the formulas of a layout: offset, size, extents, and the way back from an offset.
+def formula(written: str, language: str, range_: str | None, width: str, form: str) -> int:
+    """Print where an element lies, the size of the buffer, and what a slot holds.
 
     \b
       layoutdsl formula NCHW16c
-      layoutdsl formula demo.layout:NCHW16c --as c
+      layoutdsl formula demo.layout:NCHW16c --as latex
+      layoutdsl formula NCHW16c --as cuda --where "N <= 64, C <= 4096, H <= 64, W <= 64"
+
+    python, sympy and latex are formulas in integers of any size. c, opencl, cuda, triton and mlir
+    are functions to be called from a kernel, of a layout that is proved first: NAME_offset,
+    NAME_size, NAME_physical_shape, NAME_padded_extents, NAME_index from a slot back to the index
+    or to padding, and NAME_has_slot where some indices have none.
+
+    Their integers have 32 bits if it is proved that every value on the way fits, for all shapes of
+    the range; else 64. The head of the text names the range and the proof. Where the range has no
+    largest shape, 64 bits are proved for extents up to a power of two: narrow it with --where.
+
+    Ends with 1 where integers of that width are too narrow, and shows where; with 3 where that is
+    undecided.
     """
     from layoutdsl.cli.sheet import sheet_json, sheet_text
 
-    layout = target(written).layout
+    chosen = target(written)
+    if language in KERNELS:
+        return kernel_functions(chosen, language, range_, width, form)
+    for option, given in (("--where", range_ is not None), ("--width", width != "auto")):
+        if given:
+            message = f"{option} is for functions, and {language} has integers of any size"
+            raise Failure(Exit.USAGE, message, f"choose one of them: --as {', '.join(KERNELS)}")
     if form == "json":
-        say_json(sheet_json(layout, language))
+        say_json(sheet_json(chosen.layout, language))
     else:
-        say(sheet_text(layout, language))
+        say(sheet_text(chosen.layout, language))
+    return Exit.OK
 
 
 @click.command(short_help="Generate numpy or C code, proved.")
@@ -78,6 +116,10 @@ def generate(written: str, output: str, language: str, mode: str, trust: str) ->
     layout means; VALIDATED in its head names that proof. Where there is none, nothing is written,
     unless --unvalidated asks for it: then the head says VALIDATED = False.
 
+    Of C it is proved that the digits which it moves by are those of the layout: its head names that
+    proof, or says with --unvalidated that there is none. The C itself is held against its meaning
+    by tests, and not read back. To the standard output goes the .c alone.
+
     A file that layoutdsl did not generate is not replaced.
     """
     chosen = target(written)
@@ -89,7 +131,7 @@ def generate(written: str, output: str, language: str, mode: str, trust: str) ->
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
     if language == "c":
-        return c_files(chosen, layouts, output, folder, mode)
+        return c_files(chosen, layouts, output, folder, mode, trust)
     made = [_generated(chosen, layout, trust) for layout in layouts]
     if output == "-":
         click.echo(made[0].text, nl=False)

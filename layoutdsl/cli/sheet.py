@@ -1,4 +1,4 @@
-"""The formulas of one layout, in one of four languages, as plain values or on a sheet."""
+"""The formulas of one layout, in a language of people, as plain values or on a sheet."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from layoutdsl.cli.sheet_names import renamed
 from layoutdsl.digits import NotDigits
 from layoutdsl.expr import Expr, Index, substitute
+from layoutdsl.functions.names import renamed
 from layoutdsl.inverse import Inverse, invert
 from layoutdsl.steps import SLOT
 
@@ -56,8 +56,6 @@ def sheet_text(layout: Layout, language: str) -> str:
 
     lines = lines_of(layout, language)
     match language:
-        case "c":
-            return sheets.c(lines)
         case "latex":
             return sheets.latex(lines)
         case "sympy":
@@ -178,7 +176,6 @@ def _writer(language: str) -> Callable[[Any], str]:
 
     return {
         "python": formula_text.python,
-        "c": formula_text.c,
         "latex": formula_text.latex,
         "sympy": formula_text.sympy_text,
     }[language]

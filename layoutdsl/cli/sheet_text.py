@@ -1,4 +1,4 @@
-"""A sheet of formulas as one piece of Python, C, LaTeX or sympy, each fit to be run as it is."""
+"""A sheet of formulas as one piece of Python, LaTeX or sympy, each fit to be run as it is."""
 
 from __future__ import annotations
 
@@ -103,53 +103,3 @@ def latex(lines: Lines) -> str:
             r"\end{align*}",
         ]
     )
-
-
-def c(lines: Lines) -> str:
-    """Return the sheet as C functions, called as the layout is.
-
-    Every name of ours starts with ``_`` or with the layout's, as no axis and no extent does.
-    """
-    name, extents = lines.name, [f"int64_t {each}" for each in lines.symbols]
-    given = ", ".join([*(f"int64_t {axis}" for axis in lines.axes), *extents])
-    text = [
-        "#include <stdbool.h>",
-        "#include <stdint.h>",
-        "",
-        f"/* {_title(lines)} */",
-        *_function(f"int64_t {name}_offset({given})", [f"return {lines.offset};"]),
-        f"/* {_BUFFER} */",
-        *_function(
-            f"int64_t {name}_size({', '.join(extents) or 'void'})", [f"return {lines.size};"]
-        ),
-        *_array(f"{name}_physical_shape", extents, lines.box),
-    ]
-    if lines.domain:
-        test = [f"return {' && '.join(lines.domain)};"]
-        text += [f"/* {_DOMAIN} */", *_function(f"bool {name}_has_slot({given})", test)]
-    back = lines.backward
-    if isinstance(back, str):
-        return "\n".join([*text, f"/* no closed inverse: {back} */"])
-    count = len(lines.axes)
-    asked = ", ".join([f"int64_t {SLOT}", *extents, f"int64_t _index[{count}]"])
-    steps = [f"const int64_t {step} = {value};" for step, value in (*back.steps, *back.index)]
-    steps += [f"_index[{k}] = {axis};" for k, axis in enumerate(lines.axes)]
-    steps += [f"return {' && '.join(back.conditions)};"]
-    return "\n".join(
-        [
-            *text,
-            *_array(f"{name}_padded_extents", extents, back.padded),
-            f"/* {_HELD}: true for an element, false for padding */",
-            *_function(f"bool {name}_index({asked})", steps)[:-1],
-        ]
-    )
-
-
-def _array(name: str, extents: list[str], values: tuple[str, ...]) -> list[str]:
-    given = ", ".join([*extents, f"int64_t _extents[{len(values)}]"])
-    steps = [f"_extents[{k}] = {value};" for k, value in enumerate(values)]
-    return _function(f"void {name}({given})", steps)
-
-
-def _function(head: str, steps: list[str]) -> list[str]:
-    return [f"static inline {head}", "{", *(f"    {step}" for step in steps), "}", ""]

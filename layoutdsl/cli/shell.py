@@ -16,8 +16,10 @@ import click
 from layoutdsl import __version__
 from layoutdsl.cli import (
     arrays,
+    benchmark,
     code,
     comparing,
+    converting,
     costs,
     evidence,
     listing,
@@ -82,6 +84,8 @@ for _verb in (
     code.generate,
     arrays.pack,
     arrays.unpack,
+    converting.convert,
+    benchmark.bench,
     places.where,
     places.at,
     places.show,

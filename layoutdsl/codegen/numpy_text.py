@@ -39,19 +39,24 @@ def module_text(formula: Formula, planned: Planned, *, source: str, certificate:
         ValueError: the layout's name cannot name a module.
     """
     layout = formula.layout
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", layout.name):
-        raise ValueError(f"`{layout.name}` cannot name a module")
+    refuse_name(layout.name)
     words = Words(layout)
     reason = planned.reason if isinstance(planned, Fallback) else None
     lines = [
         *_head(layout, source, certificate, reason),
-        *_support(),
+        *support_text(),
         *argument_functions(formula, planned, words),
         *_way(formula, planned, words),
         *pack_function(layout, planned, words),
         *unpack_function(layout, planned, words),
     ]
     return "\n".join(lines) + "\n"
+
+
+def refuse_name(name: str) -> None:
+    """Return if a layout's name can name a module; ValueError otherwise."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise ValueError(f"`{name}` cannot name a module")
 
 
 def _way(formula: Formula, planned: Planned, words: Words) -> list[str]:
@@ -81,10 +86,10 @@ def _head(layout: Layout, source: str, certificate: str | None, reason: str | No
         "import numpy as np",
         "from numpy.typing import NDArray",
         "",
-        *_constant("SOURCE", source),
-        *_constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
+        *constant("SOURCE", source),
+        *constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
         *UNVALIDATED,
-        *(["FALLBACK = None"] if reason is None else _constant("FALLBACK", reason)),
+        *(["FALLBACK = None"] if reason is None else constant("FALLBACK", reason)),
         "",
     ]
 
@@ -97,13 +102,15 @@ def stamped(text: str, validation: str) -> str:
     return f"{head}\nVALIDATED = {literal(validation)}\n{rest}"
 
 
-def _constant(name: str, text: str) -> list[str]:
+def constant(name: str, text: str) -> list[str]:
+    """Return the lines that give a name to a text."""
     rows = text.splitlines(keepends=True)
     if len(rows) < 2:
         return [f"{name} = {literal(text)}"]
     return [f"{name} = (", *indented(literal(row) for row in rows), ")"]
 
 
-def _support() -> list[str]:
+def support_text() -> list[str]:
+    """Return what every module carries, word for word."""
     text = files("layoutdsl.codegen").joinpath("support.py").read_text("utf-8")
     return text.replace("\r\n", "\n").split(_RULE, 1)[1].strip("\n").split("\n")

@@ -6,47 +6,44 @@ from collections.abc import Sequence
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.codegen.arguments_text import extents_text
+from layoutdsl.codegen.fill_text import (
+    destination,
+    fill_argument,
+    fill_boxes,
+    fill_item,
+    fill_words,
+    guarded,
+)
 from layoutdsl.codegen.moves import Plan, Planned
 from layoutdsl.codegen.words import Words, indented, tuple_text
-from layoutdsl.expr import Constant
-from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.model import FillValue, Layout
 
 
 def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `pack`."""
     start = words.text(layout.start)
-    fresh = ["buffer = np.empty(_box(shape), tensor.dtype)"]
-    if layout.start != ZERO:
-        lead = [f"buffer[:{start}] = item"]
-        fixed = isinstance(layout.start, Constant)
-        fresh += lead if fixed else [f"if {start} != 0:", *indented(lead)]
     if isinstance(planned, Plan):
         before = list[str]()
-        padding = _guarded(layout.fill, _fill_boxes())
+        padding = guarded(layout.fill, fill_boxes())
         moves = _pack_regions(planned, words)
     else:
         before = _refuse_outside(layout)
-        fill = _guarded(layout.fill, [f"flat[{start}:] = item"])
+        fill = guarded(layout.fill, [f"flat[{start}:] = item"])
         padding, moves = ["flat = buffer.reshape(-1)", *fill], _scatter(layout)
-    default = "_Number | None = None"
-    if isinstance(layout.fill, FillValue):
-        default = f"_Number = {layout.fill.value}"
     return [
         "",
         "",
-        f"def pack(src: _Array, out: _Array | None = None, fill: {default}) -> _Array:",
+        "def pack("
+        f"src: _Array, out: _Array | None = None, {fill_argument(layout.fill)}) -> _Array:",
         *indented(
             [
                 *_pack_words(layout, planned),
                 'tensor = _array(src, "src")',
                 "shape = _extents(tensor.shape)",
-                *_fill_item(layout.fill),
+                *fill_item(layout.fill),
                 *words.unpacked([layout.start]),
                 *before,
-                "if out is None:",
-                *indented(fresh),
-                "else:",
-                "    buffer = _destination(out, _box(shape), tensor)",
+                *destination(layout, words),
                 *padding,
                 *moves,
                 "return buffer if out is None else out",
@@ -56,13 +53,6 @@ def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
 
 
 def _pack_words(layout: Layout, planned: Planned) -> list[str]:
-    match layout.fill:
-        case FillValue():
-            fill = "the number in padding; what the type cannot hold is refused."
-        case FillAny():
-            fill = "the number in padding; without it, 0 in a new buffer, and `out` keeps its own."
-        case FillZeroPoint():
-            fill = "the quantised zero, which padding holds."
     lead = "Slots before the first hold the fill in a new buffer, and in `out` what they held."
     twice = "Every slot is filled, and then the elements are put into their places."
     apart = "Axes that are read as one and lie apart in `src` are first copied to lie together."
@@ -78,7 +68,7 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
         "Args:",
         f"    src: a tensor with extents {extents_text(layout)}.",
         "    out: the buffer to write, which does not overlap `src`; a new one is made without it.",
-        f"    fill: {fill}",
+        f"    fill: {fill_words(layout.fill)}",
         "",
         "Raises:",
         "    ValueError, TypeError: the arguments do not fit; nothing was written.",
@@ -86,40 +76,17 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
     ]
 
 
-def _fill_item(fill: Fill) -> list[str]:
-    match fill:
-        case FillValue():
-            return ["item = _item(fill, tensor.dtype)"]
-        case FillAny():
-            return ["item = _item(0 if fill is None else fill, tensor.dtype)"]
-        case FillZeroPoint():
-            return [
-                "if fill is None:",
-                '    raise TypeError("`fill` is missing: it is the quantised zero of the tensor")',
-                "item = _item(fill, tensor.dtype)",
-            ]
-
-
-def _guarded(fill: Fill, lines: Sequence[str]) -> list[str]:
-    if isinstance(fill, FillAny):
-        return ["if out is None or fill is not None:", *indented(lines)]
-    return list(lines)
-
-
-def _fill_boxes() -> list[str]:
-    return ["for box in _padding(buffer, shape):", "    box[...] = item"]
-
-
 def _pack_regions(plan: Plan, words: Words) -> list[str]:
     return [
         "slots = _slots(buffer, shape)",
         *_joined(plan, words, "tensor"),
         "for take, split, put in _regions(shape):",
-        f"    _move(slots[put], tensor[take].reshape(split){_turned(plan.order)})",
+        f"    _move(slots[put], tensor[take].reshape(split){turned(plan.order)})",
     ]
 
 
-def _turned(order: Sequence[int]) -> str:
+def turned(order: Sequence[int]) -> str:
+    """Return the call that puts dimensions into an order; nothing where they are in it."""
     return "" if list(order) == sorted(order) else f".transpose({_numbers(order)})"
 
 
@@ -228,7 +195,7 @@ def _unpack_regions(plan: Plan, words: Words) -> list[str]:
         "slots = _slots(buffer, shape)",
         *_joined(plan, words, "joined"),
         "for take, split, put in _regions(shape):",
-        f"    _move({whole}[take].reshape(split), slots[put]{_turned(back)})",
+        f"    _move({whole}[take].reshape(split), slots[put]{turned(back)})",
     ]
     if plan.joins:
         order = _numbers(plan.axis_order)

@@ -60,7 +60,7 @@ def computes(ground: Ground, type_: IntegerType) -> Theorem:
 
 
 def worked_out(layout: Layout) -> tuple[Expr, ...]:
-    """Return every value that C works out on the way to an offset, as `formula_text.c` prints it.
+    """Return every value that C works out on the way to an offset, as the formula says it.
 
     ``ceil(E/k)`` is printed as ``(E - 1)/k + 1``, so ``E + k - 1`` is not among them.
 

@@ -22,7 +22,12 @@ _IMPORTS = (
     "from numpy.typing import NDArray",
 )
 _TYPES = ("_Array", "_Number", "_Part", "_Region")
-_CONSTANTS = ("SOURCE", "CERTIFICATE", "FALLBACK", "VALIDATED")
+_ALIASES = (
+    "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
+    "_Slots = tuple[slice | int, ...]",
+    "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
+)
+_CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
 def framed(text: str) -> dict[str, ast.FunctionDef]:
@@ -50,6 +55,8 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()) if (
                 name in _CONSTANTS
             ):
+                names.append(name)
+            case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
                 names.append(name)
             case ast.FunctionDef(name=name):
                 if name in SUPPORT:

@@ -67,7 +67,8 @@ class _Kernel:
             start = self.walk.bytes(target.start)
             prefill = [
                 f"const int64_t start = {start};",
-                "run((uint8_t *)dst + start, src, 0, bytes - start, src, rest, 0);",
+                "if (first < past)",
+                "    run((uint8_t *)dst + start, src, 0, bytes - start, src, rest, 0);",
             ]
         aligned = "".join(f" | (uint64_t){each}" for each in self._target_strides())
         sweep = self.move.sweep

@@ -47,8 +47,8 @@
 #define ASK(p) (void)0
 #endif
 
-/* 16 bytes. Without vector extensions, or with NO_VECTORS, a tile is moved element by element. */
-#if defined(NO_VECTORS)
+/* 16 bytes. Without vector extensions, or with LAYOUT_PLAIN, a tile is moved element by element. */
+#if defined(LAYOUT_PLAIN)
 #define VECTORS 0
 typedef struct { uint8_t byte[16]; } v16;
 #elif defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)

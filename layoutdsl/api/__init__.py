@@ -1,0 +1,117 @@
+"""The verbs, composed: text to layouts, layouts to formulas, verdicts and running code.
+
+The only room that knows both wings, the one that proves and the one that generates. Whatever is
+heavy is imported by the verb that needs it, so a text with a fault in it waits for none of it.
+"""
+
+from __future__ import annotations
+
+from layoutdsl.api.claims import claims_about, claims_of, narrowed
+from layoutdsl.api.compiling import (
+    Compiled,
+    CompileTarget,
+    compile,  # noqa: A004  the verb of `re.compile`
+)
+from layoutdsl.api.converting import Conversion, convert
+from layoutdsl.api.evidence import (
+    left_over,
+    lemma_files,
+    missing_solver,
+    recheck,
+    record,
+    subjects,
+    write_files,
+)
+from layoutdsl.api.files import MEM, pack_file, unpack_file
+from layoutdsl.api.formulas import cost, formula
+from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
+from layoutdsl.api.generating import (
+    Generated,
+    GeneratedC,
+    RefusedError,
+    UnvalidatedError,
+    generate,
+    generate_c,
+)
+from layoutdsl.api.proofs import Report, checks, prove, timed_checks
+from layoutdsl.api.translation import (
+    LANGUAGE,
+    Translation,
+    from_notation,
+    identify,
+    notations,
+    reading_of,
+    to_notation,
+    translate,
+)
+from layoutdsl.shelf import (
+    declared,
+    family_of,
+    library,
+    library_families,
+    library_module,
+    library_names,
+    load,
+    parse,
+    pick,
+    pick_table,
+    read,
+)
+from layoutdsl.source import LayoutError
+
+__all__ = [
+    "LANGUAGE",
+    "MEM",
+    "CompileTarget",
+    "Compiled",
+    "Conversion",
+    "Generated",
+    "GeneratedC",
+    "IndexFunctions",
+    "LayoutError",
+    "RefusedError",
+    "Report",
+    "Translation",
+    "UnvalidatedError",
+    "WidthError",
+    "checks",
+    "claims_about",
+    "claims_of",
+    "compile",
+    "convert",
+    "cost",
+    "declared",
+    "family_of",
+    "formula",
+    "from_notation",
+    "generate",
+    "generate_c",
+    "identify",
+    "index_functions",
+    "languages",
+    "left_over",
+    "lemma_files",
+    "library",
+    "library_families",
+    "library_module",
+    "library_names",
+    "load",
+    "missing_solver",
+    "narrowed",
+    "notations",
+    "pack_file",
+    "parse",
+    "pick",
+    "pick_table",
+    "prove",
+    "read",
+    "reading_of",
+    "recheck",
+    "record",
+    "subjects",
+    "timed_checks",
+    "to_notation",
+    "translate",
+    "unpack_file",
+    "write_files",
+]

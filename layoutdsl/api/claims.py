@@ -1,0 +1,99 @@
+"""What is claimed of layouts, tables and modules, and for which shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from layoutdsl.claims import AnyClaim, Claim, Module, Sound, TableClaim
+from layoutdsl.model import Condition, Layout
+from layoutdsl.shelf import elaborated
+from layoutdsl.source import Source
+from layoutdsl.table import Table
+
+
+def claims_of(subject: Layout | Table | Module | Iterable[AnyClaim]) -> tuple[AnyClaim, ...]:
+    """Return the claims that `prove` looks at: that all in it is sound, then those written."""
+    match subject:
+        case Layout() | Table():
+            return (_sound(subject),)
+        case Module():
+            refuted = {
+                claim.layout
+                for claim in subject.claims
+                if claim.polarity == "refute" and isinstance(claim.predicate, Sound)
+            }
+            sound = [_sound(each) for each in subject.values() if each not in refuted]
+            even = [_sound(each) for each in _not_refuted_tables(subject)]
+            return (*sound, *subject.claims, *even, *subject.table_claims)
+        case Iterable() if not isinstance(subject, str):
+            found = tuple(subject)
+            if all(isinstance(each, Claim | TableClaim) for each in found):
+                return found
+    words = f"not a {type(subject).__name__}"
+    raise TypeError(f"a layout, a table, a module or claims are proved, {words}")
+
+
+def _not_refuted_tables(module: Module) -> Iterator[Table]:
+    refuted = {
+        claim.table
+        for claim in module.table_claims
+        if claim.polarity == "refute" and isinstance(claim.predicate, Sound)
+    }
+    return (table for table in module.tables.values() if table not in refuted)
+
+
+def claims_about(module: Module, subject: Layout | Table) -> tuple[AnyClaim, ...]:
+    """Return the claims that `prove` looks at for one layout or table of a module."""
+    match subject:
+        case Layout(name=name):
+            written = tuple(claim for claim in module.claims if claim.layout == subject)
+            return claims_of(Module(module.name, {name: subject}, written, {}))
+        case Table(name=name):
+            said = tuple(claim for claim in module.table_claims if claim.table == subject)
+            return claims_of(Module(module.name, {}, (), {}, {name: subject}, said))
+
+
+def narrowed(claims: Iterable[AnyClaim], where: str) -> tuple[AnyClaim, ...]:
+    """Return the claims for some shapes only: ``C <= 64, N == 1``, as after ``where``.
+
+    Raises:
+        LayoutError: the range is not in the language, or names what a layout has not.
+        ValueError: the text is more than a range.
+    """
+    return tuple(
+        replace(
+            claim,
+            where=(*claim.where, *range_of(_shaped(claim), where)),
+            text=f"{claim.text}{',' if claim.where else ' where'} {where}",
+        )
+        for claim in claims
+    )
+
+
+def _shaped(claim: AnyClaim) -> Layout:
+    return claim.layout if isinstance(claim, Claim) else claim.table.frame
+
+
+def range_of(layout: Layout, where: str) -> tuple[Condition, ...]:
+    """Return the conditions that a text says of the extents of a layout, as after ``where``.
+
+    Raises:
+        LayoutError: the range is not in the language, or names what the layout has not.
+        ValueError: the text is more than a range.
+    """
+    name = layout.name.partition("<")[0]
+    source = Source("--where", f"prove {name} where {where}")
+    module = elaborated(source, {name: layout})
+    if module or len(module.claims) != 1 or not isinstance(module.claims[0].predicate, Sound):
+        raise ValueError(f"`{where}` is more than a range of shapes")
+    return module.claims[0].where
+
+
+def _sound(subject: Layout | Table) -> AnyClaim:
+    text = f"prove {subject.name}"
+    match subject:
+        case Layout():
+            return Claim("prove", subject, Sound(), (), text)
+        case Table():
+            return TableClaim("prove", subject, Sound(), (), text)

@@ -1,0 +1,103 @@
+"""Certificates: written, kept, and checked again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from layoutdsl.api.claims import claims_about, claims_of
+from layoutdsl.claims import Module
+from layoutdsl.model import Layout
+from layoutdsl.table import Table
+
+if TYPE_CHECKING:
+    from layoutdsl.evidence import Rechecked, Recorded, Subject
+    from layoutdsl.prove.verdict import Checked
+
+
+def subjects(
+    module: Module, subject: Layout | Table | None = None, family: str = ""
+) -> tuple[Subject, ...]:
+    """Return the claims of a module by the certificates that they share.
+
+    Args:
+        module: a text.
+        subject: only what is claimed about this layout or table.
+        family: the folder of the certificates, for a family of the library.
+    """
+    from layoutdsl.evidence import subjects as grouped
+
+    claims = claims_of(module) if subject is None else claims_about(module, subject)
+    return grouped(claims, family)
+
+
+def record(subject: Subject, checked: Sequence[Checked]) -> Recorded:
+    """Return the certificate for what was found of the claims of a subject."""
+    from layoutdsl.evidence import record as recorded
+
+    return recorded(subject, checked)
+
+
+def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
+    """Write texts to files below a folder, each whole or not at all.
+
+    Raises:
+        OSError: a file was not written; those before it were.
+    """
+    from layoutdsl.codegen import write_whole
+
+    for name, text in files:
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(place, text)
+
+
+def lemma_files() -> tuple[tuple[str, str], ...]:
+    """Return the certificate of the lemma library, on which all others rest."""
+    from layoutdsl.evidence import lemma_files as files
+
+    return files()
+
+
+def left_over(found: Iterable[Subject], folder: Traversable) -> tuple[str, ...]:
+    """Return the files of certificates in a folder that belong to none of these subjects."""
+    from layoutdsl.evidence import left_over as files
+
+    return tuple(files(found, folder))
+
+
+def recheck(
+    found: Iterable[Subject],
+    folder: Traversable,
+    solvers: Sequence[str] = ("z3",),
+    progress: Callable[[str], None] | None = None,
+) -> Iterator[Rechecked]:
+    """Yield what comes of each certificate in a folder, checked again; the lemmas first.
+
+    Args:
+        found: what certificates have to be there for.
+        folder: where they are.
+        solvers: ``z3``, ``cvc5``, or both.
+        progress: is told which certificate is being checked.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    from layoutdsl.evidence import recheck as checked
+    from layoutdsl.prove.solver import SOLVERS
+
+    asked = [SOLVERS[each] for each in solvers]
+    return checked(found, folder, asked, progress or (lambda _: None))
+
+
+def missing_solver(name: str) -> str | None:
+    """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
+    from layoutdsl.prove.solver import SOLVERS, NoSolver
+
+    try:
+        SOLVERS[name].command(1)
+    except NoSolver as missing:
+        return str(missing)
+    return None

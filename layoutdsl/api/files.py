@@ -1,0 +1,184 @@
+"""Files packed and unpacked in pieces of bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from layoutdsl.api.compiling import CompileTarget
+from layoutdsl.api.compiling import compile as compiled
+from layoutdsl.model import Layout
+from layoutdsl.show.declaration import declaration
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from layoutdsl.pieces.moves import Code, Look
+    from layoutdsl.pieces.tensors import Done, Limits, Watchers
+
+MEM = 256 << 20
+"""Bytes that all pieces under way may take, where nobody says otherwise."""
+
+MOST_JOBS = 256
+
+
+def pack_file(
+    layout: Layout,
+    source: str | PathLike[str],
+    destination: str | PathLike[str],
+    *,
+    fill: float | None = None,
+    mem: int = MEM,
+    jobs: int = 1,
+    target: CompileTarget = "auto",
+    raw: DTypeLike | None = None,
+    shape: tuple[int, ...] | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+    look: Look | None = None,
+) -> Done:
+    """Pack a tensor of any size from a file into a file, in pieces of bounded memory.
+
+    The result is what `compile(layout).pack` makes of the whole. It is built up in
+    ``DESTINATION.part``, with a journal beside it, and takes its place in one step; a run that was
+    interrupted goes on where it was, if neither layout nor input has changed.
+
+    Args:
+        layout: without open parameters.
+        source: a `.npy` file.
+        destination: becomes a `.npy` file.
+        fill: the number in padding; that of the layout if left out.
+        mem: bytes that all pieces under way may take; what the program itself takes is not in it.
+        jobs: pieces at a time, 1 to 256; the memory is shared between them.
+        target: what moves: ``auto``, ``native`` or ``numpy``.
+        raw: the type of the items of files without a header; both files are such then.
+        shape: of the tensor in a file without a header.
+        progress: is told how many pieces of how many are done, and the bytes written so far.
+        tell: is told in words what becomes of an earlier run.
+        look: is shown every tensor before it is packed, and may raise.
+
+    Raises:
+        TooLittleError: the memory is too small for a piece.
+        UnreadableError: the source is no such tensor, or has changed meanwhile.
+        OccupiedError: another run, or a file of somebody else, is in the way.
+        RefusedError: the layout is refuted.
+        ValueError, TypeError: something else does not fit.
+        OSError: a file cannot be read or written; it says which.
+    """
+    import numpy as np
+
+    from layoutdsl.pieces import tensors
+
+    if (raw is None) != (shape is None):
+        raise ValueError("a file without a header needs both `raw` and `shape`")
+    header = None
+    if raw is not None and shape is not None:
+        header = tensors.Raw(np.dtype(raw), shape)
+    return tensors.pack_file(
+        _code(layout, target),
+        Path(source),
+        Path(destination),
+        _limits(mem, jobs),
+        _watchers(progress, tell, look),
+        fill=fill,
+        raw=header,
+        about=_about(layout, fill),
+    )
+
+
+def unpack_file(
+    layout: Layout,
+    source: str | PathLike[str],
+    destination: str | PathLike[str],
+    shape: tuple[int, ...],
+    *,
+    mem: int = MEM,
+    jobs: int = 1,
+    target: CompileTarget = "auto",
+    raw: DTypeLike | None = None,
+    progress: Callable[[int, int, int], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+    look: Look | None = None,
+) -> Done:
+    """Unpack a buffer of any size from a file into a file, in pieces of bounded memory.
+
+    It goes about it as `pack_file` does, and raises what that raises.
+
+    Args:
+        layout: without open parameters.
+        source: a `.npy` file with the buffer.
+        destination: becomes a `.npy` file with the tensor.
+        shape: the extents of the tensor, in axis order.
+        mem: bytes that all pieces under way may take; what the program itself takes is not in it.
+        jobs: pieces at a time, 1 to 256; the memory is shared between them.
+        target: what moves: ``auto``, ``native`` or ``numpy``.
+        raw: the type of the items of files without a header; both files are such then.
+        progress: is told how many pieces of how many are done, and the bytes written so far.
+        tell: is told in words what becomes of an earlier run.
+        look: is shown every tensor that was unpacked, and may raise.
+    """
+    import numpy as np
+
+    from layoutdsl.pieces import tensors
+
+    return tensors.unpack_file(
+        _code(layout, target),
+        Path(source),
+        Path(destination),
+        shape,
+        _limits(mem, jobs),
+        _watchers(progress, tell, look),
+        raw=None if raw is None else np.dtype(raw),
+        about=_about(layout, None),
+    )
+
+
+def _code(layout: Layout, target: CompileTarget) -> Code:
+    from layoutdsl.codegen.native import WIDTHS
+    from layoutdsl.pieces.moves import Code
+
+    module, plain = compiled(layout, target), compiled(layout, "numpy")
+    beside = 8 * OFFSETS if hasattr(plain, "_offsets") else 0
+
+    def scratch(width: int) -> int:
+        """What numpy needs for each element, besides its tensor and its buffer."""
+        native = module is not plain and width in WIDTHS
+        return 0 if native else beside or width
+
+    return Code(layout, module, scratch)
+
+
+OFFSETS = 5
+"""Numbers of 64 bits that numpy holds for an element where it works out offsets one by one."""
+
+
+def _limits(mem: int, jobs: int) -> Limits:
+    from layoutdsl.pieces.tensors import Limits
+
+    if mem < 1:
+        raise ValueError(f"`mem` is {mem}, not a number of bytes")
+    if not 1 <= jobs <= MOST_JOBS:
+        raise ValueError(f"`jobs` is {jobs}, not 1 to {MOST_JOBS}")
+    return Limits(mem, jobs)
+
+
+def _watchers(
+    progress: Callable[[int, int, int], None] | None,
+    tell: Callable[[str], None] | None,
+    look: Look | None,
+) -> Watchers:
+    from layoutdsl.pieces.tensors import Watchers
+
+    def nothing(*_: object) -> None:
+        """Take note of nothing."""
+
+    return Watchers(progress or nothing, tell or nothing, look or nothing)
+
+
+def _about(layout: Layout, fill: float | None) -> dict[str, object]:
+    from hashlib import sha256
+
+    written = declaration(layout).encode()
+    return {"layout": sha256(written).hexdigest(), "fill": repr(fill)}

@@ -1,0 +1,224 @@
+"""Layouts to code that is proved and validated before anyone sees it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from layoutdsl.api.proofs import prove
+from layoutdsl.model import Layout
+from layoutdsl.show.declaration import declaration
+
+if TYPE_CHECKING:
+    from layoutdsl.codegen import EmittedModule
+    from layoutdsl.codegen.native.digit_formula import Said
+    from layoutdsl.codegen.native.program import EmittedProgram
+    from layoutdsl.prove.verdict import Checked
+
+
+class RefusedError(ValueError):
+    """No code is generated for a layout that was refuted; carries what was found."""
+
+    def __init__(self, checked: Checked) -> None:
+        super().__init__(f"`{checked.claim.subject.name}` is refuted, so no code is generated")
+        self.checked = checked
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A module that packs and unpacks one layout, as text."""
+
+    layout: Layout
+    checked: Checked
+    emitted: EmittedModule
+
+    @property
+    def name(self) -> str:
+        """A module name; ``NAME.py`` is its usual file."""
+        return self.emitted.name
+
+    @property
+    def text(self) -> str:
+        """The module, in Python."""
+        return self.emitted.text
+
+    @property
+    def fallback(self) -> str | None:
+        """Why the module moves element by element, where it does."""
+        return self.emitted.fallback
+
+    def write(self, path: str | PathLike[str]) -> Path:
+        """Write the text to ``path``, whole or not at all, and return where it is."""
+        from layoutdsl.codegen import write_whole
+
+        write_whole(Path(path), self.text)
+        return Path(path)
+
+    def load(self) -> ModuleType:
+        """Import the text without a file."""
+        from layoutdsl.codegen import load as load_emitted
+
+        return load_emitted(self.emitted)
+
+
+class UnvalidatedError(ValueError):
+    """It was not shown that the generated text does what the layout means; says what is missing."""
+
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"the code for `{name}` was not validated: {reason}")
+        self.reason = reason
+
+
+def generate(layout: Layout, *, source: str | None = None, validate: bool = True) -> Generated:
+    """Prove a layout for all shapes, and return numpy code that packs and unpacks it.
+
+    The code is read back, and it is proved that it does what the layout means: its head says
+    ``VALIDATED``, with the hash of that proof. Where the proof of the layout is undecided, its
+    head says so too.
+
+    Args:
+        layout: without open parameters.
+        source: what to quote in the head; the layout as the language writes it if left out.
+        validate: with `False` the code is not read back, and says ``VALIDATED = False``.
+
+    Raises:
+        RefusedError: the layout is refuted.
+        UnvalidatedError: it was not shown that the code does what the layout means.
+        ValueError: the layout has open parameters.
+    """
+    from layoutdsl.codegen import generate_numpy
+
+    checked = refuse_refuted(layout)
+    text = declaration(layout) if source is None else source
+    emitted = generate_numpy(layout, source=text, certificate=certificate_of(checked))
+    if validate:
+        emitted = _validated(layout, emitted)
+    return Generated(layout, checked, emitted)
+
+
+def refuse_refuted(layout: Layout) -> Checked:
+    """Return what was found of a layout.
+
+    Raises:
+        RefusedError: the layout is refuted.
+    """
+    checked = prove(layout).checked[0]
+    if checked.status == "refuted":
+        raise RefusedError(checked)
+    return checked
+
+
+def _validated(layout: Layout, emitted: EmittedModule) -> EmittedModule:
+    """The module with the hash of the proof that its text does what the layout means."""
+    from layoutdsl.codegen import stamp
+    from layoutdsl.validate import NotValidated
+    from layoutdsl.validate import validate as read_back
+
+    found = read_back(emitted.text, layout)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(layout.name, found.reason)
+    return stamp(emitted, found.certificate)
+
+
+def certificate_of(checked: Checked) -> str:
+    """Return the hash of the proofs; where one is missing, why."""
+    from layoutdsl.prove.verdict import Proved, Undecided, certificate_hash
+
+    for finding in checked.findings:
+        if isinstance(finding, Undecided):
+            return f"unproved: {finding.property}: {finding.reason}"
+    proved = (each for each in checked.findings if isinstance(each, Proved))
+    hashes = sorted({certificate_hash(each) for each in proved if each.certificate})
+    return hashes[0] if len(hashes) == 1 else sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def digits_of(layout: Layout) -> str | None:
+    """Return the hash of the proof that the digits which C moves by are a layout's.
+
+    ``None`` where it moves element by element, by the formula of the layout.
+
+    Raises:
+        UnvalidatedError: there is no such proof.
+    """
+    from layoutdsl.codegen.native.digit_formula import said_of
+    from layoutdsl.codegen.native.sides import Apart
+
+    said = said_of(layout)
+    return None if isinstance(said, Apart) else proved_digits(layout.name, said)
+
+
+def proved_digits(name: str, said: Said) -> str:
+    """Return the hash of the proof that formulas are the offsets of layouts.
+
+    Args:
+        name: of what is made from them.
+        said: each layout with a formula.
+
+    Raises:
+        UnvalidatedError: there is no such proof.
+    """
+    from layoutdsl.validate import NotValidated, validate_digits
+
+    found = validate_digits(said)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(name, found.reason)
+    return found.certificate
+
+
+def generate_c(
+    layout: Layout,
+    *,
+    source: str | None = None,
+    widths: tuple[int, ...] | None = None,
+    validate: bool = True,
+) -> GeneratedC:
+    """Prove a layout for all shapes, and return C that packs and unpacks it.
+
+    It is proved as well that the digits which the C moves by are those of the layout: its head
+    says so. That the C moves by them is tested, not proved.
+
+    Args:
+        layout: without open parameters.
+        source: what to quote in the head; the layout as the language writes it if left out.
+        widths: bytes of an element, of 1, 2, 4 and 8; those of the layout's element type if left
+            out, and all four where it has none.
+        validate: with `False` nothing is proved of the digits, and the head says so.
+
+    Raises:
+        RefusedError: the layout is refuted.
+        UnvalidatedError: it was not shown that the digits are those of the layout.
+        ValueError: the layout has open parameters, or a width is none of the four.
+    """
+    from layoutdsl.codegen.native import WIDTHS
+    from layoutdsl.codegen.native.program import generate_c as emitted
+
+    checked = refuse_refuted(layout)
+    if widths is None:
+        widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
+    text = declaration(layout) if source is None else source
+    digits = digits_of(layout) if validate else None
+    certificate = certificate_of(checked)
+    program = emitted(layout, source=text, certificate=certificate, digits=digits, widths=widths)
+    return GeneratedC(layout, checked, program)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedC:
+    """C that packs and unpacks one layout, as text: `program.text` and `program.header`."""
+
+    layout: Layout
+    checked: Checked
+    program: EmittedProgram
+
+    def write(self, path: str | PathLike[str]) -> tuple[Path, Path]:
+        """Write ``NAME.c`` and ``NAME.h`` beside it, and return where they are."""
+        from layoutdsl.codegen import write_whole
+
+        places = Path(path).with_suffix(".c"), Path(path).with_suffix(".h")
+        write_whole(places[0], self.program.text)
+        write_whole(places[1], self.program.header)
+        return places

@@ -1,0 +1,99 @@
+"""Claims to what is found of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from layoutdsl.api.claims import claims_of
+from layoutdsl.claims import AnyClaim, Module
+from layoutdsl.model import Layout
+from layoutdsl.table import Table
+
+if TYPE_CHECKING:
+    from layoutdsl.prove.verdict import Checked, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was found of several claims, in their order."""
+
+    checked: tuple[Checked, ...]
+
+    @property
+    def status(self) -> Status:
+        """Proved: every claim says what was found. Refuted: the contrary of one was found."""
+        if all(each.passed for each in self.checked):
+            return "proved"
+        failed = [each for each in self.checked if not each.passed]
+        return "refuted" if any(each.status != "undecided" for each in failed) else "undecided"
+
+    @property
+    def passed(self) -> bool:
+        """Whether every claim says what was found."""
+        return self.status == "proved"
+
+
+def prove(
+    subject: Layout | Table | Module | Iterable[AnyClaim],
+    progress: Callable[[str], None] | None = None,
+) -> Report:
+    """Return what is found of a layout or table, of a module with its claims, or of some claims.
+
+    Every layout and table is checked without being claimed to be right; but not one that a bare
+    ``refute NAME`` says is wrong.
+
+    Args:
+        subject: what to look at.
+        progress: is told, in a few words, what is being asked.
+    """
+    return Report(tuple(checks(claims_of(subject), progress)))
+
+
+def checks(
+    claims: Iterable[AnyClaim], progress: Callable[[str], None] | None = None
+) -> Iterator[Checked]:
+    """Yield what is found of each claim, as soon as it is found."""
+    return (checked for checked, _ in timed_checks(tuple(claims), progress, jobs=1))
+
+
+def timed_checks(
+    claims: Sequence[AnyClaim],
+    progress: Callable[[str], None] | None = None,
+    jobs: int | None = None,
+) -> Iterator[tuple[Checked, float]]:
+    """Yield what is found of each claim, in their order, and the seconds that it took.
+
+    Args:
+        claims: what to look at.
+        progress: is told, in a few words, what is being done.
+        jobs: processes at a time; as many as the work is worth, if left out. A process that dies
+            leaves its claim undecided.
+    """
+    from layoutdsl.prove import jobs as pool
+
+    number = pool.usual(len(claims)) if jobs is None else min(jobs, len(claims))
+    if number <= 1:
+        yield from (_timed(each, progress) for each in claims)
+        return
+    found = pool.shared(_timed, claims, number, _undecided)
+    for count, each in enumerate(found, start=1):
+        yield each
+        if progress is not None and count < len(claims):
+            progress(f"proving: {count} of {len(claims)} claims")
+
+
+def _timed(claim: AnyClaim, progress: Callable[[str], None] | None = None) -> tuple[Checked, float]:
+    from layoutdsl.prove import check
+
+    started = perf_counter()
+    checked = check(claim, progress)
+    return checked, perf_counter() - started
+
+
+def _undecided(claim: AnyClaim, ending: str) -> tuple[Checked, float]:
+    from layoutdsl.prove.check import given_up
+
+    return given_up(claim, f"the process that was proving it died: {ending}"), 0.0

@@ -1,0 +1,1 @@
+"""Candidates: our own targets, and other packages; one small file each, with one protocol."""

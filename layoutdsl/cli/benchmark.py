@@ -1,0 +1,188 @@
+"""``bench``: how fast layouts are packed, beside a copy and beside other packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+
+from layoutdsl.cli.benchmark_cases import tasks_of
+from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.options import JSON, choice
+from layoutdsl.cli.output import Progress, error, say, say_json
+
+if TYPE_CHECKING:
+    from layoutdsl.bench.peers.peer import Peer
+    from layoutdsl.bench.run import Plan, Result
+
+
+@click.command(short_help="Measure packing beside a copy, and beside other packages.")
+@click.argument("written", metavar="[LAYOUT]...", nargs=-1)
+@click.option(
+    "--shape", "shapes", metavar="8,256,56,56", multiple=True, help="Of the tensor; repeatable."
+)
+@click.option(
+    "--of",
+    "types",
+    metavar="TYPE",
+    multiple=True,
+    help="Element type: f32, u8; repeatable. Without it the layout's own, or f32.",
+)
+@click.option("--to", "goal", metavar="LAYOUT", help="Convert to it, instead of pack and unpack.")
+@click.option(
+    "--only",
+    "words",
+    metavar="WORD",
+    multiple=True,
+    help="Cases whose name, type, shape or verb has it.",
+)
+@click.option(
+    "--target",
+    "ours",
+    type=click.Choice(["both", "native", "numpy"]),
+    default="both",
+    show_default=True,
+    help="Which of ours; peers are compared with it, or with native.",
+)
+@click.option(
+    "--peers",
+    default="np.pad",
+    show_default=True,
+    metavar="NAMES",
+    help="np.pad,einops,torch,jax,onednn,tvm,numba; or all, or none.",
+)
+@click.option(
+    "--threads", type=click.IntRange(1, 256), default=1, show_default=True, metavar="N",
+    help="Threads, and cores, for each candidate.",
+)  # fmt: skip
+@click.option(
+    "--rounds", type=click.IntRange(1, 10_000), default=15, show_default=True, metavar="N",
+    help="Rounds of a case, at most; after 2 seconds no more than 5.",
+)  # fmt: skip
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="For the whole run: rounds are left out where time is short, down to 3.",
+)
+@choice("markdown", "form", "Print tables for a document, by case and element type.")
+@JSON
+def bench(
+    written: tuple[str, ...],
+    shapes: tuple[str, ...],
+    types: tuple[str, ...],
+    goal: str | None,
+    words: tuple[str, ...],
+    ours: str,
+    peers: str,
+    threads: int,
+    rounds: int,
+    budget: float | None,
+    form: str,
+) -> int:
+    """Measure how fast tensors are packed, unpacked and converted, beside a copy.
+
+    Our targets `native` and `numpy`, and the peers that are asked for and installed, move the same
+    buffers in interleaved rounds. Before anything is timed, each result is compared, element by
+    element in poisoned buffers, with what the layout means; a wrong one is reported, never timed.
+    Without LAYOUT a default set is measured: see --only for parts of it.
+
+    \b
+      layoutdsl bench NCHW16c --shape 8,256,56,56
+      layoutdsl bench NCHW16c --shape 8,256,56,56 --of u8 --peers torch,onednn
+      layoutdsl bench NCHW16c --to NHWC --shape 8,256,56,56
+      layoutdsl bench --only Crouton --only pack
+      layoutdsl bench --target numpy --peers np.pad,einops
+      layoutdsl bench --peers all --markdown > table.md
+    \b
+    us      microseconds of a call of our first target, compiled C where there is a compiler
+    share   the time of the floor over that of a candidate: 1 is as fast as a copy. The floor is
+            a copy of the tensor, a fill of the padding, and a read of the other cache lines that
+            hold elements, on the same buffers in the same rounds
+    2.5x    how many times longer a peer takes than our first target
+    ~       noise: the middle half of the rounds is wider than 15 % of the median
+    -       it cannot do this; why is said at the end
+
+    Medians of rounds; what it takes to compile is apart. The process is bound to as many cores as
+    threads. Ctrl-C ends it, and what was measured so far is reported. The exit code is 1 where a
+    result was wrong.
+    """
+    from layoutdsl.bench.limits import bound, cores
+
+    if threads > cores():
+        hint = f"ask for {cores()} at most"
+        message = f"--threads is {threads}, and this process may use {cores()} cores"
+        raise Failure(Exit.USAGE, message, hint)
+    tasks = tasks_of(written, shapes, types, goal, words)
+    candidates, missing = _candidates(ours, peers, threads)
+    from layoutdsl.bench.measure import Rounds
+    from layoutdsl.bench.run import Plan
+
+    plan = Plan(tasks, candidates, threads, Rounds(most=rounds, fewest=min(rounds, 5)), budget)
+    with bound(threads):
+        return _report(plan, missing, form)
+
+
+def _report(plan: Plan, missing: dict[str, str], form: str) -> int:
+    from layoutdsl.bench.summary import faults
+    from layoutdsl.cli import benchmark_text as words
+
+    results: list[Result] = []
+    ended = "ok"
+    rows = words.Rows(plan.candidates)
+    if form == "plain":
+        say(words.head(plan))
+    progress = Progress()
+    try:
+        for each in _measured(plan, progress):
+            results.append(each)
+            progress.clear()
+            if form == "plain":
+                say(rows.lines(each))
+    except KeyboardInterrupt:
+        progress.clear()
+        ended = "interrupted"
+    wrong = bool(faults(results))
+    if form == "json":
+        from layoutdsl.cli.benchmark_json import report_json
+
+        say_json(report_json(plan, results, missing, "wrong" if wrong else ended))
+    elif form == "markdown":
+        say(words.markdown(plan, results, missing))
+    else:
+        say(words.ending(results, missing))
+    if ended == "interrupted":
+        error(f"interrupted after {len(results)} of {len(plan.tasks)} moves")
+    if wrong:
+        return Exit.REFUTED
+    return Exit.INTERRUPTED if ended == "interrupted" else Exit.OK
+
+
+def _measured(plan: Plan, progress: Progress) -> Iterator[Result]:
+    from layoutdsl.bench.run import run
+
+    return run(plan, progress)
+
+
+def _candidates(ours: str, written: str, threads: int) -> tuple[tuple[Peer, ...], dict[str, str]]:
+    """What was asked for, without what is not installed, and why that is left out."""
+    from layoutdsl.bench.peers.ours import TWO_PASSES
+    from layoutdsl.bench.peers.shelf import ONE_THREAD, OURS, PEERS, peers
+
+    with usage():
+        match written.strip():
+            case "all":
+                asked = PEERS
+            case "none":
+                asked = ()
+            case _:
+                asked = peers(tuple(each.strip() for each in written.split(",")))
+    left_out = {"both": [], "native": ["numpy"], "numpy": ["native", TWO_PASSES]}[ours]
+    one_thread = (ONE_THREAD,) if threads > 1 and ours != "numpy" else ()
+    candidates = (*(each for each in OURS if each.name not in left_out), *one_thread, *asked)
+    reasons = {each.name: each.missing() for each in candidates}
+    missing = {name: reason for name, reason in reasons.items() if reason is not None}
+    for name, reason in missing.items():
+        error(f"note: {name} is left out: {reason}")
+    return tuple(each for each in candidates if each.name not in missing), missing

@@ -1,0 +1,134 @@
+"""What ``bench`` measures: the default set or parts of it, or layouts at shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.output import Progress
+from layoutdsl.cli.targets import Target, shape_of, target
+
+if TYPE_CHECKING:
+    from layoutdsl.bench.moves import Task
+    from layoutdsl.model import Layout
+
+USUAL_TYPE = "f32"
+
+
+def tasks_of(
+    written: tuple[str, ...],
+    shapes: tuple[str, ...],
+    types: tuple[str, ...],
+    goal: str | None,
+    words: tuple[str, ...],
+) -> tuple[Task, ...]:
+    """Return what the command line asks for; it is refused where it does not fit."""
+    if written:
+        found = _asked(written, shapes, types, goal)
+    else:
+        for option, given in (("--shape", shapes), ("--of", types), ("--to", goal)):
+            if given:
+                hint = "the default set has its own; name a layout, or use --only"
+                raise Failure(Exit.USAGE, f"{option} is about a layout, and none is named", hint)
+        from layoutdsl.bench.defaults import default_tasks
+
+        found = default_tasks()
+    tasks = tuple(each for each in found if all(_has(each, word) for word in words))
+    if not tasks:
+        hint = "a word stands in the name, the type, the shape or the verb: Crouton, u8, 56, pack"
+        raise Failure(Exit.USAGE, "there is no such case", hint)
+    _refuse_size(tasks)
+    return tasks
+
+
+def _has(task: Task, word: str) -> bool:
+    return word.casefold() in str(task).casefold()
+
+
+def _refuse_size(tasks: tuple[Task, ...]) -> None:
+    from layoutdsl.bench.limits import memory
+
+    there = memory()
+    for each in tasks:
+        if there is not None and each.memory > there:
+            needs = f"`{each}` takes {each.memory / 2**30:.1f} GiB"
+            message = f"{needs}, and this machine has {there / 2**30:.1f}"
+            raise Failure(Exit.USAGE, message, "measure a smaller shape")
+
+
+def _asked(
+    written: tuple[str, ...], shapes: tuple[str, ...], types: tuple[str, ...], goal: str | None
+) -> Iterator[Task]:
+    from layoutdsl.bench.moves import Task
+
+    if not shapes:
+        raise Failure(Exit.USAGE, "--shape is missing", "give the extents: --shape 8,256,56,56")
+    last = None if goal is None else _sound(target(goal), None)[0]
+    for each in written:
+        for layout in _sound(target(each), last):
+            for shape in shapes:
+                for kind in _types(layout, types):
+                    with usage():
+                        extents = _extents(layout, shape)
+                        _refuse_fill(layout, kind)
+                        if last is not None:
+                            _extents(last, ",".join(map(str, extents)))
+                            title = f"{layout.name} -> {last.name}"
+                            yield Task(title, layout, last, extents, kind)
+                            continue
+                    yield Task(layout.name, None, layout, extents, kind)
+                    yield Task(layout.name, layout, None, extents, kind)
+
+
+def _extents(layout: Layout, shape: str) -> tuple[int, ...]:
+    return layout.shape_of(layout.bind(shape_of(layout, shape)))
+
+
+def _types(layout: Layout, types: tuple[str, ...]) -> tuple[str, ...]:
+    """The types of numpy in which elements travel."""
+    from layoutdsl.cli.elements import item_of
+    from layoutdsl.model import ELEMENT_TYPES
+
+    for each in types:
+        if each not in ELEMENT_TYPES:
+            known = f"known are {', '.join(ELEMENT_TYPES)}"
+            raise Failure(Exit.USAGE, f"there is no element type `{each}`", known)
+    usual = layout.element or ELEMENT_TYPES[USUAL_TYPE]
+    chosen = [ELEMENT_TYPES[each] for each in types] or [usual]
+    names = {"i": "int", "u": "uint", "f": "float"}
+    items = [item_of(each) for each in chosen]
+    return tuple(dict.fromkeys(f"{names[kind]}{bits}" for kind, bits in items))
+
+
+def _refuse_fill(layout: Layout, kind: str) -> None:
+    """Fail where the type of the elements cannot hold the fill."""
+    import numpy as np
+
+    from layoutdsl.model import FillValue
+
+    match layout.fill:
+        case FillValue(value) if np.dtype(kind).kind in "iu":
+            info = np.iinfo(kind)
+            if not info.min <= value <= info.max:
+                raise ValueError(f"`{layout.name}` is filled with {value}, which {kind} is not")
+
+
+def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
+    """The layouts of a word; one that is refuted, or open, is not measured."""
+    from layoutdsl.api import compile as ready
+    from layoutdsl.api import convert
+    from layoutdsl.cli.verdicts import refusing
+
+    progress = Progress()
+    for each in chosen.layouts:
+        if each.parameters:
+            hint = f"give it values: `{each.name}<{', '.join('8' for _ in each.parameters)}>`"
+            raise Failure(Exit.USAGE, f"`{each.name}` has open parameters", hint)
+        progress(f"proving {each.name}")
+        with usage(), refusing(chosen):
+            ready(each, "numpy")
+            if goal is not None:
+                convert(each, goal, tuple(axis.name for axis in goal.axes))
+        progress.clear()
+    return chosen.layouts

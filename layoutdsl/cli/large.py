@@ -1,0 +1,259 @@
+"""``pack`` and ``unpack`` of files that do not fit into memory, and of files without a header."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from layoutdsl.cli.exits import Exit, Failure, reason
+from layoutdsl.cli.options import Command
+from layoutdsl.cli.output import Progress, error
+
+if TYPE_CHECKING:
+    from layoutdsl.api import CompileTarget
+    from layoutdsl.model import Layout
+
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([kKmMgGtT]?)(?:i?[bB])?")
+_UNITS = "KMGT"
+
+
+@dataclass(frozen=True, slots=True)
+class Large:
+    """What was asked for of a file in pieces.
+
+    Attributes:
+        mem: bytes, or None where it was not said.
+        jobs: pieces at a time, or None where it was not said.
+        raw: an element type, where files have no header.
+    """
+
+    mem: int | None
+    jobs: int | None
+    raw: str | None
+
+    @property
+    def asked(self) -> bool:
+        """Whether it was asked for at all."""
+        return self != Large(None, None, None)
+
+
+def _bytes(_: click.Context, __: click.Parameter, written: str | None) -> int | None:
+    if written is None:
+        return None
+    found = _SIZE.fullmatch(written.strip())
+    if found is None or not (size := round(float(found[1]) * _unit(found[2]))):
+        hint = "write a number of bytes: 65536, 64K, 256M or 1.5G"
+        raise Failure(Exit.USAGE, f"`{written[:40]}` in --mem is no amount of memory", hint)
+    return size
+
+
+def _unit(letter: str) -> int:
+    return 1 if not letter else int(1024 ** (_UNITS.index(letter.upper()) + 1))
+
+
+def in_pieces(command: Command) -> Command:
+    """Give a verb the options for large files."""
+    for option in (
+        click.option(
+            "--raw",
+            metavar="TYPE",
+            help="Both files are bare items of this type, without a header: u8, f32, bf16.",
+        ),
+        click.option(
+            "--jobs",
+            type=click.IntRange(1, 256),
+            metavar="N",
+            help="Pieces at a time; the memory is shared between them.  [default: 1]",
+        ),
+        click.option(
+            "--mem",
+            callback=_bytes,
+            metavar="SIZE",
+            help="Go piece by piece in so much memory: 256M. An interrupted run can go on.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def pack_large(
+    layout: Layout,
+    files: tuple[str, str],
+    asked: Large,
+    compiled: CompileTarget,
+    fill: float | None,
+    shape: tuple[int, ...] | None,
+) -> str:
+    """Pack a file piece by piece; returns what was done, in words."""
+    from layoutdsl.api import pack_file
+
+    if (asked.raw is None) != (shape is None):
+        missing = "--shape" if shape is None else "--raw"
+        other = "--raw" if shape is None else "--shape"
+        hint = "a .npy file says both itself; one without a header needs both"
+        raise Failure(Exit.USAGE, f"{other} is given without {missing}", hint)
+    source, destination = _places(files)
+    with _failing(layout, files, asked, "--fill"):
+        done = pack_file(
+            layout,
+            source,
+            destination,
+            fill=fill,
+            shape=shape,
+            **_how(layout, source, asked, compiled, "packing"),
+        )
+    return f"packed {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
+
+
+def unpack_large(
+    layout: Layout,
+    files: tuple[str, str],
+    asked: Large,
+    compiled: CompileTarget,
+    shape: tuple[int, ...],
+) -> str:
+    """Unpack a file piece by piece; returns what was done, in words."""
+    from layoutdsl.api import unpack_file
+
+    source, destination = _places(files)
+    with _failing(layout, files, asked, ""):
+        how = _how(layout, source, asked, compiled, "unpacking")
+        done = unpack_file(layout, source, destination, shape, **how)
+    return f"unpacked {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
+
+
+def _pieces(count: int) -> str:
+    return "1 piece" if count == 1 else f"{count} pieces"
+
+
+def _places(files: tuple[str, str]) -> tuple[Path, Path]:
+    """The files, where both are such as can be taken apart."""
+    for name, stream in zip(files, ("input", "output"), strict=True):
+        if name == "-":
+            message = f"the standard {stream} cannot be taken apart"
+            hint = "name a file, or leave out --mem, --jobs and --raw"
+            raise Failure(Exit.USAGE, message, hint)
+        if Path(name).exists() and not Path(name).is_file():
+            hint = "leave out --mem, --jobs and --raw"
+            raise Failure(Exit.INPUT, f"`{name}` is no plain file, and cannot be taken apart", hint)
+    return Path(files[0]), Path(files[1])
+
+
+def _how(
+    layout: Layout, source: Path, asked: Large, compiled: CompileTarget, word: str
+) -> dict[str, Any]:
+    from layoutdsl.api import MEM
+    from layoutdsl.cli import elements
+
+    def look(tensor: Any) -> None:
+        elements.refuse_items(layout, str(source), tensor)
+        elements.refuse_values(layout, str(source), tensor)
+
+    return {
+        "mem": MEM if asked.mem is None else asked.mem,
+        "jobs": asked.jobs or 1,
+        "target": compiled,
+        "raw": None if asked.raw is None else _dtype(asked.raw),
+        "progress": _shown(word),
+        "tell": lambda words: error(f"note: {words}"),
+        "look": look,
+    }
+
+
+def _dtype(written: str) -> str:
+    """The item of numpy that an element travels in."""
+    from layoutdsl.cli.elements import item_of
+    from layoutdsl.model import ELEMENT_TYPES
+
+    if written not in ELEMENT_TYPES:
+        known = f"known are {', '.join(ELEMENT_TYPES)}"
+        raise Failure(Exit.USAGE, f"`{written[:40]}` in --raw is no element type", known)
+    kind, bits = item_of(ELEMENT_TYPES[written])
+    return f"{kind}{bits // 8}"
+
+
+def _shown(word: str) -> Callable[[int, int, int], None]:
+    """Say on a terminal how far it has come."""
+    progress, started = Progress(), monotonic()
+
+    def say(done: int, count: int, written: int) -> None:
+        rate = written / max(monotonic() - started, 0.001)
+        if done == count:
+            progress.clear()
+        else:
+            speed = f", {size_text(written)} written, {size_text(rate)}/s" if written else ""
+            progress(f"{word}: {done} of {_pieces(count)}{speed}")
+
+    return say
+
+
+def size_text(size: float) -> str:
+    """Return bytes as a person says them.
+
+    >>> size_text(3 << 20)
+    '3.0 MiB'
+    """
+    if size < 1024:
+        return f"{round(size)} bytes"
+    power = min((int(size).bit_length() - 1) // 10, len(_UNITS))
+    return f"{size / 1024**power:.1f} {_UNITS[power - 1]}iB"
+
+
+@contextmanager
+def _failing(layout: Layout, files: tuple[str, str], asked: Large, option: str) -> Iterator[None]:
+    """What goes wrong with files and memory, in words for a shell."""
+    from layoutdsl.pieces.files import UnreadableError
+    from layoutdsl.pieces.output import OccupiedError
+    from layoutdsl.pieces.tensors import TooLittleError
+
+    source, destination = files
+    try:
+        yield
+    except TooLittleError as few:
+        raise _too_little(layout, asked, few.needed, few.reason) from None
+    except UnreadableError as unfit:
+        words = str(unfit).removeprefix("it ")
+        raise Failure(Exit.INPUT, f"`{source}` {words}") from None
+    except OccupiedError as occupied:
+        words, _, hint = str(occupied).partition("; ")
+        raise Failure(Exit.INPUT, words, hint or None) from None
+    except OSError as failure:
+        word = "read" if failure.filename == source else "written"
+        name = source if word == "read" else destination
+        raise Failure(Exit.INPUT, f"`{name}` cannot be {word}: {reason(failure)}") from None
+    except (ValueError, TypeError) as unfit:
+        if isinstance(unfit, Failure) or not option or not str(unfit).startswith("`fill` "):
+            raise Failure(Exit.INPUT, f"`{source}` does not fit: {unfit}") from None
+        raise Failure(Exit.USAGE, str(unfit).replace("`fill`", option, 1)) from None
+    except KeyboardInterrupt:
+        if Path(f"{destination}.part").exists():
+            error(f"note: `{destination}.part` is kept; the same command goes on with it")
+        raise
+
+
+def _too_little(layout: Layout, asked: Large, needed: int, why: str) -> Failure:
+    from layoutdsl.api import MEM
+
+    jobs = asked.jobs or 1
+    given = size_text(MEM if asked.mem is None else asked.mem)
+    several = "" if jobs == 1 else f" for {jobs} jobs"
+    message = (
+        f"{given} of memory are too little{several}: the smallest piece of `{layout.name}` takes "
+        f"{size_text(needed / jobs)}, as {why}"
+    )
+    return Failure(Exit.USAGE, message, f"write --mem {_written(needed)}")
+
+
+def _written(size: int) -> str:
+    """An amount of memory as --mem takes it, rounded up."""
+    power = max((size.bit_length() - 1) // 10 - 1, 0)
+    power = min(power, len(_UNITS))
+    return f"{ceil(size / 1024**power)}{_UNITS[power - 1] if power else ''}"

@@ -1,0 +1,239 @@
+"""Tree -> meaning for layouts: what is declared, what is named after others, what clauses add."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from dataclasses import replace
+
+from layoutdsl.digits import NotDigits, network
+from layoutdsl.elaborate_table import Tables
+from layoutdsl.expr import Constant, Expr, Extent, extents
+from layoutdsl.model import Axis, Layout
+from layoutdsl.rules import (
+    arguments_of,
+    axes_of,
+    check_fill,
+    element_of,
+    fill_of,
+    foreign,
+    gap,
+    on_axes_of,
+    scope_of,
+    silent,
+    start_of,
+    with_parameters,
+    wrong_count,
+)
+from layoutdsl.scope import Fault, Scope, did_you_mean, fault
+from layoutdsl.source import Label
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_body
+
+MOST_ALIASES = 32
+"""How many layouts may be named after one another in a row."""
+
+_CLAUSE_WORDS = {
+    ast.FillClause: "fill",
+    ast.ElementClause: "of",
+    ast.OffsetClause: "offset",
+    ast.WhereClause: "where",
+}
+
+
+class Layouts:
+    """The layouts that a text may name.
+
+    Args:
+        declared: those of the text; they come first.
+        known: those of the library.
+        tables: those of the text and the library, for a message where one of them is named.
+        refuted: layouts that a claim says are wrong: their gaps are not reported.
+        report: takes each fault of a layout, once.
+    """
+
+    def __init__(
+        self,
+        declared: Mapping[str, ast.LayoutDecl],
+        known: Mapping[str, Layout],
+        tables: Tables,
+        refuted: Container[str],
+        report: Callable[[Fault], None],
+    ) -> None:
+        self._declared, self._known = declared, known
+        self._tables, self._refuted, self._report = tables, refuted, report
+        self._layouts: dict[str, Layout | None] = {}
+        self._open: dict[str, Fault] = {}
+        self._under_way: list[str] = []
+
+    def plain(self) -> dict[str, Layout]:
+        """Return the layouts of the text that have no fault, their parameters left open."""
+        found = {name: self._plain(name) for name in self._declared}
+        return {name: layout for name, layout in found.items() if layout is not None}
+
+    def on_axes(self, layout: Layout, reference: ast.Reference) -> Layout:
+        """Return the layout that a reference names, on the axes of another.
+
+        Raises:
+            Fault: nothing of that name fits; or a silent one, whose cause is reported already.
+        """
+        other = self.referred(reference)
+        if other is None:
+            raise silent(reference.span)
+        named = replace(other, name=print_body(reference))
+        return on_axes_of(layout, named, reference.span)
+
+    def referred(
+        self, reference: ast.Reference, parameters: Mapping[str, Expr] | None = None
+    ) -> Layout | None:
+        """Return the layout that a reference names; ``None`` where its faults are reported already.
+
+        Args:
+            reference: a name with arguments.
+            parameters: what arguments may be said by, where a declaration has parameters.
+
+        Raises:
+            Fault: there is no such layout, or the arguments do not fit.
+        """
+        name = reference.name.text
+        values = arguments_of(reference, self._parameters_of(reference.name), parameters or {})
+        declaration = self._declared.get(name)
+        if declaration is None:
+            return with_parameters(self._known[name], values)
+        if not reference.arguments and name not in self._under_way:
+            layout = self._plain(name)
+            if name in self._open:
+                raise self._open[name]
+            return layout
+        self._plain(name)
+        return self._layout(declaration, values)
+
+    def _plain(self, name: str) -> Layout | None:
+        """The layout of that name, its parameters left open; its faults are reported once."""
+        if name not in self._layouts:
+            self._layouts[name] = None
+            declaration = self._declared[name]
+            try:
+                self._layouts[name] = self._layout(declaration, {})
+                self._look_for_gaps(declaration, self._layouts[name])
+            except Fault as found:
+                if found.needs_numbers and declaration.parameters:
+                    self._open[name] = found
+                else:
+                    self._report(found)
+        return self._layouts[name]
+
+    def _layout(self, declaration: ast.LayoutDecl, arguments: Mapping[str, Expr]) -> Layout:
+        parameters = {
+            each.text: arguments.get(each.text, Extent(each.text))
+            for each in declaration.parameters
+        }
+        if isinstance(declaration.body, ast.Reference):
+            return self._alias(declaration, declaration.body, parameters)
+        if isinstance(declaration.body, ast.Foreign):
+            return self._foreign(declaration, declaration.body, parameters)
+        axes = self._axes(declaration)
+        scope = scope_of(axes, parameters)
+        coordinates = tuple(map(scope.coordinate, declaration.body.places))
+        opened = tuple(name for name, value in parameters.items() if isinstance(value, Extent))
+        rank = declaration.body.chunk_rank
+        layout = Layout(declaration.name.text, axes, coordinates, rank, parameters=opened)
+        return self._with_clauses(layout, declaration, scope)
+
+    def _foreign(
+        self, declaration: ast.LayoutDecl, body: ast.Foreign, parameters: Mapping[str, Expr]
+    ) -> Layout:
+        axes = None if declaration.axes is None else self._axes(declaration)
+        found = foreign(body, axes)
+        taken = tuple(each for each in parameters if each not in found.parameters)
+        layout = replace(found, name=declaration.name.text, parameters=(*found.parameters, *taken))
+        return self._with_clauses(layout, declaration, scope_of(layout.axes, parameters))
+
+    def _axes(self, declaration: ast.LayoutDecl) -> tuple[Axis, ...]:
+        if declaration.axes is None:
+            span = declaration.name.span
+            hint = f"write `layout {declaration.name.text}(n, c, h, w) = ...`"
+            raise fault("L208", "the layout names no axes", span, help=hint)
+        return axes_of(declaration.axes, declaration.parameters)
+
+    def _alias(
+        self, declaration: ast.LayoutDecl, body: ast.Reference, parameters: Mapping[str, Expr]
+    ) -> Layout:
+        if declaration.axes is not None:
+            span = declaration.name.span
+            hint = f"write `layout {declaration.name.text} = {body.name.text}`"
+            raise fault("L208", "a layout named after another takes its axes", span, help=hint)
+        if declaration.name.text in self._under_way:
+            message = f"the layout `{declaration.name.text}` is named after itself"
+            raise fault("L208", message, body.span)
+        if len(self._under_way) >= MOST_ALIASES:
+            message = f"more than {MOST_ALIASES} layouts are named after one another"
+            raise fault("L104", message, body.span)
+        takes = self._parameters_of(body.name)
+        if takes and not body.arguments:
+            raise fault("L210", wrong_count(body, takes, 0), body.span)
+        self._under_way.append(declaration.name.text)
+        try:
+            other = self.referred(body, parameters)
+        finally:
+            self._under_way.pop()
+        if other is None:
+            raise silent(body.span)
+        opened = tuple(dict.fromkeys(v.name for v in parameters.values() if isinstance(v, Extent)))
+        layout = replace(other, name=declaration.name.text, parameters=opened)
+        return self._with_clauses(layout, declaration, scope_of(other.axes, parameters))
+
+    def _parameters_of(self, name: ast.Name) -> list[str]:
+        if name.text in self._tables:
+            message = f"`{name.text}` is a table, and a layout is named here"
+            raise fault("L201", message, name.span)
+        if name.text in self._declared:
+            return [each.text for each in self._declared[name.text].parameters]
+        if name.text in self._known:
+            return list(self._known[name.text].parameters)
+        hint = did_you_mean(name.text, [*self._declared, *self._known])
+        raise fault("L201", f"there is no layout `{name.text}`", name.span, help=hint)
+
+    def _with_clauses(self, layout: Layout, declaration: ast.LayoutDecl, scope: Scope) -> Layout:
+        seen: dict[type, ast.Clause] = {}
+        for clause in declaration.clauses:
+            first = seen.setdefault(type(clause), clause)
+            if first is not clause:
+                word = _CLAUSE_WORDS[type(clause)]
+                label = (Label(first.span, "first here"),)
+                raise fault("L203", f"two `{word}` clauses", clause.span, others=label)
+            match clause:
+                case ast.FillClause():
+                    layout = replace(layout, fill=fill_of(clause))
+                case ast.ElementClause(name):
+                    layout = replace(layout, element=element_of(name))
+                case ast.OffsetClause(value):
+                    layout = replace(layout, start=start_of(scope, value))
+                case ast.WhereClause():
+                    shapes, indices = scope.restrictions(clause)
+                    where, domain = (*layout.where, *shapes), (*layout.domain, *indices)
+                    layout = replace(layout, where=where, domain=domain)
+        check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
+        return layout
+
+    def _look_for_gaps(self, declaration: ast.LayoutDecl, layout: Layout | None) -> None:
+        """Report digits that can tell no large extent apart, unless a claim refutes the layout."""
+        body = declaration.body
+        if layout is None or layout.name in self._refuted or not isinstance(body, ast.Coordinates):
+            return
+        found = network(layout)
+        if not isinstance(found, NotDigits) or found.kind not in ("gap", "unused"):
+            return
+        ranged = {
+            name for each in layout.where for name in extents(each.left) | extents(each.right)
+        }
+        if (
+            ranged
+            or layout.domain
+            or any(isinstance(axis.extent, Constant) for axis in layout.axes)
+        ):
+            return
+        if found.kind == "unused":
+            hint = "give it a coordinate, or fix its extent to 1"
+            self._report(fault("L209", found.reason, declaration.name.span, help=hint))
+        elif all(wire < len(body.places) for wire in found.wires):
+            self._report(gap(found, body, layout))

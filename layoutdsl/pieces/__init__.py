@@ -1,0 +1,1 @@
+"""Files of tensors packed and unpacked piece by piece, in memory that is bounded."""

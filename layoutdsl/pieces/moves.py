@@ -1,0 +1,181 @@
+"""One piece packed or unpacked: read into memory, moved by the code of the layout, written.
+
+A job has one stretch of memory, an arena, that all its pieces go through.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from layoutdsl.model import FillAny, Layout
+from layoutdsl.pieces.cut import Piece
+from layoutdsl.pieces.files import Array, Stored
+
+ALIGNED = 64
+"""Arrays start at whole lines of the cache."""
+
+Number = int | float
+Look = Callable[[Array], None]
+"""Raises where a tensor holds what it must not."""
+
+
+class Packs(Protocol):
+    """What code for a layout does; `layoutdsl.compile` returns it."""
+
+    @property
+    def pack(self) -> Callable[..., Array]:
+        """From a tensor to its buffer."""
+
+    @property
+    def unpack(self) -> Callable[..., Array]:
+        """From a buffer and a shape to the tensor."""
+
+    @property
+    def physical_shape(self) -> Callable[..., tuple[int, ...]]:
+        """From the shape of a tensor to that of its buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A layout and the code that packs it.
+
+    Attributes:
+        layout: what is packed.
+        module: the code.
+        scratch: bytes that the code itself needs for each element, from the bytes of one.
+    """
+
+    layout: Layout
+    module: Packs
+    scratch: Callable[[int], int]
+
+
+class Arena:
+    """Memory of one job."""
+
+    def __init__(self, size: int) -> None:
+        # Not from the heap, which may keep what was given back to it.
+        own = mmap.mmap(-1, max(size, 1), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+        self._memory = np.frombuffer(own, np.uint8)
+        self._next = 0
+
+    def clear(self) -> None:
+        """Let go of all arrays."""
+        self._next = 0
+
+    def array(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+        """Return an array of the memory; what it holds is left over from others."""
+        size = prod(shape) * dtype.itemsize
+        found = self._memory[self._next : self._next + size].view(dtype).reshape(shape)
+        self._next += -(-size // ALIGNED) * ALIGNED
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Pieces of a tensor, packed.
+
+    Attributes:
+        code: what packs.
+        source: the tensor.
+        target: the buffer, flat.
+        lead: slots before the first of the layout.
+        fill: what padding holds; that of the layout where it is `None`.
+        look: at every tensor before it is packed.
+    """
+
+    code: Code
+    source: Stored
+    target: Stored
+    lead: int
+    fill: Number | None
+    look: Look
+
+    def cost(self, elements: int, slots: int) -> int:
+        """Return the bytes that a piece takes while it is moved."""
+        copies = 2 if self.source.fortran else 1
+        return _cost(self.code, self.source.dtype, copies * elements, slots + self.lead, elements)
+
+    def move(self, piece: Piece, arena: Arena) -> int:
+        """Pack a piece; returns the bytes that were written."""
+        arena.clear()
+        tensor = self._tensor(piece, arena)
+        self.look(tensor)
+        fill = {} if self.fill is None else {"fill": self.fill}
+        if self.fill is None and isinstance(self.code.layout.fill, FillAny):
+            fill = {"fill": 0}  # as in a new buffer
+        if self.lead:
+            packed = self.code.module.pack(tensor, **fill).reshape(-1)
+        else:
+            shape = self.code.module.physical_shape(piece.extents)
+            out = arena.array(shape, tensor.dtype)
+            packed = self.code.module.pack(tensor, out, **fill).reshape(-1)
+        if self.lead and piece.first == 0:
+            self.target.write((0,), packed[: self.lead])
+        self.target.write((self.lead + piece.first,), packed[self.lead :])
+        return packed.nbytes
+
+    def _tensor(self, piece: Piece, arena: Arena) -> Array:
+        tensor = arena.array(piece.extents, self.source.dtype)
+        if not self.source.fortran:
+            self.source.read(piece.starts, tensor)
+            return tensor
+        turned = replace(self.source, shape=self.source.shape[::-1], fortran=False)
+        read = arena.array(piece.extents[::-1], self.source.dtype)
+        turned.read(piece.starts[::-1], read)
+        np.copyto(tensor, read.T)
+        return tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacking:
+    """Pieces of a buffer, unpacked.
+
+    Attributes:
+        code: what unpacks.
+        source: the buffer, flat.
+        target: the tensor.
+        lead: slots before the first of the layout.
+        look: at every tensor that was unpacked.
+    """
+
+    code: Code
+    source: Stored
+    target: Stored
+    lead: int
+    look: Look
+
+    def cost(self, elements: int, slots: int) -> int:
+        """Return the bytes that a piece takes while it is moved."""
+        return _cost(self.code, self.source.dtype, elements, slots + self.lead, elements)
+
+    def move(self, piece: Piece, arena: Arena) -> int:
+        """Unpack a piece; returns the bytes that were written."""
+        arena.clear()
+        module = self.code.module
+        packed = arena.array((self.lead + piece.slots,), self.source.dtype)
+        self.source.read((self.lead + piece.first,), packed[self.lead :])
+        packed[: self.lead] = np.zeros((), packed.dtype)
+        buffer = packed.reshape(module.physical_shape(piece.extents))
+        if self.code.layout.domain:
+            tensor = module.unpack(buffer, piece.extents)
+        else:
+            out = arena.array(piece.extents, self.source.dtype)
+            tensor = module.unpack(buffer, piece.extents, out)
+        self.look(tensor)
+        self.target.write(piece.starts, tensor)
+        return tensor.nbytes
+
+
+Moving: TypeAlias = Packing | Unpacking
+
+
+def _cost(code: Code, dtype: np.dtype[Any], read: int, slots: int, elements: int) -> int:
+    width = dtype.itemsize
+    return width * (read + slots) + code.scratch(width) * elements + 4 * ALIGNED

@@ -1,0 +1,122 @@
+"""Whether the index functions of a layout compute in integers of some width, with the proof.
+
+Proofs go through the largest values of extents, as in `widths`; a slot is followed digit by digit.
+Nothing here is trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from layoutdsl.claims import Claim, Computes, Fits, IntegerType, OffsetsFit
+from layoutdsl.expr import Constant, Extent
+from layoutdsl.inverse import Inverse, invert
+from layoutdsl.model import Condition, Layout
+from layoutdsl.prove import functions_proof, functions_statement
+from layoutdsl.prove.certificate import Certificate, establish
+from layoutdsl.prove.check import check
+from layoutdsl.prove.refute import first_element
+from layoutdsl.prove.script import Stuck
+from layoutdsl.prove.shapes import ceilings
+from layoutdsl.prove.terms import Unstated
+from layoutdsl.prove.verdict import Proved, Refuted, Undecided
+
+LARGEST_POWER = 62
+
+
+@dataclass(frozen=True, slots=True)
+class Enough:
+    """A type that is enough for the functions of a layout in its range, and the proof of it."""
+
+    layout: Layout
+    type: IntegerType
+    proved: Proved
+
+
+def enough(layout: Layout, types: Sequence[IntegerType]) -> Enough | Refuted | Undecided:
+    """Return the first of some types that is enough; what is found of the last one, if none is.
+
+    Where the range has no largest shape, types of 64 bits are looked at in the part of it up to a
+    power of two. What refutes a type is a shape, with an index whose offset or the way to it does
+    not fit, or whose buffer does not.
+    """
+    found = attempts(layout, types)
+    if isinstance(found, Enough):
+        return found
+    if types[-1].largest > 1 << 32 and _unbounded(layout):
+        return bounded(layout, types) or found
+    return _refuted(layout, types[-1]) or found
+
+
+def attempts(layout: Layout, types: Sequence[IntegerType]) -> Enough | Undecided:
+    """Return the first of some types that is proved to be enough; never a refutation."""
+    *others, last = types
+    for each in others:
+        finding = attempt(layout, each)
+        if isinstance(finding, Proved):
+            return Enough(layout, each, finding)
+    finding = attempt(layout, last)
+    return Enough(layout, last, finding) if isinstance(finding, Proved) else finding
+
+
+def attempt(layout: Layout, type_: IntegerType) -> Proved | Undecided:
+    """Return what comes of trying to prove it; never a refutation."""
+    name = _property(type_)
+    inverse = invert(layout)
+    reads = inverse if isinstance(inverse, Inverse) else None
+    try:
+        stated = functions_statement.functions(layout, reads, type_)
+        proofs = [(each.theorem, functions_proof.proof(ground, each)) for ground, each in stated]
+    except (Stuck, Unstated) as reason:
+        return Undecided(name, f"no proof was found: {reason}")
+    outcomes = establish(proofs).values()
+    failed = next((each for each in outcomes if not each.established), None)
+    if failed is not None:
+        return Undecided(name, failed.reason)
+    questions = sum(each.questions for each in outcomes)
+    return Proved(name, (), Certificate(tuple(proofs)), questions)
+
+
+def _property(type_: IntegerType) -> str:
+    return f"index functions compute in {type_.name}"
+
+
+def _refuted(layout: Layout, type_: IntegerType) -> Refuted | None:
+    for predicate in (OffsetsFit(type_), Computes(type_), Fits(type_)):
+        for finding in check(Claim("prove", layout, predicate)).findings:
+            if isinstance(finding, Refuted):
+                return finding
+    return None
+
+
+def _unbounded(layout: Layout) -> list[str]:
+    bounded = ceilings(layout)
+    return [name for name in layout.symbols if name not in bounded]
+
+
+def bounded(layout: Layout, types: Sequence[IntegerType]) -> Enough | None:
+    """Return the type that is enough for extents up to the largest power of two, and that range.
+
+    Extents that have a largest value keep it. ``None`` where none is enough for any power.
+    """
+    free = _unbounded(layout)
+    found: Enough | None = None
+    low = 0
+    for type_ in types:
+        high = LARGEST_POWER + 1
+        while low < high:
+            power = (low + high) // 2
+            narrow = _upto(layout, free, power)
+            finding = attempt(narrow, type_)
+            if isinstance(finding, Proved):
+                found, low = Enough(narrow, type_, finding), power + 1
+            else:
+                high = power
+    return found if found is not None and first_element(found.layout) else None
+
+
+def _upto(layout: Layout, extents: list[str], power: int) -> Layout:
+    most = Constant(1 << power)
+    narrow = tuple(Condition(Extent(name), "<=", most) for name in extents)
+    return replace(layout, where=(*layout.where, *narrow))

@@ -1,0 +1,29 @@
+"""Small tensors in files, for the tests of pieces."""
+
+from __future__ import annotations
+
+from math import prod
+from pathlib import Path
+from random import Random
+
+import numpy as np
+from texts import layout
+
+from layoutdsl.codegen.native.loader import why_not
+
+BLOCKED = layout("layout Blocked(n, c) = [n, c/16, c%16]")
+ROW = 339
+"""Bytes that a row of 35 elements takes as a piece: with its 48 slots, and four lines of 64."""
+
+
+def random_tensor(shape: tuple[int, ...], dtype: str = "u1") -> np.ndarray:
+    whole = Random(1).randbytes(prod(shape) * np.dtype(dtype).itemsize)
+    return np.frombuffer(whole, dtype).reshape(shape)
+
+
+def left_behind() -> set[str]:
+    return {each.name for each in Path().iterdir()} - {"in.npy", "out.npy", "back.npy", "in.bin"}
+
+
+def compiles() -> bool:
+    return why_not() is None
