@@ -129,13 +129,12 @@ def _suits(chains: Chains, side: SideName, extents: tuple[int, ...], ends: tuple
 def _turn(side: SideName, rows: int, stretch: int) -> Chains:
     far = Extent(APART)
     twos = stretch & -stretch
-    row = _axis(0, rows, (1,), side, (far, ONE), (0, 1))
-    along = _axis(1, stretch, (1, twos), side, (ONE, Constant(rows)), (1, 0))
+    row = _axis(rows, (1,), side, (far, ONE), (0, 1))
+    along = _axis(stretch, (1, twos), side, (ONE, Constant(rows)), (1, 0))
     return Chains((row, along), _block(rows * stretch), _block(rows * stretch))
 
 
 def _axis(
-    number: int,
     extent: int,
     divisors: tuple[int, ...],
     side: SideName,
@@ -152,7 +151,7 @@ def _axis(
         ends = [simplify(Mul(stride, times)) for stride in (one, other)]
         digits.append(Digit(divisor, above // divisor or None, ends[0], ends[1], place))
     whole = Constant(extent)
-    return ChainAxis((number,), whole, whole, whole, tuple(digits), (1, 1))
+    return ChainAxis((), whole, whole, whole, tuple(digits), (1, 1))
 
 
 def _block(size: int) -> Side:
