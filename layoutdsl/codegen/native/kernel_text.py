@@ -12,6 +12,7 @@ from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.lanes import LINE_BYTES
 from layoutdsl.codegen.native.leaves import leaf
 from layoutdsl.codegen.native.move_text import move_text
+from layoutdsl.codegen.native.nest import FEW_BLOCKS, Nest
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.expr import CeilDiv, Constant, Mul
 
@@ -45,12 +46,35 @@ class _Kernel:
 
     def functions(self) -> list[str]:
         """Everything, in the order in which C needs it."""
-        return [*self.move.functions(), *self._units(), *self._entry()]
+        return [*self.move.functions(), *self._turned(), *self._units(), *self._entry()]
+
+    def _turned(self) -> list[str]:
+        """Return the function that says whether to go in the order of the source."""
+        if self.move.turned is None:
+            return []
+        orders, walk = self.move.turned
+        used, sign = [orders.blocks], "<=" if orders.cut == "source" else ">"
+        tests = [f"({self.words.text(orders.blocks)}) {sign} {FEW_BLOCKS}"]
+        if orders.bytes % LINE_BYTES:
+            used.append(self.chains.target.size)
+            tests.append(f"{walk.bytes(used[1])} < STREAM_BYTES")
+        return [
+            "",
+            f"INLINED int {self.name}_is_turned(const int64_t *shape)",
+            "{",
+            *(f"    {line}" for line in self.words.unpacked(used)),
+            "    (void)shape;",
+            f"    return {' && '.join(tests)};",
+            "}",
+        ]
 
     def _units(self) -> list[str]:
-        used = [loop.count for loop in self.nest.units]
-        # counts that are plain numbers would be multiplied in `int`
-        product = "*".join(["(int64_t)1", *(f"({self.words.text(each)})" for each in used)])
+        nests = [self.nest, *([self.move.turned[1].nest] if self.move.turned else [])]
+        used = [loop.count for each in nests for loop in each.units]
+        counts = [self._product(each) for each in nests]
+        product = counts[0]
+        if self.move.turned:
+            product = f"{self.name}_is_turned(shape) ? {counts[1]} : {counts[0]}"
         return [
             "",
             f"int64_t {self.name}_units(const int64_t *shape)",
@@ -60,6 +84,20 @@ class _Kernel:
             f"    return {product};",
             "}",
         ]
+
+    def _product(self, nest: Nest) -> str:
+        counts = [f"({self.words.text(loop.count)})" for loop in nest.units]
+        # counts that are plain numbers would be multiplied in `int`
+        return "*".join(["(int64_t)1", *counts])
+
+    def _walks(self, stream: int) -> list[str]:
+        """Return the call that moves some units, in either order."""
+        given = f"(p, q, shape, end, rest, first, past, {stream});"
+        walk = f"{self.name}_walk{given}"
+        if self.move.turned is None:
+            return [walk]
+        turned = f"{self.move.turned[1].name}_walk{given}"
+        return [f"if ({self.name}_is_turned(shape)) {turned}", f"else {walk}"]
 
     def _entry(self) -> list[str]:
         source, target = self.chains.source, self.chains.target
@@ -89,10 +127,10 @@ class _Kernel:
             f"    const uint64_t places = (uint64_t)(uintptr_t)q{aligned};",
             f"    const uint64_t lines = {lines};",
             f"    if (bytes >= STREAM_BYTES && places % 16 == 0 && lines % {LINE_BYTES} == 0) {{",
-            f"        {self.name}_walk(p, q, shape, end, rest, first, past, 1);",
+            *(f"        {line}" for line in self._walks(1)),
             "        streamed(1);",
             "    } else {",
-            f"        {self.name}_walk(p, q, shape, end, rest, first, past, 0);",
+            *(f"        {line}" for line in self._walks(0)),
             "    }",
             "    return 0;",
             "}",

@@ -10,7 +10,7 @@ from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.comb_text import CombText
 from layoutdsl.codegen.native.lanes import fits
 from layoutdsl.codegen.native.leaves import Leaf
-from layoutdsl.codegen.native.nest import Nest, nest
+from layoutdsl.codegen.native.nest import Choice, Nest, choice, nest
 from layoutdsl.codegen.native.run_text import RunText
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.staged import APART, Staged
@@ -32,12 +32,14 @@ class MoveText:
         leaf: what is moved at once.
         sweep: another way through a unit.
         walk: the function that moves some units.
+        turned: the same in the order of the source, where there is a choice.
     """
 
     nest: Nest
     leaf: LeafText
     sweep: SweepText | None
     walk: WalkText
+    turned: tuple[Choice, WalkText] | None = None
 
     def units(self) -> int:
         """Return how many units there are, of a move whose extents are numbers."""
@@ -49,7 +51,8 @@ class MoveText:
     def functions(self) -> list[str]:
         """Return the functions, in the order in which C needs them."""
         if self.sweep is None:
-            return [*self.leaf.functions(), *self.walk.function()]
+            turned = self.turned[1].function() if self.turned else []
+            return [*self.leaf.functions(), *self.walk.function(), *turned]
         tile = self.sweep.tile.swept_functions()
         return [*tile, *self.sweep.function(), *self.walk.function()]
 
@@ -104,7 +107,13 @@ def move_text(
         inside = (*loops.loops, *loops.inner)
         sweep = sweep_text(text, tuple(loop.axis for loop in inside))
     walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, more)
-    return MoveText(loops, text, sweep, walk)
+    orders = choice(chains, leaf, width)
+    turned = nest(chains, leaf, width, by_source=True)
+    if orders is None or turned == loops:
+        return MoveText(loops, text, sweep, walk)
+    box = BoxText(chains, turned, text, vectors, ragged)
+    other = WalkText(f"{name}_turned", chains, turned, box, None, ragged, width, words, more)
+    return MoveText(loops, text, sweep, walk, (orders, other))
 
 
 def _may_end(chains: Chains, chosen: Leaf, loops: Nest, number: int) -> bool:

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
-from layoutdsl.codegen.native.lanes import digit_at, fixed_box, radix_of
+from layoutdsl.codegen.native.lanes import SIDES, SideName, digit_at, fixed_box, radix_of
 from layoutdsl.codegen.native.leaves import Leaf
 from layoutdsl.codegen.native.staged import Staged
 from layoutdsl.codegen.native.tiles import Comb, Run, Tile
@@ -21,6 +21,9 @@ from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 
 BLOCK_BYTES = 512
 """Where a box writes so many bytes in one place, boxes are taken in the order of the source."""
+
+FEW_BLOCKS = 4
+"""Up to so many blocks along the axis of its runs, a side that is cut is gone through in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,49 @@ class Nest:
     steps: tuple[int, ...]
 
 
-def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
-    """Return the loops around a leaf."""
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Two orders for runs that are blocks of an axis on one side and lie together on the other.
+
+    The whole side is gone through in order, and the other then is as many streams as there are
+    blocks. Where these are few, or lines would be written in parts, it is the other way round.
+
+    Attributes:
+        blocks: how many there are along the axis of a run.
+        bytes: of a run.
+        cut: the side that has the blocks.
+    """
+
+    blocks: Expr
+    bytes: int
+    cut: SideName
+
+
+def choice(chains: Chains, leaf: Leaf, width: int) -> Choice | None:
+    """Return the two orders, where the shape decides between them."""
+    if not isinstance(leaf, Run) or leaf.axis is None or leaf.count is None:
+        return None
+    tops = [axis.tops for axis in chains.axes]
+    one_side = all(one == 1 for one, _ in tops) or all(other == 1 for _, other in tops)
+    bytes_ = leaf.count * width
+    if not one_side or bytes_ >= BLOCK_BYTES or not _majors_first(chains):
+        return None
+    axis = chains.axes[leaf.axis]
+    if max(axis.tops) != leaf.count:
+        return None
+    blocks = simplify(CeilDiv(axis.target, Constant(leaf.count)))
+    return Choice(blocks, bytes_, SIDES[axis.tops.index(leaf.count)])
+
+
+def nest(chains: Chains, leaf: Leaf, width: int, *, by_source: bool = False) -> Nest:
+    """Return the loops around a leaf.
+
+    Args:
+        chains: what is moved.
+        leaf: what is moved at once.
+        width: bytes of an element.
+        by_source: in the order of the source, of two that there are.
+    """
     match leaf:
         case Tile():
             steps, lines = leaf.extents, leaf.lines
@@ -99,7 +143,7 @@ def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
             continue
         for placed in _loops(number, axis, steps[number], lines[number]):
             (outer if placed.loop.step >= lines[number] else inner).append(placed)
-    run = isinstance(leaf, Run) and _cut(chains)
+    run = isinstance(leaf, Run) and (by_source or _long(chains, leaf, width))
     blocks = isinstance(leaf, Tile) and _block(chains, lines) * width >= BLOCK_BYTES
     boxes = _source_order if run or (blocks and _majors_first(chains)) else _order
     ordered = [each.loop for each in sorted(outer, key=boxes)]
@@ -127,11 +171,14 @@ def _source_order(placed: _Placed) -> tuple[int, int, int]:
     return placed.place[1], -placed.loop.step, placed.place[0]
 
 
-def _cut(chains: Chains) -> bool:
-    """Whether axes are cut in the source only: runs are then taken in its order."""
+def _long(chains: Chains, run: Run, width: int) -> bool:
+    """Whether the order of the source suits at every shape: runs that may be long, cut there."""
+    if not _majors_first(chains):
+        return False
+    if run.count is not None:
+        return run.count * width >= BLOCK_BYTES
     tops = [axis.tops for axis in chains.axes]
-    cut = any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
-    return cut and _majors_first(chains)
+    return any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
 
 
 def _majors_first(chains: Chains) -> bool:
