@@ -15,6 +15,7 @@ from native_cases import LAYOUTS, WIDTHS, fenced, modules, needs_compiler
 from test_native_meaning import values
 
 from layoutdsl.codegen.native.leaves import leaf
+from layoutdsl.codegen.native.nest import FEW_BLOCKS, choice
 from layoutdsl.codegen.native.program import sides
 from layoutdsl.codegen.native.staged import Staged
 from layoutdsl.codegen.native.tiles import Run, Tile
@@ -33,6 +34,7 @@ RAGGED = (
         (1, 8, 8, 32),
     ),
     ("layout Depth32(b, h, w, d) = [b, h, d/32, w/4, w%4, d%32]", (1, 2, 8, 64)),
+    ("layout Depth32(b, h, w, d) = [b, h, d/32, w/4, w%4, d%32]", (1, 2, 8, 160)),
     ("layout Weights(h, w, i, o) = [o/32, i/32, h, w, i%32/4, o%32, i%4]", (1, 2, 32, 64)),
     ("layout OIhw(o, i, h: 3, w: 3) = [o/16, i/16, h, w, i%16/4, o%16, i%4]", (32, 32, 3, 3)),
     ("layout Back(o, i, k: 5) = [o/32, i/16, k, i%16/2, o%32, i%2] fill 3", (64, 32, 5)),
@@ -94,6 +96,24 @@ def test_what_is_moved_at_once() -> None:
     for width in (1, 2):
         assert kinds("OIhw", width) == [Staged, Staged]
     assert kinds("Back", 1) == [Staged, Staged]
+
+
+@pytest.mark.parametrize("blocks", [FEW_BLOCKS, FEW_BLOCKS + 1])
+@pytest.mark.parametrize("ends", [0, 1])
+def test_runs_in_either_order(blocks: int, ends: int) -> None:
+    """How many blocks there are says in which order; parts of the work are counted in the same."""
+    text = next(text for text, _ in RAGGED if " Depth32(" in text)
+    layout, plain, module = layout_of(text), module_of(text), modules(text, 64)
+    both = sides(layout)
+    assert isinstance(both, tuple)
+    cuts = [choice(each, leaf(each, 1, 64), 1) for each in both]
+    assert [each and each.cut for each in cuts] == ["target", "source"]
+    shape = (2, 3, 9, 32 * blocks - 7 * ends)
+    tensor = values(shape, "u1")
+    want = plain.pack(tensor, fill=FILL)
+    for threads in (1, 3):
+        assert np.array_equal(module.pack(tensor, None, FILL, threads), want)
+        assert np.array_equal(module.unpack(want, shape, None, threads), tensor)
 
 
 def test_streams_of_boxes_with_a_block_of_their_own() -> None:
