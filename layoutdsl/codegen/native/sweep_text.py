@@ -18,6 +18,9 @@ from layoutdsl.expr import Constant, Expr
 ASKED_BYTES = 3 << 18
 """From so many bytes on, the source is asked for before it is read."""
 
+AHEAD_BYTES = 4096
+"""How far ahead of what is read a sweep of one axis asks; as far as a tile reaches at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class SweepText:
@@ -88,9 +91,28 @@ class SweepText:
             f"        const int64_t x = least(k ? k*{step} - before : 0, last);",
             f"        const uint8_t *p = p0 + x*s_{a}_1;",
             f"        uint8_t *q = q0 + x*t_{a}_1;",
+            *(f"        {line}" for line in self._lines_ahead()),
             *(f"        {line}" for line in self._moved()),
             "    }",
         ]
+
+    def _lines_ahead(self) -> list[str]:
+        """Ask for what a later tile reads, where tiles follow each other in the source.
+
+        A machine foresees what is read in order; inside a tile it rarely is.
+        """
+        axis, width = self.tile.chains.axes[self.along], self.tile.width
+        match axis.digits[0].source, axis.extent:
+            case Constant(stride), Constant(extent) if extent * stride * width <= AHEAD_BYTES:
+                return []
+            case Constant(stride), _ if self._tile() * stride * width <= AHEAD_BYTES:
+                reach = self._tile() * stride * width
+                ask = f"ASK(p + {AHEAD_BYTES} + n);"
+                return [f"for (int n = 0; n < {reach}; n += {LINE_BYTES}) {ask}"]
+        return []
+
+    def _tile(self) -> int:
+        return self.tile.tile.extents[self.along]
 
     def _moved(self) -> list[str]:
         (whole,), (part,) = self.tile.whole(), self.tile.swept()
