@@ -78,6 +78,9 @@ def _head(layout: Layout, source: str, certificate: str | None, reason: str | No
         "",
         "from __future__ import annotations",
         "",
+        "from functools import lru_cache",
+        "from math import gcd",
+        "",
         "import numpy as np",
         "from numpy.typing import NDArray",
         "",
@@ -105,5 +108,8 @@ def _constant(name: str, text: str) -> list[str]:
 
 
 def _support() -> list[str]:
-    text = files("layoutdsl.codegen").joinpath("support.py").read_text("utf-8")
-    return text.replace("\r\n", "\n").split(_RULE, 1)[1].strip("\n").split("\n")
+    lines: list[str] = []
+    for name in ("support.py", "moving.py"):
+        text = files("layoutdsl.codegen").joinpath(name).read_text("utf-8").replace("\r\n", "\n")
+        lines += [*([""] * 2 if lines else []), *text.split(_RULE, 1)[1].strip("\n").split("\n")]
+    return lines

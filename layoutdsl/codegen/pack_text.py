@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.codegen.arguments_text import extents_text
-from layoutdsl.codegen.moves import Plan, Planned
+from layoutdsl.codegen.moves import Fallback, Plan, Planned
+from layoutdsl.codegen.regions_text import leaves_gaps, leaves_slots_beyond
 from layoutdsl.codegen.words import Words, indented, tuple_text
 from layoutdsl.expr import Constant
 from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
@@ -15,44 +17,89 @@ from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
 def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `pack`."""
     start = words.text(layout.start)
-    fresh = ["buffer = np.empty(_box(shape), tensor.dtype)"]
+    fresh = ["buffer = np.empty(box, tensor.dtype)"]
     if layout.start != ZERO:
         lead = [f"buffer[:{start}] = item"]
         fixed = isinstance(layout.start, Constant)
         fresh += lead if fixed else [f"if {start} != 0:", *indented(lead)]
     if isinstance(planned, Plan):
         before = list[str]()
-        padding = _guarded(layout.fill, _fill_boxes())
-        moves = _pack_regions(planned, words)
+        moves = [*_slots(planned), *_guarded(layout.fill, _fill_gaps(planned))]
+        moves += _pack_regions(planned, words)
     else:
         before = _refuse_outside(layout)
         fill = _guarded(layout.fill, [f"flat[{start}:] = item"])
-        padding, moves = ["flat = buffer.reshape(-1)", *fill], _scatter(layout)
+        moves = ["flat = buffer.reshape(-1)", *fill, *_scatter(layout)]
     default = "_Number | None = None"
     if isinstance(layout.fill, FillValue):
         default = f"_Number = {layout.fill.value}"
     return [
         "",
         "",
-        f"def pack(src: _Array, out: _Array | None = None, fill: {default}) -> _Array:",
+        "def pack(",
+        "    src: _Array,",
+        "    out: _Array | None = None,",
+        f"    fill: {default},",
+        *_options(),
+        ") -> _Array:",
         *indented(
             [
                 *_pack_words(layout, planned),
                 'tensor = _array(src, "src")',
-                "shape = _extents(tensor.shape)",
+                *_planned(planned, "tensor.shape"),
                 *_fill_item(layout.fill),
+                *_asked("tensor", planned.order if _turns(planned) else None),
                 *words.unpacked([layout.start]),
                 *before,
                 "if out is None:",
                 *indented(fresh),
                 "else:",
-                "    buffer = _destination(out, _box(shape), tensor)",
-                *padding,
+                "    buffer = _destination(out, box, tensor)",
                 *moves,
                 "return buffer if out is None else out",
             ]
         ),
     ]
+
+
+def _options() -> list[str]:
+    return ["    threads: int = 1,", "    copy: bool | None = True,"]
+
+
+def _turns(planned: Planned) -> TypeGuard[Plan]:
+    return isinstance(planned, Plan) and planned.turns
+
+
+def _planned(planned: Planned, shape: str) -> list[str]:
+    """What is asked of the shape; a plan for it is remembered."""
+    if isinstance(planned, Fallback) or planned.turns:
+        return [f"shape = _extents({shape})", "box = _box(shape)"]
+    if shape == "shape":
+        names = "box, _, regions" if leaves_gaps(planned) else "box, regions"
+        return ["shape = _extents(shape)", f"{names} = _plan(shape)"]
+    names = "box, gaps, regions" if leaves_gaps(planned) else "box, regions"
+    return [f"shape = {shape}", f"{names} = _plan(shape)"]
+
+
+def _asked(array: str, order: Sequence[int] | None) -> list[str]:
+    """What a caller may ask for beside: threads, and a view where turning the axes is all."""
+    view: list[str] = []
+    if order is not None:
+        view = ["if out is None:", f"    return _seen({array}{_turned(order)}, copy)"]
+    return [
+        "if threads != 1:",
+        "    _workers(threads)",
+        "if copy is not True:",
+        *indented([*view, "_refuse_view(copy)"]),
+    ]
+
+
+def _slots(plan: Plan) -> list[str]:
+    return ["slots = _slots(buffer, shape)"] if plan.splits_buffer else []
+
+
+def _split_buffer(plan: Plan) -> str:
+    return "slots" if plan.splits_buffer else "buffer"
 
 
 def _pack_words(layout: Layout, planned: Planned) -> list[str]:
@@ -79,10 +126,23 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
         f"    src: a tensor with extents {extents_text(layout)}.",
         "    out: the buffer to write, which does not overlap `src`; a new one is made without it.",
         f"    fill: {fill}",
+        *_option_words(planned),
         "",
         "Raises:",
         "    ValueError, TypeError: the arguments do not fit; nothing was written.",
         '"""',
+    ]
+
+
+def _option_words(planned: Planned) -> list[str]:
+    """What the docstrings say of threads and copies."""
+    share = "how many may share the work, 1 to 256; they do where it is large."
+    alone = "1 to 256; here one thread does all, since elements are moved one by one."
+    view = "None returns a view where the items of `src` lie so already, False wants one."
+    never = "True or None; elements have to be moved, so False is refused."
+    return [
+        f"    threads: {share if isinstance(planned, Plan) else alone}",
+        f"    copy: {view if _turns(planned) else never}",
     ]
 
 
@@ -101,21 +161,28 @@ def _fill_item(fill: Fill) -> list[str]:
 
 
 def _guarded(fill: Fill, lines: Sequence[str]) -> list[str]:
-    if isinstance(fill, FillAny):
+    if isinstance(fill, FillAny) and lines:
         return ["if out is None or fill is not None:", *indented(lines)]
     return list(lines)
 
 
-def _fill_boxes() -> list[str]:
-    return ["for box in _padding(buffer, shape):", "    box[...] = item"]
+def _fill_gaps(plan: Plan) -> list[str]:
+    lines: list[str] = []
+    if leaves_slots_beyond(plan):
+        lines += ["for rest in _beyond(buffer, shape):", "    _fill(rest, item)"]
+    if leaves_gaps(plan):
+        lines += ["for gap in gaps:", f"    _fill({_split_buffer(plan)}[gap], item)"]
+    return lines
 
 
 def _pack_regions(plan: Plan, words: Words) -> list[str]:
+    turned = _turned(plan.order)
+    if plan.turns:
+        return [f"_move(buffer, tensor{turned}, threads)"]
     return [
-        "slots = _slots(buffer, shape)",
         *_joined(plan, words, "tensor"),
-        "for take, split, put in _regions(shape):",
-        f"    _move(slots[put], tensor[take].reshape(split){_turned(plan.order)})",
+        "for take, split, put in regions:",
+        f"    _move({_split_buffer(plan)}[put], tensor[take].reshape(split){turned}, threads)",
     ]
 
 
@@ -155,7 +222,7 @@ def _elements(layout: Layout) -> str:
 
 def _refuse_outside(layout: Layout) -> list[str]:
     return [
-        "size = int(np.prod(_box(shape), dtype=object))",
+        "size = int(np.prod(box, dtype=object))",
         *_each_piece(layout, f"_refuse_outside({_offsets(layout)}, size)"),
     ]
 
@@ -171,13 +238,18 @@ def _scatter(layout: Layout) -> list[str]:
 def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `unpack`."""
     before = [] if isinstance(planned, Plan) else _refuse_outside(layout)
+    back = _back(planned) if _turns(planned) else None
     moves = _unpack_regions(planned, words) if isinstance(planned, Plan) else _gather(layout)
-    arguments, outside, item, fresh = _outside(layout)
+    argument, outside, item, fresh = _outside(layout)
     return [
         "",
         "",
         "def unpack(",
-        f"    {arguments}",
+        "    src: _Array,",
+        "    shape: tuple[int, ...] | list[int],",
+        "    out: _Array | None = None,",
+        *argument,
+        *_options(),
         ") -> _Array:",
         *indented(
             [
@@ -188,13 +260,15 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
                 f"    shape: the extents {extents_text(layout)} of the tensor.",
                 "    out: the tensor to write, which does not overlap `src`; new without it.",
                 *outside,
+                *_option_words(planned),
                 "",
                 "Raises:",
                 "    ValueError, TypeError: the arguments do not fit; nothing was written.",
                 '"""',
-                "shape = _extents(shape)",
-                'buffer = _boxed(_array(src, "src"), _box(shape))',
+                *_planned(planned, "shape"),
+                'buffer = _boxed(_array(src, "src"), box)',
                 *item,
+                *_asked("buffer", back),
                 *before,
                 "if out is None:",
                 *indented(fresh),
@@ -207,28 +281,32 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
     ]
 
 
-def _outside(layout: Layout) -> tuple[str, list[str], list[str], list[str]]:
+def _outside(layout: Layout) -> tuple[list[str], list[str], list[str], list[str]]:
     """What `unpack` takes, says and does because of the elements that have no slot."""
-    arguments = "src: _Array, shape: tuple[int, ...] | list[int], out: _Array | None = None"
     fresh = ["tensor = np.empty(shape, buffer.dtype)"]
     if not layout.domain:
-        return arguments, [], [], fresh
+        return [], [], [], fresh
     fill = layout.fill.value if isinstance(layout.fill, FillValue) else 0
     held = ", ".join(map(str, layout.domain))
     words = f"    fill: for elements outside the domain, {held}; `out` keeps its own there."
     fresh.append("tensor[...] = item")
     item = ["item = _item(fill, buffer.dtype)"]
-    return f"{arguments}, fill: _Number = {fill}", [words], item, fresh
+    return [f"    fill: _Number = {fill},"], [words], item, fresh
+
+
+def _back(plan: Plan) -> list[int]:
+    return sorted(range(len(plan.order)), key=plan.order.__getitem__)
 
 
 def _unpack_regions(plan: Plan, words: Words) -> list[str]:
-    whole = "joined" if plan.joins else "tensor"
-    back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
+    whole, turned = "joined" if plan.joins else "tensor", _turned(_back(plan))
+    if plan.turns:
+        return [f"_move(tensor, buffer{turned}, threads)"]
     lines = [
-        "slots = _slots(buffer, shape)",
+        *_slots(plan),
         *_joined(plan, words, "joined"),
-        "for take, split, put in _regions(shape):",
-        f"    _move({whole}[take].reshape(split), slots[put]{_turned(back)})",
+        "for take, split, put in regions:",
+        f"    _move({whole}[take].reshape(split), {_split_buffer(plan)}[put]{turned}, threads)",
     ]
     if plan.joins:
         order = _numbers(plan.axis_order)

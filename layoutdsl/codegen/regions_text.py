@@ -17,11 +17,49 @@ from layoutdsl.expr import Constant, Expr
 
 def region_functions(plan: Plan, words: Words) -> list[str]:
     """Return the functions that cut axes, split the buffer, and list regions and padding."""
+    if plan.turns:
+        return []
     return [
         *cut_functions(plan, words),
-        *_slots_function(plan, words),
+        *(_slots_function(plan, words) if plan.splits_buffer else []),
+        *(_beyond_function(plan, words) if leaves_slots_beyond(plan) else []),
         *_regions_function(plan, words),
-        *_padding_function(plan, words),
+        *(_gaps_function(plan, words) if leaves_gaps(plan) else []),
+        *_plan_function(plan),
+    ]
+
+
+def leaves_slots_beyond(plan: Plan) -> bool:
+    """Return whether slots lie beyond those that a dimension of the buffer is split into."""
+    return any(split.leaves_padding for split in plan.splits)
+
+
+def leaves_gaps(plan: Plan) -> bool:
+    """Return whether the split buffer may have slots that hold no element."""
+    return bool(_looped(plan)) or any(
+        dimension.constant is not None and not is_number(dimension.extent, 1)
+        for dimension in plan.dimensions
+    )
+
+
+def _plan_function(plan: Plan) -> list[str]:
+    gaps = leaves_gaps(plan)
+    returned = "tuple[tuple[int, ...], list[_Region]]"
+    if gaps:
+        returned = "tuple[tuple[int, ...], list[_Gap], list[_Region]]"
+    return [
+        "",
+        "",
+        "@lru_cache(maxsize=256)",
+        f"def _plan(shape: tuple[int, ...]) -> {returned}:",
+        *indented(
+            [
+                f'"""Return the shape of the buffer, {"its gaps, " if gaps else ""}and its '
+                'regions; they are remembered."""',
+                "extents = _extents(shape)",
+                f"return _box(extents), {'_gaps(extents), ' if gaps else ''}_regions(extents)",
+            ]
+        ),
     ]
 
 
@@ -46,7 +84,7 @@ def _box(plan: Plan) -> list[Expr]:
 
 
 def _split_needs(plan: Plan) -> list[Expr]:
-    if not plan.splits and plan.layout.start == ZERO:
+    if not plan.splits_buffer:
         return []
     parts = [each for split in plan.splits for each in (split.kept, *split.parts)]
     return [plan.layout.start, *_box(plan), *parts]
@@ -127,10 +165,25 @@ def _regions_function(plan: Plan, words: Words) -> list[str]:
     ]
 
 
-def _padding_function(plan: Plan, words: Words) -> list[str]:
-    needs = _split_needs(plan)
-    body = _splitting(plan, words, "padding.append({})")
-    put = [":"] * len(plan.dimensions)
+def _beyond_function(plan: Plan, words: Words) -> list[str]:
+    return [
+        "",
+        "",
+        "def _beyond(buffer: _Array, shape: tuple[int, ...]) -> list[_Array]:",
+        *indented(
+            [
+                '"""Return the slots beyond those that a dimension is split into."""',
+                *words.unpacked(_split_needs(plan)),
+                "padding: list[_Array] = []",
+                *_splitting(plan, words, "padding.append({})"),
+                "return padding",
+            ]
+        ),
+    ]
+
+
+def _gaps_function(plan: Plan, words: Words) -> list[str]:
+    needs, body, put = list[Expr](), list[str](), [ALL] * len(plan.dimensions)
     for number, dimension in enumerate(plan.dimensions):
         if dimension.constant is not None:
             body += _around_constant(put, number, dimension, words)
@@ -140,14 +193,14 @@ def _padding_function(plan: Plan, words: Words) -> list[str]:
     return [
         "",
         "",
-        "def _padding(buffer: _Array, shape: tuple[int, ...]) -> list[_Array]:",
+        "def _gaps(shape: tuple[int, ...]) -> list[_Gap]:",
         *indented(
             [
                 '"""Return the slots that hold no element, in boxes that do not overlap."""',
                 *words.unpacked(needs),
-                "padding: list[_Array] = []",
+                "gaps: list[_Gap] = []",
                 *body,
-                "return padding",
+                "return gaps",
             ]
         ),
     ]
@@ -170,14 +223,14 @@ def _gap_loops(plan: Plan, put: list[str]) -> list[str]:
 
 
 def _added(places: Sequence[str]) -> list[str]:
-    return wrapped("padding.append(buffer[", places, "])")
+    return wrapped("gaps.append((", places, "))" if len(places) > 1 else ",))")
 
 
 def _around_constant(put: list[str], number: int, dimension: Dimension, words: Words) -> list[str]:
     value = dimension.constant
     assert value is not None
-    boxes = [f":{value}"] if value else []
+    boxes = [slice_text("0", str(value))] if value else []
     if not is_number(dimension.extent, value + 1):
-        boxes.append(f"{value + 1}:{words.text(dimension.extent)}")
+        boxes.append(slice_text(str(value + 1), words.text(dimension.extent)))
     each = [_added([*put[:number], box, *put[number + 1 :]]) for box in boxes]
     return [line for lines in each for line in lines]

@@ -13,15 +13,17 @@ from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "97ed4b9b8e8ed301f8fabfe19bc11765c00f89e89d8518bb1623b804eea0da2b"
+SUPPORT_HASH = "89795eb8cb20176ec8f5f3fa632069abaa482063e13e0ebadd7a78462d600553"
 """The SHA-256 of the support: its functions and types, as they follow each other."""
 
 _IMPORTS = (
     "from __future__ import annotations",
+    "from functools import lru_cache",
+    "from math import gcd",
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
-_TYPES = ("_Array", "_Number", "_Part", "_Region")
+_TYPES = ("_Array", "_Number", "_Part", "_Region", "_Gap", "_Round")
 _CONSTANTS = ("SOURCE", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
@@ -38,6 +40,7 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
     names: list[str] = []
     functions: dict[str, ast.FunctionDef] = {}
     support, imports, lines = list[str](), list[str](), text.split("\n")
+    spoken = set[str]()
     for statement in tree.body:
         match statement:
             case ast.Expr(value=ast.Constant(value=str())):
@@ -54,6 +57,9 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
             case ast.FunctionDef(name=name):
                 if name in SUPPORT:
                     support.append(_lines(lines, statement))
+                    spoken |= {
+                        each.id for each in ast.walk(statement) if isinstance(each, ast.Name)
+                    }
                 else:
                     functions[name] = _plain(statement)
                 names.append(name)
@@ -63,21 +69,40 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
         raise Meaningless("imports differ, or a name is defined twice")
     if hashlib.sha256("\n".join(support).encode()).hexdigest() != SUPPORT_HASH:
         raise Meaningless("the functions that every module carries differ")
+    if not spoken.isdisjoint(functions):
+        raise Meaningless("a name is hidden that the functions speak of that every module carries")
     return functions
 
 
 def _lines(lines: list[str], statement: ast.stmt) -> str:
-    return "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+    """The text of a statement, with what decorates it."""
+    decorators = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(each.lineno for each in decorators)])
+    return "\n".join(lines[first - 1 : statement.end_lineno])
+
+
+def remembers(function: ast.FunctionDef) -> bool:
+    """Return whether results are remembered, and nothing else decorates the function."""
+    match function.decorator_list:
+        case [
+            ast.Call(
+                func=ast.Name(id="lru_cache"),
+                args=[],
+                keywords=[ast.keyword(arg="maxsize", value=ast.Constant(value=int()))],
+            )
+        ]:
+            return True
+    return False
 
 
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
-    """A function that hides nothing, without decorators; defaults are plain, and what it raises."""
+    """A function that hides nothing, and at most remembers; defaults and exceptions are plain."""
     for default in (*function.args.defaults, *function.args.kw_defaults):
         match default:
             case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
                 continue
         raise Meaningless(f"`{function.name}` has a default that is computed")
-    if function.decorator_list:
+    if function.decorator_list and not remembers(function):
         raise Meaningless(f"`{function.name}` is decorated")
     parameters = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
     if not {*assigned(function.body), *parameters}.isdisjoint(BUILTINS):

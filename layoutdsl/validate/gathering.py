@@ -24,7 +24,7 @@ from layoutdsl.validate.ground import said
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.pieces import GatherReader
 from layoutdsl.validate.reading import Raised, Reader
-from layoutdsl.validate.statement import Statement
+from layoutdsl.validate.statement import Options, Statement
 from layoutdsl.validate.tables import Moved, Picked, Piece, Table
 from layoutdsl.validate.values import (
     Array,
@@ -51,10 +51,10 @@ class GatherStatement(Statement):
         reader.may_be_empty = bool(self.layout.domain)
         return reader
 
-    def _pack(self, reader: Reader, out: object, fill: object) -> None:
+    def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:
         assert isinstance(reader, GatherReader)
         try:
-            result = reader.call("pack", Given("src"), out, fill)
+            result = reader.call("pack", Given("src"), out, fill, *options)
         except Raised:
             if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
                 return
@@ -101,10 +101,10 @@ class GatherStatement(Statement):
                     return
         raise Meaningless("a copy is not put back")
 
-    def _unpack(self, reader: Reader, out: object) -> None:
+    def _unpack(self, reader: Reader, out: object, options: Options) -> None:
         assert isinstance(reader, GatherReader)
         fill = (Given("fill"),) if self.layout.domain else ()
-        result = reader.call("unpack", Given("src"), Given("shape"), out, *fill)
+        result = reader.call("unpack", Given("src"), Given("shape"), out, *fill, *options)
         stores = self.meaning.stores
         match reader.moves:
             case [Moved(Piece(tensor, held), Picked(flat, table), after)] if (

@@ -9,7 +9,8 @@
 * `unpack` stores every element of the tensor exactly once, read from its offset;
 * elements outside the layout's domain have no slot: `offset` refuses them, `pack` does not read
   them, `unpack` gives them the fill in a new tensor and leaves them as they are in `out`;
-* both return the array that they wrote, and both refuse before they write.
+* both return the array that they wrote, and both refuse before they write; asked for no copy, they
+  may return a view in place of a new array, in which every element is where it would be.
 
 A shape has positive extents here. Empty tensors are left to tests.
 """
@@ -20,6 +21,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
+from typing import TypeAlias
 
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint
 from layoutdsl.prove.checker import Term
@@ -40,6 +43,12 @@ from layoutdsl.validate.values import (
     same,
 )
 
+Options: TypeAlias = tuple[object, object]
+"""What `threads` and `copy` are: as they usually are, or given, which then is another value."""
+
+USUAL = ("threads=1", "copy=True")
+OPTIONS: tuple[Options, ...] = tuple(product((1, Given("threads")), (True, Given("copy"))))
+
 
 class Statement(Asked):
     """What has to be shown of a module that moves whole regions."""
@@ -56,10 +65,10 @@ class Statement(Asked):
         self._each(self._offset)
         for name in ("pack", "unpack"):
             self._defaults(name)
-        for out in (None, Given("out")):
-            self._each(partial(self._unpack, out=out), packs=False)
+        for out, options in product((None, Given("out")), OPTIONS):
+            self._each(partial(self._unpack, out=out, options=options), packs=False)
             for fill in self._fills():
-                self._each(partial(self._pack, out=out, fill=fill))
+                self._each(partial(self._pack, out=out, fill=fill, options=options))
         return self.stated
 
     def _defaults(self, name: str) -> None:
@@ -67,12 +76,12 @@ class Statement(Asked):
         fill = self.layout.fill
         usual = str(fill.value) if isinstance(fill, FillValue) else "None"
         wanted = {
-            "pack": ["src", "out=None", f"fill={usual}"],
-            "unpack": ["src", "shape", "out=None"],
+            "pack": ["src", "out=None", f"fill={usual}", *USUAL],
+            "unpack": ["src", "shape", "out=None", *USUAL],
         }
         if self.layout.domain:
             outside = fill.value if isinstance(fill, FillValue) else 0
-            wanted["unpack"].append(f"fill={outside}")
+            wanted["unpack"].insert(3, f"fill={outside}")
         if function is None:
             raise Meaningless(f"there is no function `{name}`")
         given = function.args
@@ -89,9 +98,9 @@ class Statement(Asked):
             (Given("fill"),) if isinstance(self.layout.fill, FillValue) else (None, Given("fill"))
         )
 
-    def _pack(self, reader: Reader, out: object, fill: object) -> None:
+    def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:
         try:
-            result = reader.call("pack", Given("src"), out, fill)
+            result = reader.call("pack", Given("src"), out, fill, *options)
         except Raised:
             if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
                 return
@@ -121,8 +130,8 @@ class Statement(Asked):
         elements = [each for each in self.meaning.stores if isinstance(each.source, Array)]
         self._once([Box(each.source, each.choices) for each in elements])  # type: ignore[arg-type]
 
-    def _unpack(self, reader: Reader, out: object) -> None:
-        result = reader.call("unpack", Given("src"), Given("shape"), out)
+    def _unpack(self, reader: Reader, out: object, options: Options) -> None:
+        result = reader.call("unpack", Given("src"), Given("shape"), out, *options)
         written = self._written(result, out, [each.target.base for each in self.meaning.stores])
         self._equal("the shape of the tensor", written.shape, self.ground.extents)
         stores = self._put_back(written, self.meaning.stores)
