@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Translation,
         UnvalidatedError,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
-        compile_conversion,
+        convert,
         cost,
         formula,
         from_notation,
@@ -79,7 +79,7 @@ __all__ = [
     "UnvalidatedError",
     "__version__",
     "compile",
-    "compile_conversion",
+    "convert",
     "cost",
     "diff",
     "formula",

@@ -6,6 +6,10 @@ In a wheel the folders lie in the package; in a checkout, editable or not instal
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+from hashlib import sha256
+from importlib import metadata
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -38,3 +42,26 @@ def library_families() -> tuple[tuple[str, str], ...]:
         (each.name, each.read_text(encoding="utf-8"))
         for each in sorted(found, key=lambda each: each.name)
     )
+
+
+@cache
+def fingerprint() -> str:
+    """Return the hash of this program and of the packages that print and prove for it.
+
+    What the same program makes of the same layout is the same, so it can be kept.
+    """
+    said = sha256()
+    for package in ("sympy", "z3-solver"):
+        said.update(f"{package} {metadata.version(package)}\n".encode())
+    for name, text in _program(files("layoutdsl"), ""):
+        said.update(f"{name} {len(text)}\n".encode())
+        said.update(text)
+    return said.hexdigest()
+
+
+def _program(within: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
+    for each in sorted(within.iterdir(), key=lambda each: each.name):
+        if each.is_dir():
+            yield from _program(each, f"{path}{each.name}/")
+        elif each.name.endswith((".py", ".c")):
+            yield f"{path}{each.name}", each.read_bytes()

@@ -88,6 +88,7 @@ PACKAGES = {
     "cvc5": {"prove"},
     "click": {"cli"},
     "cffi": {"codegen"},
+    "_cffi_backend": {"codegen"},
     "pickle": set[str](),
     "marshal": set[str](),
     "shelve": set[str](),

@@ -222,7 +222,7 @@ REFUSED = (
     (("NCHW4c", "--shape", "1,2"), "layout `NCHW4c` has extents (N, C, H, W); 2 were given", None),
     (("NCHWc", *TINY), "`NCHWc` has open parameters", "give it values: `NCHWc<8>`"),
     (("NCHW4c", "--to", "demo.layout:Swizzled", *TINY),
-     "`NCHW4c` and `Swizzled` have tensors of different ranks", None),
+     "`NCHW4c` and `Swizzled` take tensors of different ranks: they have 4 and 2 axes", None),
     (("demo.layout:Big", *TINY, "--of", "u8"),
      "`Big` is filled with 300, which uint8 is not", None),
 )  # fmt: skip

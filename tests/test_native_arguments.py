@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,11 +11,15 @@ from codegen_cases import module_of
 from native_cases import modules, needs_compiler
 from test_codegen_arguments import DTYPES, SOURCES, filled
 
+from layoutdsl.codegen.native.calls import moved
+from layoutdsl.codegen.native.module import DEFAULT
+
 pytestmark = needs_compiler
 
 BLOCKED = "layout Blocked(n, c, w) = [n, c/4, w, c%4]"
 LED = "layout Led(n, c, w) = [(n, w), c/4, c%4] offset 2"
 SHAPE, PHYSICAL = (2, 6, 3), (2, 2, 3, 4)
+TENSOR = np.arange(36, dtype="int32").reshape(SHAPE)
 
 
 @pytest.mark.parametrize("text", [BLOCKED, LED])
@@ -45,9 +50,157 @@ def test_sources_and_destinations_need_not_be_contiguous(text: str, kind: str) -
     assert (backwards[..., 1] == 9).all()
 
 
-def test_unaligned_arrays_of_every_shift() -> None:
-    text = "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]"
+BIG = "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]"
+AWKWARD: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    **SOURCES,
+    "backwards": lambda x: x[..., ::-1].copy()[..., ::-1],
+    "of stride zero": lambda x: np.broadcast_to(x[:1, :1], x.shape),
+    "one number": lambda x: np.broadcast_to(x[:1, :1, :1], x.shape),
+    "a matrix of pages": lambda x: np.lib.stride_tricks.as_strided(
+        np.arange(60, dtype=x.dtype), x.shape, (x.itemsize * 3, x.itemsize, x.itemsize * 7)
+    ),
+    "masked": np.ma.masked_array,
+    "of a class of its own": lambda x: x.view(type("Own", (np.ndarray,), {})),
+}
+
+
+@pytest.mark.parametrize("text", [BLOCKED, LED])
+@pytest.mark.parametrize("kind", AWKWARD)
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f4", ">f4", ">i2", "f8", "c8"])
+def test_awkward_arrays_of_every_width(text: str, kind: str, dtype: str) -> None:
+    """Again and again, with and without `out`, alone and in threads: what numpy makes of them."""
     plain, module = module_of(text), modules(text)
+    source = AWKWARD[kind](filled(np.dtype(dtype), SHAPE))
+    want = plain.pack(source, fill=3)
+    for threads in (1, 3, 1):
+        assert module.pack(source, fill=3, threads=threads).tobytes() == want.tobytes()
+        out = np.zeros_like(want)
+        out.reshape(-1)[:2] = 3
+        assert module.pack(source, out, 3, threads) is out
+        assert out.tobytes() == want.tobytes()
+        # the other byte order of the same items is another type, refused as an out
+        other = np.zeros(want.shape, source.dtype.newbyteorder())
+        if other.dtype != source.dtype:
+            with pytest.raises(ValueError, match="`out` holds"):
+                module.pack(source, other, 3, threads)
+        back = np.zeros_like(source, subok=False)
+        assert module.unpack(want, SHAPE, back, threads) is back
+        assert back.tobytes() == np.ascontiguousarray(source).tobytes()
+
+
+def test_files_mapped_into_memory_are_moved_by_compiled_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, module = module_of(BIG), modules(BIG)
+    shape = (1, 20, 4, 5)
+    source = np.memmap(tmp_path / "in", "f4", "w+", shape=shape)
+    source[...] = np.arange(400).reshape(shape)
+    want = plain.pack(np.array(source))
+    out = np.memmap(tmp_path / "out", "f4", "w+", shape=want.shape)
+    back = np.memmap(tmp_path / "back", "f4", "w+", shape=shape)
+    monkeypatch.setattr(module._plain, "pack", lambda *_, **__: pytest.fail("numpy served"))
+    monkeypatch.setattr(module._plain, "unpack", lambda *_, **__: pytest.fail("numpy served"))
+    for threads in (1, 2):
+        out[...] = back[...] = 9
+        assert module.pack(source, out, threads=threads) is out
+        assert module.unpack(out, shape, back, threads) is back
+        assert out.tobytes() == want.tobytes()
+        assert back.tobytes() == source.tobytes()
+    readable = np.memmap(tmp_path / "out", "f4", "r", shape=want.shape)
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="`out` is read-only"):
+        module.pack(np.array(source), readable)
+
+
+@pytest.mark.parametrize("first", [0, 63, 64, 65, 100, 112, 147, 148, 149])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_neighbours_are_no_overlap(first: int, threads: int) -> None:
+    """36 elements of a tensor and 48 of its buffer, in one piece of memory."""
+    module, memory = modules(BLOCKED), np.zeros(200, "i4")
+    buffer = memory[100:148].reshape(PHYSICAL)
+    tensor = memory[first : first + 36].reshape(SHAPE)
+    tensor[...] = TENSOR
+    before = memory.copy()
+    if first + 36 <= 100 or first >= 148:
+        module.pack(tensor, buffer, threads=threads)
+        tensor[...] = 0
+        module.unpack(buffer, SHAPE, tensor, threads=threads)
+        assert np.array_equal(tensor, TENSOR)
+        return
+    for _ in range(2):
+        with pytest.raises(ValueError, match="`out` overlaps `src`"):
+            module.pack(tensor, buffer, threads=threads)
+        with pytest.raises(ValueError, match="`out` overlaps `src`"):
+            module.unpack(buffer, SHAPE, tensor, threads=threads)
+        assert np.array_equal(memory, before)
+
+
+class Impostor:
+    """Says that it is what was packed before, and holds less."""
+
+    shape, dtype = SHAPE, np.dtype("i4")
+
+    def __buffer__(self, _: int) -> memoryview:
+        return memoryview(b"1234")
+
+
+def test_what_only_looks_like_an_array_is_refused() -> None:
+    module = modules(BLOCKED)
+    module.pack(TENSOR)
+    module.unpack(module.pack(TENSOR), SHAPE)
+    with pytest.raises(TypeError, match="`src` is a Impostor, not a numpy array"):
+        module.pack(Impostor())
+    with pytest.raises(TypeError, match="`out` is a Impostor, not a numpy array"):
+        module.unpack(module.pack(TENSOR), SHAPE, Impostor())
+
+
+MANY = (1 << 32) // 1024 + 1
+DEEP = {
+    BIG: (MANY, 16, 8, 8),
+    "layout NHWC(n, c, h, w) = [n, h, w, c]": (MANY, 16, 8, 8),
+    "layout Crouton(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8, d%32] fill 31": (MANY, 8, 8, 16),
+}
+
+
+@pytest.mark.parametrize("text", DEEP)
+def test_beyond_32_bits(text: str, tmp_path: Path) -> None:
+    """The last tensor of a batch of 4 GiB; of the file only what is touched exists."""
+    shape, module, plain = DEEP[text], modules(text), module_of(text)
+    box = module.physical_shape(shape)
+    tensor = np.memmap(tmp_path / "in", "u1", "w+", shape=shape)
+    buffer = np.memmap(tmp_path / "out", "u1", "w+", shape=box)
+    assert min(tensor.size, buffer.size) > 1 << 32
+    last = np.random.default_rng(1).integers(1, 250, shape[1:]).astype("u1")
+    tensor[-1] = last
+    want = plain.pack(last[None])[0]
+    for verb, source, target, held in (
+        ("pack", tensor, buffer, want),
+        ("unpack", buffer, tensor, last),
+    ):
+        target[-1] = 7
+        prepared = (
+            module._packing(source, DEFAULT) if verb == "pack" else module._unpacking(source, shape)
+        )
+        job = prepared[3]
+        units, job[2] = job[3], job[3] * (shape[0] - 1) // shape[0]
+        assert units > job[2]
+        assert moved(prepared, source, target, 1) is target
+        assert np.array_equal(target[-1], held)
+
+
+def test_sizes_beyond_64_bits_are_left_to_numpy() -> None:
+    module = modules(BLOCKED)
+    assert module.within_words((1, 2**31, 3), 4)
+    assert module.within_words((2**20, 2**20, 2**19), 4)
+    assert not module.within_words((2**20, 2**20, 2**20), 8)
+    assert not module.within_words((2**31, 2**31, 2**31), 1)
+    everywhere = np.broadcast_to(np.zeros(1, "u1"), (2**31, 2**20, 2**10))
+    with pytest.raises((ValueError, MemoryError)):
+        module.pack(everywhere)
+
+
+def test_unaligned_arrays_of_every_shift() -> None:
+    plain, module = module_of(BIG), modules(BIG)
     tensor = np.random.default_rng(0).integers(0, 99, (1, 37, 9, 11)).astype("u4")
     want = plain.pack(tensor)
     for shift in range(17):
@@ -57,9 +210,6 @@ def test_unaligned_arrays_of_every_shift() -> None:
         assert np.array_equal(module.pack(source.reshape(tensor.shape), out), want)
         back = np.zeros(tensor.nbytes + shift, "u1")[shift:].view("u4").reshape(tensor.shape)
         assert np.array_equal(module.unpack(out, tensor.shape, back), tensor)
-
-
-TENSOR = np.arange(36, dtype="int32").reshape(SHAPE)
 
 
 def read_only() -> np.ndarray:

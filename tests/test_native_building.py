@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from time import sleep
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -33,7 +37,7 @@ def fresh() -> NativeModule:
     return loader.native_module(layout_of(TEXT), module_of(TEXT))
 
 
-def works(module: NativeModule) -> bool:
+def works(module: api.Compiled) -> bool:
     return np.array_equal(module.pack(TENSOR), module_of(TEXT).pack(TENSOR))
 
 
@@ -51,13 +55,37 @@ def test_is_compiled_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert works(fresh())
 
 
-def test_a_damaged_library_is_made_again(place: Path) -> None:
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "emptied": lambda whole: whole[:0],
+    "cut in half": lambda whole: whole[: len(whole) // 2],
+    "one bit turned": lambda whole: whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:],
+    "something else": lambda whole: bytes(len(whole)),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_library_is_made_again(name: str, place: Path) -> None:
     assert works(fresh())
     (library,) = place.iterdir()
-    library.unlink()
-    library.write_bytes(b"no library")
+    whole = library.read_bytes()
+    library.unlink()  # what is loaded stays as it is
+    library.write_bytes(DAMAGE[name](whole))
     library.chmod(0o700)
     assert works(fresh())
+    assert library.read_bytes()[:64] == whole[:64], "and is kept again"
+
+
+def test_a_library_for_another_machine(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is whole, and cannot be loaded."""
+    assert works(fresh())
+    (library,) = place.iterdir()
+    elsewhere = place.with_name("elsewhere")
+    monkeypatch.setenv("LAYOUTDSL_CACHE", str(elsewhere))
+    assert cache._put(elsewhere / library.name, b"\x7fELF of some other machine")
+    assert works(fresh())
+    assert not list(elsewhere.iterdir())
+    assert works(fresh())
+    assert [each.name for each in elsewhere.iterdir()] == [library.name]
 
 
 def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
@@ -72,24 +100,65 @@ def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
 def test_a_full_or_read_only_cache(
     place: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError
 ) -> None:
-    def refuse(*_: object) -> None:
+    write = Path.write_bytes
+
+    def refuse(self: Path, data: bytes) -> int:
+        write(self, data[:100])
         raise fault
 
-    monkeypatch.setattr(cache, "copyfile", refuse)
+    monkeypatch.setattr(Path, "write_bytes", refuse)
     assert works(fresh())
-    assert not place.exists() or not list(place.iterdir())
+    assert not list(place.iterdir()), "nothing is left half-written"
+    cache.keep_text("key", "text")
+    assert cache.kept_text("key") is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+@pytest.mark.parametrize("name", ["/proc/cache", "/dev/null", "/dev/full/cache"])
+def test_a_cache_where_no_folder_can_be(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAYOUTDSL_CACHE", name)
+    assert works(fresh())
 
 
 def test_a_cache_that_is_a_file(place: Path) -> None:
     place.write_text("in the way")
     assert works(fresh())
+    assert place.read_text() == "in the way"
+
+
+def test_nobody_knows_whose_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def unknown(*_: object) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("LAYOUTDSL_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.chdir(tmp_path)
+    assert works(fresh())
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_room_anywhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    place.write_text("in the way")
+    monkeypatch.setattr(cache, "_folder_of", full)
+    module = fresh()
+    with pytest.warns(RuntimeWarning, match="No space left on device"):
+        assert works(module)
+    assert works(module)
 
 
 RACE = """
 import sys
 sys.path.insert(0, {tests!r})
 from test_native_building import fresh, works
-assert all(works(fresh()) for _ in range(3))
+from codegen_cases import layout_of
+from layoutdsl import api
+assert works(fresh())
+shared = api.compile(layout_of("layout Shared(n, c) = [c/4, n, c%4]"))
+assert shared.physical_shape((2, 5)) == (2, 2, 4)
 """
 
 
@@ -100,13 +169,44 @@ def test_two_processes_at_once(place: Path) -> None:
     for each in running:
         _, words = each.communicate(timeout=120)
         assert each.returncode == 0, words.decode()
-    assert len(list(place.iterdir())) == 1
+    assert {each.suffix for each in place.iterdir()} == {".so", ".text"}, "and nothing half-written"
+    assert len(list(place.glob("*.so"))) == 1
 
 
+FORK = """
+import os, sys
+sys.path.insert(0, {tests!r})
+from pathlib import Path
+from test_native_building import fresh, works
+from layoutdsl.codegen.native import cache
+assert works(fresh())
+child = os.fork()
+if child == 0:
+    sys.exit(0)
+os.waitpid(child, 0)
+assert Path(cache._folder_of(os.getpid())).is_dir()
+print(cache._folder_of(os.getpid()))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_leaves_what_is_its_parents(place: Path) -> None:
+    place.write_text("in the way")
+    program = FORK.format(tests=str(Path(__file__).parent))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+    assert not Path(done.stdout.decode().strip()).exists()
+
+
+VERSION = 'case " $* " in *" --version "*) echo test; exit 0;; esac\n'
+JUNK = 'while [ "$1" != -o ]; do shift; done; echo junk > "$2"'
 COMPILERS = {
     "fails": ("echo broken >&2; exit 3", "failed with 3: broken"),
+    "fails without a word": ("exit 1", "failed with 1: no message"),
+    "is killed": ("kill -9 $$", "failed with -9"),
     "writes nothing": ("exit 0", "wrote no library"),
-    "hangs": ("exec sleep 60", "did not answer within"),
+    "writes junk": (JUNK, "cannot be used"),
+    "hangs": ("sleep 60; exit 0", "did not answer within"),
 }
 
 
@@ -115,16 +215,97 @@ def test_a_compiler_that_fails(
     name: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text, words = COMPILERS[name]
-    version = 'case "$1" in --version) echo test; exit 0;; esac\n'
-    monkeypatch.setenv("CC", script(tmp_path / name.replace(" ", "-"), version + text))
-    monkeypatch.setattr(compilers, "SECONDS", 0.3)
+    monkeypatch.setenv("CC", f"'{script(tmp_path / name, VERSION + text)}' -g")
+    monkeypatch.setattr(compilers, "SECONDS", 0.3 if name == "hangs" else 60)
     module = fresh()
-    with pytest.warns(RuntimeWarning, match=words):
+    with pytest.warns(RuntimeWarning, match=words) as said:
         assert works(module)
+    assert said[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert works(module), "said once"
-    assert not place.exists()
+        quiet = layout_of(f"layout Quiet{list(COMPILERS).index(name)}(n, c) = [c/4, n, c%4]")
+        assert works(api.compile(quiet)), "and not where native was not asked for"
+    assert not list(place.glob("*.so"))
+    asked = layout_of(f"layout Asked{list(COMPILERS).index(name)}(n, c) = [c/4, n, c%4]")
+    with pytest.warns(RuntimeWarning, match=words):
+        assert works(api.compile(asked, "native"))
+
+
+@pytest.mark.usefixtures("place")
+def test_a_compiler_that_hangs_is_not_waited_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does anything that it started go on."""
+    started = tmp_path / "started"
+    text = f"{VERSION}sleep 300 & echo $! >> '{started}'; wait"
+    monkeypatch.setenv("CC", script(tmp_path / "slow", text))
+    monkeypatch.setattr(compilers, "SECONDS", 1.5)
+    for _ in range(2):
+        with pytest.warns(RuntimeWarning, match=r"within 1\.5 seconds"):
+            assert works(fresh())
+    (number,) = started.read_text().split()
+    assert ended(int(number))
+
+
+def ended(number: int) -> bool:
+    """Whether a process is no more, or soon is."""
+    for _ in range(100):
+        try:
+            os.kill(number, 0)
+            if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except OSError:
+            return True
+        sleep(0.1)
+    return False
+
+
+def test_a_compiler_that_never_says_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    monkeypatch.setenv("CC", script(tmp_path / "mute", f"echo >> '{asked}'; sleep 300"))
+    monkeypatch.setattr(compilers, "SECONDS_TO_SAY", 1.5)
+    for _ in range(3):
+        assert "did not answer within 1.5 seconds" in str(loader.why_not())
+    assert asked.read_text() == "\n"
+
+
+def test_a_compiler_that_warns_and_takes_arguments(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = " ".join(compilers.compiler().command)  # type: ignore[union-attr]
+    text = f'echo "warning: hm" >&2; [ "$1" = "-DONE=1 2" ] || exit 9; exec {real} "$@"'
+    monkeypatch.setenv("CC", f"'{script(tmp_path / 'a warning', text)}' -DONE='1 2'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert works(fresh())
+    assert len(list(place.glob("*.so"))) == 1
+
+
+def test_a_compiler_that_knows_no_options_of_this_machine(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = " ".join(compilers.compiler().command)  # type: ignore[union-attr]
+    text = f'case " $* " in *march*) exit 1;; esac; exec {real} "$@"'
+    monkeypatch.setenv("CC", script(tmp_path / "modest", text))
+    assert works(fresh())
+    assert len(list(place.glob("*.so"))) == 1
+
+
+@pytest.mark.parametrize("target", ["native", "auto"])
+def test_without_cffi(target: Literal["native", "auto"], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "_cffi_backend", None)
+    layout = layout_of(f"layout Without_{target}(n, c) = [c/4, n, c%4]")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        module = api.compile(layout, target)
+        assert works(module)
+        assert api.compile(layout, target) is module
+    assert not isinstance(module, NativeModule)
+    words = "numpy serves in place of compiled code: the package `cffi` is missing"
+    assert [str(each.message)[: len(words)] for each in said] == [words] * (target == "native")
 
 
 def test_a_compiler_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,56 +1,145 @@
-"""From one layout straight to another, against unpacking and packing by numpy."""
+"""From one layout straight to another by compiled C, against the definition of both."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from codegen_cases import layout_of, module_of
-from native_cases import modules, needs_compiler
+from codegen_cases import Shape, layout_of
+from converting_cases import PAIRS, THROUGH, Pair, meant, poisoned
+from native_cases import WIDTHS, fenced, needs_compiler
 
-from layoutdsl.api import compile, compile_conversion  # noqa: A004
-from layoutdsl.codegen.native.conversion import Conversion
+import layoutdsl
+from layoutdsl import api
+from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
+from layoutdsl.model import FillZeroPoint
 
 pytestmark = needs_compiler
 
-PAIRS = (
-    ("layout A(n, c, h, w) = [n, c/16, h, w, c%16]", "layout B(n, c, h, w) = [n, h, w, c]"),
-    ("layout A(n, c, h, w) = [n, c/16, h, w, c%16]", "layout B(i, j, k, l) = [i, j/4, k, l, j%4]"),
-    ("layout A(n, c, h, w) = [n, c/8, h, w, c%8]", "layout B(n, c, h, w) = [n, c/32, h, w, c%32]"),
-    (
-        "layout A(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8, d%32]",
-        "layout B(b, h, w, d) = [b, h/8, w/8, d/32, h%8/2, w%8/2, d%32, h%2, w%2] fill 31",
-    ),
-    (
-        "layout A(b, h, w, d) = [b, h, d/32, w/4, w%4, d%32]",
-        "layout B(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8/4, d%32, w%4]",
-    ),
-    (
-        "layout A(n, c, w) = [n, c/4, w : 60, c%4]",
-        "layout B(n, c, w) = [w : 70, n, c/8, c%8] offset 3",
-    ),
-    ("layout A(n, c) = [n, c/8, c%8]", "layout B(n, c) = [n, c/12, c%12]"),
-)
+POISON = 201
 
 
-@pytest.mark.parametrize("number", range(len(PAIRS)))
-def test_converts_as_through_the_tensor(number: int) -> None:
-    first, second = PAIRS[number]
-    source, target = module_of(first), module_of(second)
-    conversion = Conversion(modules(first), modules(second))
-    assert (conversion.direct is not None) == ("12" in second)
-    random = np.random.default_rng(number)
-    for turn in range(12):
-        dtype = ("u1", "u2", "u4", "u8")[(number + turn % 2) % 4]
-        shape = tuple(int(each) for each in random.integers(1, 50, layout_of(first).rank))
-        tensor = (np.arange(int(np.prod(shape))) % 199 + 5).astype(dtype).reshape(shape)
-        buffer = source.pack(tensor, fill=201)
-        want = target.pack(tensor, fill=9)
-        assert np.array_equal(conversion.convert(buffer, shape, fill=9), want), shape
-        out = np.full(want.shape, 9, dtype)
-        assert conversion.convert(buffer, shape, out, 9, threads=3) is out
+def native(pair: Pair) -> StraightConversion:
+    found = api.convert(*map(layout_of, (pair.source, pair.target)), compiled="native")
+    assert isinstance(found, StraightConversion)
+    assert found.native is not None
+    return found
+
+
+def widths(pair: Pair) -> tuple[str, str]:
+    """Two of the four widths of elements; all pairs together have each."""
+    number = PAIRS.index(pair)
+    return WIDTHS[number % 4], WIDTHS[(number + 1) % 4]
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_converts_what_the_layouts_mean(pair: Pair) -> None:
+    """Two widths in turn; both arrays lie between pages that nobody may touch."""
+    conversion = native(pair)
+    for number, shape in enumerate(pair.shapes):
+        dtype = widths(pair)[number % 2]
+        buffer = poisoned(pair.layouts[0], shape, dtype, POISON)
+        for at_end in (True, False):
+            _fenced(conversion, pair, shape, buffer, at_end)
+        fresh = conversion(buffer, shape, fill=9)
+        assert np.array_equal(fresh, meant(pair.layouts, shape, buffer, 9, 9)), shape
+
+
+def _fenced(
+    conversion: StraightConversion, pair: Pair, shape: Shape, buffer: np.ndarray, at_end: bool
+) -> None:
+    dtype = str(buffer.dtype)
+    want = meant(pair.layouts, shape, buffer, 9, POISON)
+    with fenced(buffer.shape, dtype, at_end) as src, fenced(want.shape, dtype, at_end) as out:
+        src[...] = buffer
+        out[...] = POISON
+        assert conversion.native is not None
+        assert conversion.native.converted(src, shape, out, 9, 1) is out
         assert np.array_equal(out, want), shape
-        plain = target.pack(tensor)
-        assert np.array_equal(conversion.convert(buffer, shape), plain)
+        assert np.array_equal(src, buffer)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_large_ones_as_numpy_does(pair: Pair) -> None:
+    conversion = native(pair)
+    random = np.random.default_rng(PAIRS.index(pair))
+    for turn in range(4):
+        dtype, last = widths(pair)[turn % 2], pair.shapes[-1]
+        shape = tuple(int(n * random.integers(1, 5)) for n in last)
+        try:
+            size = pair.layouts[0].size(shape)
+            box = pair.layouts[1].physical_shape(shape)
+        except ValueError:  # not a shape of both
+            continue
+        buffer = random.integers(0, 200, size).astype(dtype)
+        buffer = buffer.reshape(pair.layouts[0].physical_shape(shape))
+        out = np.full(box, 9, dtype)
+        want = conversion.plain.convert(buffer, shape, fill=9)
+        assert conversion(buffer, shape, out, 9, threads=3) is out
+        assert np.array_equal(out, want), shape
+        assert np.array_equal(conversion(buffer.reshape(-1), list(shape), fill=9), want), shape
+
+
+@pytest.mark.parametrize("pair", THROUGH, ids=lambda pair: pair.name)
+@pytest.mark.parametrize("compiled", ["native", "numpy"])
+def test_through_the_tensor(pair: Pair, compiled: str) -> None:
+    layouts = tuple(map(layout_of, (pair.source, pair.target)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # domains are moved by numpy
+        conversion = api.convert(*layouts, compiled=compiled)  # type: ignore[arg-type]
+    assert isinstance(conversion, TensorConversion)
+    assert conversion.fallback
+    for shape in pair.shapes:
+        buffer = poisoned(pair.layouts[0], shape, "u2", POISON)
+        found = conversion(buffer, shape, fill=9, threads=2)
+        assert np.array_equal(found, meant(pair.layouts, shape, buffer, 9, 9)), shape
+
+
+def test_what_c_does_not_take_is_left_to_numpy() -> None:
+    pair = PAIRS[1]
+    conversion, shape = native(pair), (2, 17, 3, 2)
+    buffer = poisoned(pair.layouts[0], shape, "u1", POISON)
+    want = meant(pair.layouts, shape, buffer, 9, 9)
+    assert np.array_equal(conversion(np.asfortranarray(buffer), shape, fill=9), want)
+    turned = np.full(want.shape[::-1], POISON, "u1").T
+    assert conversion(buffer, shape, turned, 9) is turned
+    assert np.array_equal(turned, want)
+    wide = buffer.astype("c16")
+    assert np.array_equal(conversion(wide, shape, fill=9), want.astype("c16"))
+    empty = conversion(buffer[:0], (0, *shape[1:]))
+    assert empty.shape == (0, *want.shape[1:])
+
+
+def test_refuses_what_does_not_fit() -> None:
+    conversion = native(PAIRS[0])
+    memory = np.zeros(64, "u1")
+    source = memory[:16].reshape(1, 1, 1, 1, 16)
+    with pytest.raises(ValueError, match="overlaps"):
+        conversion(source, (1, 3, 1, 1), memory[2:5].reshape(1, 1, 1, 3))
+    with pytest.raises(ValueError, match="`src` has shape"):
+        conversion(memory, (1, 3, 1, 1))
+    with pytest.raises(ValueError, match="`out` has shape"):
+        conversion(source, (1, 3, 1, 1), np.zeros(3, "u1"))
+    with pytest.raises(ValueError, match="`out` holds"):
+        conversion(source, (1, 3, 1, 1), np.zeros((1, 1, 1, 3), "u2"))
+    with pytest.raises(ValueError, match="cannot hold"):
+        conversion(source, (1, 3, 1, 1), fill=256)
+    with pytest.raises(TypeError, match="not a numpy array"):
+        conversion(bytes(16), (1, 3, 1, 1))
+    with pytest.raises(ValueError, match="numbers, not 4"):
+        conversion(source, (1, 3, 1))
+    with pytest.raises(ValueError, match="`threads` is 0"):
+        conversion(source, (1, 3, 1, 1), threads=0)
+    with pytest.raises(TypeError, match="`threads` is a"):
+        conversion(source, (1, 3, 1, 1), threads=1.0)  # type: ignore[arg-type]
+
+
+def test_a_quantised_zero_has_to_be_given() -> None:
+    pair = next(each for each in PAIRS if isinstance(each.layouts[1].fill, FillZeroPoint))
+    buffer = poisoned(pair.layouts[0], (4, 4), "u1", POISON)
+    with pytest.raises(TypeError, match="`fill` is missing"):
+        native(pair)(buffer, (4, 4))
 
 
 def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -58,23 +147,59 @@ def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     target = layout_of("layout Other(n, c) = [c, n]")
     tensor = np.arange(35, dtype="u1").reshape(5, 7)
     monkeypatch.setenv("CC", "no-such-compiler")
-    conversion = compile_conversion(source, target)
     with pytest.warns(RuntimeWarning, match="no-such-compiler"):
-        found = conversion.convert(compile(source, "numpy").pack(tensor), (5, 7))
+        conversion = api.convert(source, target, compiled="native")
+    assert isinstance(conversion, StraightConversion)
+    assert conversion.native is None
+    found = conversion(api.compile(source, "numpy").pack(tensor), (5, 7))
     assert np.array_equal(found, tensor.T)
 
 
-def test_refuses_what_does_not_fit() -> None:
-    first, second = PAIRS[0]
-    with pytest.raises(ValueError, match="different ranks"):
-        Conversion(modules(first), modules("layout C(n) = [n]"))
-    with pytest.raises(ValueError, match="different shapes"):
-        Conversion(modules(first), modules("layout C(n, c: 3, h, w) = [n, h, w, c]"))
-    conversion = Conversion(modules(first), modules(second))
-    memory = np.zeros(64, "u1")
-    with pytest.raises(ValueError, match="overlaps"):
-        conversion.convert(
-            memory[:16].reshape(1, 1, 1, 1, 16), (1, 3, 1, 1), memory[2:5].reshape(1, 1, 1, 3)
-        )
-    with pytest.raises(ValueError, match="`src` has shape"):
-        conversion.convert(memory, (1, 3, 1, 1))
+def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    from layoutdsl.codegen.native import conversion as room
+    from layoutdsl.codegen.native.compilers import CompilerError
+
+    def refuse(*_: object) -> object:
+        def fail(*_: object) -> object:
+            raise CompilerError("it has had enough")
+
+        return fail
+
+    monkeypatch.setattr(room, "kernels", refuse)
+    source = layout_of("layout Lone(n, c) = [c/4, n, c%4]")
+    target = layout_of("layout Others(n, c) = [c, n]")
+    conversion = api.convert(source, target, compiled="native")
+    buffer = np.arange(40, dtype="u1").reshape(2, 5, 4)
+    with pytest.warns(RuntimeWarning, match="had enough"):
+        found = conversion(buffer, (5, 7))
+    assert np.array_equal(found, conversion(buffer, (5, 7)))
+    assert found.shape == (7, 5)
+
+
+def test_what_is_not_proved_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    from layoutdsl import validate
+
+    monkeypatch.setattr(validate, "validate_digits", lambda _: validate.NotValidated("no reason"))
+    source = layout_of("layout Lonely(n, c) = [c/4, n, c%4]")
+    target = layout_of("layout Strange(n, c) = [c, n]")
+    with pytest.raises(layoutdsl.UnvalidatedError, match="`Lonely_to_Strange` was not validated"):
+        api.convert(source, target, compiled="native")
+    plainly = api.convert(source, target)
+    assert isinstance(plainly, StraightConversion)
+    assert plainly.native is None
+    trusted = api.convert(source, target, compiled="native", validate=False)
+    assert isinstance(trusted, StraightConversion)
+    assert (trusted.native is not None, trusted.digits) == (True, None)
+    with pytest.raises(layoutdsl.UnvalidatedError, match="no reason"):
+        api.compile(source, "native")
+    assert api.compile(source, "auto").__name__ == api.compile(source, "numpy").__name__
+
+
+def test_c_says_what_was_proved() -> None:
+    layout = layout_of("layout Said(n, c) = [c/4, n, c%4]")
+    proved = api.generate_c(layout).program.text
+    assert "Digits: " in proved
+    assert "were proved to give the offset" in proved
+    assert "not proved to be those" in api.generate_c(layout, validate=False).program.text
+    twisted = layout_of("layout Twisted(i, j) = [i, (j/8)^(i%8), j%8]")
+    assert "Digits:" not in api.generate_c(twisted).program.text

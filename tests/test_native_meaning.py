@@ -151,7 +151,7 @@ def random_chain(seed: int) -> None:
 
 
 def test_streamed_outputs() -> None:
-    """Beyond 16 MiB, aligned and not, with a ragged end."""
+    """At full size, aligned and not, with a ragged end."""
     text = LAYOUTS[0]
     plain, module = module_of(text), modules(text)
     shape = (1, 70, 258, 257)

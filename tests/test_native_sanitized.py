@@ -1,7 +1,6 @@
-"""The generated .c and .h in a program of their own, under sanitizers of addresses and overflow.
+"""Emitted C in a program of its own, under sanitizers of addresses and of undefined behaviour.
 
-The program works out by the printed formula where each element lies; buffers have exactly the bytes
-that they need, at every alignment in turn.
+`native_program.c` works out by the printed formula where each element lies.
 """
 
 from __future__ import annotations
@@ -9,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,144 +16,202 @@ from codegen_cases import layout_of
 from native_cases import LAYOUTS
 from test_native_meaning import shapes_of
 
-from layoutdsl.codegen.native.program import generate_c
+from layoutdsl.codegen.moves import Plan
+from layoutdsl.codegen.native import WIDTHS
+from layoutdsl.codegen.native.chains import Chains, chains
+from layoutdsl.codegen.native.kernel_text import kernel_functions
+from layoutdsl.codegen.native.program import generate_c, prelude
+from layoutdsl.codegen.native.sides import Side, buffer_side
 from layoutdsl.codegen.native.spelling import Spelling
+from layoutdsl.codegen.plan import plan
 from layoutdsl.formula import offset_expr, size_expr
+from layoutdsl.model import Layout
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-PLAIN = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Werror")
+STRICT = ("-std=c11", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 
-PROGRAM = """
-#include "@STEM@.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
 
-static int64_t offset(const int64_t *shape, const int64_t *index)
-{
-    @OFFSET@
+HARNESS = Path(__file__).with_name("native_program.c")
+
+WAYS: dict[str, tuple[int, tuple[str, ...]]] = {
+    "vectors of 16 bytes": (16, ()),
+    "what Python calls": (64, ("-march=native",)),
+    "past the cache": (64, ("-march=native", "-DSTREAM_BYTES=1")),
+    "no vectors": (16, ("-DLAYOUT_PLAIN",)),
 }
 
-static const int64_t shapes[][@RANK@] = {@SHAPES@};
+PAIRS = (
+    ("layout A(n, c, h, w) = [n, c/16, h, w, c%16]", "layout B(n, c, h, w) = [n, h, w, c]"),
+    ("layout A(n, c, h, w) = [n, c/8, h, w, c%8]", "layout B(n, c, h, w) = [n, c/32, h, w, c%32]"),
+    (
+        "layout A(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8, d%32]",
+        "layout B(b, h, w, d) = [b, h/8, w/8, d/32, h%8/2, w%8/2, d%32, h%2, w%2] fill 31",
+    ),
+    (
+        "layout A(n, c, w) = [n, c/4, w : 60, c%4]",
+        "layout B(n, c, w) = [w : 70, n, c/8, c%8] offset 3",
+    ),
+)
+"""Buffers that are turned into one another."""
 
-static int one(const int64_t *shape, size_t shift)
-{
-    const size_t width = @WIDTH@;
-    int64_t count = 1, size = @STEM@_size(shape), index[@RANK@];
-    if (size < 0) return 0;
-    for (int k = 0; k < @RANK@; k++) count *= shape[k];
-    char *a = malloc(count * width + shift), *b = malloc(size * width + shift);
-    char *c = malloc(count * width + shift), *d = calloc(size, 1);
-    char *tensor = a + shift, *buffer = b + shift, *back = c + shift;
-    unsigned char fill[8] = {9, 9, 9, 9, 9, 9, 9, 9};
-    for (size_t k = 0; k < count * width; k++) tensor[k] = (char)(k * 2654435761u % 251);
-    memset(buffer, 9, size * width);
-    if (@STEM@_pack_@BITS@(tensor, buffer, shape, fill)) return 1;
-    for (int64_t number = 0; number < count; number++) {
-        int64_t rest = number;
-        for (int k = @RANK@ - 1; k >= 0; k--) index[k] = rest % shape[k], rest /= shape[k];
-        int64_t slot = offset(shape, index);
-        if (memcmp(buffer + slot * width, tensor + number * width, width)) return 2;
-        d[slot] = 1;
+
+def program(sources: dict[str, str], moves: Sequence[str], sides: Sequence[Layout]) -> str:
+    """The text of `native_program.c` for some kernels.
+
+    Args:
+        sources: what it includes, by file.
+        moves: a row per kernel: its name, width, and the numbers of its sides, 0 for the tensor.
+        sides: the layouts; all have the axes of the first.
+    """
+    filled = {
+        "NAME": ", ".join(sources),
+        "INCLUDE": "".join(f'#include "{name}"\n' for name in sources if name.endswith(".h")),
+        "DECLARED": "".join(declared(row.split(", ")[0]) for row in moves),
+        "MOVES": "".join(f"    {row_text(row)},\n" for row in moves),
+        "RANK": str(sides[0].rank),
+        "SHAPES": ", ".join(f"{{{', '.join(map(str, each))}}}" for each in shapes_of(sides[0])),
+        "FUNCTIONS": "".join(functions_of(f"side{k}", each) for k, each in enumerate(sides)),
+        "SIDES": "".join(
+            f"    {{side{k}_size, side{k}_start, side{k}_offset}},\n" for k in range(len(sides))
+        ),
     }
-    for (int64_t slot = 0; slot < size; slot++)
-        if (!d[slot] && memcmp(buffer + slot * width, fill, width)) return 3;
-    for (int64_t slot = 0; slot < size; slot++)
-        if (!d[slot]) memset(buffer + slot * width, 77, width);
-    int64_t units = @STEM@_unpack_@BITS@_units(shape), half = units / 2;
-    if (@STEM@_unpack_@BITS@_part(buffer, back, shape, 0, half, units)) return 4;
-    if (@STEM@_unpack_@BITS@_part(buffer, back, shape, 0, 0, half)) return 4;
-    if (memcmp(tensor, back, count * width)) return 5;
-    free(a), free(b), free(c), free(d);
-    return 0;
-}
-
-int main(void)
-{
-    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
-        int found = one(shapes[k], k % 5);
-        if (found) {
-            printf("fault %d at shape number %d\\n", found, (int)k);
-            return 1;
-        }
-    }
-    puts("well");
-    return 0;
-}
-"""
+    text = HARNESS.read_text()
+    for word, value in filled.items():
+        text = text.replace(f"@{word}@", value)
+    return text
 
 
-def compiled(directory: Path, sources: list[Path], options: tuple[str, ...]) -> Path | None:
-    """The program, or ``None`` where the compiler has no such options."""
-    program = directory / "program"
-    command = [*str(CC).split(), *PLAIN, *options, "-o", str(program), *map(str, sources)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+def declared(name: str) -> str:
+    arrays = "const void *restrict, void *restrict, const int64_t *, const void *"
+    return f"int {name}_part({arrays}, int64_t, int64_t);\nint64_t {name}_units(const int64_t *);\n"
+
+
+def row_text(row: str) -> str:
+    name, *numbers = row.split(", ")
+    return f'{{"{name}", {", ".join(numbers)}, {name}_part, {name}_units}}'
+
+
+def functions_of(name: str, layout: Layout) -> str:
+    """How many slots a layout has, which is its first, and where an element is."""
+    words, text = Spelling(layout), ""
+    values = {"size": size_expr(layout), "start": layout.start, "offset": offset_expr(layout)}
+    for word, value in values.items():
+        lines = [*words.unpacked([value]), "(void)shape;"]
+        given = "const int64_t *shape"
+        if word == "offset":
+            given += ", const int64_t *index"
+            for number, axis in enumerate(layout.axes):
+                lines += [f"const int64_t i_{axis.name} = index[{number}];"]
+                lines += [f"(void)i_{axis.name};"]
+        body = "\n    ".join([*lines, f"return {words.text(value)};"])
+        text += f"static int64_t {name}_{word}({given})\n{{\n    {body}\n}}\n\n"
+    return text
+
+
+def built(
+    directory: Path, sources: dict[str, str], main: str, options: Sequence[str]
+) -> Path | None:
+    """The program, or ``None`` where the compiler has no sanitizers."""
+    for name, text in {**sources, "main.c": main}.items():
+        (directory / name).write_text(text)
+    files = [name for name in (*sources, "main.c") if name.endswith(".c")]
+    command = [*str(CC).split(), *STRICT, *SANITIZED, *options, "-o", "program", *files]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
     if done.returncode and "sanitize" in done.stderr and "error:" not in done.stderr:
         return None
-    assert done.returncode == 0, done.stderr[:2000]
-    return program
+    assert done.returncode == 0, done.stderr[:3000]
+    return directory / "program"
 
 
-@pytest.mark.skipif(CC is None, reason="there is no C compiler")
-@pytest.mark.parametrize("number", [0, 2, 5, 7, 11, 19])
-def test_a_program_of_its_own(number: int, tmp_path: Path) -> None:
-    run_alone(number, tmp_path)
+def ran(made: Path | None, *plant: str) -> subprocess.CompletedProcess[str]:
+    if made is None:
+        pytest.skip("the compiler has no sanitizers")
+    return subprocess.run([made, *plant], capture_output=True, text=True, timeout=300, check=False)
+
+
+def assert_well(made: Path | None, moves: int) -> None:
+    done = ran(made)
+    assert done.returncode == 0, done.stdout + done.stderr[:3000]
+    assert done.stdout.startswith(f"{moves} moves of "), done.stdout
+
+
+def packing(number: int, way: str, widths: Sequence[int], directory: Path) -> Path | None:
+    """Pack and unpack of one layout."""
+    text, (vector, options) = LAYOUTS[number], WAYS[way]
+    layout = layout_of(text)
+    emitted = generate_c(layout, source=text, certificate=None, widths=widths, vector=vector)
+    moves = [
+        f"{emitted.stem}_{verb}_{8 * width}, {width}, {ends}"
+        for width in widths
+        for verb, ends in (("pack", "0, 1"), ("unpack", "1, 0"))
+    ]
+    sources = {f"{emitted.stem}.c": emitted.text, f"{emitted.stem}.h": emitted.header}
+    return built(directory, sources, program(sources, moves, [layout]), options)
+
+
+EVERY = [(number, way) for number in range(len(LAYOUTS)) for way in WAYS]
+SOME = [(number, way) for number, way in EVERY if list(WAYS)[number % len(WAYS)] == way]
+OF_EACH_KIND = (0, 2, 11, 19)
+"""Tiles, a comb, runs, and element by element."""
+
+
+@pytest.mark.parametrize(("number", "way"), SOME)
+def test_pack_and_unpack(number: int, way: str, tmp_path: Path) -> None:
+    widths = WIDTHS if number in OF_EACH_KIND else (WIDTHS[number % 2], WIDTHS[2 + number % 2])
+    assert_well(packing(number, way, widths, tmp_path), 2 * len(widths))
 
 
 @pytest.mark.campaign
-@pytest.mark.skipif(CC is None, reason="there is no C compiler")
-@pytest.mark.parametrize("number", range(len(LAYOUTS)))
-def test_every_program_of_its_own(number: int, tmp_path: Path) -> None:
-    run_alone(number, tmp_path)
+@pytest.mark.parametrize(("number", "way"), EVERY)
+def test_pack_and_unpack_at_every_width(number: int, way: str, tmp_path: Path) -> None:
+    assert_well(packing(number, way, WIDTHS, tmp_path), 2 * len(WIDTHS))
 
 
-def run_alone(number: int, tmp_path: Path) -> None:
-    text, width = LAYOUTS[number], (1, 2, 4, 8)[number % 4]
-    layout = layout_of(text)
-    program = generate_c(layout, source=text, certificate=None, widths=(width,))
-    words = Spelling(layout)
-    names = [f"const int64_t i_{axis.name} = index[{k}];" for k, axis in enumerate(layout.axes)]
-    where = offset_expr(layout)
-    lines = [*words.unpacked([where, size_expr(layout)]), *names]
-    lines += [f"(void)i_{axis.name};" for axis in layout.axes] + ["(void)shape;"]
-    lines += [f"(void){line.split()[2]};" for line in words.unpacked([size_expr(layout)])]
-    lines.append(f"return {words.text(where)};")
-    shapes = [f"{{{', '.join(map(str, shape))}}}" for shape in shapes_of(layout)]
-    filled = {
-        "STEM": program.stem,
-        "OFFSET": "\n    ".join(lines),
-        "RANK": str(layout.rank),
-        "SHAPES": ", ".join(shapes),
-        "WIDTH": str(width),
-        "BITS": str(8 * width),
-    }
-    body = PROGRAM
-    for word, value in filled.items():
-        body = body.replace(f"@{word}@", value)
-    (tmp_path / f"{program.stem}.c").write_text(program.text)
-    (tmp_path / f"{program.stem}.h").write_text(program.header)
-    (tmp_path / "main.c").write_text(body)
-    sources = [tmp_path / f"{program.stem}.c", tmp_path / "main.c"]
-    made = compiled(tmp_path, sources, (*SANITIZED, "-Wno-sign-compare"))
-    if made is None:
-        pytest.skip("the compiler has no sanitizers")
-    done = subprocess.run([made], capture_output=True, text=True, timeout=120, check=False)
-    assert (done.stdout, done.returncode) == ("well\n", 0), done.stdout + done.stderr[:2000]
+@pytest.mark.parametrize("number", range(len(PAIRS)))
+def test_conversions_at_every_width(number: int, tmp_path: Path) -> None:
+    vector, options = list(WAYS.values())[number % len(WAYS)]
+    layouts = [layout_of(text) for text in PAIRS[number]]
+    found = chains(*map(buffer_of, layouts))
+    assert isinstance(found, Chains)
+    lines, moves = [prelude(vector)], list[str]()
+    for width in WIDTHS:
+        name = f"convert_{8 * width}"
+        lines += kernel_functions(name, found, width, vector, Spelling(layouts[0]))
+        moves.append(f"{name}, {width}, 1, 2")
+    sources = {"convert.c": "\n".join([*lines, ""])}
+    options = (*options, "-Wno-unused-variable")  # nobody but us compiles conversions
+    made = built(tmp_path, sources, program(sources, moves, layouts), options)
+    assert_well(made, len(WIDTHS))
 
 
-@pytest.mark.skipif(CC is None, reason="there is no C compiler")
-def test_the_header_is_c_and_cplusplus(tmp_path: Path) -> None:
-    layout = layout_of(LAYOUTS[0])
-    program = generate_c(layout, source=LAYOUTS[0], certificate=None)
-    (tmp_path / "nchw16c.h").write_text(program.header)
-    (tmp_path / "use.c").write_text('#include "nchw16c.h"\n#include "nchw16c.h"\n')
-    for language in ("c", "c++"):
-        command = [*str(CC).split(), "-x", language, "-fsyntax-only", "-Wall", "-Werror", "use.c"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-        if language == "c++" and "cc1plus" in done.stderr:
-            pytest.skip("there is no C++ compiler")
-        assert done.returncode == 0, done.stderr
+def buffer_of(layout: Layout) -> Side:
+    planned = plan(layout)
+    assert isinstance(planned, Plan)
+    found = buffer_side(planned)
+    assert isinstance(found, Side)
+    return found
+
+
+PLANTS = {
+    "read": "heap-buffer-overflow",
+    "write": "heap-buffer-overflow",
+    "shape": "signed integer overflow",
+    "value": "fault 2 at shape number 0",
+    "padding": "fault 3 at shape number 0",
+}
+
+
+def test_no_planted_fault_goes_unseen(tmp_path: Path) -> None:
+    """A kernel that reads or writes one byte too many, overflows, or puts an element wrongly."""
+    made = packing(0, "vectors of 16 bytes", (1, 4), tmp_path)
+    for plant, words in PLANTS.items():
+        done = ran(made, plant)
+        assert done.returncode != 0, plant
+        assert words in done.stdout + done.stderr, plant
+    assert " WRITE of size" in ran(made, "write").stderr.replace("\n", " ")
+    assert " READ of size" in ran(made, "read").stderr.replace("\n", " ")
 
 
 def test_the_same_text_every_time() -> None:

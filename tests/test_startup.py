@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 HEAVY = ("lark", "numpy", "sympy", "z3")
@@ -76,3 +77,18 @@ def test_the_package_imports_only_what_is_used(
     run: str, allowed: list[str], tmp_path: Path
 ) -> None:
     assert imported(run, [], tmp_path) == allowed
+
+
+@pytest.mark.parametrize("target", ["auto", "numpy"])
+def test_what_was_proved_before_is_not_proved_again(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "kept"))
+    np.save(tmp_path / "in.npy", np.arange(60).reshape(1, 5, 3, 4))
+    run = ["pack", "NCHW4c", "in.npy", "out.npy", "--target", target]
+    first, again = (imported(SHELL, run, tmp_path) for _ in range(2))
+    assert first == ["lark", "numpy", "sympy"]  # z3 runs in a process of its own
+    assert again == ["lark", "numpy"]
+    for text in (tmp_path / "kept").glob("*.text"):
+        text.write_bytes(text.read_bytes()[:-1] + b"?")
+    assert imported(SHELL, run, tmp_path) == first, "damaged, so it is proved anew"

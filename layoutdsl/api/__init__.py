@@ -11,8 +11,8 @@ from layoutdsl.api.compiling import (
     Compiled,
     CompileTarget,
     compile,  # noqa: A004  the verb of `re.compile`
-    compile_conversion,
 )
+from layoutdsl.api.converting import Conversion, convert
 from layoutdsl.api.evidence import (
     left_over,
     lemma_files,
@@ -64,6 +64,7 @@ __all__ = [
     "MEM",
     "CompileTarget",
     "Compiled",
+    "Conversion",
     "Generated",
     "GeneratedC",
     "IndexFunctions",
@@ -77,7 +78,7 @@ __all__ = [
     "claims_about",
     "claims_of",
     "compile",
-    "compile_conversion",
+    "convert",
     "cost",
     "declared",
     "family_of",

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
-from warnings import warn
 
-from layoutdsl.api.generating import generate
+from layoutdsl.api.generating import UnvalidatedError, digits_of, generate
 from layoutdsl.model import Layout
 
 if TYPE_CHECKING:
-    from layoutdsl.codegen.native.conversion import Conversion
     from layoutdsl.codegen.native.module import NativeModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
@@ -25,10 +24,12 @@ def compile(  # noqa: A001  the verb of `re.compile`
 ) -> Compiled:
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
-    Proved, generated and validated once per layout. With ``auto`` and ``native`` the moves are
-    compiled C, kept on the disk, where there is a C compiler and the package `cffi`; elsewhere the
-    numpy code serves, which is said once to those who asked for ``native``. What was validated by
-    proof is the numpy code; the compiled code is held against the meaning by tests.
+    Proved, generated and validated once per layout; what was is kept on the disk, for as long as
+    this program stays as it is. With ``auto`` and ``native`` the moves are compiled C, kept as
+    well, where there is a C compiler and the package `cffi`; elsewhere, and for layouts with a
+    domain, the numpy code serves, which is said once to those who asked for ``native``. Of the
+    numpy code all that it does was proved; of the compiled code that the digits which it moves by
+    are the layout's, and the rest is held against the meaning by tests.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
@@ -46,47 +47,77 @@ def compile(  # noqa: A001  the verb of `re.compile`
     if target not in ("auto", "native", "numpy"):
         raise ValueError(f"there is no target `{target}`; known are auto, native, numpy")
     plain = _plain(layout, validate)
-    return plain if target == "numpy" else _native(layout, plain, target)
+    return plain if target == "numpy" else _native(layout, plain, target, validate)
 
 
 @cache
 def _plain(layout: Layout, validate: bool) -> ModuleType:
-    return generate(layout, validate=validate).load()
+    """The numpy module: what this very program proved of this very layout before is kept."""
+    from layoutdsl.codegen import EmittedModule, load
+    from layoutdsl.codegen.native.cache import keep_text, kept_text
+    from layoutdsl.resources import fingerprint
+
+    key = f"{fingerprint()} numpy {validate} {layout!r}"
+    text = kept_text(key)
+    if text is not None:
+        return load(EmittedModule(layout.name, text, None))
+    made = generate(layout, validate=validate)
+    if made.checked.status == "proved":  # the undecided may be decided with more time
+        keep_text(key, made.text)
+    return made.load()
 
 
-def _native(layout: Layout, plain: ModuleType, target: CompileTarget) -> Compiled:
-    from layoutdsl.codegen.native.loader import native_module, why_not
+def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Compiled:
+    if layout.domain:
+        teller(target)(f"`{layout.name}` holds elements of a domain only")
+        return plain
+    if not can_compile(target):
+        return plain
+    from layoutdsl.codegen.native.loader import native_module
+
+    try:
+        digits = _digits(layout) if validate else None
+    except UnvalidatedError:
+        if target == "native":
+            raise
+        return plain
+    return native_module(layout, plain, digits=digits, tell=teller(target))
+
+
+def _digits(layout: Layout) -> str | None:
+    """The proof of the digits, kept as the module is; an empty text says that there are none."""
+    from layoutdsl.codegen.native.cache import keep_text, kept_text
+    from layoutdsl.resources import fingerprint
+
+    key = f"{fingerprint()} digits {layout!r}"
+    text = kept_text(key)
+    if text is None:
+        text = digits_of(layout) or ""
+        keep_text(key, text)
+    return text or None
+
+
+def can_compile(target: CompileTarget) -> bool:
+    """Return whether C can be compiled here; that it cannot is told those who asked for it."""
+    from layoutdsl.codegen.native.loader import why_not
 
     reason = why_not()
-    if reason is None:
-        return native_module(layout, plain)
-    if target == "native":
-        _say_once(reason)
-    return plain
+    if reason is not None:
+        teller(target)(reason)
+    return reason is None
 
 
-@cache
-def compile_conversion(source: Layout, target: Layout) -> Conversion:
-    """Return what `convert`s buffers of one layout into those of another, without the tensor.
-
-    >>> both = compile_conversion(library("NCHW16c"), library("NHWC"))
-    >>> both.convert(np.zeros((2, 2, 3, 4, 16)), (2, 20, 3, 4)).shape
-    (2, 3, 4, 20)
-
-    Axes are matched by position. Where there is no direct way, `Conversion.direct` says why, and
-    the tensor is unpacked and packed again; without a compiler numpy does that.
-
-    Raises:
-        RefusedError: a layout is refuted.
-        ValueError: the layouts take different tensors.
-    """
-    from layoutdsl.codegen.native.conversion import Conversion
-    from layoutdsl.codegen.native.loader import module_in_any_case
-
-    first, second = (module_in_any_case(each, _plain(each, True)) for each in (source, target))
-    return Conversion(first, second)
+def teller(target: CompileTarget) -> Callable[[str], None]:
+    """Return who is told why numpy serves: those who asked for ``native``, once."""
+    return _say_once if target == "native" else _keep_quiet
 
 
 @cache
 def _say_once(reason: str) -> None:
-    warn(f"numpy serves in place of compiled code: {reason}", RuntimeWarning, stacklevel=4)
+    from layoutdsl.codegen.native.loader import say
+
+    say(reason)
+
+
+def _keep_quiet(_: str) -> None:
+    """Who asked for what there is, is not told what there is not."""

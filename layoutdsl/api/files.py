@@ -136,7 +136,7 @@ def unpack_file(
 
 
 def _code(layout: Layout, target: CompileTarget) -> Code:
-    from layoutdsl.codegen.native.program import WIDTHS
+    from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.pieces.moves import Code
 
     module, plain = compiled(layout, target), compiled(layout, "numpy")

@@ -15,6 +15,7 @@ from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
+    from layoutdsl.codegen.native.digit_formula import Said
     from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.prove.verdict import Checked
 
@@ -67,8 +68,8 @@ class Generated:
 class UnvalidatedError(ValueError):
     """It was not shown that the generated text does what the layout means; says what is missing."""
 
-    def __init__(self, layout: Layout, reason: str) -> None:
-        super().__init__(f"the code for `{layout.name}` was not validated: {reason}")
+    def __init__(self, name: str, reason: str) -> None:
+        super().__init__(f"the code for `{name}` was not validated: {reason}")
         self.reason = reason
 
 
@@ -91,14 +92,24 @@ def generate(layout: Layout, *, source: str | None = None, validate: bool = True
     """
     from layoutdsl.codegen import generate_numpy
 
-    checked = prove(layout).checked[0]
-    if checked.status == "refuted":
-        raise RefusedError(checked)
+    checked = refuse_refuted(layout)
     text = declaration(layout) if source is None else source
     emitted = generate_numpy(layout, source=text, certificate=certificate_of(checked))
     if validate:
         emitted = _validated(layout, emitted)
     return Generated(layout, checked, emitted)
+
+
+def refuse_refuted(layout: Layout) -> Checked:
+    """Return what was found of a layout.
+
+    Raises:
+        RefusedError: the layout is refuted.
+    """
+    checked = prove(layout).checked[0]
+    if checked.status == "refuted":
+        raise RefusedError(checked)
+    return checked
 
 
 def _validated(layout: Layout, emitted: EmittedModule) -> EmittedModule:
@@ -109,7 +120,7 @@ def _validated(layout: Layout, emitted: EmittedModule) -> EmittedModule:
 
     found = read_back(emitted.text, layout)
     if isinstance(found, NotValidated):
-        raise UnvalidatedError(layout, found.reason)
+        raise UnvalidatedError(layout.name, found.reason)
     return stamp(emitted, found.certificate)
 
 
@@ -125,31 +136,73 @@ def certificate_of(checked: Checked) -> str:
     return hashes[0] if len(hashes) == 1 else sha256("\n".join(hashes).encode()).hexdigest()
 
 
+def digits_of(layout: Layout) -> str | None:
+    """Return the hash of the proof that the digits which C moves by are a layout's.
+
+    ``None`` where it moves element by element, by the formula of the layout.
+
+    Raises:
+        UnvalidatedError: there is no such proof.
+    """
+    from layoutdsl.codegen.native.digit_formula import said_of
+    from layoutdsl.codegen.native.sides import Apart
+
+    said = said_of(layout)
+    return None if isinstance(said, Apart) else proved_digits(layout.name, said)
+
+
+def proved_digits(name: str, said: Said) -> str:
+    """Return the hash of the proof that formulas are the offsets of layouts.
+
+    Args:
+        name: of what is made from them.
+        said: each layout with a formula.
+
+    Raises:
+        UnvalidatedError: there is no such proof.
+    """
+    from layoutdsl.validate import NotValidated, validate_digits
+
+    found = validate_digits(said)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(name, found.reason)
+    return found.certificate
+
+
 def generate_c(
-    layout: Layout, *, source: str | None = None, widths: tuple[int, ...] | None = None
+    layout: Layout,
+    *,
+    source: str | None = None,
+    widths: tuple[int, ...] | None = None,
+    validate: bool = True,
 ) -> GeneratedC:
     """Prove a layout for all shapes, and return C that packs and unpacks it.
+
+    It is proved as well that the digits which the C moves by are those of the layout: its head
+    says so. That the C moves by them is tested, not proved.
 
     Args:
         layout: without open parameters.
         source: what to quote in the head; the layout as the language writes it if left out.
         widths: bytes of an element, of 1, 2, 4 and 8; those of the layout's element type if left
             out, and all four where it has none.
+        validate: with `False` nothing is proved of the digits, and the head says so.
 
     Raises:
         RefusedError: the layout is refuted.
+        UnvalidatedError: it was not shown that the digits are those of the layout.
         ValueError: the layout has open parameters, or a width is none of the four.
     """
-    from layoutdsl.codegen.native.program import WIDTHS
+    from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.codegen.native.program import generate_c as emitted
 
-    checked = prove(layout).checked[0]
-    if checked.status == "refuted":
-        raise RefusedError(checked)
+    checked = refuse_refuted(layout)
     if widths is None:
         widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
     text = declaration(layout) if source is None else source
-    program = emitted(layout, source=text, certificate=certificate_of(checked), widths=widths)
+    digits = digits_of(layout) if validate else None
+    certificate = certificate_of(checked)
+    program = emitted(layout, source=text, certificate=certificate, digits=digits, widths=widths)
     return GeneratedC(layout, checked, program)
 
 

@@ -68,15 +68,15 @@ def pack(
 
     chosen = target(written)
     layout = chosen.layout
-    value = None if fill is None else _fill(fill)
+    value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(layout, value)
     asked = Large(mem, jobs, raw)
     if asked.asked or shape is not None:
         with usage():
-            extents = None if shape is None else _extents(layout, shape_of(layout, shape))
+            extents = None if shape is None else extents_of(layout, shape_of(layout, shape))
         _ready(chosen, layout, compiled)
-        with _notes():
+        with notes():
             done = pack_large(layout, (source, destination), asked, compiled, value, extents)
         _say(done, verbose)
         return
@@ -88,10 +88,10 @@ def pack(
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
     module = _ready(chosen, layout, compiled)
-    with _notes(), npy.fitting(source, "" if value is None else "--fill"):
+    with notes(), npy.fitting(source, "" if value is None else "--fill"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
     npy.write(destination, packed)
-    _say_done("packed", tensor, packed, verbose)
+    say_done("packed", tensor, packed, verbose)
 
 
 @click.command(short_help="Unpack a .npy file.")
@@ -129,26 +129,26 @@ def unpack(
     chosen = target(written)
     layout = chosen.layout
     with usage():
-        extents = _extents(layout, shape_of(layout, shape))
+        extents = extents_of(layout, shape_of(layout, shape))
     asked = Large(mem, jobs, raw)
     if asked.asked:
         _ready(chosen, layout, compiled)
-        with _notes():
+        with notes():
             done = unpack_large(layout, (source, destination), asked, compiled, extents)
         _say(done, verbose)
         return
     packed = npy.read(source)
     elements.refuse_items(layout, source, packed)
     module = _ready(chosen, layout, compiled)
-    with _notes(), npy.fitting(source):
+    with notes(), npy.fitting(source):
         tensor = module.unpack(packed, extents)
     elements.refuse_values(layout, source, tensor)
     npy.write(destination, tensor)
-    _say_done("unpacked", packed, tensor, verbose)
+    say_done("unpacked", packed, tensor, verbose)
 
 
-def _extents(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple[int, ...]:
-    """The extents in axis order; 0, which is none of the language, is left to the module."""
+def extents_of(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple[int, ...]:
+    """Return the extents in axis order; 0, which is none of the language, is left to the module."""
     if isinstance(shape, Mapping):
         return _named_extents(layout, shape)
     lifted = layout.shape_of(layout.bind([each or 1 for each in shape]))
@@ -164,7 +164,8 @@ def _named_extents(layout: Layout, shape: Mapping[str, int]) -> tuple[int, ...]:
     )
 
 
-def _say_done(word: str, source: Any, result: Any, verbose: int) -> None:
+def say_done(word: str, source: Any, result: Any, verbose: int) -> None:
+    """Say what was done, as a terminal is told."""
     _say(f"{word} {source.shape} {source.dtype.name} -> {result.shape}", verbose)
 
 
@@ -173,7 +174,8 @@ def _say(done: str, verbose: int) -> None:
         error(done)
 
 
-def _fill(written: str) -> int | float:
+def fill_of(written: str) -> int | float:
+    """Return what ``--fill`` says."""
     for number in (int, float):
         try:
             return number(written)
@@ -187,13 +189,13 @@ def _ready(chosen: Target, layout: Layout, compiled: CompileTarget) -> Any:
     from layoutdsl.api import compile as ready
     from layoutdsl.cli.verdicts import refusing
 
-    with usage(), refusing(chosen), _notes():
+    with usage(), refusing(chosen), notes():
         return ready(layout, compiled)
 
 
 @contextmanager
-def _notes() -> Iterator[None]:
-    """What is warned of, as a note."""
+def notes() -> Iterator[None]:
+    """Say what is warned of, as a note."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always", RuntimeWarning)
         yield

@@ -117,7 +117,7 @@ def _refuse_fill(layout: Layout, kind: str) -> None:
 def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
     """The layouts of a word; one that is refuted, or open, is not measured."""
     from layoutdsl.api import compile as ready
-    from layoutdsl.api import compile_conversion
+    from layoutdsl.api import convert
     from layoutdsl.cli.verdicts import refusing
 
     progress = Progress()
@@ -129,6 +129,6 @@ def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
         with usage(), refusing(chosen):
             ready(each, "numpy")
             if goal is not None:
-                compile_conversion(each, goal)
+                convert(each, goal, tuple(axis.name for axis in goal.axes))
         progress.clear()
     return chosen.layouts

@@ -20,10 +20,15 @@ _HEAD = 1024
 
 
 def c_files(
-    chosen: Target, layouts: tuple[Layout, ...], output: str, folder: bool, mode: str
+    chosen: Target,
+    layouts: tuple[Layout, ...],
+    output: str,
+    folder: bool,
+    mode: str,
+    trust: str,
 ) -> int:
     """Write the files, or compare with those on the disk; to the standard output the .c alone."""
-    made = [_generated(chosen, layout) for layout in layouts]
+    made = [_generated(chosen, layout, trust) for layout in layouts]
     if output == "-":
         click.echo(made[0].program.text, nl=False)
         return Exit.OK
@@ -52,12 +57,12 @@ def c_files(
     return Exit.OK
 
 
-def _generated(chosen: Target, layout: Layout) -> GeneratedC:
+def _generated(chosen: Target, layout: Layout, trust: str) -> GeneratedC:
     from layoutdsl.api import generate_c
     from layoutdsl.cli.verdicts import refusing
 
     with usage(), refusing(chosen):
-        return generate_c(layout, source=source_of(chosen, layout))
+        return generate_c(layout, source=source_of(chosen, layout), validate=trust == "plain")
 
 
 def _refuse(place: Path) -> None:

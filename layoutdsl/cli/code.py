@@ -116,8 +116,9 @@ def generate(written: str, output: str, language: str, mode: str, trust: str) ->
     layout means; VALIDATED in its head names that proof. Where there is none, nothing is written,
     unless --unvalidated asks for it: then the head says VALIDATED = False.
 
-    The layout that C is generated for is proved too; the C itself is held against its meaning by
-    tests, and not read back. To the standard output goes the .c alone.
+    Of C it is proved that the digits which it moves by are those of the layout: its head names that
+    proof, or says with --unvalidated that there is none. The C itself is held against its meaning
+    by tests, and not read back. To the standard output goes the .c alone.
 
     A file that layoutdsl did not generate is not replaced.
     """
@@ -130,7 +131,7 @@ def generate(written: str, output: str, language: str, mode: str, trust: str) ->
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
     if language == "c":
-        return c_files(chosen, layouts, output, folder, mode)
+        return c_files(chosen, layouts, output, folder, mode, trust)
     made = [_generated(chosen, layout, trust) for layout in layouts]
     if output == "-":
         click.echo(made[0].text, nl=False)

@@ -261,18 +261,28 @@ def verdict_of(target: Target, checked: Checked, seconds: float) -> Verdict:
     return Verdict(checked, seconds, target.spelled(checked.claim))
 
 
+UNVALIDATED = "`layoutdsl generate --unvalidated` writes it all the same, and its head says so"
+
+
 @contextmanager
-def refusing(target: Target) -> Iterator[None]:
-    """Show why a layout is given no code, and fail."""
+def refusing(target: Target, *others: Target, hint: str = UNVALIDATED) -> Iterator[None]:
+    """Show why a layout is given no code, and fail.
+
+    Args:
+        target: the layout.
+        others: where there are several.
+        hint: how to get code that was not validated.
+    """
     from layoutdsl.api import RefusedError, UnvalidatedError
 
     try:
         yield
     except UnvalidatedError as missing:
-        hint = "`layoutdsl generate --unvalidated` writes it all the same, and its head says so"
         raise Failure(Exit.UNDECIDED, str(missing), hint) from None
     except RefusedError as refused:
-        error(verdict_text(verdict_of(target, refused.checked, 0.0), 0))
+        name = refused.checked.claim.subject.name
+        about = next((each for each in others if each.layout.name == name), target)
+        error(verdict_text(verdict_of(about, refused.checked, 0.0), 0))
         raise Failure(Exit.REFUTED, str(refused)) from None
 
 

@@ -6,7 +6,8 @@
 
 The offset that an emitted module computes is the printed formula. This room never knows how a
 layout was written or proved, nor who reads its texts: `validate` does, and knows only the text. So
-whoever changes what is emitted, changes what `validate` has to understand.
+whoever changes what is emitted, changes what `validate` has to understand. Only what generates
+imports sympy: a module that was kept is loaded without.
 """
 
 from __future__ import annotations
@@ -17,9 +18,6 @@ from types import ModuleType
 from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
 from layoutdsl.codegen.files import write_whole
 from layoutdsl.codegen.moves import Fallback, Plan
-from layoutdsl.codegen.numpy_text import module_text, stamped
-from layoutdsl.codegen.plan import plan
-from layoutdsl.formula import formula
 from layoutdsl.model import Layout
 
 __all__ = [
@@ -27,9 +25,9 @@ __all__ = [
     "Fallback",
     "Plan",
     "UnsafeText",
+    "generate_conversion",
     "generate_numpy",
     "load",
-    "plan",
     "stamp",
     "write_whole",
 ]
@@ -64,6 +62,10 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
         ValueError: a parameter has no value, or the layout's name cannot name a module.
         UnsafeText: a fault of the generator; nothing is handed out.
     """
+    from layoutdsl.codegen.numpy_text import module_text
+    from layoutdsl.codegen.plan import plan
+    from layoutdsl.formula import formula
+
     planned = plan(layout)
     text = module_text(formula(layout), planned, source=source, certificate=certificate)
     refuse_unsafe(text)
@@ -71,8 +73,36 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
     return EmittedModule(layout.name, text, reason)
 
 
+def generate_conversion(
+    source: Layout, target: Layout, *, texts: tuple[str, str]
+) -> EmittedModule | Fallback:
+    """Return a numpy module with `convert`, or why there is no way but through the tensor.
+
+    Args:
+        source: whose buffers are read.
+        target: whose buffers are written, over the same axes, in the same range of shapes.
+        texts: both layouts as the language writes them; they are quoted in the module.
+
+    Raises:
+        ValueError: a parameter has no value, or a layout's name cannot name a module.
+        UnsafeText: a fault of the generator; nothing is handed out.
+    """
+    from layoutdsl.codegen.convert_plan import conversion_plan
+    from layoutdsl.codegen.convert_text import conversion_text
+    from layoutdsl.formula import formula
+
+    planned = conversion_plan(source, target)
+    if isinstance(planned, Fallback):
+        return planned
+    text = conversion_text(formula(source), formula(target), planned, texts)
+    refuse_unsafe(text)
+    return EmittedModule(f"{source.name}_to_{target.name}", text, None)
+
+
 def stamp(emitted: EmittedModule, validation: str) -> EmittedModule:
     """Return the module with the hash of its validation in place of ``VALIDATED = False``."""
+    from layoutdsl.codegen.numpy_text import stamped
+
     return replace(emitted, text=stamped(emitted.text, validation))
 
 

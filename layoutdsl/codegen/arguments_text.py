@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from layoutdsl.bounds import ZERO
-from layoutdsl.codegen.moves import Plan, Planned
+from layoutdsl.codegen.moves import Limit, Plan, Planned
 from layoutdsl.codegen.words import (
     Words,
     indented,
@@ -23,8 +25,9 @@ from layoutdsl.model import Layout
 
 def argument_functions(formula: Formula, planned: Planned, words: Words) -> list[str]:
     """Return `_extents`, `physical_shape` and `offset`."""
+    limits = planned.limits if isinstance(planned, Plan) else ()
     return [
-        *_extents_function(formula.layout, planned, words),
+        *extents_function((formula.layout,), limits, words),
         *_physical_shape(formula, words),
         *_offset(formula, words),
     ]
@@ -35,7 +38,9 @@ def extents_text(layout: Layout) -> str:
     return tuple_text([text(axis.extent) for axis in layout.axes])
 
 
-def _extents_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
+def extents_function(layouts: Sequence[Layout], limits: Sequence[Limit], words: Words) -> list[str]:
+    """Return `_extents`, which takes what every one of these layouts takes; they share axes."""
+    layout = layouts[0]
     names, repeated, seen = list[str](), list[str](), set[str]()
     for axis in layout.axes:
         known = words.text(axis.extent)
@@ -46,12 +51,10 @@ def _extents_function(layout: Layout, planned: Planned, words: Words) -> list[st
         names.append(f"e_{axis.name}")
         message = f"axis `{axis.name}` does not have the extent {text(axis.extent)}"
         repeated += _refusal(f"e_{axis.name} != {known}", message)
-    checks = [
-        *repeated,
-        *_never_empty(layout, words),
-        *_never_negative(layout, words),
-        *_conditions(layout, planned, words),
-    ]
+    checks = list(repeated)
+    for each in layouts:
+        checks += [*_never_empty(each, words), *_never_negative(each, words)]
+    checks += [*_conditions(layouts, words), *_limited(limits, words)]
     return [
         "",
         "",
@@ -68,13 +71,20 @@ def _extents_function(layout: Layout, planned: Planned, words: Words) -> list[st
     ]
 
 
-def _conditions(layout: Layout, planned: Planned, words: Words) -> list[str]:
+def _conditions(layouts: Sequence[Layout], words: Words) -> list[str]:
     lines: list[str] = []
-    for condition in layout.where:
+    names = " and ".join(layout.name for layout in layouts)
+    said = f"layout {names} is" if len(layouts) == 1 else f"layouts {names} are both"
+    for condition in dict.fromkeys(each for layout in layouts for each in layout.where):
         left, right = words.text(condition.left), words.text(condition.right)
         test = f"not ({left}) {condition.operator} ({right})"
-        lines += _refusal(test, f"layout {layout.name} is defined where {condition}")
-    for limit in planned.limits if isinstance(planned, Plan) else ():
+        lines += _refusal(test, f"{said} defined where {condition}")
+    return lines
+
+
+def _limited(limits: Sequence[Limit], words: Words) -> list[str]:
+    lines: list[str] = []
+    for limit in limits:
         least, most = words.text(limit.least), words.text(limit.most)
         message = f"{limit.words}: {text(limit.least)} <= {text(limit.most)} does not hold"
         lines += _refusal(f"{least} > {most}", message)
@@ -132,11 +142,12 @@ def _physical_shape(formula: Formula, words: Words) -> list[str]:
                 "return _box(_extents(shape))",
             ]
         ),
-        *_box_function(formula, words),
+        *box_function(formula, words),
     ]
 
 
-def _box_function(formula: Formula, words: Words) -> list[str]:
+def box_function(formula: Formula, words: Words, name: str = "_box") -> list[str]:
+    """Return the function that gives the shape of the buffer."""
     layout = formula.layout
     box = tuple_text([python(each, words.name) for each in formula.box])
     size, start = python(formula.size, words.name), words.text(layout.start)
@@ -149,7 +160,7 @@ def _box_function(formula: Formula, words: Words) -> list[str]:
     return [
         "",
         "",
-        "def _box(shape: tuple[int, ...]) -> tuple[int, ...]:",
+        f"def {name}(shape: tuple[int, ...]) -> tuple[int, ...]:",
         *indented(
             [
                 '"""Return the shape of the buffer, for extents that were checked."""',

@@ -127,6 +127,11 @@ class Plan:
         return tuple(sorted(range(len(digits)), key=digits.__getitem__))
 
     @property
+    def back(self) -> tuple[int, ...]:
+        """For each digit of the cut tensor: which of the dimensions with a digit it is."""
+        return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+
+    @property
     def splits_buffer(self) -> bool:
         """The dimensions of the buffer are not those that regions are made of."""
         return bool(self.splits) or self.layout.start != ZERO
@@ -146,6 +151,20 @@ class Plan:
     def axis_order(self) -> tuple[int, ...]:
         """The axes of the tensor, those that are read as one beside each other."""
         return tuple(axis for move in self.moves for axis in move.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Another buffer that is read in place of a tensor, with the same axes read as one.
+
+    Attributes:
+        source: how the other layout is packed.
+        steps: for each axis, the indices per step of the digits that both layouts' digits are made
+            of, most major first.
+    """
+
+    source: Plan
+    steps: tuple[tuple[Expr, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,13 @@ from layoutdsl.codegen.words import Words, indented, literal
 from layoutdsl.formula import Formula
 from layoutdsl.model import Layout
 
+IMPORTS = (
+    "from functools import lru_cache",
+    "from math import gcd",
+    "",
+    "import numpy as np",
+    "from numpy.typing import NDArray",
+)
 UNPROVED = "unproved"
 UNVALIDATED = (
     "# Nobody has shown that this text does what SOURCE means.",
@@ -39,19 +46,24 @@ def module_text(formula: Formula, planned: Planned, *, source: str, certificate:
         ValueError: the layout's name cannot name a module.
     """
     layout = formula.layout
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", layout.name):
-        raise ValueError(f"`{layout.name}` cannot name a module")
+    refuse_name(layout.name)
     words = Words(layout)
     reason = planned.reason if isinstance(planned, Fallback) else None
     lines = [
         *_head(layout, source, certificate, reason),
-        *_support(),
+        *support_text(),
         *argument_functions(formula, planned, words),
         *_way(formula, planned, words),
         *pack_function(layout, planned, words),
         *unpack_function(layout, planned, words),
     ]
     return "\n".join(lines) + "\n"
+
+
+def refuse_name(name: str) -> None:
+    """Return if a layout's name can name a module; ValueError otherwise."""
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name):
+        raise ValueError(f"`{name}` cannot name a module")
 
 
 def _way(formula: Formula, planned: Planned, words: Words) -> list[str]:
@@ -78,16 +90,12 @@ def _head(layout: Layout, source: str, certificate: str | None, reason: str | No
         "",
         "from __future__ import annotations",
         "",
-        "from functools import lru_cache",
-        "from math import gcd",
+        *IMPORTS,
         "",
-        "import numpy as np",
-        "from numpy.typing import NDArray",
-        "",
-        *_constant("SOURCE", source),
-        *_constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
+        *constant("SOURCE", source),
+        *constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
         *UNVALIDATED,
-        *(["FALLBACK = None"] if reason is None else _constant("FALLBACK", reason)),
+        *(["FALLBACK = None"] if reason is None else constant("FALLBACK", reason)),
         "",
     ]
 
@@ -100,14 +108,16 @@ def stamped(text: str, validation: str) -> str:
     return f"{head}\nVALIDATED = {literal(validation)}\n{rest}"
 
 
-def _constant(name: str, text: str) -> list[str]:
+def constant(name: str, text: str) -> list[str]:
+    """Return the lines that give a name to a text."""
     rows = text.splitlines(keepends=True)
     if len(rows) < 2:
         return [f"{name} = {literal(text)}"]
     return [f"{name} = (", *indented(literal(row) for row in rows), ")"]
 
 
-def _support() -> list[str]:
+def support_text() -> list[str]:
+    """Return what every module carries, word for word."""
     lines: list[str] = []
     for name in ("support.py", "moving.py"):
         text = files("layoutdsl.codegen").joinpath(name).read_text("utf-8").replace("\r\n", "\n")

@@ -7,63 +7,66 @@ from typing import TypeGuard
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.codegen.arguments_text import extents_text
+from layoutdsl.codegen.fill_text import (
+    destination,
+    fill_argument,
+    fill_gaps,
+    fill_item,
+    fill_words,
+    guarded,
+)
 from layoutdsl.codegen.moves import Fallback, Plan, Planned
-from layoutdsl.codegen.regions_text import leaves_gaps, leaves_slots_beyond
+from layoutdsl.codegen.options_text import (
+    ALONE,
+    COPY,
+    MOVED,
+    SHARED,
+    THREADS,
+    VIEWED,
+    asked_copy,
+    asked_threads,
+)
+from layoutdsl.codegen.regions_text import leaves_gaps, split_buffer, split_name
 from layoutdsl.codegen.words import Words, indented, tuple_text
-from layoutdsl.expr import Constant
-from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.model import FillValue, Layout
 
 
 def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `pack`."""
-    start = words.text(layout.start)
-    fresh = ["buffer = np.empty(box, tensor.dtype)"]
-    if layout.start != ZERO:
-        lead = [f"buffer[:{start}] = item"]
-        fixed = isinstance(layout.start, Constant)
-        fresh += lead if fixed else [f"if {start} != 0:", *indented(lead)]
     if isinstance(planned, Plan):
         before = list[str]()
-        moves = [*_slots(planned), *_guarded(layout.fill, _fill_gaps(planned))]
+        moves = [*split_buffer(planned), *guarded(layout.fill, fill_gaps(planned))]
         moves += _pack_regions(planned, words)
     else:
         before = _refuse_outside(layout)
-        fill = _guarded(layout.fill, [f"flat[{start}:] = item"])
+        fill = guarded(layout.fill, [f"flat[{words.text(layout.start)}:] = item"])
         moves = ["flat = buffer.reshape(-1)", *fill, *_scatter(layout)]
-    default = "_Number | None = None"
-    if isinstance(layout.fill, FillValue):
-        default = f"_Number = {layout.fill.value}"
     return [
         "",
         "",
         "def pack(",
         "    src: _Array,",
         "    out: _Array | None = None,",
-        f"    fill: {default},",
-        *_options(),
+        f"    {fill_argument(layout.fill)},",
+        f"    {THREADS},",
+        f"    {COPY},",
         ") -> _Array:",
         *indented(
             [
                 *_pack_words(layout, planned),
                 'tensor = _array(src, "src")',
                 *_planned(planned, "tensor.shape"),
-                *_fill_item(layout.fill),
-                *_asked("tensor", planned.order if _turns(planned) else None),
+                *fill_item(layout.fill),
+                *asked_threads(),
+                *asked_copy(f"tensor{turned(planned.order)}" if _turns(planned) else None),
                 *words.unpacked([layout.start]),
                 *before,
-                "if out is None:",
-                *indented(fresh),
-                "else:",
-                "    buffer = _destination(out, box, tensor)",
+                *destination(layout, words),
                 *moves,
                 "return buffer if out is None else out",
             ]
         ),
     ]
-
-
-def _options() -> list[str]:
-    return ["    threads: int = 1,", "    copy: bool | None = True,"]
 
 
 def _turns(planned: Planned) -> TypeGuard[Plan]:
@@ -81,35 +84,7 @@ def _planned(planned: Planned, shape: str) -> list[str]:
     return [f"shape = {shape}", f"{names} = _plan(shape)"]
 
 
-def _asked(array: str, order: Sequence[int] | None) -> list[str]:
-    """What a caller may ask for beside: threads, and a view where turning the axes is all."""
-    view: list[str] = []
-    if order is not None:
-        view = ["if out is None:", f"    return _seen({array}{_turned(order)}, copy)"]
-    return [
-        "if threads != 1:",
-        "    _workers(threads)",
-        "if copy is not True:",
-        *indented([*view, "_refuse_view(copy)"]),
-    ]
-
-
-def _slots(plan: Plan) -> list[str]:
-    return ["slots = _slots(buffer, shape)"] if plan.splits_buffer else []
-
-
-def _split_buffer(plan: Plan) -> str:
-    return "slots" if plan.splits_buffer else "buffer"
-
-
 def _pack_words(layout: Layout, planned: Planned) -> list[str]:
-    match layout.fill:
-        case FillValue():
-            fill = "the number in padding; what the type cannot hold is refused."
-        case FillAny():
-            fill = "the number in padding; without it, 0 in a new buffer, and `out` keeps its own."
-        case FillZeroPoint():
-            fill = "the quantised zero, which padding holds."
     lead = "Slots before the first hold the fill in a new buffer, and in `out` what they held."
     twice = "Every slot is filled, and then the elements are put into their places."
     apart = "Axes that are read as one and lie apart in `src` are first copied to lie together."
@@ -125,7 +100,7 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
         "Args:",
         f"    src: a tensor with extents {extents_text(layout)}.",
         "    out: the buffer to write, which does not overlap `src`; a new one is made without it.",
-        f"    fill: {fill}",
+        f"    fill: {fill_words(layout.fill)}",
         *_option_words(planned),
         "",
         "Raises:",
@@ -135,58 +110,23 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
 
 
 def _option_words(planned: Planned) -> list[str]:
-    """What the docstrings say of threads and copies."""
-    share = "how many may share the work, 1 to 256; they do where it is large."
-    alone = "1 to 256; here one thread does all, since elements are moved one by one."
-    view = "None returns a view where the items of `src` lie so already, False wants one."
-    never = "True or None; elements have to be moved, so False is refused."
-    return [
-        f"    threads: {share if isinstance(planned, Plan) else alone}",
-        f"    copy: {view if _turns(planned) else never}",
-    ]
-
-
-def _fill_item(fill: Fill) -> list[str]:
-    match fill:
-        case FillValue():
-            return ["item = _item(fill, tensor.dtype)"]
-        case FillAny():
-            return ["item = _item(0 if fill is None else fill, tensor.dtype)"]
-        case FillZeroPoint():
-            return [
-                "if fill is None:",
-                '    raise TypeError("`fill` is missing: it is the quantised zero of the tensor")',
-                "item = _item(fill, tensor.dtype)",
-            ]
-
-
-def _guarded(fill: Fill, lines: Sequence[str]) -> list[str]:
-    if isinstance(fill, FillAny) and lines:
-        return ["if out is None or fill is not None:", *indented(lines)]
-    return list(lines)
-
-
-def _fill_gaps(plan: Plan) -> list[str]:
-    lines: list[str] = []
-    if leaves_slots_beyond(plan):
-        lines += ["for rest in _beyond(buffer, shape):", "    _fill(rest, item)"]
-    if leaves_gaps(plan):
-        lines += ["for gap in gaps:", f"    _fill({_split_buffer(plan)}[gap], item)"]
-    return lines
+    threads = SHARED if isinstance(planned, Plan) else ALONE
+    return [f"    {threads}", f"    {VIEWED if _turns(planned) else MOVED}"]
 
 
 def _pack_regions(plan: Plan, words: Words) -> list[str]:
-    turned = _turned(plan.order)
+    last = turned(plan.order)
     if plan.turns:
-        return [f"_move(buffer, tensor{turned}, threads)"]
+        return [f"_move(buffer, tensor{last}, threads)"]
     return [
         *_joined(plan, words, "tensor"),
         "for take, split, put in regions:",
-        f"    _move({_split_buffer(plan)}[put], tensor[take].reshape(split){turned}, threads)",
+        f"    _move({split_name(plan)}[put], tensor[take].reshape(split){last}, threads)",
     ]
 
 
-def _turned(order: Sequence[int]) -> str:
+def turned(order: Sequence[int]) -> str:
+    """Return the call that puts dimensions into an order; nothing where they are in it."""
     return "" if list(order) == sorted(order) else f".transpose({_numbers(order)})"
 
 
@@ -238,7 +178,6 @@ def _scatter(layout: Layout) -> list[str]:
 def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `unpack`."""
     before = [] if isinstance(planned, Plan) else _refuse_outside(layout)
-    back = _back(planned) if _turns(planned) else None
     moves = _unpack_regions(planned, words) if isinstance(planned, Plan) else _gather(layout)
     argument, outside, item, fresh = _outside(layout)
     return [
@@ -249,7 +188,8 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
         "    shape: tuple[int, ...] | list[int],",
         "    out: _Array | None = None,",
         *argument,
-        *_options(),
+        f"    {THREADS},",
+        f"    {COPY},",
         ") -> _Array:",
         *indented(
             [
@@ -268,7 +208,8 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
                 *_planned(planned, "shape"),
                 'buffer = _boxed(_array(src, "src"), box)',
                 *item,
-                *_asked("buffer", back),
+                *asked_threads(),
+                *asked_copy(f"buffer{turned(planned.back)}" if _turns(planned) else None),
                 *before,
                 "if out is None:",
                 *indented(fresh),
@@ -294,19 +235,15 @@ def _outside(layout: Layout) -> tuple[list[str], list[str], list[str], list[str]
     return [f"    fill: _Number = {fill},"], [words], item, fresh
 
 
-def _back(plan: Plan) -> list[int]:
-    return sorted(range(len(plan.order)), key=plan.order.__getitem__)
-
-
 def _unpack_regions(plan: Plan, words: Words) -> list[str]:
-    whole, turned = "joined" if plan.joins else "tensor", _turned(_back(plan))
+    whole, last = "joined" if plan.joins else "tensor", turned(plan.back)
     if plan.turns:
-        return [f"_move(tensor, buffer{turned}, threads)"]
+        return [f"_move(tensor, buffer{last}, threads)"]
     lines = [
-        *_slots(plan),
+        *split_buffer(plan),
         *_joined(plan, words, "joined"),
         "for take, split, put in regions:",
-        f"    _move({whole}[take].reshape(split), {_split_buffer(plan)}[put]{turned}, threads)",
+        f"    _move({whole}[take].reshape(split), {split_name(plan)}[put]{last}, threads)",
     ]
     if plan.joins:
         order = _numbers(plan.axis_order)

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from layoutdsl.bounds import ZERO
-from layoutdsl.codegen.cut_text import ALL, cut_functions, name_of
-from layoutdsl.codegen.moves import AxisMove, Dimension, Plan
+from layoutdsl.codegen.cut_text import ALL, cut_functions, looped, name_of
+from layoutdsl.codegen.moves import AxisMove, Crossing, Dimension, Plan
 from layoutdsl.codegen.words import Words, indented, is_number, slice_text, tuple_text, wrapped
 from layoutdsl.expr import Constant, Expr
 
 
-def region_functions(plan: Plan, words: Words) -> list[str]:
+def region_functions(plan: Plan, words: Words, crossing: Crossing | None = None) -> list[str]:
     """Return the functions that cut axes, split the buffer, and list regions and padding."""
-    if plan.turns:
+    if plan.turns and crossing is None:
         return []
     return [
-        *cut_functions(plan, words),
-        *(_slots_function(plan, words) if plan.splits_buffer else []),
+        *cut_functions(plan, words, crossing),
+        *slots_function(plan, words),
         *(_beyond_function(plan, words) if leaves_slots_beyond(plan) else []),
-        *_regions_function(plan, words),
+        *_regions_function(plan, words, crossing),
         *(_gaps_function(plan, words) if leaves_gaps(plan) else []),
-        *_plan_function(plan),
+        *_plan_function(plan, crossing),
     ]
 
 
@@ -36,38 +36,48 @@ def leaves_slots_beyond(plan: Plan) -> bool:
 
 def leaves_gaps(plan: Plan) -> bool:
     """Return whether the split buffer may have slots that hold no element."""
-    return bool(_looped(plan)) or any(
+    return bool(looped(plan)) or any(
         dimension.constant is not None and not is_number(dimension.extent, 1)
         for dimension in plan.dimensions
     )
 
 
-def _plan_function(plan: Plan) -> list[str]:
-    gaps = leaves_gaps(plan)
-    returned = "tuple[tuple[int, ...], list[_Region]]"
-    if gaps:
-        returned = "tuple[tuple[int, ...], list[_Gap], list[_Region]]"
+def _plan_function(plan: Plan, crossing: Crossing | None) -> list[str]:
+    box, gaps = "tuple[int, ...]", leaves_gaps(plan)
+    kinds = [box, *(["list[_Slots]"] if gaps else [])]
+    calls = ["_box(extents)", *(["_gaps(extents)"] if gaps else [])]
+    what = "the shape of the buffer"
+    if crossing is None:
+        kinds.append("list[_Region]")
+    else:
+        kinds, what = [box, *kinds, "list[_Passage]"], "the shapes of both buffers"
+        calls.insert(0, "_source_box(extents)")
+    returned = ", ".join([*calls, "_regions(extents)"])
     return [
         "",
         "",
         "@lru_cache(maxsize=256)",
-        f"def _plan(shape: tuple[int, ...]) -> {returned}:",
+        "def _plan(",
+        f"    shape: {box},",
+        f") -> tuple[{', '.join(kinds)}]:",
         *indented(
             [
-                f'"""Return the shape of the buffer, {"its gaps, " if gaps else ""}and its '
-                'regions; they are remembered."""',
+                f'"""Return {what}, {"gaps, " if gaps else ""}and regions; they are remembered."""',
                 "extents = _extents(shape)",
-                f"return _box(extents), {'_gaps(extents), ' if gaps else ''}_regions(extents)",
+                f"return {returned}",
             ]
         ),
     ]
 
 
-def _slots_function(plan: Plan, words: Words) -> list[str]:
+def slots_function(plan: Plan, words: Words, name: str = "_slots") -> list[str]:
+    """Return the function that splits the buffer; none where it is not split."""
+    if not plan.splits_buffer:
+        return []
     return [
         "",
         "",
-        "def _slots(buffer: _Array, shape: tuple[int, ...]) -> _Array:",
+        f"def {name}(buffer: _Array, shape: tuple[int, ...]) -> _Array:",
         *indented(
             [
                 '"""Return the buffer with one dimension for each digit."""',
@@ -77,6 +87,16 @@ def _slots_function(plan: Plan, words: Words) -> list[str]:
             ]
         ),
     ]
+
+
+def split_buffer(plan: Plan) -> list[str]:
+    """Return the line that splits the buffer; none where it is not split."""
+    return ["slots = _slots(buffer, shape)"] if plan.splits_buffer else []
+
+
+def split_name(plan: Plan) -> str:
+    """Return what the split buffer is called."""
+    return "slots" if plan.splits_buffer else "buffer"
 
 
 def _box(plan: Plan) -> list[Expr]:
@@ -119,50 +139,65 @@ def _after_start(plan: Plan, words: Words) -> list[str]:
     return [f"if {start} != 0:", *indented([line])]
 
 
-def _looped(plan: Plan) -> list[AxisMove]:
-    return [move for move in plan.moves if move.digits and not move.whole]
-
-
-def _regions_function(plan: Plan, words: Words) -> list[str]:
-    looped = _looped(plan)
+def _regions_function(plan: Plan, words: Words, crossing: Crossing | None) -> list[str]:
+    cut = looped(plan, crossing)
     taken, split = list[str](), list[str]()
-    put = [ALL if d.constant is None else str(d.constant) for d in plan.dimensions]
     for move in plan.moves:
         name = name_of(plan, move)
-        taken.append(f"part_{name}[0]" if move in looped else ALL)
-        if move in looped:
+        taken.append(f"part_{name}[0]" if move in cut else ALL)
+        if move in cut:
             split.append(f"*part_{name}[1]")
-            for number, digit in enumerate(move.digits):
-                put[digit.dimension] = f"part_{name}[2][{number}]"
         elif move.digits:
             split.append(words.text(move.extent))
+    put = _places(plan, cut, plan, 2)
+    read = [] if crossing is None else _places(plan, cut, crossing.source, 3)
     if not split:  # One element: a slice keeps it an array.
         split.append("1")
-        put[0] = slice_text(put[0], str(int(put[0]) + 1))
-    body = words.unpacked(m.extent for m in plan.moves if m.digits and m not in looped)
-    body.append("regions: list[_Region] = []")
-    for depth, move in enumerate(looped):
+        for each in (put, read):
+            each[:1] = [slice_text(one, str(int(one) + 1)) for one in each[:1]]
+    body = words.unpacked(m.extent for m in plan.moves if m.digits and m not in cut)
+    kind, last = ("_Region", "put") if crossing is None else ("_Passage", "put, read")
+    body.append(f"regions: list[{kind}] = []")
+    for depth, move in enumerate(cut):
         name = name_of(plan, move)
         body += indented([f"for part_{name} in _cut_{name}(shape)[0]:"], depth)
     region = [
         f"take = {tuple_text(taken)}",
         f"split = {tuple_text(split)}",
-        *(wrapped("put = (", put, ")") if len(put) > 1 else [f"put = {tuple_text(put)}"]),
-        "regions.append((take, split, put))",
+        *_named("put", put),
+        *(_named("read", read) if crossing is not None else []),
+        f"regions.append((take, split, {last}))",
     ]
+    what = "its slots" if crossing is None else "its slots in both buffers"
     return [
         "",
         "",
-        "def _regions(shape: tuple[int, ...]) -> list[_Region]:",
+        f"def _regions(shape: tuple[int, ...]) -> list[{kind}]:",
         *indented(
             [
-                '"""Return each region: a slice of the tensor, how it splits, and its slots."""',
+                f'"""Return each region: a slice of the tensor, how it splits, and {what}."""',
                 *body,
-                *indented(region, len(looped)),
+                *indented(region, len(cut)),
                 "return regions",
             ]
         ),
     ]
+
+
+def _places(plan: Plan, cut: Sequence[AxisMove], side: Plan, number: int) -> list[str]:
+    """The slots of a region on one side, whose slices are this member of each part."""
+    put = [ALL if each.constant is None else str(each.constant) for each in side.dimensions]
+    for move, own in zip(plan.moves, side.moves, strict=True):
+        if move in cut:
+            for place, digit in enumerate(own.digits):
+                put[digit.dimension] = f"part_{name_of(plan, move)}[{number}][{place}]"
+    return put
+
+
+def _named(name: str, places: Sequence[str]) -> list[str]:
+    if len(places) == 1:
+        return [f"{name} = {tuple_text(places)}"]
+    return wrapped(f"{name} = (", places, ")")
 
 
 def _beyond_function(plan: Plan, words: Words) -> list[str]:
@@ -193,12 +228,12 @@ def _gaps_function(plan: Plan, words: Words) -> list[str]:
     return [
         "",
         "",
-        "def _gaps(shape: tuple[int, ...]) -> list[_Gap]:",
+        "def _gaps(shape: tuple[int, ...]) -> list[_Slots]:",
         *indented(
             [
                 '"""Return the slots that hold no element, in boxes that do not overlap."""',
                 *words.unpacked(needs),
-                "gaps: list[_Gap] = []",
+                "gaps: list[_Slots] = []",
                 *body,
                 "return gaps",
             ]
@@ -207,16 +242,16 @@ def _gaps_function(plan: Plan, words: Words) -> list[str]:
 
 
 def _gap_loops(plan: Plan, put: list[str]) -> list[str]:
-    looped = _looped(plan)
-    lines = [f"parts_{n}, gaps_{n} = _cut_{n}(shape)" for n in (name_of(plan, m) for m in looped)]
-    for depth, move in enumerate(looped):
+    cut = looped(plan)
+    lines = [f"parts_{n}, gaps_{n} = _cut_{n}(shape)" for n in (name_of(plan, m) for m in cut)]
+    for depth, move in enumerate(cut):
         name = name_of(plan, move)
         gap = list(put)
         for number, digit in enumerate(move.digits):
             gap[digit.dimension] = f"gap_{name}[{number}]"
             put[digit.dimension] = f"part_{name}[2][{number}]"
         level = [f"for gap_{name} in gaps_{name}:", *indented(_added(gap))]
-        if move is not looped[-1]:
+        if move is not cut[-1]:
             level.append(f"for part_{name} in parts_{name}:")
         lines += indented(level, depth)
     return lines

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 _Array = NDArray[np.generic]
 _Number = bool | int | float | complex | np.generic
 _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
-_Region = tuple[tuple[slice, ...], tuple[int, ...], tuple[slice | int, ...]]
-_Gap = tuple[slice | int, ...]
+_Slots = tuple[slice | int, ...]
+_Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
 
 

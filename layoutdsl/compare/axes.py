@@ -233,6 +233,10 @@ def _substituted(layout: Layout, values: Mapping[str, Expr]) -> Layout:
         for axis in layout.axes
         if isinstance(extent := substitute(axis.extent, values), Extent | Constant)
     )
+    domain = tuple(
+        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
+        for each in layout.domain
+    )
     gone = {name for name, value in values.items() if isinstance(value, Constant)}
     return replace(
         layout,
@@ -240,6 +244,7 @@ def _substituted(layout: Layout, values: Mapping[str, Expr]) -> Layout:
         coordinates=coordinates,
         start=simplify(substitute(layout.start, values)),
         where=tuple(where),
+        domain=domain,
         parameters=tuple(each for each in layout.parameters if each not in gone),
     )
 

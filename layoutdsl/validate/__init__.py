@@ -11,9 +11,7 @@ nothing of how texts are generated.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from layoutdsl.model import Layout
 from layoutdsl.prove import lemmas
@@ -21,38 +19,20 @@ from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.checker import Proof, Theorem
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.terms import Unstated
+from layoutdsl.validate.converting import ConversionStatement
+from layoutdsl.validate.digits import validate_digits
 from layoutdsl.validate.dividing import divide
 from layoutdsl.validate.frame import framed
 from layoutdsl.validate.gathering import GatherStatement
+from layoutdsl.validate.ground import Stated
+from layoutdsl.validate.outcome import NotValidated, Validated
 from layoutdsl.validate.proofs import leading_facts, proof_of
 from layoutdsl.validate.reading import Raised
 from layoutdsl.validate.statement import Statement
 from layoutdsl.validate.theorems import theorems
 from layoutdsl.validate.values import Meaningless
 
-__all__ = ["NotValidated", "Validated", "validate"]
-
-
-@dataclass(frozen=True, slots=True)
-class Validated:
-    """The text does what the layout means, for every shape of its range.
-
-    Attributes:
-        certificate: the hash of the theorems and their proofs.
-        theorems: how many there are.
-        questions: how many questions the solver answered.
-    """
-
-    certificate: str
-    theorems: int
-    questions: int
-
-
-@dataclass(frozen=True, slots=True)
-class NotValidated:
-    """It was not shown that the text does what the layout means; says what is missing."""
-
-    reason: str
+__all__ = ["NotValidated", "Validated", "validate", "validate_conversion", "validate_digits"]
 
 
 def validate(text: str, layout: Layout) -> Validated | NotValidated:
@@ -62,9 +42,29 @@ def validate(text: str, layout: Layout) -> Validated | NotValidated:
         text: of a module with `pack`, `unpack`, `offset` and `physical_shape`.
         layout: without open parameters.
     """
+
+    def read() -> Stated:
+        functions = framed(text)
+        gathers = bool(layout.domain) or "_offsets" in functions
+        return (GatherStatement if gathers else Statement)(layout, functions).all()
+
+    return _shown(read)
+
+
+def validate_conversion(text: str, source: Layout, target: Layout) -> Validated | NotValidated:
+    """Return whether the text of a module was shown to turn one layout's buffers into another's.
+
+    Args:
+        text: of a module with `convert`.
+        source: the layout that is read, without open parameters.
+        target: the layout that is written, over the same axes and in the same range of shapes.
+    """
+    return _shown(lambda: ConversionStatement(source, target, framed(text)).all())
+
+
+def _shown(read: Callable[[], Stated]) -> Validated | NotValidated:
     try:
-        module = framed(text)
-        proved = _proofs(layout, module)
+        proved = _proofs(read())
     except (Meaningless, Unstated, Stuck) as reason:
         return NotValidated(str(reason))
     except Raised:
@@ -78,15 +78,11 @@ def validate(text: str, layout: Layout) -> Validated | NotValidated:
     return Validated(certificate.hash, len(proved), questions)
 
 
-def _proofs(
-    layout: Layout, functions: Mapping[str, ast.FunctionDef]
-) -> list[tuple[str, Theorem, Proof]]:
+def _proofs(stated: Stated) -> list[tuple[str, Theorem, Proof]]:
     lemma, proof = divide()
     known = {**lemmas.stated(), lemma.name: lemma}
     found = [("a lemma", lemma, proof)]
-    gathers = bool(layout.domain) or "_offsets" in functions
-    statement = GatherStatement if gathers else Statement
-    for about, theorem in theorems(statement(layout, functions).all(), leading_facts):
+    for about, theorem in theorems(stated, leading_facts):
         try:
             found.append((about, theorem, proof_of(theorem, known)))
         except Stuck as stuck:

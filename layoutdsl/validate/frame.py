@@ -13,7 +13,7 @@ from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "89795eb8cb20176ec8f5f3fa632069abaa482063e13e0ebadd7a78462d600553"
+SUPPORT_HASH = "644a614152312e090e6dc63b9f30c3a953221b7d6eac2596b1625892757bf1b8"
 """The SHA-256 of the support: its functions and types, as they follow each other."""
 
 _IMPORTS = (
@@ -23,8 +23,12 @@ _IMPORTS = (
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
-_TYPES = ("_Array", "_Number", "_Part", "_Region", "_Gap", "_Round")
-_CONSTANTS = ("SOURCE", "CERTIFICATE", "FALLBACK", "VALIDATED")
+_TYPES = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Round")
+_ALIASES = (
+    "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
+    "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
+)
+_CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
 def framed(text: str) -> dict[str, ast.FunctionDef]:
@@ -50,16 +54,12 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
             case ast.Assign(targets=[ast.Name(id=name)]) if name in _TYPES:
                 support.append(_lines(lines, statement))
                 names.append(name)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()) if (
-                name in _CONSTANTS
-            ):
+            case ast.Assign(targets=[ast.Name(id=name)]) if _is_known(statement, name):
                 names.append(name)
             case ast.FunctionDef(name=name):
                 if name in SUPPORT:
                     support.append(_lines(lines, statement))
-                    spoken |= {
-                        each.id for each in ast.walk(statement) if isinstance(each, ast.Name)
-                    }
+                    spoken |= _names(statement)
                 else:
                     functions[name] = _plain(statement)
                 names.append(name)
@@ -72,6 +72,16 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
     if not spoken.isdisjoint(functions):
         raise Meaningless("a name is hidden that the functions speak of that every module carries")
     return functions
+
+
+def _is_known(statement: ast.Assign, name: str) -> bool:
+    """Whether it gives a constant, or a type, a name that it may have."""
+    constant = name in _CONSTANTS and isinstance(statement.value, ast.Constant)
+    return constant or ast.unparse(statement) in _ALIASES
+
+
+def _names(statement: ast.stmt) -> set[str]:
+    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
 
 
 def _lines(lines: list[str], statement: ast.stmt) -> str:

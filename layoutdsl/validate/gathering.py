@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from layoutdsl.bounds import reach
 from layoutdsl.expr import Add, Expr, Mul, Sub, indices, walk
-from layoutdsl.model import FillAny, FillZeroPoint
+from layoutdsl.model import FillAny
 from layoutdsl.prove.checker import Term
 from layoutdsl.validate.asked import alike
 from layoutdsl.validate.ground import said
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.pieces import GatherReader
-from layoutdsl.validate.reading import Raised, Reader
+from layoutdsl.validate.reading import Reader
 from layoutdsl.validate.statement import Options, Statement
 from layoutdsl.validate.tables import Moved, Picked, Piece, Table
 from layoutdsl.validate.values import (
@@ -53,14 +53,9 @@ class GatherStatement(Statement):
 
     def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:
         assert isinstance(reader, GatherReader)
-        try:
-            result = reader.call("pack", Given("src"), out, fill, *options)
-        except Raised:
-            if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
-                return
-            raise Meaningless("`pack` always raises") from None
-        if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
-            raise Meaningless("`pack` takes no fill for a quantised zero")
+        result = self._filling(reader, "pack", fill, Given("src"), out, fill, *options)
+        if result is None:
+            return
         match reader.moves:
             case [Moved(Picked(flat, table), Piece(tensor, held), after)] if held == table.held:
                 pass
@@ -80,10 +75,8 @@ class GatherStatement(Statement):
         self._back(flat, written, [store.source for store in back], [s.target for s in back])
         boxes = [Box(self._uncopied(each.target), each.choices) for each in stores]
         self._all(written, boxes)
-        if is_flat and out is not None:
-            boxes.append(Box(Array(written, ((0, self.ground.start),), (0,)), ()))
         if not kept:
-            self._once(boxes)
+            self._once([*boxes, *self._before_start(written, is_flat, out)])
 
     def _uncopied(self, array: Array) -> Array:
         """Where the whole copy is put back, what is stored in it is stored in the buffer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from layoutdsl.conditions import Condition
@@ -31,11 +31,17 @@ class Ground:
 
 def ground(layout: Layout) -> Ground:
     """Return the terms of a layout, none of its extents under a name of its own."""
-    known = layout_statement.ground(layout)
-    conditions = (*layout.where, *layout.domain)
+    return grounds((layout,))[0]
+
+
+def grounds(layouts: Sequence[Layout]) -> tuple[Ground, ...]:
+    """Return the terms of layouts over the same extents, in the shapes that all of them have."""
+    first, *more = layouts
+    known = layout_statement.ground(first, more=tuple(more))
+    conditions = [each for one in layouts for each in (*one.where, *one.domain)]
     sides = [side for each in conditions for side in (each.left, each.right)]
-    spoken = [each.extent for each in layout_statement.coordinates(layout)]
-    named = extremes([*spoken, layout.start, *sides])
+    spoken = [each.extent for one in layouts for each in layout_statement.coordinates(one)]
+    named = extremes([*spoken, *(one.start for one in layouts), *sides])
     plain = Vocabulary(named)
     said = tuple(
         (
@@ -48,14 +54,17 @@ def ground(layout: Layout) -> Ground:
         )
         for each, name in named.items()
     )
-    return Ground(
-        layout,
-        plain,
-        said,
-        known.hypotheses,
-        tuple(plain.term(axis.extent) for axis in layout.axes),
-        tuple(plain.term(each.extent) for each in layout.coordinates),
-        plain.term(layout.start),
+    return tuple(
+        Ground(
+            layout,
+            plain,
+            said,
+            known.hypotheses,
+            tuple(plain.term(axis.extent) for axis in layout.axes),
+            tuple(plain.term(each.extent) for each in layout.coordinates),
+            plain.term(layout.start),
+        )
+        for layout in layouts
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from layoutdsl.prove.checker import Term
+from layoutdsl.prove.checker import Term, substitute
 from layoutdsl.validate.values import (
     Alternative,
     Array,
@@ -66,7 +66,13 @@ class Store:
 
 @dataclass
 class Meaning:
-    """What reading a module has led to so far; terms, choices and needs are shared by all runs."""
+    """What reading a module has led to so far; terms, choices and needs are shared by all runs.
+
+    Attributes:
+        anew: a `reshape` to the same shape makes an array of its own, so that its order is told.
+    """
+
+    anew: bool = False
 
     definitions: dict[Term, str] = field(default_factory=dict)
     openings: dict[str, Term] = field(default_factory=dict)
@@ -160,7 +166,7 @@ class Meaning:
         if shape == (-1,):
             shape = (size(array.shape),)
         before = array.shape
-        if len(before) == len(shape) and all(map(same, before, shape)):
+        if not self.anew and len(before) == len(shape) and all(map(same, before, shape)):
             return array
         groups = self._groups(before, shape)
         merged = any(each.before[1] - each.before[0] > 1 for each in groups)
@@ -184,13 +190,51 @@ class Meaning:
         groups: list[Group] = []
         i = j = 0
         while i < len(before) or j < len(after):
-            past_i, past_j = _group(before, after, i, j)
+            past_i, past_j = self._group(before, after, i, j)
             left, right = size(before[i:past_i]), size(after[j:past_j])
             if not same(left, right):
                 self.need("a reshape", ("=", right, left))
             groups.append(Group((i, past_i), (j, past_j)))
             i, j = past_i, past_j
         return tuple(groups)
+
+    def _group(
+        self, before: tuple[Term, ...], after: tuple[Term, ...], i: int, j: int
+    ) -> tuple[int, int]:
+        """The ends of a group; any that has one product on both sides is right: this may guess."""
+        if i < len(before) and j < len(after) and same(before[i], after[j]):
+            return i + 1, j + 1
+        if i < len(before) and before[i] == 1:
+            return i + 1, j
+        if j < len(after) and after[j] == 1:
+            return i, j + 1
+        if i == len(before) or j == len(after):
+            raise Meaningless("a reshape to another size")
+        for past in range(j + 1, len(after) + 1):
+            if self._alike(before[i], size(after[j:past])):
+                return i + 1, past
+        for past in range(i + 1, len(before) + 1):
+            if self._alike(size(before[i:past]), after[j]):
+                return past, j + 1
+        raise Meaningless("a reshape that neither splits nor merges")
+
+    def _alike(self, one: Term, other: Term) -> bool:
+        """Whether terms are equal, for every member of the one loop that they speak of."""
+        said = choices_in(one) | choices_in(other)
+        if not said:
+            return same(one, other)
+        choice = next((each for each in self._choices.values() if {each.name} == said), None)
+        if choice is None:
+            return False
+        for member in choice.alternatives:
+            names = (choice.leaf(number) for number in range(choice.width))
+            known = {
+                name: self.openings.get(name, name) if leaf is None else leaf
+                for name, leaf in zip(names, member.leaves, strict=True)
+            }
+            if not same(substitute(one, known), substitute(other, known)):
+                return False
+        return True
 
     def store(self, target: Array, source: object) -> None:
         """``target[...] = source``, element by element, both of one type and one shape."""
@@ -264,31 +308,6 @@ class Meaning:
         self.active = (*outside, *choices)
         yield
         self.active = outside
-
-
-def _group(before: tuple[Term, ...], after: tuple[Term, ...], i: int, j: int) -> tuple[int, int]:
-    """The ends of a group; any that has one product on both sides is right, so this may guess."""
-    if i < len(before) and j < len(after) and same(before[i], after[j]):
-        return i + 1, j + 1
-    if i < len(before) and before[i] == 1:
-        return i + 1, j
-    if j < len(after) and after[j] == 1:
-        return i, j + 1
-    if i == len(before) or j == len(after):
-        raise Meaningless("a reshape to another size")
-    loop = choices_in(before[i])
-    if loop:
-        past = j
-        while past < len(after) and choices_in(after[past]) == loop:
-            past += 1
-        return i + 1, past
-    for past in range(j + 1, len(after) + 1):
-        if same(before[i], size(after[j:past])):
-            return i + 1, past
-    for past in range(i + 1, len(before) + 1):
-        if same(size(before[i:past]), after[j]):
-            return past, j + 1
-    raise Meaningless("a reshape that neither splits nor merges")
 
 
 def _form(value: object) -> object:

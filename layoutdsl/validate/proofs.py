@@ -274,12 +274,13 @@ class _Parts:
         return None if quotient is None else canonical(quotient)
 
     def _is_ragged(self, whole: Term, divisor: Term) -> bool:
-        """Whether something is left over, by a condition on the part."""
-        return any(
-            self.script.find(("not", ("=", name, 0))) is not None
-            for name, term in self.defined.items()
-            if term == ("mod", whole, divisor)
-        )
+        """Whether something is left over, by a condition on the part: on it, or on a part of it."""
+        left: set[Term] = set()
+        for name, term in self.defined.items():
+            match term:
+                case ("div" | "mod", over, _) if term == ("mod", whole, divisor) or over in left:
+                    left.add(name)
+        return any(self.script.find(("not", ("=", name, 0))) is not None for name in left)
 
     def _unpair(self, whole: Term, upper: Term, divisor: Term) -> list[str]:
         assert isinstance(whole, str)

@@ -47,7 +47,8 @@ Options: TypeAlias = tuple[object, object]
 """What `threads` and `copy` are: as they usually are, or given, which then is another value."""
 
 USUAL = ("threads=1", "copy=True")
-OPTIONS: tuple[Options, ...] = tuple(product((1, Given("threads")), (True, Given("copy"))))
+THREADS = (1, Given("threads"))
+OPTIONS: tuple[Options, ...] = tuple(product(THREADS, (True, Given("copy"))))
 
 
 class Statement(Asked):
@@ -63,25 +64,28 @@ class Statement(Asked):
         self._extents()
         self._each(self._physical_shape)
         self._each(self._offset)
-        for name in ("pack", "unpack"):
-            self._defaults(name)
+        self._arguments()
         for out, options in product((None, Given("out")), OPTIONS):
             self._each(partial(self._unpack, out=out, options=options), packs=False)
             for fill in self._fills():
                 self._each(partial(self._pack, out=out, fill=fill, options=options))
         return self.stated
 
-    def _defaults(self, name: str) -> None:
-        function = self.functions.get(name)
+    def _arguments(self) -> None:
         fill = self.layout.fill
-        usual = str(fill.value) if isinstance(fill, FillValue) else "None"
-        wanted = {
-            "pack": ["src", "out=None", f"fill={usual}", *USUAL],
-            "unpack": ["src", "shape", "out=None", *USUAL],
-        }
+        unpacks = ["src", "shape", "out=None"]
         if self.layout.domain:
-            outside = fill.value if isinstance(fill, FillValue) else 0
-            wanted["unpack"].insert(3, f"fill={outside}")
+            unpacks.append(f"fill={fill.value if isinstance(fill, FillValue) else 0}")
+        self._takes("pack", ["src", "out=None", self._usual_fill(), *USUAL])
+        self._takes("unpack", [*unpacks, *USUAL])
+
+    def _usual_fill(self) -> str:
+        """The argument `fill` with its default."""
+        fill = self.layout.fill
+        return f"fill={fill.value if isinstance(fill, FillValue) else None}"
+
+    def _takes(self, name: str, wanted: list[str]) -> None:
+        function = self.functions.get(name)
         if function is None:
             raise Meaningless(f"there is no function `{name}`")
         given = function.args
@@ -89,7 +93,7 @@ class Statement(Asked):
         defaults = ["", *(f"={ast.unparse(each)}" for each in given.defaults)]
         plain = len(names) - len(given.defaults)
         written = [n + (defaults[k - plain + 1] if k >= plain else "") for k, n in enumerate(names)]
-        if written != wanted[name]:
+        if written != wanted:
             raise Meaningless(f"`{name}` takes {', '.join(written)}")
 
     def _fills(self) -> tuple[object, ...]:
@@ -98,15 +102,25 @@ class Statement(Asked):
             (Given("fill"),) if isinstance(self.layout.fill, FillValue) else (None, Given("fill"))
         )
 
-    def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:
+    def _filling(
+        self, reader: Reader, name: str, fill: object, *arguments: object
+    ) -> object | None:
+        """What a function returns that takes a fill; ``None`` where it has to refuse it."""
+        refused = isinstance(self.layout.fill, FillZeroPoint) and fill is None
         try:
-            result = reader.call("pack", Given("src"), out, fill, *options)
+            result = reader.call(name, *arguments)
         except Raised:
-            if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
-                return
-            raise Meaningless("`pack` always raises") from None
-        if isinstance(self.layout.fill, FillZeroPoint) and fill is None:
-            raise Meaningless("`pack` takes no fill for a quantised zero")
+            if refused:
+                return None
+            raise Meaningless(f"`{name}` always raises") from None
+        if refused:
+            raise Meaningless(f"`{name}` takes no fill for a quantised zero")
+        return result
+
+    def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:
+        result = self._filling(reader, "pack", fill, Given("src"), out, fill, *options)
+        if result is None:
+            return
         written = self._written(result, out, [each.target.base for each in self.meaning.stores])
         flat = self._buffer(written.shape)
         kept = isinstance(self.layout.fill, FillAny) and out is not None and fill is None
@@ -122,13 +136,16 @@ class Statement(Asked):
                     raise Meaningless("something else than the tensor is stored")
                 self._address(store.source, store.target, store, flat)
         self._all(written, boxes)
-        if flat and out is not None:
-            lead = Array(written, ((0, self.ground.start),), (0,))
-            boxes.append(Box(lead, ()))
         if not kept:
-            self._once(boxes)
+            self._once([*boxes, *self._before_start(written, flat, out)])
         elements = [each for each in self.meaning.stores if isinstance(each.source, Array)]
         self._once([Box(each.source, each.choices) for each in elements])  # type: ignore[arg-type]
+
+    def _before_start(self, written: Root, flat: bool, out: object) -> list[Box]:
+        """The slots before the first, which stay as they are in `out`."""
+        if not flat or out is None:
+            return []
+        return [Box(Array(written, ((0, self.ground.start),), (0,)), ())]
 
     def _unpack(self, reader: Reader, out: object, options: Options) -> None:
         result = reader.call("unpack", Given("src"), Given("shape"), out, *options)

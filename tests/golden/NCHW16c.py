@@ -22,8 +22,8 @@ FALLBACK = None
 _Array = NDArray[np.generic]
 _Number = bool | int | float | complex | np.generic
 _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
-_Region = tuple[tuple[slice, ...], tuple[int, ...], tuple[slice | int, ...]]
-_Gap = tuple[slice | int, ...]
+_Slots = tuple[slice | int, ...]
+_Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
 
 
@@ -439,9 +439,9 @@ def _regions(shape: tuple[int, ...]) -> list[_Region]:
     return regions
 
 
-def _gaps(shape: tuple[int, ...]) -> list[_Gap]:
+def _gaps(shape: tuple[int, ...]) -> list[_Slots]:
     """Return the slots that hold no element, in boxes that do not overlap."""
-    gaps: list[_Gap] = []
+    gaps: list[_Slots] = []
     parts_c, gaps_c = _cut_c(shape)
     for gap_c in gaps_c:
         gaps.append((slice(None), gap_c[0], slice(None), slice(None), gap_c[1]))
@@ -449,8 +449,10 @@ def _gaps(shape: tuple[int, ...]) -> list[_Gap]:
 
 
 @lru_cache(maxsize=256)
-def _plan(shape: tuple[int, ...]) -> tuple[tuple[int, ...], list[_Gap], list[_Region]]:
-    """Return the shape of the buffer, its gaps, and its regions; they are remembered."""
+def _plan(
+    shape: tuple[int, ...],
+) -> tuple[tuple[int, ...], list[_Slots], list[_Region]]:
+    """Return the shape of the buffer, gaps, and regions; they are remembered."""
     extents = _extents(shape)
     return _box(extents), _gaps(extents), _regions(extents)
 

@@ -22,8 +22,8 @@ FALLBACK = '`j/8 ^ i%8` is not a digit of an axis'
 _Array = NDArray[np.generic]
 _Number = bool | int | float | complex | np.generic
 _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
-_Region = tuple[tuple[slice, ...], tuple[int, ...], tuple[slice | int, ...]]
-_Gap = tuple[slice | int, ...]
+_Slots = tuple[slice | int, ...]
+_Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
 
 

@@ -39,6 +39,7 @@ class ChainAxis:
     """One axis, cut into the digits of both sides.
 
     Attributes:
+        axes: positions in the tensor; several that are read as one, most major first.
         extent: elements.
         source: indices that have a slot in the source.
         target: indices that have a slot in the target; they are filled beyond the extent.
@@ -46,6 +47,7 @@ class ChainAxis:
         tops: the divisors of the most major digits of source and target.
     """
 
+    axes: tuple[int, ...]
     extent: Expr
     source: Expr
     target: Expr
@@ -144,7 +146,8 @@ def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
         place = (strides[1][1], strides[0][1])
         digits.append(Digit(divisor, radix, strides[0][0], strides[1][0], place))
     tops = source.cuts[-1].divisor, target.cuts[-1].divisor
-    return ChainAxis(source.extent, source.padded, target.padded, tuple(digits), tops)
+    padded = source.padded, target.padded
+    return ChainAxis(source.axes, source.extent, *padded, tuple(digits), tops)
 
 
 def _at(side: SideAxis, divisor: int) -> tuple[Expr, int]:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from itertools import product
 
 from layoutdsl.codegen.native.chains import Chains, Digit
+from layoutdsl.codegen.native.lanes import radix_of
+from layoutdsl.codegen.native.loop_text import Ends
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.codegen.native.tiles import Comb, radix_of
+from layoutdsl.codegen.native.tiles import Comb
 from layoutdsl.expr import Constant
 
 
@@ -32,13 +34,25 @@ class CombText:
     width: int
     words: Spelling
 
-    def call(self) -> str:
+    @property
+    def lanes(self) -> tuple[int, ...]:
+        """None: nothing is moved in part."""
+        return ()
+
+    def cut(self, ends: Ends) -> list[str]:  # noqa: ARG002
+        """Return the call: there are no ends."""
+        return self.whole()
+
+    edge = rest = cut
+
+    def whole(self) -> list[str]:
         """Return the call, where `p` and `q` are at the first elements."""
         strides = [self.words.text(e) for d in self._digits() for e in (d.source, d.target)]
-        return f"{self.prefix}_comb({', '.join(['p', 'q', f'e{self.comb.axis}', *strides])});"
+        words = ["p", "q", f"e{self.comb.axis}", *strides]
+        return [f"{self.prefix}_comb({', '.join(words)});"]
 
-    def function(self) -> list[str]:
-        """Return the function."""
+    def functions(self) -> list[str]:
+        """Return the function `_comb`."""
         names = [f"{letter}{number}" for number in range(len(self._digits())) for letter in "st"]
         strides = [f"int64_t {name}" for name in names]
         parameters = ["const uint8_t *restrict p", "uint8_t *restrict q", "int64_t n", *strides]

@@ -9,8 +9,10 @@ import os
 import platform
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -19,12 +21,19 @@ from pathlib import Path
 SECONDS = 60.0
 """After so long a compiler is given up."""
 
+SECONDS_TO_SAY = 10.0
+"""After so long without its version too."""
+
 WORDS = 400
 """Characters of a compiler's complaint that are passed on."""
 
 
 class CompilerError(RuntimeError):
     """There is no compiler, or it failed; the message says which and why."""
+
+
+class SlowCompilerError(CompilerError):
+    """A compiler took too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +53,32 @@ def compiler() -> Compiler | None:
     """Return `$CC`, `cc`, `gcc`, `clang` or the package `ziglang`, the first there is.
 
     Raises:
-        CompilerError: `$CC` is set to what cannot be run.
+        CompilerError: `$CC` is set to what cannot be run, or what there is does not answer.
     """
-    return _compiler(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+    found = _asked_once(os.environ.get("CC", ""), os.environ.get("PATH", ""))
+    if isinstance(found, str):
+        raise CompilerError(found)
+    return found
 
 
 @lru_cache(maxsize=8)
+def _asked_once(named: str, path: str) -> Compiler | str | None:
+    """The compiler, or what is wrong with it: one that hangs is not waited for again."""
+    try:
+        return _compiler(named, path)
+    except CompilerError as error:
+        return str(error)
+
+
 def _compiler(named: str, path: str) -> Compiler | None:
     if named.strip():
         try:
             command = tuple(shlex.split(named))
         except ValueError as error:
             raise CompilerError(f"$CC is `{named}`, which is no command: {error}") from None
-        if shutil.which(command[0], path=path) is None:
-            raise CompilerError(f"$CC is `{named}`, and there is no program `{command[0]}`")
+        if not command or shutil.which(command[0], path=path) is None:
+            program = command[0] if command else ""
+            raise CompilerError(f"$CC is `{named}`, and there is no program `{program}`")
         return _identified(command)
     for program in ("cc", "gcc", "clang"):
         found = shutil.which(program, path=path)
@@ -69,7 +90,7 @@ def _compiler(named: str, path: str) -> Compiler | None:
 
 
 def _identified(command: tuple[str, ...]) -> Compiler:
-    version = _run((*command, "--version"), 10.0).splitlines()
+    version = _run((*command, "--version"), SECONDS_TO_SAY).splitlines()
     return Compiler(command, "\n".join([*command, *version[:1], _machine()]))
 
 
@@ -89,38 +110,65 @@ def _machine() -> str:
 
 
 def vector_bytes() -> int:
-    """Return the bytes of the widest vectors that this machine shuffles at full speed."""
+    """Return the bytes of the widest vectors that this machine shuffles at full speed.
+
+    64 where it picks any bytes of two vectors at once.
+    """
     words = _machine().split()
-    return 64 if "avx512bw" in words else 32 if "avx2" in words else 16
+    return 64 if "avx512vbmi" in words else 32 if "avx2" in words else 16
 
 
 def build(which: Compiler, source: Path, library: Path, options: tuple[str, ...]) -> None:
     """Compile a C file into a shared library.
 
     Raises:
-        CompilerError: it failed, took too long, or wrote nothing.
+        CompilerError: it failed, or wrote nothing.
+        SlowCompilerError: it took too long, or did so before.
     """
+    if which in _given_up:
+        raise SlowCompilerError(_given_up[which])
     command = (*which.command, *options, "-shared", "-fPIC", "-o", str(library), str(source))
-    _run(command, SECONDS)
+    try:
+        _run(command, SECONDS)
+    except SlowCompilerError as error:
+        _given_up[which] = str(error)
+        raise
     if not library.is_file():
         raise CompilerError(f"`{which.command[0]}` wrote no library")
 
 
+_given_up: dict[Compiler, str] = {}
+"""Compilers that took too long in this process, and what was said of them."""
+
+
 def _run(command: tuple[str, ...], seconds: float) -> str:
-    name = " ".join(command[:1])
+    name = command[0]
     try:
-        done = subprocess.run(  # noqa: S603  (a list, no shell; the program is the user's own)
+        with subprocess.Popen(  # noqa: S603  (a list, no shell; the program is the user's own)
             command,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
-            check=False,
-        )
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        ) as running:
+            try:
+                said, complaint = running.communicate(timeout=seconds)
+            except BaseException:
+                _end(running)
+                raise
     except subprocess.TimeoutExpired:
-        raise CompilerError(f"`{name}` did not answer within {seconds:g} seconds") from None
+        raise SlowCompilerError(f"`{name}` did not answer within {seconds:g} seconds") from None
     except (OSError, ValueError) as error:
         raise CompilerError(f"`{name}` cannot be run: {error}") from None
-    if done.returncode:
-        words = done.stderr.decode("utf-8", "replace").strip()[:WORDS]
-        raise CompilerError(f"`{name}` failed with {done.returncode}: {words or 'no message'}")
-    return done.stdout.decode("utf-8", "replace")
+    if running.returncode:
+        words = complaint.decode("utf-8", "replace").strip()[:WORDS]
+        raise CompilerError(f"`{name}` failed with {running.returncode}: {words or 'no message'}")
+    return said.decode("utf-8", "replace")
+
+
+def _end(running: subprocess.Popen[bytes]) -> None:
+    """End a program, and those that it started."""
+    if os.name == "posix":
+        with suppress(ProcessLookupError):
+            os.killpg(running.pid, signal.SIGKILL)
+    running.kill()

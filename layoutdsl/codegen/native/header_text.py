@@ -22,15 +22,18 @@ def header_text(stem: str, layout: Layout, widths: Sequence[int], certificate: s
         "   for a size in bytes below 2^63.",
         "",
         "   The number at the end of a name is the bits of an element. `src` and `dst` hold whole",
-        "   elements, do not overlap, and need no alignment. Outputs of 16 MiB and more go",
+        "   elements, do not overlap, and need no alignment. Outputs of 8 MiB and more go",
         "   past the cache where they are aligned to 16 bytes. Nothing is allocated, and no byte",
         f"   outside the arrays is read or written. {_fill(layout)}",
         "",
+        *_domain(layout),
         "   Functions return 0. Where the coordinates of a layout are no digits, and the layout is",
         "   unproved, they return 1 where an offset leaves the buffer; nothing is written then.",
         "",
         "   For threads: `_units` says how many pieces of work there are, and `_part` does those",
-        "   from `first` up to `past`; different pieces may be done at the same time. */",
+        "   from `first` up to `past`; different pieces may be done at the same time.",
+        "",
+        "   The C file is C11; with LAYOUT_PLAIN defined it uses no vector extensions. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
@@ -51,6 +54,17 @@ def header_text(stem: str, layout: Layout, widths: Sequence[int], certificate: s
     return "\n".join(
         [*lines, "", "#ifdef __cplusplus", "}", "#endif", "#undef LAYOUT_APART", "#endif", ""]
     )
+
+
+def _domain(layout: Layout) -> list[str]:
+    if not layout.domain:
+        return []
+    held = ", ".join(map(str, layout.domain))
+    return [
+        f"   Only elements where {held} have a slot. The others are not read when",
+        "   packing, and keep what they hold when unpacking.",
+        "",
+    ]
 
 
 def _fill(layout: Layout) -> str:

@@ -1,40 +1,47 @@
 """From a layout to compiled kernels that Python can call.
 
-A library is made for one layout and one element width when it is first needed, and kept on disk.
+A library is made for one layout, direction and element width when it is first needed, and kept on
+disk. Where it is kept already nothing is generated, and nothing that generates is imported.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from importlib import metadata
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
+from warnings import warn
 
 from layoutdsl.codegen.native.cache import built_apart, cached
+from layoutdsl.codegen.native.calls import Function, entry_text, function
 from layoutdsl.codegen.native.compilers import (
     Compiler,
     CompilerError,
+    SlowCompilerError,
     build,
     compiler,
     vector_bytes,
 )
-from layoutdsl.codegen.native.module import NativeModule
-from layoutdsl.codegen.native.program import EmittedProgram, generate_c, sides, stem_of
-from layoutdsl.codegen.native.sides import Apart
+from layoutdsl.codegen.native.module import Kernels, NativeModule, Say
 from layoutdsl.model import Layout
+from layoutdsl.resources import fingerprint
 
-OPTIONS = ("-std=c11", "-O1", "-march=native")
-PLAIN_OPTIONS = ("-std=c11", "-O1")
+if TYPE_CHECKING:
+    from layoutdsl.codegen.native.program import EmittedProgram
+
+OPTIONS = ("-std=c11", "-O1", "-g0", "-march=native")
+PLAIN_OPTIONS = ("-std=c11", "-O1", "-g0")
 
 
 def why_not() -> str | None:
     """Return why nothing can be compiled here, in a few words; ``None`` where it can."""
     try:
-        metadata.version("cffi")
-    except metadata.PackageNotFoundError:
+        import _cffi_backend  # noqa: F401
+    except ImportError:
         return "the package `cffi` is missing: pip install layoutdsl[native]"
     try:
         found = compiler()
@@ -45,13 +52,30 @@ def why_not() -> str | None:
     return None
 
 
-def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) -> NativeModule:
+def say(reason: str) -> None:
+    """Warn that numpy serves, at the line that called a module or `compile`."""
+    words = f"numpy serves in place of compiled code: {reason}"
+    frame, level = sys._getframe(1), 2
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("layoutdsl."):
+        frame, level = frame.f_back, level + 1
+    warn(words, RuntimeWarning, stacklevel=level)
+
+
+def native_module(
+    layout: Layout,
+    plain: ModuleType,
+    vector: int | None = None,
+    digits: str | None = None,
+    tell: Say = say,
+) -> NativeModule:
     """Return the module that packs by compiled C.
 
     Args:
         layout: every parameter has a value.
         plain: the generated numpy module of the same layout, loaded; it checks arguments.
         vector: bytes of the widest vector; what suits this machine if left out.
+        digits: the hash of the proof that the digits it moves by are the layout's.
+        tell: is told, at most once, why numpy serves after all.
 
     Raises:
         CompilerError: nothing can be compiled here. That a compiler fails is said, by the same
@@ -60,93 +84,73 @@ def native_module(layout: Layout, plain: ModuleType, vector: int | None = None) 
     reason = why_not()
     if reason is not None:
         raise CompilerError(reason)
-    found = sides(layout)
-    fallback = found.reason if isinstance(found, Apart) else None
+    lanes = vector_bytes() if vector is None else vector
 
-    def emit(width: int) -> EmittedProgram:
+    def emit(verb: str, width: int) -> EmittedProgram:
+        from layoutdsl.codegen.native.program import generate_c
+
         return generate_c(
             layout,
             source=plain.SOURCE,
             certificate=plain.CERTIFICATE,
+            digits=digits,
             widths=(width,),
-            vector=vector_bytes() if vector is None else vector,
+            verbs=(verb,),
+            vector=lanes,
         )
 
-    return NativeModule(layout, plain, kernels(emit), stem_of(layout.name), fallback)
+    return NativeModule(layout, plain, kernels(layout.name, f"{layout!r} {lanes}", emit), tell)
 
 
-def module_in_any_case(layout: Layout, plain: ModuleType) -> NativeModule:
-    """Return the same; where nothing can be compiled, one that says so once, and uses numpy."""
-    reason = why_not()
-    if reason is None:
-        return native_module(layout, plain)
+def kernels(name: str, meaning: str, emit: Callable[[str, int], EmittedProgram]) -> Kernels:
+    """Return what gives the function for a verb and an element width, compiled once.
 
-    def refuse(_: int) -> tuple[Any, Any]:
-        raise CompilerError(reason)
-
-    return NativeModule(layout, plain, refuse, stem_of(layout.name), None)
-
-
-def kernels(emit: Callable[[int], EmittedProgram]) -> Callable[[int], tuple[Any, Any]]:
-    """Return what gives a cffi handle and a library for an element width, compiled once."""
-    known: dict[int, tuple[Any, Any]] = {}
+    Args:
+        name: of the layout.
+        meaning: everything that the program depends on, but for the verb, the width and ourselves.
+        emit: makes the program.
+    """
+    known: dict[tuple[str, int], Function] = {}
     lock = Lock()
 
-    def of(width: int) -> tuple[Any, Any]:
+    def of(verb: str, width: int) -> Function:
         with lock:
-            if width not in known:
-                known[width] = _opened(emit(width))
-            return known[width]
+            if (verb, width) not in known:
+                key = f"{fingerprint()} {verb} {width} {meaning}"
+                called = f"{name.lower()}_{verb}_{8 * width}"
+                known[verb, width] = _opened(called, key, lambda: emit(verb, width))
+            return known[verb, width]
 
     return of
 
 
-def _opened(program: EmittedProgram) -> tuple[Any, Any]:
-    import cffi
-
-    ffi = cffi.FFI()
-    ffi.cdef("\n".join(_declarations(program)))
-    try:
-        return ffi, ffi.dlopen(str(library(program)))
-    except OSError:  # damaged on the disk, perhaps
-        made = built_apart(lambda place: _compiled(_some_compiler(), program, place))
-    try:
-        return ffi, ffi.dlopen(str(made))
-    except OSError as error:
-        raise CompilerError(f"the compiled library cannot be loaded: {error}") from None
-
-
-def _declarations(program: EmittedProgram) -> list[str]:
-    lines = list[str]()
-    for name in program.functions:
-        lines.append(f"int64_t {name}_units(const int64_t *);")
-        lines.append(f"int {name}_job(const void *, void *, const int64_t *);")
-    return lines
-
-
-def library(program: EmittedProgram) -> Path:
-    """Return the shared library of a program, from the disk where it was compiled before.
-
-    Raises:
-        CompilerError: there is no compiler, or it failed.
-    """
-    which = _some_compiler()
-    key = "\n".join([which.identity, *OPTIONS, program.text])
-    return cached(key, lambda place: _compiled(which, program, place))
-
-
-def _some_compiler() -> Compiler:
-    found = compiler()
-    if found is None:
+def _opened(name: str, key: str, emit: Callable[[], EmittedProgram]) -> Function:
+    which = compiler()
+    if which is None:
         raise CompilerError("there is no C compiler")
-    return found
+
+    def made(place: Path) -> None:
+        _compiled(which, emit(), place)
+
+    try:
+        place = cached("\n".join([key, which.identity, *OPTIONS]), made)
+        with suppress(OSError):
+            return function(place, name)
+        with suppress(OSError):  # it was kept, and is none
+            place.unlink()
+        return function(built_apart(made), name)
+    except OSError as error:
+        raise CompilerError(f"the compiled library cannot be used: {error}") from None
 
 
 def _compiled(which: Compiler, program: EmittedProgram, place: Path) -> None:
-    with TemporaryDirectory(prefix="layoutdsl-") as directory:
+    entries = [line for name in program.functions for line in entry_text(name)]
+    with TemporaryDirectory(prefix="layoutdsl-", ignore_cleanup_errors=True) as directory:
         source = Path(directory) / f"{program.stem}.c"
-        source.write_text(program.text, encoding="utf-8")
+        source.write_text("\n".join([program.text, *entries, ""]), encoding="utf-8")
         try:
             build(which, source, place, OPTIONS)
+        except SlowCompilerError:
+            raise
         except CompilerError:
             build(which, source, place, PLAIN_OPTIONS)

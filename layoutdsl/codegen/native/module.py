@@ -7,40 +7,45 @@ found right once is remembered by shape, type and fill, so that a small call cos
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Hashable
+from functools import partial
 from math import prod
 from types import ModuleType
 from typing import Any
-from warnings import warn
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy import empty, ndarray
 
+from layoutdsl.codegen.native import WIDTHS
+from layoutdsl.codegen.native.calls import (
+    Array,
+    Function,
+    Lead,
+    Ready,
+    checked_threads,
+    fresh,
+    moved,
+    ready,
+)
 from layoutdsl.codegen.native.compilers import CompilerError
-from layoutdsl.codegen.native.program import WIDTHS
-from layoutdsl.expr import Constant, Expr, evaluate
+from layoutdsl.expr import Constant, Extent, evaluate
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
 
-Array = NDArray[Any]
-Kernels = Callable[[int], tuple[Any, Any]]
-"""From bytes of an element to a cffi handle and its library."""
+Kernels = Callable[[str, int], Function]
+"""From a verb and the bytes of an element to what is compiled for them."""
+
+Say = Callable[[str], None]
+"""Is told why numpy serves in place of compiled code."""
 
 MOST_REMEMBERED = 256
-MOST_THREADS = 256
-
-
-OUTSIDE = "the layout leaves its buffer at this shape"
+ALONE = 1
 
 
 class _Default:
     """Stands for the fill of the layout."""
 
 
-_DEFAULT = _Default()
-_Prepared = tuple[Any, tuple[int, ...], np.dtype[Any], Any, int, Any]
-"""The function, the shape and the type of the result, the job, its units, and cffi's handle."""
+DEFAULT = _Default()
 
 
 class NativeModule:
@@ -49,33 +54,43 @@ class NativeModule:
     Attributes:
         SOURCE: the layout as it was written.
         CERTIFICATE: the hash of its proofs.
-        FALLBACK: why elements are moved one by one, where they are.
         target: ``native``.
         layout: what is packed.
     """
 
     target = "native"
 
-    def __init__(
-        self, layout: Layout, plain: ModuleType, kernels: Kernels, stem: str, fallback: str | None
-    ) -> None:
+    def __init__(self, layout: Layout, plain: ModuleType, kernels: Kernels, say: Say) -> None:
         self.__name__ = plain.__name__
         self.__doc__ = plain.__doc__
         self.SOURCE: str = plain.SOURCE
         self.CERTIFICATE: str = plain.CERTIFICATE
-        self.FALLBACK = fallback
-        self.layout, self._plain, self._kernels, self._stem = layout, plain, kernels, stem
-        self._failed: set[int] = set()
-        self._packs: dict[Any, _Prepared] = {}
-        self._unpacks: dict[Any, _Prepared] = {}
+        self.layout, self._plain, self._kernels, self._say = layout, plain, kernels, say
+        self._failed = False
+        self._packs: dict[Hashable, Ready] = {}
+        self._unpacks: dict[Hashable, Ready] = {}
         self.physical_shape: Callable[..., tuple[int, ...]] = plain.physical_shape
         self.offset: Callable[..., int] = plain.offset
+
+    @property
+    def FALLBACK(self) -> str | None:  # noqa: N802  (as in a numpy module)
+        """Why elements are moved one by one; ``None`` where they are not."""
+        from layoutdsl.codegen.native.program import sides
+        from layoutdsl.codegen.native.sides import Apart
+
+        found = sides(self.layout)
+        return found.reason if isinstance(found, Apart) else None
 
     def __repr__(self) -> str:
         return f"<native module of layout {self.layout.name}>"
 
     def pack(
-        self, src: Array, out: Array | None = None, fill: Any = _DEFAULT, threads: int = 1
+        self,
+        src: Array,
+        out: Array | None = None,
+        fill: Any = DEFAULT,
+        threads: int = 1,
+        copy: bool | None = True,
     ) -> Array:
         """Return the tensor as the layout stores it.
 
@@ -84,40 +99,39 @@ class NativeModule:
             out: the buffer to write, which does not overlap `src`; a new one is made without it.
             fill: the number in padding; that of the layout if left out.
             threads: how many may work at once, 1 to 256.
+            copy: None returns a view where the items of `src` lie so already, False wants one.
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
         try:
-            word = "" if fill is _DEFAULT else repr(fill)
-            ready = self._packs[src.shape, src.dtype, word]
-        except (KeyError, TypeError, AttributeError):
-            found = self._prepare_pack(src, fill)
-            if found is None:
-                return self._plainly(src, out, fill, threads)
-            ready = found
-        function, box, dtype, job, units, ffi = ready
-        try:
-            read = ffi.from_buffer(src)
-            if out is None:
-                buffer = np.empty(box, dtype)
-                self._lead(buffer, fill, src.shape)
-            else:
-                buffer = out
-                if type(out) is not np.ndarray or out.shape != box or out.dtype != dtype:
-                    return self._plainly(src, out, fill, threads)
-            write = ffi.from_buffer(buffer, require_writable=True)
-        except (ValueError, BufferError, TypeError):
-            return self._plainly(src, out, fill, threads)
-        if read < write + len(write) and write < read + len(read):
-            raise ValueError("`out` overlaps `src`")
-        if threads != 1 or type(threads) is not int:
-            run_job(function, read, write, job, units, threads, ffi)
-        elif function(read, write, job):
-            raise ValueError(OUTSIDE)
-        return buffer
+            key = (src.shape, src.dtype, fill if fill is DEFAULT else (type(fill), fill))
+            found = self._packs[key]
+            move, memory, chars, job, box, dtype, lead = found
+            into = out
+            if into is None:
+                into = empty(box, dtype) if lead is None else fresh(found)
+            if (
+                threads is ALONE
+                and copy is True
+                and type(src) is type(into) is ndarray
+                and into.shape == box
+                and into.dtype == dtype
+                and not move(memory(chars, src), memory(chars, into, True), job)
+            ):
+                return into
+        except (KeyError, AttributeError, TypeError, ValueError, BufferError):
+            pass  # seldom, and then said in full below
+        return self._pack(src, out, fill, checked_threads(threads), copy)
 
-    def unpack(self, src: Array, shape: Any, out: Array | None = None, threads: int = 1) -> Array:
+    def unpack(
+        self,
+        src: Array,
+        shape: Any,
+        out: Array | None = None,
+        threads: int = 1,
+        copy: bool | None = True,
+    ) -> Array:
         """Return the tensor that a buffer holds.
 
         Args:
@@ -125,188 +139,165 @@ class NativeModule:
             shape: the extents of the tensor.
             out: the tensor to write, which does not overlap `src`; new without it.
             threads: how many may work at once, 1 to 256.
+            copy: None returns a view where the items of `src` lie so already, False wants one.
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
         try:
-            ready = self._unpacks[src.shape, src.dtype, shape]
-            for extent in shape:
-                if type(extent) is not int:
-                    raise KeyError  # 6.0 finds what was remembered of 6
-        except (KeyError, TypeError, AttributeError):
-            found = self._prepare_unpack(src, shape)
-            if found is None:
-                _threads(threads)
-                return self._plain.unpack(src, shape, out)  # type: ignore[no-any-return]
-            ready = found
-        function, extents, dtype, job, units, ffi = ready
-        try:
-            read = ffi.from_buffer(src)
-            if out is None:
-                tensor = np.empty(extents, dtype)
-            else:
-                tensor = out
-                if type(out) is not np.ndarray or out.shape != extents or out.dtype != dtype:
-                    return self._plain.unpack(src, shape, out)  # type: ignore[no-any-return]
-            write = ffi.from_buffer(tensor, require_writable=True)
-        except (ValueError, BufferError, TypeError):
-            return self._plain.unpack(src, shape, out)  # type: ignore[no-any-return]
-        if read < write + len(write) and write < read + len(read):
-            raise ValueError("`out` overlaps `src`")
-        if threads != 1 or type(threads) is not int:
-            run_job(function, read, write, job, units, threads, ffi)
-        elif function(read, write, job):
-            raise ValueError(OUTSIDE)
-        return tensor
+            found = self._unpacks[src.shape, src.dtype, shape]
+            move, memory, chars, job, extents, dtype, _ = found
+            into = empty(extents, dtype) if out is None else out
+            if (
+                threads is ALONE
+                and copy is True
+                and type(src) is type(into) is ndarray
+                and into.shape == extents
+                and into.dtype == dtype
+                and (shape is extents or all(type(each) is int for each in shape))
+                and not move(memory(chars, src), memory(chars, into, True), job)
+            ):
+                return into
+        except (KeyError, AttributeError, TypeError, ValueError, BufferError):
+            pass
+        return self._unpack(src, shape, out, checked_threads(threads), copy)
 
-    def _plainly(self, src: Array, out: Array | None, fill: Any, threads: int) -> Array:
-        _threads(threads)
-        if fill is _DEFAULT:
-            return self._plain.pack(src, out)  # type: ignore[no-any-return]
-        return self._plain.pack(src, out, fill)  # type: ignore[no-any-return]
+    def _pack(
+        self, src: Array, out: Array | None, fill: Any, threads: int, copy: bool | None
+    ) -> Array:
+        given = {} if fill is DEFAULT else {"fill": fill}
+        plain = partial(self._plain.pack, src, out, **given, threads=threads)
+        found = None if copy is True else _seen(plain, out, copy)
+        prepared = self._packing(src, fill) if found is None else None
+        if prepared is not None:
+            found = moved(prepared, src, out, threads)
+        return plain() if found is None else found
 
-    def _fill(self, fill: Any) -> Any:
-        if fill is not _DEFAULT and fill is not None:
-            return fill
-        match self.layout.fill:
-            case FillValue(value):
-                return value if fill is _DEFAULT else None
-            case FillAny():
-                return 0
-            case FillZeroPoint():
-                return None
+    def _unpack(
+        self, src: Array, shape: Any, out: Array | None, threads: int, copy: bool | None
+    ) -> Array:
+        plain = partial(self._plain.unpack, src, shape, out, threads=threads)
+        found = None if copy is True else _seen(plain, out, copy)
+        prepared = self._unpacking(src, shape) if found is None else None
+        if prepared is not None:
+            found = moved(prepared, src, out, threads)
+        return plain() if found is None else found
 
-    def _lead(self, buffer: Array, fill: Any, shape: tuple[int, ...]) -> None:
-        """Slots before the first of the layout hold the fill in a new buffer."""
-        if self.layout.start == Constant(0):
-            return
-        values = dict(zip(self.layout.symbols, self._symbols(shape), strict=True))
-        start = evaluate(self.layout.start, values)
-        given = self._fill(fill)
-        buffer.reshape(-1)[:start] = self._plain._item(0 if given is None else given, buffer.dtype)
+    def _packing(self, src: object, fill: Any) -> Ready | None:
+        """What a call needs for such a source; ``None`` where numpy does it, or refuses it."""
+        if not isinstance(src, ndarray) or not _taken(src.dtype):
+            return None
+        # 0.0 and -0.0 are equal and not the same; other types may be equal to anything
+        lasting = type(fill) is int or (type(fill) is float and fill != 0)
+        key: Hashable = None
+        if lasting or fill is DEFAULT:
+            key = (src.shape, src.dtype, fill if fill is DEFAULT else (type(fill), fill))
+        if key in self._packs:
+            return self._packs[key]
+        extents = self._plain._extents(src.shape)
+        padding = self.padding(extents, src.dtype, fill)
+        called = None if padding is None else self._called("pack", extents, src.dtype)
+        if padding is None or called is None:
+            return None
+        box = self._plain._box(extents)
+        sizes = prod(extents), prod(box)
+        return _remembered(
+            self._packs, key, ready(called, extents, sizes, box, src.dtype, *padding)
+        )
 
-    def lead(self, buffer: Array, shape: tuple[int, ...], fill: Any) -> None:
-        """Put the fill into the slots before the first of the layout."""
-        self._lead(buffer, _DEFAULT if fill is None else fill, shape)
-
-    def job(self, shape: tuple[int, ...], dtype: np.dtype[Any], fill: Any) -> int | None:
-        """Return the fill as C takes it, after a look at the shape; ``None`` where C does not."""
+    def _unpacking(self, src: object, shape: Any) -> Ready | None:
+        if not isinstance(src, ndarray) or not _taken(src.dtype):
+            return None
         extents = self._plain._extents(shape)
-        given = self._fill(_DEFAULT if fill is None else fill)
-        if given is None or dtype.itemsize not in WIDTHS or 0 in extents:
+        key = (src.shape, src.dtype, extents)
+        if key in self._unpacks:
+            return self._unpacks[key]
+        box = self._plain._box(extents)
+        self._plain._boxed(src, box)
+        called = self._called("unpack", extents, src.dtype)
+        if called is None:
             return None
-        if dtype.itemsize in self._failed or not self._fits(extents, dtype.itemsize):
-            return None
-        return _word(self._plain._item(given, dtype).tobytes())
+        result = shape if type(shape) is tuple and set(map(type, shape)) == {int} else extents
+        sizes = prod(box), prod(extents)
+        return _remembered(self._unpacks, key, ready(called, extents, sizes, result, src.dtype))
 
-    def _symbols(self, shape: tuple[int, ...]) -> list[int]:
-        values: dict[Expr, int] = {}
-        for axis, extent in zip(self.layout.axes, shape, strict=True):
-            values.setdefault(axis.extent, extent)
-        return [next(v for e, v in values.items() if getattr(e, "name", None) == name)
-                for name in self.layout.symbols]  # fmt: skip
+    def padding(
+        self, extents: tuple[int, ...], dtype: np.dtype[Any], fill: Any
+    ) -> tuple[bytes, Lead | None] | None:
+        """Return the fill as C takes it, and what a new buffer starts with; ``None`` without one.
 
-    def _prepare_pack(self, src: object, fill: Any) -> _Prepared | None:
-        """What a call needs for such a source; ``None`` where numpy has to say what is wrong."""
-        plain, given = self._plain, self._fill(fill)
-        if type(src) is not np.ndarray or not _taken(src):
+        Args:
+            extents: a shape that was checked.
+            dtype: of the elements.
+            fill: as `pack` takes it.
+        """
+        given = fill
+        if fill is DEFAULT or fill is None:
+            match self.layout.fill:
+                case FillValue(value):
+                    given = value if fill is DEFAULT else None
+                case FillAny():
+                    given = 0
+                case FillZeroPoint():
+                    given = None
+        if given is None:
             return None
-        if given is None or (fill is not _DEFAULT and type(fill) not in (int, float)):
-            return None
-        word = "" if fill is _DEFAULT else repr(fill)
-        extents = plain._extents(src.shape)
-        item = plain._item(given, src.dtype)
-        prepared = self._prepared("pack", extents, src.dtype, plain._box(extents), item.tobytes())
-        return _remembered(self._packs, (src.shape, src.dtype, word), prepared)
+        item = self._plain._item(given, dtype)
+        if self.layout.start == Constant(0):
+            return item.tobytes(), None
+        values: dict[str, int] = {}
+        for axis, extent in zip(self.layout.axes, extents, strict=True):
+            if isinstance(axis.extent, Extent):
+                values[axis.extent.name] = extent
+        return item.tobytes(), (evaluate(self.layout.start, values), item)
 
-    def _prepare_unpack(self, src: object, shape: Any) -> _Prepared | None:
-        plain = self._plain
-        if type(src) is not np.ndarray or not _taken(src):
-            return None
-        extents = plain._extents(shape)
-        plain._boxed(src, plain._box(extents))
-        prepared = self._prepared("unpack", extents, src.dtype, extents, b"")
-        if type(shape) is not tuple or any(type(each) is not int for each in shape):
-            return prepared
-        return _remembered(self._unpacks, (src.shape, src.dtype, shape), prepared)
-
-    def _prepared(
-        self,
-        verb: str,
-        extents: tuple[int, ...],
-        dtype: np.dtype[Any],
-        result: tuple[int, ...],
-        fill: bytes,
-    ) -> _Prepared | None:
-        if 0 in extents or not self._fits(extents, dtype.itemsize):
-            return None
-        if dtype.itemsize in self._failed:
+    def _called(self, verb: str, extents: tuple[int, ...], dtype: np.dtype[Any]) -> Function | None:
+        """The compiled function; ``None`` where numpy serves, which is said where it is news."""
+        if self._failed or 0 in extents or not self.within_words(extents, dtype.itemsize):
             return None
         try:
-            ffi, library = self._kernels(dtype.itemsize)
+            return self._kernels(verb, dtype.itemsize)
         except CompilerError as error:
-            self._failed.add(dtype.itemsize)
-            warn(f"numpy serves in place of compiled code: {error}", RuntimeWarning, stacklevel=5)
+            self._failed = True
+            self._say(str(error))
             return None
-        name = f"{self._stem}_{verb}_{8 * dtype.itemsize}"
-        shape = ffi.new("int64_t[]", list(extents))
-        units = getattr(library, f"{name}_units")(shape)
-        job = ffi.new("int64_t[]", [0, units, _word(fill), *extents])
-        return getattr(library, f"{name}_job"), result, dtype, job, units, ffi
 
-    def _fits(self, extents: tuple[int, ...], width: int) -> bool:
-        """Whether all that C works out stays within 64 bits; ValueError where numpy says so."""
-        if self.FALLBACK is not None and hasattr(self._plain, "_pieces"):
+    def within_words(self, extents: tuple[int, ...], width: int) -> bool:
+        """Whether all that C works out stays within 64 bits.
+
+        Raises:
+            ValueError: the layout leaves its buffer at these extents.
+        """
+        if hasattr(self._plain, "_pieces"):  # it moves element by element
             self._plain._pieces(extents)
         sizes = (prod(extents), prod(self._plain._box(extents)))
         return bool(max(sizes) * width < 2**62)
 
 
-def _word(item: bytes) -> int:
-    """One element, at the start of 8 bytes."""
-    return int.from_bytes(item.ljust(8, b"\0"), sys.byteorder, signed=True)
+def _seen(plain: Callable[..., Array], out: Array | None, copy: bool | None) -> Array | None:
+    """What numpy returns where it need not copy; ``None`` where elements have to be moved.
+
+    Raises:
+        ValueError, TypeError: the arguments do not fit, or it has to copy and must not.
+    """
+    if copy is not None:
+        return plain(copy=copy)
+    if out is not None:
+        return None
+    try:
+        return plain(copy=False)
+    except ValueError:  # it has to copy, or to refuse: that is said by who does it
+        return None
 
 
-def _taken(array: Array) -> bool:
-    plain = array.dtype.kind in "biufcmMSUV" and not array.dtype.hasobject
-    return plain and array.dtype.itemsize in WIDTHS
+def _taken(dtype: np.dtype[Any]) -> bool:
+    """Whether items of a type are plain bytes, as many as C moves."""
+    return dtype.kind in "biufcmMSUV" and not dtype.hasobject and dtype.itemsize in WIDTHS
 
 
-def _remembered(
-    store: dict[Any, _Prepared], key: Any, prepared: _Prepared | None
-) -> _Prepared | None:
-    if prepared is not None:
+def _remembered(store: dict[Hashable, Ready], key: Hashable, prepared: Ready) -> Ready:
+    if key is not None:
         if len(store) >= MOST_REMEMBERED:
             store.clear()
         store[key] = prepared
     return prepared
-
-
-def _threads(threads: object) -> int:
-    if type(threads) is not int:
-        raise TypeError(f"`threads` is a {type(threads).__name__}, not an int")
-    if not 1 <= threads <= MOST_THREADS:
-        raise ValueError(f"`threads` is {threads}, not 1 to {MOST_THREADS}")
-    return threads
-
-
-def run_job(
-    function: Any, read: Any, write: Any, job: Any, units: int, threads: int, ffi: Any
-) -> None:
-    """Run a job, in parts where several threads may work."""
-    if threads == 1 and type(threads) is int:
-        if function(read, write, job):
-            raise ValueError(OUTSIDE)
-        return
-    parts = min(_threads(threads), units)
-    ends = [units * part // parts for part in range(parts + 1)]
-    jobs = []
-    for part in range(parts):
-        each = ffi.new("int64_t[]", list(job))
-        each[0], each[1] = ends[part], ends[part + 1]
-        jobs.append(each)
-    with ThreadPoolExecutor(parts) as pool:
-        failed = list(pool.map(lambda each: function(read, write, each), jobs))
-    if any(failed):
-        raise ValueError(OUTSIDE)

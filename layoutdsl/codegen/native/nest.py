@@ -11,9 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from layoutdsl.bounds import product, simplify
-from layoutdsl.codegen.native.chains import ChainAxis, Chains
-from layoutdsl.codegen.native.tiles import Comb, Leaf, Run, Tile, fixed_box, radix_of
+from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
+from layoutdsl.codegen.native.lanes import digit_at, fixed_box, radix_of
+from layoutdsl.codegen.native.leaves import Leaf
+from layoutdsl.codegen.native.staged import Staged
+from layoutdsl.codegen.native.tiles import Comb, Run, Tile
+from layoutdsl.digits import same
 from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
+
+BLOCK_BYTES = 512
+"""Where a box writes so many bytes in one place, boxes are taken in the order of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,8 @@ class Loop:
         source: elements per turn.
         target: elements per turn.
         ragged: the axis may end inside.
-        slides: the last turn starts early enough to be a whole one.
+        slides: the last turn starts early enough to be a whole one, where the extent is a multiple
+            of so many; 0 for never.
     """
 
     axis: int
@@ -36,7 +44,11 @@ class Loop:
     source: Expr
     target: Expr
     ragged: bool
-    slides: bool
+    slides: int
+
+    def sliding(self, axis: ChainAxis) -> Digit:
+        """Return the digit by which the last turn starts early."""
+        return next(digit for digit in axis.digits if digit.divisor == self.slides)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,8 @@ def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
     match leaf:
         case Tile():
             steps, lines = leaf.extents, leaf.lines
+        case Staged():
+            steps, lines = leaf.extents, leaf.extents
         case Run():
             steps = tuple(
                 (leaf.count or 0) if number == leaf.axis else 1
@@ -85,9 +99,11 @@ def nest(chains: Chains, leaf: Leaf, width: int) -> Nest:
             continue
         for placed in _loops(number, axis, steps[number], lines[number]):
             (outer if placed.loop.step >= lines[number] else inner).append(placed)
-    by_source = isinstance(leaf, Run) and _cut(chains)
-    key = _source_order if by_source else _order
-    ordered, box = ([each.loop for each in sorted(part, key=key)] for part in (outer, inner))
+    run = isinstance(leaf, Run) and _cut(chains)
+    blocks = isinstance(leaf, Tile) and _block(chains, lines) * width >= BLOCK_BYTES
+    boxes = _source_order if run or (blocks and _majors_first(chains)) else _order
+    ordered = [each.loop for each in sorted(outer, key=boxes)]
+    box = [each.loop for each in sorted(inner, key=_source_order if run else _order)]
     shared = 0
     while shared < len(outer) - 1 and not ordered[shared].ragged and not ordered[shared].slides:
         shared += 1
@@ -112,18 +128,32 @@ def _source_order(placed: _Placed) -> tuple[int, int, int]:
 
 
 def _cut(chains: Chains) -> bool:
-    """Whether axes are cut in the source only: runs are then taken in its order.
-
-    Major digits have to come before minor ones, which say how many of them are left.
-    """
+    """Whether axes are cut in the source only: runs are then taken in its order."""
     tops = [axis.tops for axis in chains.axes]
-    ordered = all(
+    cut = any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
+    return cut and _majors_first(chains)
+
+
+def _majors_first(chains: Chains) -> bool:
+    """Whether major digits come before minor ones, which say how many of them are left."""
+    return all(
         major.place[1] <= minor.place[1]
         for axis in chains.axes
         for minor, major in pairwise(axis.digits)
     )
-    cut = any(source > 1 for source, _ in tops) and all(target == 1 for _, target in tops)
-    return cut and ordered
+
+
+def _block(chains: Chains, box: tuple[int, ...]) -> int:
+    """How many elements of a box lie together in the target."""
+    reach = 1
+    while (found := digit_at(chains, "target", reach)) is not None:
+        number, digit = found
+        held = box[number] // digit.divisor
+        if digit.radix is not None and held >= digit.radix:
+            reach *= digit.radix
+        else:
+            return reach * max(1, held)
+    return reach
 
 
 def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:
@@ -138,11 +168,21 @@ def _loops(number: int, axis: ChainAxis, step: int, line: int) -> list[_Placed]:
         else:
             above = divisors[position + 1]
             count, ragged = Constant(above // divisor), not _holds_whole(axis, above)
-        slides = axis.slides and divisor == line > 1
+        slides = _slides(axis, divisor) if divisor == line > 1 else 0
         loop = Loop(number, divisor, count, source, target, ragged, slides)
         if count != Constant(1):
             found.append(_Placed(loop, digit.place))
     return found
+
+
+def _slides(axis: ChainAxis, step: int) -> int:
+    """Of how many indices the extent has to be a multiple, so that a last step starts early."""
+    if axis.slides:
+        return 1
+    top = axis.digits[-1].divisor
+    padded = simplify(Mul(Constant(top), CeilDiv(axis.extent, Constant(top))))
+    free = all(same(each, axis.extent) or same(each, padded) for each in (axis.source, axis.target))
+    return top if free and step > top and step % top == 0 else 0
 
 
 def _holds_whole(axis: ChainAxis, block: int) -> bool:

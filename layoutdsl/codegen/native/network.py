@@ -1,15 +1,16 @@
-"""The shortest way from one lane order to another: interleaves of vectors, and byte shuffles.
+"""The shortest way from one lane order to another: vectors that are shuffled, alone or in pairs.
 
-A vector of 16 bytes has four lane bits, most minor first; the bits of a tile that are in no lane
-number its vectors. To interleave two vectors that differ in one bit is to put that bit into the
-lane and to take the top bit out of it; so a network is a path over lane orders, and right by
-construction. This module imports nothing of ours.
+A vector has one lane bit for each doubling of its bytes, most minor first; the bits of a tile that
+are in no lane number its vectors. A pair of vectors that differ in one bit makes another pair:
+that bit comes into the lane, and another leaves it. So a network is a path over lane orders, and
+right by construction. This module imports nothing of ours.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 from typing import TypeAlias
 
@@ -19,32 +20,34 @@ Bit: TypeAlias = tuple[int, int]
 Lane: TypeAlias = tuple[Bit, ...]
 
 LANE_BITS = 4
+"""Of a vector of 16 bytes."""
+
 MOST_STATES = 40_000
 
 
 @dataclass(frozen=True, slots=True)
-class Zip:
-    """Interleave parts of ``2**granule`` bytes of the vectors that differ in ``bit``."""
+class Stage:
+    """What is done to all vectors.
 
-    granule: int
-    bit: Bit
-    dropped: Bit
+    Attributes:
+        lane: the lane order after it.
+        bit: that comes into the lane; ``None`` where every vector is shuffled alone.
+        dropped: that leaves the lane.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Shuffle:
-    """Permute the lane bits of every vector: new bit ``k`` is old bit ``order[k]``."""
-
-    order: tuple[int, ...]
-
-
-Stage: TypeAlias = Zip | Shuffle
+    lane: Lane
+    bit: Bit | None = None
+    dropped: Bit | None = None
 
 
+@lru_cache(maxsize=256)
 def network(
     start: Lane, goal: Lane, numbered: frozenset[Bit], fixed: int
 ) -> tuple[Stage, ...] | None:
-    """Return the stages that turn one lane order into another, as few as can be.
+    """Return the stages that turn one lane order of 16 bytes into another, as few as can be.
+
+    Only what every machine does at once is used: halves of two vectors interleaved, and bits of one
+    vector permuted.
 
     Args:
         start: lane bits of the vectors that are loaded, most minor first.
@@ -67,21 +70,17 @@ def network(
         lane = pending.popleft()
         if lane == goal:
             return _path(before, lane)
-        following: list[tuple[Lane, Stage]] = [
-            (_zipped(lane, granule, bit), Zip(granule, bit, lane[-1]))
+        following = [
+            Stage((*lane[:granule], bit, *lane[granule : LANE_BITS - 1]), bit, lane[-1])
             for granule in range(fixed, LANE_BITS)
             for bit in sorted(bits - frozenset(lane))
         ]
-        following += [(tuple(lane[k] for k in order), Shuffle(order)) for order in orders]
-        for new, stage in following:
-            if new not in before:
-                before[new] = (lane, stage)
-                pending.append(new)
+        following += [Stage(tuple(lane[k] for k in order)) for order in orders]
+        for stage in following:
+            if stage.lane not in before:
+                before[stage.lane] = (lane, stage)
+                pending.append(stage.lane)
     return None
-
-
-def _zipped(lane: Lane, granule: int, bit: Bit) -> Lane:
-    return (*lane[:granule], bit, *lane[granule : LANE_BITS - 1])
 
 
 def _path(before: dict[Lane, tuple[Lane, Stage] | None], lane: Lane) -> tuple[Stage, ...]:
@@ -94,21 +93,59 @@ def _path(before: dict[Lane, tuple[Lane, Stage] | None], lane: Lane) -> tuple[St
     return tuple(reversed(stages))
 
 
-def zip_bytes(granule: int, half: int) -> tuple[int, ...]:
-    """Return which byte of two vectors, 0 to 31, each byte of a half of their interleaving is."""
-    width = 1 << granule
-    parts = 16 // width // 2
-    first = half * parts
-    return tuple(
-        16 * one + (first + part) * width + byte
-        for part in range(parts)
-        for one in (0, 1)
-        for byte in range(width)
-    )
+def exchanges(start: Lane, goal: Lane, fixed: int) -> tuple[Stage, ...]:
+    """Return the stages where a machine picks any bytes of two vectors at once: a bit each.
+
+    All but the last are of a kind that takes half as long, where there is one that takes a bit out
+    that has to leave: an interleave of 16 bytes, or a choice of whole stretches of 16 bytes.
+
+    Args:
+        start: lane bits of the vectors that are loaded, most minor first.
+        goal: lane bits of the vectors that are stored.
+        fixed: how many lane bits belong to the bytes of one element.
+    """
+    coming = [bit for bit in goal if bit not in start]
+    if not coming:
+        return (Stage(goal),) if start != goal else ()
+    lane, stages = start, list[Stage]()
+    for bit in coming[:-1]:
+        leaving = tuple(each for each in lane if each not in goal)
+        stages.append(_exchange(lane, leaving, bit, fixed))
+        lane = stages[-1].lane
+    dropped = next(bit for bit in lane if bit not in goal)
+    return (*stages, Stage(goal, coming[-1], dropped))
 
 
-def shuffle_bytes(order: tuple[int, ...]) -> tuple[int, ...]:
-    """Return which byte of a vector each byte of the permuted one is."""
+def _exchange(lane: Lane, leaving: Lane, bit: Bit, fixed: int) -> Stage:
+    top = LANE_BITS - 1
+    if lane[top] in leaving:
+        granule = top - 1 if lane[top - 1] in leaving and top > fixed else top
+        after = (*lane[:granule], bit, *lane[granule:top], *lane[LANE_BITS:])
+        return Stage(after, bit, lane[top])
+    for dropped in lane[LANE_BITS:]:
+        if dropped in leaving:
+            after = (*(each for each in lane if each != dropped), bit)
+            return Stage(after, bit, dropped)
+    after = tuple(bit if each == leaving[0] else each for each in lane)
+    return Stage(after, bit, leaving[0])
+
+
+def stage_bytes(before: Lane, stage: Stage, half: int) -> tuple[int, ...]:
+    """Return which byte each byte of a vector is, after a stage.
+
+    Those of a second vector, in which the coming bit is 1, are counted on.
+
+    Args:
+        before: the lane order before the stage.
+        stage: what is done.
+        half: the value of the bit that is dropped.
+    """
+    weights = {bit: 1 << position for position, bit in enumerate(before)}
+    if stage.bit is not None:
+        weights[stage.bit] = 1 << len(before)
+    first = half * weights[stage.dropped] if stage.dropped is not None else 0
     return tuple(
-        sum(((byte >> new) & 1) << old for new, old in enumerate(order)) for byte in range(16)
+        first
+        + sum(weights[bit] * (byte >> position & 1) for position, bit in enumerate(stage.lane))
+        for byte in range(1 << len(stage.lane))
     )

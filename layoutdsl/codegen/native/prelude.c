@@ -30,11 +30,28 @@
 
 /* Outputs of at least so many bytes go past the cache. */
 #ifndef STREAM_BYTES
-#define STREAM_BYTES ((int64_t)16 << 20)
+#define STREAM_BYTES ((int64_t)8 << 20)
 #endif
 
-/* 16 bytes. Without vector extensions a tile is moved element by element. */
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+/* Compilers are made to hold a pointer, in place of working it out again. */
+#if defined(__GNUC__)
+#define HELD(p) __asm__("" : "+r"(p))
+#else
+#define HELD(p) (void)0
+#endif
+
+/* A line that is read soon. */
+#if defined(__GNUC__)
+#define ASK(p) __builtin_prefetch(p)
+#else
+#define ASK(p) (void)0
+#endif
+
+/* 16 bytes. Without vector extensions, or with LAYOUT_PLAIN, a tile is moved element by element. */
+#if defined(LAYOUT_PLAIN)
+#define VECTORS 0
+typedef struct { uint8_t byte[16]; } v16;
+#elif defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
 #define VECTORS 1
 typedef uint8_t v16 __attribute__((vector_size(16)));
 #define SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
@@ -45,6 +62,15 @@ typedef uint8_t v16 __attribute__((vector_size(16)));
 #else
 #define VECTORS 0
 typedef struct { uint8_t byte[16]; } v16;
+#endif
+
+/* Some items of two vectors, in order. */
+#define MIX(made, items, x, y, ...) ((made)SHUFFLE((items)(x), (items)(y), __VA_ARGS__))
+#if VECTORS
+typedef v16 v16_1;
+typedef uint16_t v16_2 __attribute__((vector_size(16)));
+typedef uint32_t v16_4 __attribute__((vector_size(16)));
+typedef uint64_t v16_8 __attribute__((vector_size(16)));
 #endif
 
 /* Elements that may lie anywhere. */
@@ -66,16 +92,16 @@ typedef uint64_t ANYWHERE element64;
 
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-INLINED int64_t clamped(int64_t a, int64_t most) { return a < 0 ? 0 : a < most ? a : most; }
+INLINED int64_t clamped(int64_t a, int64_t most) { return least(a > 0 ? a : 0, most); }
 
-INLINED v16 get(const uint8_t *p)
+INLINED v16 get16(const uint8_t *p)
 {
     v16 v;
     memcpy(&v, p, 16);
     return v;
 }
 
-INLINED void put(uint8_t *q, v16 v, int stream)
+INLINED void put16(uint8_t *q, v16 v, int stream)
 {
 #if defined(__SSE2__)
     if (stream) {
@@ -105,45 +131,79 @@ INLINED v16 splat(const void *element, int width)
     uint8_t all[16] = {0};
     for (int k = 0; element && k < 16; k += width)
         memcpy(all + k, element, (size_t)width);
-    return get(all);
+    return get16(all);
 }
 
+INLINED v16 all16(v16 rest) { return rest; }
+
+/* Where a machine loads and stores under a mask, edges cost little more than what is whole. A mask
+   that is empty is no way to skip a place: where no memory is, it takes long. */
+#if VECTORS && defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__BMI2__)
+#define MASKS 1
+#define KNOWN(test) (__builtin_constant_p(test) && (test))
+#define EDGE INLINED
+INLINED uint64_t low_bits(int64_t n) { return _bzhi_u64(~0ull, (unsigned)least(n, 64)); }
+#else
+#define MASKS 0
+#define EDGE APART
+#endif
+
 /* The first n bytes, 0 to 16, and the rest from `rest`; nothing is read at or after `end`. */
-INLINED v16 get_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest)
+INLINED v16 get16_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest)
 {
+#if MASKS
+    (void)end;
+    return (v16)_mm_mask_loadu_epi8((__m128i)rest, (__mmask16)low_bits(n), p);
+#else
     static const uint8_t ramp[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                      255, 255, 255, 255, 255, 255, 255, 255};
     uint8_t part[16], other[16], mask[16];
     if (n >= 16)
-        return get(p);
+        return get16(p);
     if (n <= 0)
         return rest;
     if (end - p < 16) {
         memcpy(part, &rest, 16);
         for (int64_t k = 0; k < n; k++)
             part[k] = p[k];
-        return get(part);
+        return get16(part);
     }
 #if VECTORS
     (void)part, (void)other, (void)mask;
-    v16 m = get(ramp + 16 - n);
-    return (get(p) & m) | (rest & ~m);
+    v16 m = get16(ramp + 16 - n);
+    return (get16(p) & m) | (rest & ~m);
 #else
     memcpy(part, p, 16), memcpy(other, &rest, 16), memcpy(mask, ramp + 16 - n, 16);
     for (int k = 0; k < 16; k++)
         part[k] = (uint8_t)((part[k] & mask[k]) | (other[k] & ~mask[k]));
-    return get(part);
+    return get16(part);
+#endif
+#endif
+}
+
+/* The same where `p` is there; else the rest alone, and `near` is a place that is there. */
+INLINED v16 get16_if(int there, const uint8_t *p, const uint8_t *near, int64_t n,
+                     const uint8_t *end, v16 rest)
+{
+#if MASKS
+    return get16_part(there ? p : near, there ? n : 0, end, rest);
+#else
+    (void)near;
+    return there ? get16_part(p, n, end, rest) : rest;
 #endif
 }
 
 /* The first n bytes, 0 to 16, are written, and no others. */
-INLINED void put_part(uint8_t *q, v16 v, int64_t n, int stream)
+INLINED void put16_part(uint8_t *q, v16 v, int64_t n, int stream)
 {
-    uint8_t part[16];
     if (n >= 16) {
-        put(q, v, stream);
+        put16(q, v, stream);
         return;
     }
+#if MASKS
+    _mm_mask_storeu_epi8(q, (__mmask16)low_bits(n), (__m128i)v);
+#else
+    uint8_t part[16];
     memcpy(part, &v, 16);
     if (n >= 8) {
         memcpy(q, part, 8);
@@ -157,6 +217,24 @@ INLINED void put_part(uint8_t *q, v16 v, int64_t n, int stream)
     } else if (n == 1) {
         q[0] = part[0];
     }
+#endif
+}
+
+/* So many bytes, whole elements, are filled. */
+INLINED void filled(uint8_t *q, int64_t bytes, v16 rest, int stream)
+{
+    int64_t k = 0;
+#if MASKS
+    const __m512i r = _mm512_broadcast_i32x4((__m128i)rest);
+    for (; k + 64 <= bytes && !stream; k += 64)
+        _mm512_storeu_si512(q + k, r);
+    if (k + 32 == bytes && !stream) {
+        _mm256_storeu_si256((__m256i *)(void *)(q + k), _mm512_castsi512_si256(r));
+        return;
+    }
+#endif
+    for (; k < bytes; k += 16)
+        put16_part(q + k, rest, bytes - k, stream);
 }
 
 /* n bytes are copied, and those up to `all` are filled; both are whole elements. */
@@ -165,16 +243,67 @@ INLINED void run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uin
 {
     int64_t k = 0;
     for (; k + 16 <= n; k += 16)
-        put(q + k, get(p + k), stream);
+        put16(q + k, get16(p + k), stream);
     if (n == all && n >= 16) {
         if (k < n)
-            put(q + (n - 16), get(p + (n - 16)), 0);
+            put16(q + (n - 16), get16(p + (n - 16)), 0);
         return;
     }
     if (k < n) {
-        put_part(q + k, get_part(p + k, n - k, end, rest), all - k, stream);
+        put16_part(q + k, get16_part(p + k, n - k, end, rest), all - k, stream);
         k += 16;
     }
-    for (; k < all; k += 16)
-        put_part(q + k, rest, all - k, stream);
+    filled(q + k, all - k, rest, stream);
+}
+
+#if MASKS
+INLINED void short_of_16(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
+{
+    put16_part(q, get16_part(p, n, p, rest), all, 0);
+}
+
+INLINED void short_of_32(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
+{
+    __m256i v = _mm256_broadcastsi128_si256((__m128i)rest);
+    if (KNOWN(n >= 32))
+        memcpy(&v, p, 32);
+    else
+        v = _mm256_mask_loadu_epi8(v, (__mmask32)low_bits(n), p);
+    if (KNOWN(all >= 32))
+        memcpy(q, &v, 32);
+    else
+        _mm256_mask_storeu_epi8(q, (__mmask32)low_bits(all), v);
+}
+
+INLINED void short_of_64(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
+{
+    __m512i v = _mm512_broadcast_i32x4((__m128i)rest);
+    if (KNOWN(n >= 64))
+        memcpy(&v, p, 64);
+    else if (n > 0)
+        v = _mm512_mask_loadu_epi8(v, low_bits(n), p);
+    if (KNOWN(all >= 64))
+        memcpy(q, &v, 64);
+    else if (all > 0)
+        _mm512_mask_storeu_epi8(q, low_bits(all), v);
+}
+#endif
+
+/* The same for at most as many bytes as `most` says, which is a number; some are valid. */
+INLINED void short_run(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, const uint8_t *end,
+                       v16 rest, int stream, int most)
+{
+#if MASKS
+    (void)end, (void)stream;
+    if (most <= 16)
+        short_of_16(q, p, n, all, rest);
+    else if (most <= 32)
+        short_of_32(q, p, n, all, rest);
+    else
+        for (int k = 0; k < most; k += 64)
+            short_of_64(q + k, p + k, n - k, all - k, rest);
+#else
+    (void)most;
+    run(q, p, least(n, all), all, end, rest, stream);
+#endif
 }

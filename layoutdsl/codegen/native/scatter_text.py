@@ -1,7 +1,7 @@
 """The way without common digits, as C: every element goes to the offset that the formula gives it.
 
 All offsets are worked out before anything is written; where one leaves its buffer, the function
-returns 1 and nothing was written.
+returns 1 and nothing was written. What is outside the layout's domain is neither read nor written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def scatter_functions(
     places = [_offset(layout, each) for each in (source, target)]
     sizes = [_size(layout, each) for each in (source, target)]
     start: Expr = target.start if target is not None else ZERO
-    used = [*(axis.extent for axis in layout.axes), *places, *sizes]
+    conditions = [side for each in layout.domain for side in (each.left, each.right)]
+    used = [*(axis.extent for axis in layout.axes), *places, *sizes, *conditions]
     depth = layout.rank + 1
     pad = "    " * depth
     check = [
@@ -95,4 +96,8 @@ def _loops(layout: Layout, words: Spelling, body: Sequence[str]) -> list[str]:
         past = words.text(axis.extent)
         lines.append(f"{pad}for (int64_t {name} = 0; {name} < {past}; {name}++)")
     lines[-1] += " {"
+    pad = "    " * (layout.rank + 1)
+    for each in layout.domain:
+        left, right = words.text(each.left), words.text(each.right)
+        lines.append(f"{pad}if (!(({left}) {each.operator} ({right}))) continue;")
     return [*lines, *body, "    " * layout.rank + "}"]

@@ -1,0 +1,140 @@
+"""From one packed layout straight to another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING, TypeAlias
+
+from layoutdsl.api.compiling import CompileTarget, can_compile, teller
+from layoutdsl.api.compiling import compile as compiled_layout
+from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
+from layoutdsl.model import Layout
+from layoutdsl.show.declaration import declaration
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from layoutdsl.codegen import EmittedModule
+    from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
+    from layoutdsl.compare.axes import Axes
+
+Conversion: TypeAlias = "StraightConversion | TensorConversion"
+"""What `convert` returns; `fallback` says why the tensor lies in between, where it does."""
+
+
+def convert(
+    source: Layout,
+    target: Layout,
+    axes: Axes | None = None,
+    *,
+    compiled: CompileTarget = "auto",
+    validate: bool = True,
+) -> Conversion:
+    """Return what turns buffers of one layout into those of another, without the tensor between.
+
+    >>> to_nhwc = convert(library("NCHW16c"), library("NHWC"))
+    >>> to_nhwc(np.zeros((2, 2, 3, 4, 16)), (2, 20, 3, 4)).shape
+    (2, 3, 4, 20)
+
+    It takes a buffer, the shape of the tensor in the axis order of the first layout, and ``out``,
+    ``fill`` and ``threads`` as `pack` does. What it does was proved to be what `unpack` and then
+    `pack` do, for every shape that both layouts have: of the numpy code all of it, of the compiled
+    code that the digits which it moves by are those of the layouts. Where two layouts have no
+    common digits the tensor is unpacked and packed again, and ``fallback`` says why.
+
+    Args:
+        source: the layout of what is read, without open parameters.
+        target: the layout of what is written.
+        axes: which axes of ``target`` are which of ``source``: ``"n=b, h=y"``, or all of them in
+            order, ``"b, c, y, x"``. Left out, by name where the names are the same, else by order.
+        compiled: ``auto``, ``native`` or ``numpy``, as for `compile`.
+        validate: with `False` code is run without having been read back.
+
+    Raises:
+        RefusedError: a layout is refuted.
+        UnvalidatedError: it was not shown that the code does what the layouts mean.
+        ValueError: the layouts take different tensors, or ``axes`` names what there is not.
+    """
+    if compiled not in ("auto", "native", "numpy"):
+        raise ValueError(f"there is no target `{compiled}`; known are auto, native, numpy")
+    return _conversion(*_over_same_axes(source, target, axes), compiled, validate)
+
+
+def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[Layout, Layout]:
+    """Both layouts over the axes of the first, in the shapes that both have."""
+    from layoutdsl.compare.axes import Unpaired, over_same_axes, pairing
+
+    names = f"`{source.name}` and `{target.name}`"
+    if source.rank != target.rank:
+        ranks = f"{source.rank} and {target.rank} axes"
+        raise ValueError(f"{names} take tensors of different ranks: they have {ranks}")
+    try:
+        pair = over_same_axes(source, target, pairing(source, target, axes))
+    except Unpaired as reason:
+        raise ValueError(f"{names} take different tensors: {reason}") from None
+    return replace(pair.one, where=pair.where), replace(pair.other, where=pair.where)
+
+
+@cache
+def _conversion(
+    source: Layout, target: Layout, compiled: CompileTarget, validate: bool
+) -> Conversion:
+    from layoutdsl.codegen import Fallback, generate_conversion, load
+    from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
+
+    for layout in (source, target):
+        refuse_refuted(layout)
+    texts = declaration(source), declaration(target)
+    emitted = generate_conversion(source, target, texts=texts)
+    if isinstance(emitted, Fallback):
+        first, second = (
+            compiled_layout(each, compiled, validate=validate) for each in (source, target)
+        )
+        return TensorConversion(first, second, emitted.reason)
+    if validate:
+        emitted = _validated(source, target, emitted)
+    plain = load(emitted)
+    if compiled == "numpy" or not can_compile(compiled):
+        return StraightConversion(plain)
+    try:
+        return _native(source, target, plain, validate, teller(compiled))
+    except UnvalidatedError:
+        if compiled == "native":
+            raise
+        return StraightConversion(plain)
+
+
+def _native(
+    source: Layout,
+    target: Layout,
+    plain: ModuleType,
+    validate: bool,
+    tell: Callable[[str], None],
+) -> Conversion:
+    from layoutdsl.codegen.conversion import StraightConversion
+    from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
+    from layoutdsl.codegen.native.conversion import NativeConversion, conversion_chains
+    from layoutdsl.codegen.native.digit_formula import said_by
+    from layoutdsl.codegen.native.sides import Apart
+
+    planned = conversion_plan(source, target)
+    assert isinstance(planned, ConversionPlan), "it has regions, for they were emitted"
+    found = conversion_chains(planned)
+    if isinstance(found, Apart):
+        return StraightConversion(plain)
+    name = f"{source.name}_to_{target.name}"
+    digits = proved_digits(name, said_by(found, source, target)) if validate else None
+    native = NativeConversion(plain, target, name, found, digits, tell)
+    return StraightConversion(plain, native, digits)
+
+
+def _validated(source: Layout, target: Layout, emitted: EmittedModule) -> EmittedModule:
+    from layoutdsl.codegen import stamp
+    from layoutdsl.validate import NotValidated, validate_conversion
+
+    found = validate_conversion(emitted.text, source, target)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(f"{source.name} to {target.name}", found.reason)
+    return stamp(emitted, found.certificate)

@@ -1,0 +1,122 @@
+"""``convert``: a packed `.npy` file into the order of another layout."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from layoutdsl.cli.arrays import (
+    DESTINATION,
+    SOURCE,
+    VERBOSE,
+    extents_of,
+    fill_of,
+    notes,
+    say_done,
+)
+from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.options import COMPILED, SHAPE, choice
+from layoutdsl.cli.output import error
+from layoutdsl.cli.targets import Target, shape_of, target
+
+if TYPE_CHECKING:
+    from layoutdsl.api import Conversion
+    from layoutdsl.model import Layout
+
+_ANYWAY = "`--unvalidated` converts all the same"
+
+
+@click.command(short_help="Convert a packed .npy file into another layout.")
+@click.argument("one", metavar="A")
+@click.argument("other", metavar="B")
+@SOURCE
+@DESTINATION
+@SHAPE
+@click.option(
+    "--axes",
+    metavar="n=b,h=y",
+    help="Which axes of B are which of A, A's name first; or all of B's in A's order: b,c,y,x.",
+)
+@click.option("--fill", metavar="V", help="What padding holds, instead of what B says.")
+@COMPILED
+@choice("unvalidated", "trust", "Convert by code that was not proved to do what A and B mean.")
+@VERBOSE
+def convert(
+    one: str,
+    other: str,
+    source: str,
+    destination: str,
+    shape: str,
+    axes: str | None,
+    fill: str | None,
+    compiled: str,
+    trust: str,
+    verbose: int,
+) -> None:
+    """Convert a buffer of A into one of B: unpack and pack in one pass, without the tensor between.
+
+    A and B are FILE:NAME, a layout of the library, or NOTATION:TEXT. Axes go by name where both
+    have the same names, else by order, which is then said; --axes says otherwise, and what it
+    leaves out goes by name or order again. --shape is that of the tensor, in the axes of A.
+
+    - is the standard input or output. OUT.npy is written whole or not at all. What padding held in
+    A is not read; in B it holds what B says, or --fill. Where the blocks of A and B do not divide
+    one another the tensor is unpacked and packed again, and -v says so.
+
+    \b
+      layoutdsl convert NCHW16c NHWC in.npy out.npy --shape 2,20,3,4
+      layoutdsl convert R4CroutonLayout NHWC in.npy - --shape 1,56,56,64 --axes n,h,w,c
+    """
+    from layoutdsl.cli import elements, npy
+
+    first, second = target(one), target(other)
+    before, after = first.layout, second.layout
+    _refuse_types(before, after)
+    value = None if fill is None else fill_of(fill)
+    if value is not None:
+        elements.refuse_fill(after, value)
+    _say_axes(before, after, axes)
+    with usage():
+        extents = extents_of(before, shape_of(before, shape))
+    buffer = npy.read(source)
+    for layout in (before, after):
+        elements.refuse_items(layout, source, buffer)
+    conversion = _ready(first, second, axes, compiled, trust)
+    if verbose and conversion.fallback is not None:
+        error(f"note: through the tensor: {conversion.fallback}")
+    with notes(), npy.fitting(source, "" if value is None else "--fill"):
+        converted = conversion(buffer, extents, fill=value)
+    npy.write(destination, converted)
+    say_done("converted", buffer, converted, verbose)
+
+
+def _ready(
+    first: Target, second: Target, axes: str | None, compiled: Any, trust: str
+) -> Conversion:
+    from layoutdsl.api import convert as ready
+    from layoutdsl.cli.verdicts import refusing
+
+    one, other = first.layout, second.layout
+    with usage(), refusing(first, second, hint=_ANYWAY), notes():
+        return ready(one, other, axes, compiled=compiled, validate=trust == "plain")
+
+
+def _refuse_types(before: Layout, after: Layout) -> None:
+    one, other = before.element, after.element
+    if one is not None and other is not None and one != other:
+        words = f"`{before.name}` is of {one.name}, and `{after.name}` of {other.name}"
+        raise Failure(Exit.USAGE, f"{words}: elements are moved as they are")
+
+
+def _say_axes(before: Layout, after: Layout, axes: str | None) -> None:
+    """Axes that go by their order are a guess, and are told."""
+    from layoutdsl.compare.axes import pairing
+
+    if before.rank != after.rank:
+        return
+    with usage():
+        found = pairing(before, after, axes)
+    if axes is None and found.how == "position":
+        pairs = ", ".join(f"{name}={theirs}" for name, theirs in found.pairs)
+        error(f"note: axes go by their order: --axes {pairs.replace(' ', '')}")

@@ -1,0 +1,171 @@
+"""How C is called from Python: two arrays and a job, in this thread or in several.
+
+A *job* is what else a call needs, as an array of integers: the bytes of the source and of the
+target, the first piece of work and where to stop, the fill, and the shape. It is made once per
+shape. C compares the places of the arrays itself, which is sooner done there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from sys import byteorder
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Lead = tuple[int, Array]
+"""How many slots before the first of the layout a new buffer has, and what they hold."""
+
+Ready = tuple[Any, Any, Any, Any, tuple[int, ...], np.dtype[Any], Lead | None]
+"""A call but for its arrays: the function, what finds the memory of an array, the type of that,
+the job, and the shape, type and lead of the result. A plain tuple is the quickest to take apart."""
+
+MOST_THREADS = 256
+OUTSIDE = "the layout leaves its buffer at this shape"
+OVERLAPS = "`out` overlaps `src`"
+_SHAPE = 5
+"""Where in a job the shape starts."""
+
+
+def entry_text(name: str) -> list[str]:
+    """Return the C function that Python calls.
+
+    Args:
+        name: of the function that moves everything; it has parts.
+    """
+    return [
+        "",
+        "/* job: bytes of src, bytes of dst, first, past, fill, and the shape. */",
+        f"int {name}_job(const void *src, void *dst, const int64_t *job);",
+        f"int {name}_job(const void *src, void *dst, const int64_t *job)",
+        "{",
+        "    const uintptr_t p = (uintptr_t)src, q = (uintptr_t)dst;",
+        "    if (p < q + (uintptr_t)job[1] && q < p + (uintptr_t)job[0]) return 2;",
+        f"    return {name}_part(src, dst, job + {_SHAPE}, job + 4, job[2], job[3]);",
+        "}",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A compiled function, and the one that says how many pieces of work it has."""
+
+    job: Any
+    units: Any
+
+
+def function(library: Path, name: str) -> Function:
+    """Return a function of a library that has `entry_text` in it.
+
+    Raises:
+        OSError: the library cannot be loaded, or is another.
+    """
+    try:
+        loaded = ctypes.CDLL(str(library))
+        job, units = (_address(loaded[f"{name}_{word}"]) for word in ("job", "units"))
+    except AttributeError as error:
+        raise OSError(str(error)) from None
+    ffi = _ffi()
+    return Function(
+        ffi.cast("int (*)(const void *, void *, const int64_t *)", job),
+        ffi.cast("int64_t (*)(const int64_t *)", units),
+    )
+
+
+def _address(symbol: Any) -> int | None:
+    return ctypes.cast(symbol, ctypes.c_void_p).value
+
+
+@cache
+def _ffi() -> Any:
+    """The half of `cffi` that needs no parser in Python, which takes long to load."""
+    from _cffi_backend import FFI
+
+    return FFI()
+
+
+def ready(
+    called: Function,
+    extents: tuple[int, ...],
+    sizes: tuple[int, int],
+    result: tuple[int, ...],
+    dtype: np.dtype[Any],
+    fill: bytes = b"",
+    lead: Lead | None = None,
+) -> Ready:
+    """Return a call but for its arrays.
+
+    Args:
+        called: what moves.
+        extents: of the tensor.
+        sizes: elements of the source and of the target.
+        result: the shape of the target.
+        dtype: of both.
+        fill: one element; zero without it.
+        lead: for a new buffer.
+    """
+    ffi, width = _ffi(), dtype.itemsize
+    word = int.from_bytes(fill.ljust(8, b"\0"), byteorder, signed=True)
+    job = ffi.new("int64_t[]", [*(size * width for size in sizes), 0, 0, word, *extents])
+    job[3] = called.units(job + _SHAPE)
+    return called.job, ffi.from_buffer, ffi.typeof("char[]"), job, result, dtype, lead
+
+
+def fresh(prepared: Ready) -> Array:
+    """Return a new array for the result of a call."""
+    result, dtype, lead = prepared[4:]
+    array: Array = np.empty(result, dtype)
+    if lead is not None:
+        array.reshape(-1)[: lead[0]] = lead[1]
+    return array
+
+
+def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | None:
+    """Return the result; ``None`` where C cannot take these arrays, and nothing was written.
+
+    Raises:
+        ValueError: the arrays overlap, or an offset leaves the buffer.
+    """
+    called, memory, chars, job, result, dtype, _ = prepared
+    target = fresh(prepared) if out is None else out
+    if not isinstance(src, np.ndarray) or not isinstance(target, np.ndarray):
+        return None
+    if target.shape != result or target.dtype != dtype:
+        return None
+    try:
+        read, write = memory(chars, src), memory(chars, target, True)
+    except (ValueError, BufferError):  # not contiguous, or read-only
+        return None
+    parts = max(1, min(threads, job[3]))
+    if parts == 1:
+        failed = called(read, write, job)
+    else:
+        with ThreadPoolExecutor(parts) as pool:
+            failed = max(pool.map(lambda part: called(read, write, part), _shares(job, parts)))
+    if failed:
+        raise ValueError(OVERLAPS if failed == 2 else OUTSIDE)
+    return target
+
+
+def _shares(job: Any, parts: int) -> list[Any]:
+    """The job, cut into parts of about the same work."""
+    ends = [job[3] * part // parts for part in range(parts + 1)]
+    shares = [_ffi().new("int64_t[]", list(job)) for _ in range(parts)]
+    for part, share in enumerate(shares):
+        share[2], share[3] = ends[part], ends[part + 1]
+    return shares
+
+
+def checked_threads(threads: object) -> int:
+    """Return how many threads may work; TypeError or ValueError where that is no such number."""
+    if type(threads) is not int:
+        raise TypeError(f"`threads` is a {type(threads).__name__}, not an int")
+    if not 1 <= threads <= MOST_THREADS:
+        raise ValueError(f"`threads` is {threads}, not 1 to {MOST_THREADS}")
+    return threads

@@ -1,0 +1,39 @@
+"""That the digits and strides which compiled code is made from are those of its layouts.
+
+They are given as formulas, and each is proved to be the offset of its layout, for every shape and
+every index. Of the text that moves by these digits nothing is said here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from layoutdsl.claims import Claim, EqualsFormula
+from layoutdsl.expr import Expr
+from layoutdsl.model import Layout
+from layoutdsl.prove.certificate import Certificate
+from layoutdsl.prove.check import attempt
+from layoutdsl.prove.theorem import Proof, Theorem
+from layoutdsl.prove.verdict import Proved, Undecided
+from layoutdsl.validate.outcome import NotValidated, Validated
+
+
+def validate_digits(said: Iterable[tuple[Layout, Expr]]) -> Validated | NotValidated:
+    """Return whether each formula was shown to be the offset of the layout beside it.
+
+    Args:
+        said: layouts without open parameters, with formulas over their indices and extents.
+    """
+    proved: list[tuple[Theorem, Proof]] = []
+    questions = 0
+    for layout, formula in dict.fromkeys(said):
+        found = attempt(Claim("prove", layout, EqualsFormula(formula)))
+        match found:
+            case Proved(certificate=Certificate() as certificate):
+                proved += certificate.proved
+                questions += found.queries
+            case Undecided(reason=reason):
+                return NotValidated(f"the digits of `{layout.name}`: {reason}")
+            case _:
+                return NotValidated(f"the digits of `{layout.name}`: there is no certificate")
+    return Validated(Certificate(tuple(proved)).hash, len(proved), questions)

@@ -1,0 +1,247 @@
+"""From one buffer to another by generated numpy code: what it does, and that this is proved."""
+
+from __future__ import annotations
+
+import ast
+from itertools import islice, pairwise, permutations
+
+import numpy as np
+import pytest
+from codegen_cases import Shape, layout_of
+from converting_cases import (
+    BY_NAME,
+    PAIRS,
+    THROUGH,
+    Pair,
+    emitted,
+    meant,
+    over_same_axes,
+    poisoned,
+)
+from text_mutants import mutants
+
+from layoutdsl import api
+from layoutdsl.codegen import Fallback, generate_conversion, load
+from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
+from layoutdsl.codegen.native.conversion import conversion_chains
+from layoutdsl.codegen.native.digit_formula import said_by
+from layoutdsl.codegen.native.sides import Apart
+from layoutdsl.expr import Add, Constant
+from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.validate import NotValidated, Validated, validate_conversion, validate_digits
+
+POISON, OTHER = 201, 9
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_converts_what_the_layouts_mean(pair: Pair) -> None:
+    run(emitted(pair).text, pair.layouts, pair.shapes)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
+def test_right_modules_are_validated(pair: Pair) -> None:
+    found = validate_conversion(emitted(pair).text, *pair.layouts)
+    assert isinstance(found, Validated), found
+
+
+@pytest.mark.parametrize("pair", THROUGH, ids=lambda pair: pair.name)
+def test_layouts_without_common_digits_meet_in_the_tensor(pair: Pair) -> None:
+    found = generate_conversion(*pair.layouts, texts=("", ""))
+    assert isinstance(found, Fallback)
+
+
+def run(text: str, pair: tuple[Layout, Layout], shapes: tuple[Shape, ...]) -> None:
+    """Hold a module against the definition, where `src` and `out` are poisoned and guarded."""
+    names: dict[str, object] = {}
+    exec(compile(text, "conversion", "exec", dont_inherit=True), names)
+    convert, target = names["convert"], pair[1]
+    assert callable(convert)
+    for number, shape in enumerate(shapes):
+        dtype = ("u1", "i2", "u4", "f8", "c16")[number % 5]
+        buffer = poisoned(pair[0], shape, dtype, POISON)
+        kept = buffer.copy()
+        want = meant(pair, shape, buffer, OTHER, POISON)
+        guarded = np.full(want.size + 2, POISON, dtype)
+        out = guarded[1:-1].reshape(want.shape)
+        assert convert(buffer, shape, out, OTHER) is out
+        assert np.array_equal(out, want), shape
+        assert guarded[0] == guarded[-1] == POISON
+        assert np.array_equal(buffer, kept)
+        fresh = convert(buffer.reshape(-1), list(shape), fill=OTHER)
+        assert np.array_equal(fresh, meant(pair, shape, buffer, OTHER, OTHER)), shape
+        apart = np.full((*want.shape, 2), POISON, dtype)
+        convert(np.repeat(buffer[..., None], 2, -1)[..., 0], shape, apart[..., 1], OTHER)
+        assert np.array_equal(apart[..., 1], want)
+        assert np.all(apart[..., 0] == POISON)
+        match target.fill:
+            case FillValue(value):
+                usual = convert(buffer, shape)
+                assert np.array_equal(usual, meant(pair, shape, buffer, value, value))
+            case FillAny():
+                convert(buffer, shape, out)
+                assert np.array_equal(out, want)
+                assert np.array_equal(convert(buffer, shape), meant(pair, shape, buffer, 0, 0))
+            case FillZeroPoint():
+                with pytest.raises(TypeError, match="`fill` is missing"):
+                    convert(buffer, shape)
+
+
+LIBRARY = (
+    ("NCHW4c", "NCHW16c", "nChw8c", "NHWC", "NCHW", "FractalZFp16", "MaceChannelMajor"),
+    ("R4FlatMemoryLayout", "R4Depth32MemoryLayout", "R4CroutonLayout", "R4Crouton2x2Layout"),
+    ("OIhw16i16o", "OIhw4i16o4i", "OHWIo8i4", "HWIO", "HtpConvWeights"),
+    ("XlaRowMajor", "XlaTile8x128", "XlaTile2x2", "XlaTile2x4x2"),
+    ("MlirPack8x32", "CublasCol32", "CublasCol4_4R2_8C"),
+)
+BESIDE = [both for family in LIBRARY for pair in pairwise(family) for both in (pair, pair[::-1])]
+APART = [both for family in LIBRARY for both in permutations(family, 2) if both not in BESIDE]
+SMALL = {4: ((1, 5, 3, 2), (2, 33, 9, 3)), 2: ((3, 5), (17, 66))}
+
+
+@pytest.mark.parametrize("names", BESIDE, ids="-".join)
+def test_pairs_of_the_library(names: tuple[str, str]) -> None:
+    """Numpy validated and run; of compiled code the digits."""
+    _try_pair(names)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("names", APART, ids="-".join)
+def test_more_pairs_of_the_library(names: tuple[str, str]) -> None:
+    _try_pair(names)
+
+
+def _try_pair(names: tuple[str, str]) -> None:
+    pair = over_same_axes(*map(api.library, names))
+    made = generate_conversion(*pair, texts=("", ""))
+    assert not isinstance(made, Fallback)
+    found = validate_conversion(made.text, *pair)
+    assert isinstance(found, Validated), found
+    run(made.text, pair, SMALL[pair[0].rank])
+    planned = conversion_plan(*pair)
+    assert isinstance(planned, ConversionPlan)
+    chains = conversion_chains(planned)
+    assert not isinstance(chains, Apart)
+    assert isinstance(validate_digits(said_by(chains, *pair)), Validated)
+
+
+# Wrong modules. Each line: of which pair, what the text says, what it should not say.
+WRONG = {
+    "one slot too far": ("NCHW16c-NHWC", "read = (slice(0, _q0)", "read = (slice(1, _q0 + 1)"),
+    "the wrong block is read": (
+        "NCHW16c-NHWC",
+        "read = (slice(_q0, _q0 + 1), slice(0, _q1))",
+        "read = (slice(0, 1), slice(0, _q1))",
+    ),
+    "the part is another": (
+        "NCHW16c-NCHW4c",
+        "(slice(0, 16*_q0), (_q0, 4, 4)",
+        "(slice(0, 8*_q0), (_q0, 4, 4)",
+    ),
+    "digits are exchanged": ("NCHW16c-NCHW4c", "(_q0, 4, 4)", "(4, _q0, 4)"),
+    "padding is moved": ("NCHW16c-NHWC", "if _q1:", "if not _q1:"),
+    "read from what is written": ("NCHW16c-NHWC", "held[read]", "buffer[put]"),
+    "what is written is read": ("NHWC-NCHW16c", "buffer[put]", "held[read]"),
+    "turned wrongly": ("NHWC-NCHW16c", "transpose((0, 1, 3, 4, 2))", "transpose((0, 1, 4, 3, 2))"),
+    "the fill is left out": ("NHWC-NCHW16c", "_fill(buffer[gap], item)", "pass"),
+    "the fill comes last": (
+        "NHWC-NCHW16c",
+        "    return buffer if out is None else out",
+        "    for gap in gaps:\n        _fill(buffer, item)\n"
+        "    return buffer if out is None else out",
+    ),
+    "another fill": ("Crouton-NCHW16c", "fill: _Number = 0", "fill: _Number = 31"),
+    "another buffer": ("NHWC-NCHW16c", "return buffer if out", "return held if out"),
+    "a shape is not asked about": ("Radix-Radix8", "shape = _extents(shape)", "shape = shape"),
+    "a range is wider": ("Radix-Radix8", "if not (n_C) >= (5):", "if not (n_C) >= (4):"),
+    "a range is narrower": ("Radix-Radix8", "if not (n_C) >= (5):", "if not (n_C) >= (6):"),
+    "the source starts elsewhere": ("Lead-InnerGap", "buffer[7:]", "buffer[6:]"),
+    "the region names too little": (
+        "Gaps-LeadBy",
+        "for part_c in _cut_c(shape)[0]:\n",
+        "for part_c in _cut_c(shape)[1]:\n",
+    ),
+    "regions are left out": (
+        "NHWC-NCHW16c",
+        "regions.append((take, split, put, read))",
+        "regions.append((take, split, read, read))",
+    ),
+    "an alias is another": ("NHWC-NCHW16c", "_Passage = tuple[", "_Passage = list["),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_modules_are_not_validated(what: str) -> None:
+    name, right, wrong = WRONG[what]
+    pair = BY_NAME[name]
+    text = emitted(pair).text
+    assert right in text
+    found = validate_conversion(text.replace(right, wrong, 1), *pair.layouts)
+    assert isinstance(found, NotValidated), what
+
+
+MUTATED = ("NCHW16c-NCHW4c", "Lead-InnerGap", "Tile-Tile2", "TupleBlock-TupleQuad")
+TRIED = 8
+"""Mutants of each that are tried by default; the campaign tries all."""
+
+
+@pytest.mark.parametrize("name", MUTATED)
+def test_mutants(name: str) -> None:
+    count = len(list(mutants(emitted(BY_NAME[name]).text)))
+    _try_mutants(BY_NAME[name], count // TRIED)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", MUTATED)
+def test_all_mutants(name: str) -> None:
+    _try_mutants(BY_NAME[name], 1)
+
+
+def _try_mutants(pair: Pair, step: int) -> None:
+    """A mutant that is validated has to behave as the layouts mean, shape by shape."""
+    tried = rejected = 0
+    for mutant in islice(mutants(emitted(pair).text), step // 2, None, step):
+        text = mutant.text
+        if text is None:
+            continue
+        tried += 1
+        if isinstance(validate_conversion(text, *pair.layouts), Validated):
+            run(text, pair.layouts, pair.shapes)
+        else:
+            rejected += 1
+    assert rejected
+    print(f"{pair.name}: {tried} mutants, {rejected} rejected, the others equal in behaviour")
+
+
+def test_a_module_is_for_its_own_layouts() -> None:
+    pair = BY_NAME["NCHW16c-NHWC"]
+    source, target = pair.layouts
+    text = emitted(pair).text
+    other = layout_of("layout NCHW8c(n, c, h, w) = [n, c/8, h, w, c%8]")
+    for wrong in ((target, source), (other, target), (source, other)):
+        assert isinstance(validate_conversion(text, *wrong), NotValidated)
+    narrow = layout_of("layout NHWC(n, c, h, w) = [n, h, w, c] where C <= 9")
+    assert isinstance(validate_conversion(text, source, narrow), NotValidated)
+
+
+def test_the_text_is_the_same_every_time() -> None:
+    pair = BY_NAME["Crouton-NCHW16c"]
+    again = generate_conversion(*pair.layouts, texts=(pair.source, pair.target))
+    assert again == emitted(pair)
+    tree = ast.parse(emitted(pair).text)
+    assert ast.get_docstring(tree, clean=False) is not None
+    assert pair.target == load(emitted(pair)).TARGET
+
+
+def test_wrong_digits_are_not_validated() -> None:
+    source, target = BY_NAME["NCHW16c-NHWC"].layouts
+    planned = conversion_plan(source, target)
+    assert isinstance(planned, ConversionPlan)
+    chains = conversion_chains(planned)
+    assert not isinstance(chains, Apart)
+    (one, read), (other, written) = said_by(chains, source, target)
+    for wrong in (
+        ((one, written),),
+        ((one, read), (other, read)),
+        ((one, Add(read, Constant(1))),),
+    ):
+        assert isinstance(validate_digits(wrong), NotValidated)

@@ -1,0 +1,100 @@
+"""The generated pair of files in somebody else's build: strict warnings, C and C++, no vectors."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codegen_cases import layout_of, module_of
+from native_cases import LAYOUTS
+
+from layoutdsl import api
+from layoutdsl.codegen.native.program import generate_c
+
+CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", "-O2")
+
+pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
+
+PROGRAM = """
+#include "blocked.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(void)
+{
+    const int64_t shape[4] = {2, 20, 3, 5}, none[4] = {2, 0, 3, 5};
+    const int64_t size = blocked_size(shape), count = 2 * 20 * 3 * 5;
+    const float fill = 0.5f;
+    if (size < 0 || blocked_size(none) >= 0) return 1;
+    float *tensor = (float *)malloc((size_t)count * sizeof *tensor);
+    float *buffer = (float *)malloc((size_t)size * sizeof *buffer);
+    float *back = (float *)malloc((size_t)count * sizeof *back);
+    for (int64_t k = 0; k < count; k++) tensor[k] = (float)k;
+    if (blocked_pack_32(tensor, buffer, shape, &fill)) return 2;
+    const int64_t units = blocked_unpack_32_units(shape);
+    for (int64_t unit = units; unit-- > 0;)
+        if (blocked_unpack_32_part(buffer, back, shape, 0, unit, unit + 1)) return 3;
+    if (blocked_unpack_32_part(buffer, back, shape, 0, units, units)) return 4;
+    for (int64_t k = 0; k < count; k++)
+        if (back[k] != tensor[k]) return 5;
+    fwrite(buffer, sizeof *buffer, (size_t)size, stdout);
+    free(tensor), free(buffer), free(back);
+    return 0;
+}
+"""
+TEXT = "layout Blocked(n, c, h, w) = [n, c/16, h, w, c%16]"
+
+
+def run(*command: str, within: Path) -> bytes:
+    done = subprocess.run(command, cwd=within, capture_output=True, check=False, timeout=120)
+    if b"cc1plus" in done.stderr:
+        pytest.skip("there is no C++ compiler")
+    assert done.returncode == 0, done.stderr.decode()[:3000]
+    return done.stdout
+
+
+@pytest.mark.parametrize("plain", [(), ("-DLAYOUT_PLAIN",)], ids=["vectors", "no vectors"])
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path: Path) -> None:
+    """The library is C11; who calls it may be C++."""
+    cc = str(CC).split()
+    places = api.generate_c(layout_of(TEXT)).write(tmp_path / "blocked.c")
+    assert [each.name for each in places] == ["blocked.c", "blocked.h"]
+    (tmp_path / "main.c").write_text(PROGRAM)
+    run(*cc, "-std=c11", *STRICT, *plain, "-c", "blocked.c", within=tmp_path)
+    standard = ("-std=c11",) if language == "c" else ("-std=c++17",)
+    run(*cc, "-x", language, *standard, *STRICT, "-c", "main.c", within=tmp_path)
+    run(*cc, "blocked.o", "main.o", "-o", "main", within=tmp_path)
+    tensor = np.arange(600, dtype="f4").reshape(2, 20, 3, 5)
+    packed = module_of(TEXT).pack(tensor, fill=0.5)
+    assert run("./main", within=tmp_path) == packed.tobytes()
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
+@pytest.mark.parametrize("number", range(0, len(LAYOUTS), 3))
+def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
+    """No allocation, no input or output, nothing that changes; and its functions are all it has."""
+    emitted = generate_c(layout_of(LAYOUTS[number]), source="", certificate=None)
+    (tmp_path / "a.c").write_text(emitted.text)
+    run(*str(CC).split(), "-std=c11", *STRICT, "-c", "a.c", within=tmp_path)
+    rows = [row.split()[-2:] for row in run("nm", "a.o", within=tmp_path).decode().splitlines()]
+    assert {name for kind, name in rows if kind == "U"} <= {
+        *("memcpy", "memmove", "memset", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail")
+    }
+    assert not [name for kind, name in rows if kind in "bBdDC"]
+    offered = {name for kind, name in rows if kind == "T"}
+    assert all(f"{name}(" in emitted.header for name in offered)
+    assert f"{emitted.stem}_size" in offered
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Path) -> None:
+    emitted = generate_c(layout_of(LAYOUTS[0]), source=LAYOUTS[0], certificate=None)
+    (tmp_path / "nchw16c.h").write_text(emitted.header)
+    (tmp_path / "use.c").write_text('#include "nchw16c.h"\n#include "nchw16c.h"\n')
+    run(*str(CC).split(), "-x", language, "-fsyntax-only", *STRICT, "use.c", within=tmp_path)
