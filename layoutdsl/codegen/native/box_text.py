@@ -71,18 +71,22 @@ class BoxText:
     def edge(self, at: At) -> list[str]:
         """Return the lines that move a box as far as there are indices, and fill the rest."""
         first = self._first()
-        moving = {loop.axis for loop in self.nest.inner}
+        moving = self._moving()
         still = [axis for axis in self.ragged if axis not in moving]
         lines = [line for axis in still for line in self._ends(axis, at)]
         if not moving:
             return [*lines, *_pointers(at), *self._alone(still)]
-        easy = [*self._turns(first, at), *self._easy(first, at)]
+        easy = [*self._turns(first, at, self._moving()), *self._easy(first, at)]
         tests = [self._goes_on(axis) for axis in still]
         if not tests:
             return [*lines, *easy]
-        hard = [*self._turns(first, at), *self._hard(first, at)]
+        hard = [*self._turns(first, at, self._moving()), *self._hard(first, at)]
         test = " && ".join(tests)
         return [*lines, f"if ({test}) {{", *indented(easy), "} else {", *indented(hard), "}"]
+
+    def _moving(self) -> frozenset[int]:
+        """The axes that loops inside the box move along."""
+        return frozenset(loop.axis for loop in self.nest.inner)
 
     def _alone(self, still: list[int]) -> list[str]:
         """A leaf that is the whole of a box."""
@@ -110,12 +114,12 @@ class BoxText:
             f"(void)v{axis}, (void)w{axis};",
         ]
 
-    def _turns(self, first: int, at: At) -> list[str]:
-        """Say of each axis' next loop how many turns there are, `m`.
+    def _turns(self, first: int, at: At, axes: frozenset[int]) -> list[str]:
+        """Say of the next loop of some axes how many turns there are, `m`.
 
         Those that end at most inside of vectors, `f`, come first.
         """
-        lines, seen = list[str](), set[int]()
+        lines, seen = list[str](), set(self._moving()) - axes
         for number, loop in enumerate(self.nest.inner[first - self._first() :], first):
             if loop.axis in seen:
                 continue
@@ -141,7 +145,7 @@ class BoxText:
     def _turn(self, number: int, loop: Loop, at: At) -> list[str]:
         """What is said anew in a turn of a loop."""
         if self._again(number):
-            return self._turns(number + 1, at)
+            return self._turns(number + 1, at, frozenset((loop.axis,)))
         return self._ends(loop.axis, at) if loop.axis in self.ragged else []
 
     def _easy(self, number: int, at: At) -> list[str]:

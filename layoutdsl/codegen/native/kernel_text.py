@@ -49,7 +49,8 @@ class _Kernel:
 
     def _units(self) -> list[str]:
         used = [loop.count for loop in self.nest.units]
-        product = "*".join(f"({self.words.text(each)})" for each in used) or "1"
+        # counts that are plain numbers would be multiplied in `int`
+        product = "*".join(["(int64_t)1", *(f"({self.words.text(each)})" for each in used)])
         return [
             "",
             f"int64_t {self.name}_units(const int64_t *shape)",

@@ -151,7 +151,7 @@ def _axis(
         ends = [simplify(Mul(stride, times)) for stride in (one, other)]
         digits.append(Digit(divisor, above // divisor or None, ends[0], ends[1], place))
     whole = Constant(extent)
-    return ChainAxis(whole, whole, whole, tuple(digits), (1, 1))
+    return ChainAxis((), whole, whole, whole, tuple(digits), (1, 1))
 
 
 def _block(size: int) -> Side:
@@ -176,7 +176,7 @@ def _spread(chains: Chains, side: SideName, extents: tuple[int, ...], row: int) 
                 place = (turned, digit.place[1])
                 digits.append(Digit(digit.divisor, radix, digit.source, stride, place))
         whole = Constant(extent)
-        axes.append(ChainAxis(whole, whole, whole, tuple(digits), (1, 1)))
+        axes.append(ChainAxis(axis.axes, whole, whole, whole, tuple(digits), (1, 1)))
     size = 1
     for each in extents:
         size *= each
