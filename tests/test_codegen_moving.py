@@ -255,6 +255,12 @@ def test_elements_that_are_moved_are_copied(text: str) -> None:
     assert module.pack(tensor, out, copy=None) is out
 
 
+REFUSED_THREADS = (
+    *((number, ValueError) for number in (0, -1, 257)),
+    *((other, TypeError) for other in (1.0, 2.0, True, "1", None)),
+)
+
+
 @pytest.mark.parametrize("text", [*COPIED, IDENTITIES[1][0]])
 def test_a_number_of_threads_is_asked_for(text: str) -> None:
     module = module_of(text)
@@ -262,7 +268,7 @@ def test_a_number_of_threads_is_asked_for(text: str) -> None:
     tensor = np.arange(24).reshape(shape)
     packed = module.pack(tensor)
     out, back = np.full_like(packed, -1), np.full_like(tensor, -1)
-    for threads, error in ((0, ValueError), (-1, ValueError), (257, ValueError), (2.0, TypeError)):
+    for threads, error in REFUSED_THREADS:
         with pytest.raises(error, match="threads"):
             module.pack(tensor, out, threads=threads)
         with pytest.raises(error, match="threads"):

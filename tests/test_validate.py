@@ -69,6 +69,7 @@ WRONG = {
         "_move(buffer[put], tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)), threads)",
         "_move(tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)), buffer[put], threads)",
     ),
+    "nothing is returned": ("NCHW16c", "buffer if out is None", "buffer if box is None"),
     "another buffer is returned": (
         "NCHW16c",
         "return buffer if out is None else out",
@@ -154,12 +155,12 @@ WRONG = {
     "moved for one number of threads": (
         "NHWC",
         "    _move(buffer, tensor",
-        "    if threads == 1:\n        _move(buffer, tensor",
+        "    if threads is _ALONE:\n        _move(buffer, tensor",
     ),
     "moved for several threads only": (
         "NHWC",
         "    _move(buffer, tensor",
-        "    if threads != 1:\n        _move(buffer, tensor",
+        "    if threads is not _ALONE:\n        _move(buffer, tensor",
     ),
     "a tensor where threads are asked": ("NHWC", "1)), threads)", "1)), shape)"),
     "a condition is weaker": ("Skew", "if not (n_J) <= (4):", "if not (n_J) <= (5):"),

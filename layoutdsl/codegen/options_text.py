@@ -17,7 +17,7 @@ MOVED = "copy: True or None; elements have to be moved, so False is refused."
 
 def asked_threads() -> list[str]:
     """Return the lines that refuse what is no number of threads."""
-    return ["if threads != 1:", "    _workers(threads)"]
+    return ["if threads is not _ALONE:", "    _workers(threads)"]
 
 
 def asked_copy(seen: str | None) -> list[str]:

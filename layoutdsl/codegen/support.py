@@ -18,6 +18,7 @@ _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
 _Slots = tuple[slice | int, ...]
 _Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
+_ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
 def _array(value: object, name: str) -> _Array:

@@ -68,29 +68,23 @@ class Expressions:
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 if isinstance(operator, ast.Is | ast.IsNot):
                     return self._is(test, left, right, names) == isinstance(operator, ast.Is)
-                if isinstance(operator, ast.NotEq) and self._is_another(left, right, names):
-                    return True
                 return _compared(operator, self._term(left, names), self._term(right, names))
             case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="may_share_memory")):
                 return self._share(test, names)
         return ("not", ("=", self._term(test, names), 0))
 
     def _is(self, test: ast.expr, left: ast.expr, right: ast.expr, names: Names) -> bool:
-        """Whether a value is None, or `copy` is True; a `copy` that is given is another."""
+        """Whether a value is None, `copy` True, `threads` one; those that are given are others."""
         value = self._value(left, names)
         match right:
             case ast.Constant(value=None) if value not in (Given("copy"), Given("threads")):
                 return value is None
             case ast.Constant(value=True) if value is True or value == Given("copy"):
                 return value is True
+            case ast.Name(id="_ALONE") if "_ALONE" not in names:
+                if value == Given("threads") or (type(value) is int and value == 1):
+                    return value == 1
         raise Meaningless(f"`{ast.unparse(test)}`")
-
-    def _is_another(self, left: ast.expr, right: ast.expr, names: Names) -> bool:
-        """Whether `threads` is given and asked to be another number than 1, which it then is."""
-        match left, right:
-            case ast.Name(), ast.Constant(value=1):
-                return self._value(left, names) == Given("threads")
-        return False
 
     def _share(self, call: ast.Call, names: Names) -> bool:
         """Whether an array still is where the array is that it was made of by `reshape`."""

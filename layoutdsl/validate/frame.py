@@ -13,8 +13,8 @@ from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "644a614152312e090e6dc63b9f30c3a953221b7d6eac2596b1625892757bf1b8"
-"""The SHA-256 of the support: its functions and types, as they follow each other."""
+SUPPORT_HASH = "268f2c7e5bccae574bfe3c54c5f907b9f8f5ffa0a5db57ad80146ed9e5c98410"
+"""The SHA-256 of the support: its functions and what it names, as they follow each other."""
 
 _IMPORTS = (
     "from __future__ import annotations",
@@ -23,7 +23,7 @@ _IMPORTS = (
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
-_TYPES = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Round")
+_NAMED = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Round", "_ALONE")
 _ALIASES = (
     "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
     "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
@@ -51,7 +51,7 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
                 continue
             case ast.Import() | ast.ImportFrom():
                 imports.append(ast.unparse(statement))
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in _TYPES:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in _NAMED:
                 support.append(_lines(lines, statement))
                 names.append(name)
             case ast.Assign(targets=[ast.Name(id=name)]) if _is_known(statement, name):

@@ -115,6 +115,8 @@ class Statement(Asked):
             raise Meaningless(f"`{name}` always raises") from None
         if refused:
             raise Meaningless(f"`{name}` takes no fill for a quantised zero")
+        if result is None:
+            raise Meaningless(f"`{name}` returns nothing")
         return result
 
     def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:

@@ -25,6 +25,7 @@ _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
 _Slots = tuple[slice | int, ...]
 _Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
+_ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
 def _array(value: object, name: str) -> _Array:
@@ -480,7 +481,7 @@ def pack(
     shape = tensor.shape
     box, gaps, regions = _plan(shape)
     item = _item(fill, tensor.dtype)
-    if threads != 1:
+    if threads is not _ALONE:
         _workers(threads)
     if copy is not True:
         _refuse_view(copy)
@@ -517,7 +518,7 @@ def unpack(
     shape = _extents(shape)
     box, _, regions = _plan(shape)
     buffer = _boxed(_array(src, "src"), box)
-    if threads != 1:
+    if threads is not _ALONE:
         _workers(threads)
     if copy is not True:
         _refuse_view(copy)

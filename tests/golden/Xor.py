@@ -25,6 +25,7 @@ _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
 _Slots = tuple[slice | int, ...]
 _Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
+_ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
 def _array(value: object, name: str) -> _Array:
@@ -450,7 +451,7 @@ def pack(
     shape = _extents(tensor.shape)
     box = _box(shape)
     item = _item(fill, tensor.dtype)
-    if threads != 1:
+    if threads is not _ALONE:
         _workers(threads)
     if copy is not True:
         _refuse_view(copy)
@@ -492,7 +493,7 @@ def unpack(
     shape = _extents(shape)
     box = _box(shape)
     buffer = _boxed(_array(src, "src"), box)
-    if threads != 1:
+    if threads is not _ALONE:
         _workers(threads)
     if copy is not True:
         _refuse_view(copy)
