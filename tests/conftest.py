@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from layoutdsl.api import compiling
+
 GOLDEN = Path(__file__).parent / "golden"
 
 # The same examples in every run, without a stop-watch; `--hypothesis-profile=campaign` draws
@@ -30,3 +32,9 @@ def golden() -> Callable[[str, str], None]:
         assert path.read_text(encoding="utf-8") == text
 
     return compare
+
+
+@pytest.fixture(autouse=True)
+def said_again() -> None:
+    """What is said once per process is said once per test."""
+    compiling._say_once.cache_clear()

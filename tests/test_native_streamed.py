@@ -17,7 +17,7 @@ from native_cases import WIDTHS, needs_compiler
 
 from layoutdsl.codegen.native.loader import kernels
 from layoutdsl.codegen.native.module import NativeModule
-from layoutdsl.codegen.native.program import EmittedProgram, generate_c, stem_of
+from layoutdsl.codegen.native.program import EmittedProgram, generate_c
 from layoutdsl.expr import Constant
 
 pytestmark = needs_compiler
@@ -48,11 +48,18 @@ def streamed(text: str, vector: int) -> NativeModule:
     """The compiled module of a layout that streams whatever is aligned."""
     layout, plain = layout_of(text), module_of(text)
 
-    def emit(width: int) -> EmittedProgram:
-        made = generate_c(layout, source=text, certificate=None, widths=(width,), vector=vector)
+    def emit(verb: str, width: int) -> EmittedProgram:
+        wanted = {"widths": (width,), "verbs": (verb,), "vector": vector}
+        made = generate_c(layout, source=text, certificate=None, **wanted)
         return replace(made, text=f"#define STREAM_BYTES 1\n{made.text}")
 
-    return NativeModule(layout, plain, kernels(emit), stem_of(layout.name), None)
+    meaning = f"{layout!r} {vector}, streamed"
+    return NativeModule(layout, plain, kernels(layout.name, meaning, emit), unexpected)
+
+
+def unexpected(reason: str) -> None:
+    """Nothing fails here that numpy would serve for."""
+    pytest.fail(reason)
 
 
 def placed(shape: tuple[int, ...], dtype: str, shift: int) -> tuple[np.ndarray, np.ndarray]:
