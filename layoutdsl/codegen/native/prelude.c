@@ -92,7 +92,26 @@ typedef uint64_t ANYWHERE element64;
 
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+INLINED int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+
 INLINED int64_t clamped(int64_t a, int64_t most) { return least(a > 0 ? a : 0, most); }
+
+/* Into how many pieces each of few units is cut, for threads. */
+INLINED int64_t pieces(int64_t units, int64_t turns)
+{
+    return units > 0 && units <= 32 && turns >= 8 ? least(64 / units, turns / 4) : 1;
+}
+
+/* At which turn a piece starts. The first two turns may overlap, and so may the last two: one piece
+   has both. */
+INLINED int64_t cut(int64_t turns, int64_t piece, int64_t all)
+{
+    if (piece <= 0)
+        return 0;
+    if (piece >= all || turns < 4 * all)
+        return turns;
+    return 1 + (turns - 2) * piece / all;
+}
 
 INLINED v16 get16(const uint8_t *p)
 {
