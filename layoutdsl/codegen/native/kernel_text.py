@@ -40,7 +40,8 @@ def kernel_functions(
 class _Kernel:
     def __init__(self, name: str, chains: Chains, width: int, vector: int, words: Spelling) -> None:
         self.name, self.chains, self.width, self.words = name, chains, width, words
-        self.move = move_text(name, chains, leaf(chains, width, vector), (width, vector), words)
+        chosen = leaf(chains, width, vector)
+        self.move = move_text(name, chains, chosen, (width, vector), words, cuts=True)
         self.nest, self.walk = self.move.nest, self.move.walk
 
     def functions(self) -> list[str]:
@@ -51,13 +52,17 @@ class _Kernel:
         used = [loop.count for loop in self.nest.units]
         # counts that are plain numbers would be multiplied in `int`
         product = "*".join(["(int64_t)1", *(f"({self.words.text(each)})" for each in used)])
+        turns = self.walk.cut_turns()
+        used += [] if turns is None else self.walk.cut_extents()
+        cut = "units" if turns is None else f"units*pieces(units, {turns})"
         return [
             "",
             f"int64_t {self.name}_units(const int64_t *shape)",
             "{",
             *(f"    {line}" for line in self.words.unpacked(used)),
             "    (void)shape;",
-            f"    return {product};",
+            f"    const int64_t units = {product};",
+            f"    return {cut};",
             "}",
         ]
 

@@ -61,6 +61,7 @@ def move_text(
     widths: tuple[int, int],
     words: Spelling,
     *more: str,
+    cuts: bool = False,
 ) -> MoveText:
     """Return the text of a move.
 
@@ -71,6 +72,7 @@ def move_text(
         widths: bytes of an element, and of the widest vector.
         words: how extents are spelled.
         more: names of extents that the walk is told.
+        cuts: whether threads share the units.
     """
     width, _ = widths
     loops = nest(chains, leaf, width)
@@ -103,7 +105,7 @@ def move_text(
     if isinstance(text, TileText):
         inside = (*loops.loops, *loops.inner)
         sweep = sweep_text(text, tuple(loop.axis for loop in inside))
-    walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, more)
+    walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, cuts, more)
     return MoveText(loops, text, sweep, walk)
 
 
