@@ -108,6 +108,7 @@ def test_few_bytes_are_moved_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> 
         return shared(work, parts, count)
 
     monkeypatch.setattr(calls, "shared", told)
+    monkeypatch.setattr(calls, "SHARE_BYTES", 1 << 17)
     small, large = np.ones((1, 32, 8, 8), "f4"), np.ones((1, 64, 64, 64), "f4")
     for tensor in (small, large):
         found = module.pack(tensor, threads=2)

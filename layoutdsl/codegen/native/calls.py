@@ -31,7 +31,7 @@ OUTSIDE = "the layout leaves its buffer at this shape"
 OVERLAPS = "`out` overlaps `src`"
 SHARES = 4
 """Parts of a job for each thread: one that is held up does fewer of them."""
-SHARE_BYTES = 1 << 17
+SHARE_BYTES = 1 << 22
 """Read or written in a part, at least: less is done sooner than handed over."""
 _SHAPE = 5
 """Where in a job the shape starts."""
