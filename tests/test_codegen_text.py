@@ -51,7 +51,7 @@ def test_text_is_the_same_in_every_process() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_every_function_is_typed_and_only_numpy_is_imported(case: Case) -> None:
+def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
     tree = ast.parse(emit(case.text).text)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
@@ -60,8 +60,11 @@ def test_every_function_is_typed_and_only_numpy_is_imported(case: Case) -> None:
     imports = [ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Import | ast.ImportFrom)]
     assert imports == [
         "from __future__ import annotations",
+        "from functools import lru_cache",
+        "from math import gcd",
         "import numpy as np",
         "from numpy.typing import NDArray",
+        "from concurrent.futures import ThreadPoolExecutor",
     ]
 
 

@@ -18,6 +18,7 @@ from converting_cases import (
     over_same_axes,
     poisoned,
 )
+from test_codegen_moving import REFUSED_THREADS
 from text_mutants import mutants
 
 from layoutdsl import api
@@ -139,17 +140,18 @@ WRONG = {
     ),
     "digits are exchanged": ("NCHW16c-NCHW4c", "(_q0, 4, 4)", "(4, _q0, 4)"),
     "padding is moved": ("NCHW16c-NHWC", "if _q1:", "if not _q1:"),
-    "read from what is written": ("NCHW16c-NHWC", "places[read]", "slots[put]"),
-    "what is written is read": ("NHWC-NCHW16c", "slots[put]", "places[read]"),
+    "read from what is written": ("NCHW16c-NHWC", "held[read]", "buffer[put]"),
+    "what is written is read": ("NHWC-NCHW16c", "buffer[put]", "held[read]"),
     "turned wrongly": ("NHWC-NCHW16c", "transpose((0, 1, 3, 4, 2))", "transpose((0, 1, 4, 3, 2))"),
-    "the fill is left out": ("NHWC-NCHW16c", "box[...] = item", "pass"),
+    "the fill is left out": ("NHWC-NCHW16c", "_fill(buffer[gap], item)", "pass"),
     "the fill comes last": (
         "NHWC-NCHW16c",
         "    return buffer if out is None else out",
-        "    for box in _padding(buffer, shape):\n        buffer[...] = item\n"
+        "    for gap in gaps:\n        _fill(buffer, item)\n"
         "    return buffer if out is None else out",
     ),
     "another fill": ("Crouton-NCHW16c", "fill: _Number = 0", "fill: _Number = 31"),
+    "nothing is returned": ("NHWC-NCHW16c", "if out is None else out", "if box is None else out"),
     "another buffer": ("NHWC-NCHW16c", "return buffer if out", "return held if out"),
     "a shape is not asked about": ("Radix-Radix8", "shape = _extents(shape)", "shape = shape"),
     "a range is wider": ("Radix-Radix8", "if not (n_C) >= (5):", "if not (n_C) >= (4):"),
@@ -165,7 +167,13 @@ WRONG = {
         "regions.append((take, split, put, read))",
         "regions.append((take, split, read, read))",
     ),
-    "an alias is another": ("NHWC-NCHW16c", "_Slots = tuple[", "_Slots = list["),
+    "several threads unasked": ("NHWC-NCHW16c", "threads: int = 1", "threads: int = 2"),
+    "threads are asked about too late": (
+        "NHWC-NCHW16c",
+        "    return buffer if out is None else out",
+        "    _workers(threads)\n    return buffer if out is None else out",
+    ),
+    "an alias is another": ("NHWC-NCHW16c", "_Passage = tuple[", "_Passage = list["),
 }
 
 
@@ -221,6 +229,23 @@ def test_a_module_is_for_its_own_layouts() -> None:
         assert isinstance(validate_conversion(text, *wrong), NotValidated)
     narrow = layout_of("layout NHWC(n, c, h, w) = [n, h, w, c] where C <= 9")
     assert isinstance(validate_conversion(text, source, narrow), NotValidated)
+
+
+@pytest.mark.parametrize("name", ["NCHW16c-NHWC", "NHWC-NCHW16c", "NCHW8c-Crouton"])
+def test_threads_convert_what_one_converts(name: str) -> None:
+    pair, shape = BY_NAME[name], (2, 50, 91, 93)
+    convert = load(emitted(pair)).convert
+    buffer = np.random.default_rng(5).random(pair.layouts[0].physical_shape(shape), "f4")
+    want = convert(buffer, shape, fill=OTHER)
+    for threads in (2, 3):
+        out = np.full_like(want, -1)
+        assert convert(buffer, shape, out, OTHER, threads) is out
+        assert np.array_equal(out, want)
+    for threads, error in REFUSED_THREADS:
+        out = np.full_like(want, -1)
+        with pytest.raises(error, match="`threads` is"):
+            convert(buffer, shape, out, OTHER, threads)
+        assert (out == -1).all()
 
 
 def test_the_text_is_the_same_every_time() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from codegen_cases import module_of
 from native_cases import modules, needs_compiler
 from test_codegen_arguments import DTYPES, SOURCES, filled
+from test_codegen_moving import COPIED, IDENTITIES
 
 from layoutdsl.codegen.native.calls import moved
 from layoutdsl.codegen.native.module import DEFAULT
@@ -98,8 +100,8 @@ def test_files_mapped_into_memory_are_moved_by_compiled_code(
     want = plain.pack(np.array(source))
     out = np.memmap(tmp_path / "out", "f4", "w+", shape=want.shape)
     back = np.memmap(tmp_path / "back", "f4", "w+", shape=shape)
-    monkeypatch.setattr(module._plain, "pack", lambda *_: pytest.fail("numpy served"))
-    monkeypatch.setattr(module._plain, "unpack", lambda *_: pytest.fail("numpy served"))
+    monkeypatch.setattr(module._plain, "pack", lambda *_, **__: pytest.fail("numpy served"))
+    monkeypatch.setattr(module._plain, "unpack", lambda *_, **__: pytest.fail("numpy served"))
     for threads in (1, 2):
         out[...] = back[...] = 9
         assert module.pack(source, out, threads=threads) is out
@@ -267,6 +269,72 @@ def test_refuses_threads_that_are_none(threads: object) -> None:
         modules(BLOCKED).pack(TENSOR, threads=threads)
     with pytest.raises((ValueError, TypeError), match="`threads` is"):
         modules(BLOCKED).unpack(np.zeros(PHYSICAL), SHAPE, threads=threads)
+
+
+def outcome(call: Callable[[], np.ndarray], *held: np.ndarray) -> object:
+    """What a call returns and where that is, or what it refuses."""
+    try:
+        found = call()
+    except (ValueError, TypeError) as error:
+        return type(error), str(error)
+    return found.tobytes(), found.shape, [np.shares_memory(found, each) for each in held]
+
+
+SEEN = [(text, shape) for text, shape, _ in IDENTITIES] + [(text, (3, 8)) for text in COPIED]
+
+
+@pytest.mark.parametrize(("text", "shape"), SEEN)
+@pytest.mark.parametrize("copy", [True, None, False, 0, "no", np.True_])
+def test_copies_are_left_out_where_numpy_leaves_them_out(
+    text: str, shape: tuple[int, ...], copy: object
+) -> None:
+    plain, module = module_of(text), modules(text)
+    tensor = np.arange(np.prod(shape), dtype="f4").reshape(shape)
+    packed = plain.pack(tensor)
+    assert packed.tobytes() == module.pack(tensor).tobytes()
+    second = min(1, tensor.ndim - 1)
+    inner = np.moveaxis(np.moveaxis(tensor, second, -1).copy(), -1, second)
+    for seen in (tensor, tensor.T.copy().T, inner):
+        for dtype in ("f4", "c16"):  # the second is left to numpy
+            source, box = seen.astype(dtype, "K"), packed.astype(dtype)
+            for _ in range(2):
+                for new, out in ((None, None), (np.zeros_like(box), np.zeros(shape, dtype))):
+                    one, other = (
+                        [
+                            outcome(partial(m.pack, source, new, copy=copy), source),
+                            outcome(partial(m.unpack, box, shape, out, copy=copy), box),
+                        ]
+                        for m in (plain, module)
+                    )
+                    assert one == other
+
+
+def test_what_has_to_be_moved_is_moved_by_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, module = module_of(BLOCKED), modules(BLOCKED)
+    want, asked = plain.pack(TENSOR), list[object]()
+
+    def refused(*_: object, **given: object) -> None:
+        asked.append(given["copy"])
+        raise ValueError("`copy` is False")
+
+    monkeypatch.setattr(module._plain, "pack", refused)
+    monkeypatch.setattr(module._plain, "unpack", refused)
+    assert module.pack(TENSOR, copy=None).tobytes() == want.tobytes()
+    assert module.unpack(want, SHAPE, copy=None).tobytes() == TENSOR.tobytes()
+    assert asked == [False, False]
+    assert module.pack(TENSOR, np.empty_like(want), copy=None).tobytes() == want.tobytes()
+    assert len(asked) == 2
+
+
+def test_threads_are_passed_on_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
+    module, asked = modules(BLOCKED), list[object]()
+    monkeypatch.setattr(module._plain, "pack", lambda *_, threads: asked.append(threads))
+    monkeypatch.setattr(module._plain, "unpack", lambda *_, threads: asked.append(threads))
+    apart = np.repeat(TENSOR, 2, -1)[..., ::2]
+    for threads in (1, 3):
+        module.pack(apart, threads=threads)
+        module.unpack(np.zeros((2, 2, 3, 8))[..., ::2], SHAPE, threads=threads)
+    assert asked == [1, 1, 3, 3]
 
 
 def test_signs_of_zero_and_types_of_fill_are_kept_apart() -> None:

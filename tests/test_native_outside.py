@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import shutil
 import subprocess
@@ -58,7 +59,11 @@ def run(*command: str, within: Path) -> bytes:
     return done.stdout
 
 
-@pytest.mark.parametrize("plain", [(), ("-DLAYOUT_PLAIN",)], ids=["vectors", "no vectors"])
+@pytest.mark.parametrize(
+    "plain",
+    [(), ("-DLAYOUT_PLAIN",), ("-march=native",), ("-march=native", "-DLAYOUT_PLAIN")],
+    ids=["vectors", "no vectors", "this machine", "this machine, no vectors"],
+)
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path: Path) -> None:
     """The library is C11; who calls it may be C++."""
@@ -98,3 +103,28 @@ def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Pat
     (tmp_path / "nchw16c.h").write_text(emitted.header)
     (tmp_path / "use.c").write_text('#include "nchw16c.h"\n#include "nchw16c.h"\n')
     run(*str(CC).split(), "-x", language, "-fsyntax-only", *STRICT, "use.c", within=tmp_path)
+
+
+LARGE = (
+    ("layout Four(a: 65536, b: 65536, d) = [d, b, a]", 1 << 32),
+    ("layout Three(a: 65536, b: 65536, c: 4, d) = [a, b, c, d]", 1 << 34),
+    ("layout Nine(a: 65536, b: 65536, d) = [b/8, a/8, d, a%8, b%8]", 1 << 32),
+)
+
+
+@pytest.mark.parametrize(("text", "slots"), LARGE, ids=[text.split("(")[0] for text, _ in LARGE])
+def test_numbers_beyond_32_bits_are_64_bits_wide(text: str, slots: int, tmp_path: Path) -> None:
+    """Sizes and counts of work where the extents are plain numbers, which C takes for `int`."""
+    layout = layout_of(text)
+    emitted = generate_c(layout, source=text, certificate=None, widths=(1, 4), vector=64)
+    (tmp_path / "a.c").write_text(emitted.text)
+    options = ("-std=c11", *STRICT, "-Woverflow", "-march=native", "-Wno-psabi")
+    run(*str(CC).split(), *options, "-shared", "-fPIC", "a.c", "-o", "a.so", within=tmp_path)
+    library = ctypes.CDLL(str(tmp_path / "a.so"))
+    fixed = [65536, 65536, 4][: layout.rank - 1]
+    shape = (ctypes.c_int64 * layout.rank)(*fixed, 5)
+    for name in (f"{emitted.stem}_size", *(f"{each}_units" for each in emitted.functions)):
+        called = library[name]
+        called.restype = ctypes.c_int64
+        found = called(shape)
+        assert found == 5 * slots if name.endswith("_size") else 1 <= found <= 5 * slots, name

@@ -18,7 +18,7 @@ from text_mutants import Mutant, mutants
 
 import layoutdsl
 from layoutdsl import api
-from layoutdsl.codegen import generate_numpy, support
+from layoutdsl.codegen import generate_numpy, moving, support
 from layoutdsl.model import FillValue, Layout
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.frame import SUPPORT_HASH
@@ -55,14 +55,21 @@ WRONG = {
     "rounded down": ("NCHW16c", "(n_N, -(-n_C//16), n_H", "(n_N, n_C//16, n_H"),
     "no tail": ("NCHW16c", "    if _q1:\n", "    if _q1 and _q1 < 15:\n"),
     "the tail where there is none": ("NCHW16c", "    if _q1:\n", "    if _q0:\n"),
-    "gaps not filled": ("NCHW16c", "box[...] = item", "pass"),
+    "gaps not filled": ("NCHW16c", "        _fill(buffer[gap], item)", "        pass"),
+    "gaps that are not looked at": ("NCHW16c", "for gap in gaps:", "for gap in ():"),
+    "gaps filled with something else": (
+        "NCHW16c",
+        "_fill(buffer[gap], item)",
+        "_fill(buffer[gap], 0)",
+    ),
     "gaps filled from the start": ("NCHW16c", "slice(_q1, 16)", "slice(0, 16)"),
     "gaps filled in part": ("NCHW16c", "slice(_q1, 16)", "slice(_q1 + 1, 16)"),
     "packed the other way": (
         "NCHW16c",
-        "_move(slots[put], tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)))",
-        "_move(tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)), slots[put])",
+        "_move(buffer[put], tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)), threads)",
+        "_move(tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)), buffer[put], threads)",
     ),
+    "nothing is returned": ("NCHW16c", "buffer if out is None", "buffer if box is None"),
     "another buffer is returned": (
         "NCHW16c",
         "return buffer if out is None else out",
@@ -70,25 +77,92 @@ WRONG = {
     ),
     "the buffer is made anew": (
         "NCHW16c",
-        "    slots = _slots(buffer, shape)\n    for take, split, put in _regions(shape):\n"
-        "        _move(slots[put], tensor",
-        "    if out is None:\n        buffer = np.empty(_box(shape), tensor.dtype)\n"
-        "    slots = _slots(buffer, shape)\n    for take, split, put in _regions(shape):\n"
-        "        _move(slots[put], tensor",
+        "    for take, split, put in regions:\n        _move(buffer[put], tensor",
+        "    if out is None:\n        buffer = np.empty(box, tensor.dtype)\n"
+        "    for take, split, put in regions:\n        _move(buffer[put], tensor",
     ),
     "another fill": ("Crouton", "fill: _Number = 31", "fill: _Number = 0"),
     "the fill is not asked for": ("Crouton", "_item(fill, tensor.dtype)", "_item(0, tensor.dtype)"),
     "another type": (
         "NCHW16c",
-        "np.empty(_box(shape), tensor.dtype)",
-        "np.empty(_box(shape), 'f4')",
+        "np.empty(box, tensor.dtype)",
+        "np.empty(box, 'f4')",
     ),
     "seen as another type": (
         "NCHW16c",
-        "slots[put], tensor[take]",
-        "slots[put].view('u1'), tensor[take]",
+        "buffer[put], tensor[take]",
+        "buffer[put].view('u1'), tensor[take]",
     ),
-    "the shape is not asked about": ("Radix", "_extents(tensor.shape)", "tensor.shape"),
+    "the shape is not asked about": (
+        "Radix",
+        "    extents = _extents(shape)\n    return _box",
+        "    extents = shape\n    return _box",
+    ),
+    "the shape is not asked about for a turned tensor": (
+        "NHWC",
+        "_extents(tensor.shape)",
+        "tensor.shape",
+    ),
+    "what is remembered is a buffer": (
+        "NCHW16c",
+        "    return _box(extents), ",
+        "    return np.empty(_box(extents), 'f4'), ",
+    ),
+    "what is remembered grows": (
+        "NCHW16c",
+        "    for take, split, put in regions:\n        _move(buffer[put], tensor",
+        "    gaps.append((slice(None), 0, 0, 0, 0))\n"
+        "    for take, split, put in regions:\n        _move(buffer[put], tensor",
+    ),
+    "remembered by what is equal and not alike": (
+        "NCHW16c",
+        "    shape = _extents(shape)\n    box, _, regions = _plan(shape)",
+        "    box, _, regions = _plan(shape)\n    shape = _extents(shape)",
+    ),
+    "decorated": ("NCHW16c", "@lru_cache(maxsize=256)\ndef _plan", "@gcd\ndef _plan"),
+    "remembered, and moves": ("NCHW16c", "def pack(", "@lru_cache(maxsize=256)\ndef pack("),
+    "a name of the support is hidden": (
+        "NCHW16c",
+        "def pack(",
+        "def sorted(a): return a\n\n\ndef pack(",
+    ),
+    "a view turned wrongly": (
+        "NHWC",
+        "_seen(tensor.transpose((0, 2, 3, 1)), copy)",
+        "_seen(tensor.transpose((0, 3, 2, 1)), copy)",
+    ),
+    "a view of the wrong side": (
+        "NHWC",
+        "_seen(buffer.transpose((0, 3, 1, 2)), copy)",
+        "_seen(buffer, copy)",
+    ),
+    "a view where elements have to be moved": (
+        "NCHW16c",
+        "    if copy is not True:\n        _refuse_view(copy)\n    if out is None:\n        buffer",
+        "    if copy is not True:\n        return _seen(tensor, copy)\n"
+        "    if out is None:\n        buffer",
+    ),
+    "a view whatever is asked": (
+        "NHWC",
+        "            return _seen(tensor",
+        "            copy = None\n            return _seen(tensor",
+    ),
+    "None is no copy": (
+        "NHWC",
+        "    if copy is not True:\n        if out is None:\n            return _seen(tensor",
+        "    if copy is None:\n        if out is None:\n            return _seen(tensor",
+    ),
+    "moved for one number of threads": (
+        "NHWC",
+        "    _move(buffer, tensor",
+        "    if threads is _ALONE:\n        _move(buffer, tensor",
+    ),
+    "moved for several threads only": (
+        "NHWC",
+        "    _move(buffer, tensor",
+        "    if threads is not _ALONE:\n        _move(buffer, tensor",
+    ),
+    "a tensor where threads are asked": ("NHWC", "1)), threads)", "1)), shape)"),
     "a condition is weaker": ("Skew", "if not (n_J) <= (4):", "if not (n_J) <= (5):"),
     "a shape is refused": ("NCHW16c", 'shape, 4, "shape")\n', 'shape, 5, "shape")\n'),
     "an offset off by one": ("NCHW16c", "*16 + i_c%16", "*16 + i_c%16 + 1"),
@@ -128,11 +202,11 @@ WRONG = {
         "= tensor.transpose((1, 0))[first",
     ),
     "a name of Python's is hidden": ("Xor", "    size = int(", "    np = 1\n    size = int("),
-    "a function is hidden": ("NCHW16c", "def _slots(", "def slice(a, b): return a\n\ndef _slots("),
+    "a function is hidden": ("NCHW16c", "def _box(", "def slice(a, b): return a\n\ndef _box("),
     "a function is defined twice": (
         "NCHW16c",
         "def pack(",
-        "def _slots(a, b): return a\n\ndef pack(",
+        "def _box(a): return a\n\ndef pack(",
     ),
     "the support differs": ("NCHW16c", "lanes <= 8 and lanes <", "lanes <= 7 and lanes <"),
     "something is imported": ("NCHW16c", "import numpy as np", "import numpy as np, os"),
@@ -292,9 +366,14 @@ def test_validations_have_one_hash_in_every_process() -> None:
 
 
 def test_the_support_is_the_one_that_was_read() -> None:
-    """Where this fails, `support` was changed: see that `calls` still says what it means."""
-    text = Path(support.__file__).read_text("utf-8").split(f"\n# {'-' * 98}\n", 1)[1]
-    lines, pieces = text.split("\n"), list[str]()
-    for statement in ast.parse(text).body:
-        pieces.append("\n".join(lines[statement.lineno - 1 : statement.end_lineno]))
+    """Where this fails, one of both was changed: see that `calls` still says what it means."""
+    pieces = list[str]()
+    for part in (support, moving):
+        text = Path(part.__file__).read_text("utf-8").split(f"\n# {'-' * 98}\n", 1)[1]
+        lines = text.split("\n")
+        for statement in ast.parse(text).body:
+            first = min(
+                [statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))]
+            )
+            pieces.append("\n".join(lines[first - 1 : statement.end_lineno]))
     assert hashlib.sha256("\n".join(pieces).encode()).hexdigest() == SUPPORT_HASH

@@ -90,8 +90,8 @@ WRONG = {
     "another fill": ("Lower", "_item(fill, buffer.dtype)", "_item(1, buffer.dtype)"),
     "another fill by default": (
         "Lower",
-        "= None, fill: _Number = 0\n",
-        "= None, fill: _Number = 1\n",
+        "list[int],\n    out: _Array | None = None,\n    fill: _Number = 0,",
+        "list[int],\n    out: _Array | None = None,\n    fill: _Number = 1,",
     ),
     "`offset` refuses nothing": (
         "Lower",

@@ -7,6 +7,7 @@ generator, never of its user. This module imports nothing of ours.
 from __future__ import annotations
 
 import ast
+import re
 
 
 class UnsafeText(RuntimeError):  # noqa: N818 (it says what the text is)
@@ -25,6 +26,8 @@ _NODES: tuple[type[ast.AST], ...] = (
     ast.Assign,
     ast.AnnAssign,
     ast.For,
+    ast.While,
+    ast.Break,
     ast.If,
     ast.With,
     ast.withitem,
@@ -60,31 +63,38 @@ _NODES: tuple[type[ast.AST], ...] = (
 
 # fmt: off
 _BUILTINS = frozenset((
-    "TypeError", "ValueError", "all", "bool", "complex", "divmod", "enumerate", "float", "int",
-    "isinstance", "len", "list", "max", "min", "object", "range", "slice", "str", "tuple", "type",
-    "zip",
+    "TypeError", "ValueError", "abs", "all", "bool", "complex", "divmod", "enumerate", "float",
+    "int", "isinstance", "len", "list", "max", "min", "next", "object", "range", "slice", "sorted",
+    "str", "tuple", "type", "zip",
 ))
 
 _ATTRIBUTES = frozenset((
     # of numpy
     "arange", "array", "asarray", "broadcast_to", "dtype", "empty", "errstate",
     "generic", "int64", "integer", "isfinite", "maximum", "may_share_memory", "minimum",
-    "ndarray", "prod", "zeros",
+    "ndarray", "ndindex", "prod", "zeros",
     # of arrays and their types
-    "astype", "copy", "flags", "hasobject", "item", "itemsize", "kind", "max", "min", "ndim",
+    "__array_interface__", "aligned", "astype", "c_contiguous", "carray", "char", "copy", "flags",
+    "hasobject", "item", "itemsize", "kind", "max", "min", "nbytes", "ndim", "owndata",
     "reshape", "shape", "size", "strides", "transpose", "view", "writeable",
-    # of numbers, lists and types
-    "append", "get", "bit_length", "real", "__name__",
+    # of numbers, lists, types and threads
+    "append", "get", "bit_length", "index", "real", "__getitem__", "__name__", "map",
 ))
 # fmt: on
 
 _IMPORTS = frozenset(
     {
         "from __future__ import annotations",
+        "from concurrent.futures import ThreadPoolExecutor",
+        "from functools import lru_cache",
+        "from math import gcd",
         "import numpy as np",
         "from numpy.typing import NDArray",
     }
 )
+
+_IMPORTED = frozenset({"np", "NDArray", "lru_cache", "gcd", "ThreadPoolExecutor"})
+_REMEMBERS = r"lru_cache\(maxsize=[0-9]+\)"
 
 
 def refuse_unsafe(text: str) -> None:
@@ -105,7 +115,7 @@ def refuse_unsafe(text: str) -> None:
 
 
 def _bound_names(tree: ast.Module) -> frozenset[str]:
-    names: set[str] = {"np", "NDArray"}
+    names = set(_IMPORTED)
     for node in ast.walk(tree):
         match node:
             case ast.FunctionDef(name=name) | ast.arg(arg=name):
@@ -124,7 +134,8 @@ def _fault(node: ast.AST, bound: frozenset[str]) -> str | None:
         case ast.Attribute(attr=name):
             return None if name in _ATTRIBUTES else f"attribute `{name}`"
         case ast.FunctionDef(name=name, decorator_list=decorators):
-            return "a decorator" if decorators else _name_fault(name)
+            remembers = all(re.fullmatch(_REMEMBERS, ast.unparse(each)) for each in decorators)
+            return _name_fault(name) if remembers else "a decorator"
         case ast.arg(arg=name):
             return _name_fault(name)
         case ast.Name(id=name, ctx=ast.Load()):
@@ -141,6 +152,6 @@ def _fault(node: ast.AST, bound: frozenset[str]) -> str | None:
 
 def _name_fault(name: str) -> str | None:
     """A name that is bound hides no builtin, and is no name with a meaning to Python."""
-    if name in _BUILTINS or name in ("np", "NDArray") or not name.isascii():
+    if name in _BUILTINS or name in _IMPORTED or not name.isascii():
         return f"`{name}` is bound"
     return f"`{name}` is bound" if name.startswith("__") else None

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.native.conversion import NativeConversion
     from layoutdsl.codegen.native.module import NativeModule
 
-MOST_THREADS = 256
-
 
 @dataclass(frozen=True, slots=True)
 class StraightConversion:
@@ -51,18 +49,17 @@ class StraightConversion:
             shape: the extents of the tensor, in the axis order of the first layout.
             out: the buffer to write, which does not overlap `src`; a new one is made without it.
             fill: the number in padding; that of the second layout if left out.
-            threads: how many may work at once, 1 to 256; numpy uses one.
+            threads: how many may work at once, 1 to 256.
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
-        _refuse_threads(threads)
         if self.native is not None:
             found = self.native.converted(src, shape, out, fill, threads)
             if found is not None:
                 return found
         given = {} if fill is None else {"fill": fill}
-        return self.plain.convert(src, shape, out, **given)
+        return self.plain.convert(src, shape, out, **given, threads=threads)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +92,6 @@ class TensorConversion:
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
-        _refuse_threads(threads)
         given = {} if fill is None else {"fill": fill}
-        tensor = self.first.unpack(src, shape, **_threads(self.first, threads))
-        return self.second.pack(tensor, out, **given, **_threads(self.second, threads))
-
-
-def _threads(module: ModuleType | NativeModule, threads: int) -> dict[str, Any]:
-    return {"threads": threads} if getattr(module, "target", "numpy") == "native" else {}
-
-
-def _refuse_threads(threads: object) -> None:
-    if type(threads) is not int:
-        raise TypeError(f"`threads` is a {type(threads).__name__}, not an int")
-    if not 1 <= threads <= MOST_THREADS:
-        raise ValueError(f"`threads` is {threads}, not 1 to {MOST_THREADS}")
+        tensor = self.first.unpack(src, shape, threads=threads)
+        return self.second.pack(tensor, out, **given, threads=threads)

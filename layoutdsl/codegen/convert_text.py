@@ -11,23 +11,37 @@ from layoutdsl.codegen.convert_plan import ConversionPlan
 from layoutdsl.codegen.fill_text import (
     destination,
     fill_argument,
-    fill_boxes,
+    fill_gaps,
     fill_item,
     fill_words,
     guarded,
 )
-from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.numpy_text import (
+    IMPORTS,
     UNVALIDATED,
     constant,
     refuse_name,
     support_text,
 )
+from layoutdsl.codegen.options_text import SHARED, THREADS, asked_threads
 from layoutdsl.codegen.pack_text import turned
-from layoutdsl.codegen.regions_text import region_functions, slots_function
+from layoutdsl.codegen.regions_text import (
+    leaves_gaps,
+    region_functions,
+    slots_function,
+    split_buffer,
+    split_name,
+)
 from layoutdsl.codegen.words import Words, indented, wrapped
 from layoutdsl.formula import Formula
 from layoutdsl.model import Layout
+
+_ALIASES = (
+    "",
+    "",
+    "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
+    "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
+)
 
 
 def conversion_text(
@@ -52,6 +66,7 @@ def conversion_text(
     lines = [
         *_head(layouts, texts),
         *support_text(),
+        *_ALIASES,
         *extents_function(layouts, tuple(dict.fromkeys(limits)), words),
         *box_function(source, words, "_source_box"),
         *box_function(target, words),
@@ -75,16 +90,12 @@ def _head(layouts: tuple[Layout, Layout], texts: tuple[str, str]) -> list[str]:
         "",
         "from __future__ import annotations",
         "",
-        "import numpy as np",
-        "from numpy.typing import NDArray",
+        *IMPORTS,
         "",
         *constant("SOURCE", texts[0]),
         *constant("TARGET", texts[1]),
         *UNVALIDATED,
         "",
-        "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
-        "_Slots = tuple[slice | int, ...]",
-        "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
     ]
 
 
@@ -93,6 +104,7 @@ def _convert_function(
 ) -> list[str]:
     source, target = layouts
     extents = extents_text(target)
+    gaps = "gaps, " if leaves_gaps(planned.target) else ""
     return [
         "",
         "",
@@ -101,6 +113,7 @@ def _convert_function(
         "    shape: tuple[int, ...] | list[int],",
         "    out: _Array | None = None,",
         f"    {fill_argument(target.fill)},",
+        f"    {THREADS},",
         ") -> _Array:",
         *indented(
             [
@@ -111,17 +124,20 @@ def _convert_function(
                 f"    shape: the extents {extents} of the tensor.",
                 "    out: the buffer to write, which does not overlap `src`; new without it.",
                 f"    fill: {fill_words(target.fill)}",
+                f"    {SHARED}",
                 "",
                 "Raises:",
                 "    ValueError, TypeError: the arguments do not fit; nothing was written.",
                 '"""',
                 "shape = _extents(shape)",
-                'held = _boxed(_array(src, "src"), _source_box(shape))',
+                f"source, box, {gaps}regions = _plan(shape)",
+                'held = _boxed(_array(src, "src"), source)',
                 *fill_item(target.fill, "held"),
+                *asked_threads(),
                 *words.unpacked([target.start]),
                 *destination(target, words, "held"),
-                *guarded(target.fill, fill_boxes()),
-                "slots, places = _slots(buffer, shape), _source_slots(held, shape)",
+                *split_buffer(planned.target),
+                *guarded(target.fill, fill_gaps(planned.target)),
                 *_moves(planned),
                 "return buffer if out is None else out",
             ]
@@ -131,17 +147,15 @@ def _convert_function(
 
 def _moves(planned: ConversionPlan) -> list[str]:
     """Both buffers in the order of the tensor, cut into common digits, then in target order."""
-    last = turned(_order(planned))
-    target = f"slots[put]{_back(planned.target)}.reshape(split){last}"
-    source = f"places[read]{_back(planned.source)}.reshape(split){last}"
+    source, target, last = planned.source, planned.target, turned(_order(planned))
+    places = "places" if source.splits_buffer else "held"
+    written = f"{split_name(target)}[put]{turned(target.back)}.reshape(split){last}"
+    read = f"{places}[read]{turned(source.back)}.reshape(split){last}"
     return [
-        "for _, split, put, read in _regions(shape):",
-        *indented(wrapped("_move(", [target, source], ")")),
+        *(["places = _source_slots(held, shape)"] if source.splits_buffer else []),
+        "for _, split, put, read in regions:",
+        *indented(wrapped("_move(", [written, read, "threads"], ")")),
     ]
-
-
-def _back(plan: Plan) -> str:
-    return turned(sorted(range(len(plan.order)), key=plan.order.__getitem__))
 
 
 def _order(planned: ConversionPlan) -> list[int]:

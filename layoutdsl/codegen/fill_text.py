@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from layoutdsl.bounds import ZERO
+from layoutdsl.codegen.moves import Plan
+from layoutdsl.codegen.regions_text import leaves_gaps, leaves_slots_beyond, split_name
 from layoutdsl.codegen.words import Words, indented
 from layoutdsl.expr import Constant
 from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
@@ -48,19 +50,24 @@ def fill_item(fill: Fill, source: str = "tensor") -> list[str]:
 
 def guarded(fill: Fill, lines: Sequence[str]) -> list[str]:
     """Return lines that fill, unless `out` is to keep its padding."""
-    if isinstance(fill, FillAny):
+    if isinstance(fill, FillAny) and lines:
         return ["if out is None or fill is not None:", *indented(lines)]
     return list(lines)
 
 
-def fill_boxes() -> list[str]:
-    """Return the lines that fill padding."""
-    return ["for box in _padding(buffer, shape):", "    box[...] = item"]
+def fill_gaps(plan: Plan) -> list[str]:
+    """Return the lines that fill the padding of a buffer that is split."""
+    lines: list[str] = []
+    if leaves_slots_beyond(plan):
+        lines += ["for rest in _beyond(buffer, shape):", "    _fill(rest, item)"]
+    if leaves_gaps(plan):
+        lines += ["for gap in gaps:", f"    _fill({split_name(plan)}[gap], item)"]
+    return lines
 
 
 def destination(layout: Layout, words: Words, source: str = "tensor") -> list[str]:
     """Return the lines that make a buffer of the type of the source, or take `out` for it."""
-    fresh = [f"buffer = np.empty(_box(shape), {source}.dtype)"]
+    fresh = [f"buffer = np.empty(box, {source}.dtype)"]
     if layout.start != ZERO:
         start = words.text(layout.start)
         lead = [f"buffer[:{start}] = item"]
@@ -70,5 +77,5 @@ def destination(layout: Layout, words: Words, source: str = "tensor") -> list[st
         "if out is None:",
         *indented(fresh),
         "else:",
-        f"    buffer = _destination(out, _box(shape), {source})",
+        f"    buffer = _destination(out, box, {source})",
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from layoutdsl.bounds import ZERO
 from layoutdsl.digits import same
 from layoutdsl.expr import Expr
 from layoutdsl.model import Layout
@@ -124,6 +125,22 @@ class Plan:
         """For each dimension with a digit, in order: which digit of the cut tensor it is."""
         digits = [digit.dimension for move in self.moves for digit in move.digits]
         return tuple(sorted(range(len(digits)), key=digits.__getitem__))
+
+    @property
+    def back(self) -> tuple[int, ...]:
+        """For each digit of the cut tensor: which of the dimensions with a digit it is."""
+        return tuple(sorted(range(len(self.order)), key=self.order.__getitem__))
+
+    @property
+    def splits_buffer(self) -> bool:
+        """The dimensions of the buffer are not those that regions are made of."""
+        return bool(self.splits) or self.layout.start != ZERO
+
+    @property
+    def turns(self) -> bool:
+        """The buffer is the tensor with its axes in some order, and without padding."""
+        whole = all(len(m.axes) == len(m.digits) == 1 and m.whole for m in self.moves)
+        return whole and len(self.dimensions) == len(self.moves) and not self.splits_buffer
 
     @property
     def joins(self) -> bool:

@@ -18,6 +18,13 @@ from layoutdsl.codegen.words import Words, indented, literal
 from layoutdsl.formula import Formula
 from layoutdsl.model import Layout
 
+IMPORTS = (
+    "from functools import lru_cache",
+    "from math import gcd",
+    "",
+    "import numpy as np",
+    "from numpy.typing import NDArray",
+)
 UNPROVED = "unproved"
 UNVALIDATED = (
     "# Nobody has shown that this text does what SOURCE means.",
@@ -83,8 +90,7 @@ def _head(layout: Layout, source: str, certificate: str | None, reason: str | No
         "",
         "from __future__ import annotations",
         "",
-        "import numpy as np",
-        "from numpy.typing import NDArray",
+        *IMPORTS,
         "",
         *constant("SOURCE", source),
         *constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
@@ -112,5 +118,8 @@ def constant(name: str, text: str) -> list[str]:
 
 def support_text() -> list[str]:
     """Return what every module carries, word for word."""
-    text = files("layoutdsl.codegen").joinpath("support.py").read_text("utf-8")
-    return text.replace("\r\n", "\n").split(_RULE, 1)[1].strip("\n").split("\n")
+    lines: list[str] = []
+    for name in ("support.py", "moving.py"):
+        text = files("layoutdsl.codegen").joinpath(name).read_text("utf-8").replace("\r\n", "\n")
+        lines += [*([""] * 2 if lines else []), *text.split(_RULE, 1)[1].strip("\n").split("\n")]
+    return lines

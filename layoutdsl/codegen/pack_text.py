@@ -3,53 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeGuard
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.codegen.arguments_text import extents_text
 from layoutdsl.codegen.fill_text import (
     destination,
     fill_argument,
-    fill_boxes,
+    fill_gaps,
     fill_item,
     fill_words,
     guarded,
 )
-from layoutdsl.codegen.moves import Plan, Planned
+from layoutdsl.codegen.moves import Fallback, Plan, Planned
+from layoutdsl.codegen.options_text import (
+    ALONE,
+    COPY,
+    MOVED,
+    SHARED,
+    THREADS,
+    VIEWED,
+    asked_copy,
+    asked_threads,
+)
+from layoutdsl.codegen.regions_text import leaves_gaps, split_buffer, split_name
 from layoutdsl.codegen.words import Words, indented, tuple_text
 from layoutdsl.model import FillValue, Layout
 
 
 def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `pack`."""
-    start = words.text(layout.start)
     if isinstance(planned, Plan):
         before = list[str]()
-        padding = guarded(layout.fill, fill_boxes())
-        moves = _pack_regions(planned, words)
+        moves = [*split_buffer(planned), *guarded(layout.fill, fill_gaps(planned))]
+        moves += _pack_regions(planned, words)
     else:
         before = _refuse_outside(layout)
-        fill = guarded(layout.fill, [f"flat[{start}:] = item"])
-        padding, moves = ["flat = buffer.reshape(-1)", *fill], _scatter(layout)
+        fill = guarded(layout.fill, [f"flat[{words.text(layout.start)}:] = item"])
+        moves = ["flat = buffer.reshape(-1)", *fill, *_scatter(layout)]
     return [
         "",
         "",
-        "def pack("
-        f"src: _Array, out: _Array | None = None, {fill_argument(layout.fill)}) -> _Array:",
+        "def pack(",
+        "    src: _Array,",
+        "    out: _Array | None = None,",
+        f"    {fill_argument(layout.fill)},",
+        f"    {THREADS},",
+        f"    {COPY},",
+        ") -> _Array:",
         *indented(
             [
                 *_pack_words(layout, planned),
                 'tensor = _array(src, "src")',
-                "shape = _extents(tensor.shape)",
+                *_planned(planned, "tensor.shape"),
                 *fill_item(layout.fill),
+                *asked_threads(),
+                *asked_copy(f"tensor{turned(planned.order)}" if _turns(planned) else None),
                 *words.unpacked([layout.start]),
                 *before,
                 *destination(layout, words),
-                *padding,
                 *moves,
                 "return buffer if out is None else out",
             ]
         ),
     ]
+
+
+def _turns(planned: Planned) -> TypeGuard[Plan]:
+    return isinstance(planned, Plan) and planned.turns
+
+
+def _planned(planned: Planned, shape: str) -> list[str]:
+    """What is asked of the shape; a plan for it is remembered."""
+    if isinstance(planned, Fallback) or planned.turns:
+        return [f"shape = _extents({shape})", "box = _box(shape)"]
+    if shape == "shape":
+        names = "box, _, regions" if leaves_gaps(planned) else "box, regions"
+        return ["shape = _extents(shape)", f"{names} = _plan(shape)"]
+    names = "box, gaps, regions" if leaves_gaps(planned) else "box, regions"
+    return [f"shape = {shape}", f"{names} = _plan(shape)"]
 
 
 def _pack_words(layout: Layout, planned: Planned) -> list[str]:
@@ -69,6 +101,7 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
         f"    src: a tensor with extents {extents_text(layout)}.",
         "    out: the buffer to write, which does not overlap `src`; a new one is made without it.",
         f"    fill: {fill_words(layout.fill)}",
+        *_option_words(planned),
         "",
         "Raises:",
         "    ValueError, TypeError: the arguments do not fit; nothing was written.",
@@ -76,12 +109,19 @@ def _pack_words(layout: Layout, planned: Planned) -> list[str]:
     ]
 
 
+def _option_words(planned: Planned) -> list[str]:
+    threads = SHARED if isinstance(planned, Plan) else ALONE
+    return [f"    {threads}", f"    {VIEWED if _turns(planned) else MOVED}"]
+
+
 def _pack_regions(plan: Plan, words: Words) -> list[str]:
+    last = turned(plan.order)
+    if plan.turns:
+        return [f"_move(buffer, tensor{last}, threads)"]
     return [
-        "slots = _slots(buffer, shape)",
         *_joined(plan, words, "tensor"),
-        "for take, split, put in _regions(shape):",
-        f"    _move(slots[put], tensor[take].reshape(split){turned(plan.order)})",
+        "for take, split, put in regions:",
+        f"    _move({split_name(plan)}[put], tensor[take].reshape(split){last}, threads)",
     ]
 
 
@@ -122,7 +162,7 @@ def _elements(layout: Layout) -> str:
 
 def _refuse_outside(layout: Layout) -> list[str]:
     return [
-        "size = int(np.prod(_box(shape), dtype=object))",
+        "size = int(np.prod(box, dtype=object))",
         *_each_piece(layout, f"_refuse_outside({_offsets(layout)}, size)"),
     ]
 
@@ -139,12 +179,17 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
     """Return `unpack`."""
     before = [] if isinstance(planned, Plan) else _refuse_outside(layout)
     moves = _unpack_regions(planned, words) if isinstance(planned, Plan) else _gather(layout)
-    arguments, outside, item, fresh = _outside(layout)
+    argument, outside, item, fresh = _outside(layout)
     return [
         "",
         "",
         "def unpack(",
-        f"    {arguments}",
+        "    src: _Array,",
+        "    shape: tuple[int, ...] | list[int],",
+        "    out: _Array | None = None,",
+        *argument,
+        f"    {THREADS},",
+        f"    {COPY},",
         ") -> _Array:",
         *indented(
             [
@@ -155,13 +200,16 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
                 f"    shape: the extents {extents_text(layout)} of the tensor.",
                 "    out: the tensor to write, which does not overlap `src`; new without it.",
                 *outside,
+                *_option_words(planned),
                 "",
                 "Raises:",
                 "    ValueError, TypeError: the arguments do not fit; nothing was written.",
                 '"""',
-                "shape = _extents(shape)",
-                'buffer = _boxed(_array(src, "src"), _box(shape))',
+                *_planned(planned, "shape"),
+                'buffer = _boxed(_array(src, "src"), box)',
                 *item,
+                *asked_threads(),
+                *asked_copy(f"buffer{turned(planned.back)}" if _turns(planned) else None),
                 *before,
                 "if out is None:",
                 *indented(fresh),
@@ -174,28 +222,28 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
     ]
 
 
-def _outside(layout: Layout) -> tuple[str, list[str], list[str], list[str]]:
+def _outside(layout: Layout) -> tuple[list[str], list[str], list[str], list[str]]:
     """What `unpack` takes, says and does because of the elements that have no slot."""
-    arguments = "src: _Array, shape: tuple[int, ...] | list[int], out: _Array | None = None"
     fresh = ["tensor = np.empty(shape, buffer.dtype)"]
     if not layout.domain:
-        return arguments, [], [], fresh
+        return [], [], [], fresh
     fill = layout.fill.value if isinstance(layout.fill, FillValue) else 0
     held = ", ".join(map(str, layout.domain))
     words = f"    fill: for elements outside the domain, {held}; `out` keeps its own there."
     fresh.append("tensor[...] = item")
     item = ["item = _item(fill, buffer.dtype)"]
-    return f"{arguments}, fill: _Number = {fill}", [words], item, fresh
+    return [f"    fill: _Number = {fill},"], [words], item, fresh
 
 
 def _unpack_regions(plan: Plan, words: Words) -> list[str]:
-    whole = "joined" if plan.joins else "tensor"
-    back = sorted(range(len(plan.order)), key=plan.order.__getitem__)
+    whole, last = "joined" if plan.joins else "tensor", turned(plan.back)
+    if plan.turns:
+        return [f"_move(tensor, buffer{last}, threads)"]
     lines = [
-        "slots = _slots(buffer, shape)",
+        *split_buffer(plan),
         *_joined(plan, words, "joined"),
-        "for take, split, put in _regions(shape):",
-        f"    _move({whole}[take].reshape(split), slots[put]{turned(back)})",
+        "for take, split, put in regions:",
+        f"    _move({whole}[take].reshape(split), {split_name(plan)}[put]{last}, threads)",
     ]
     if plan.joins:
         order = _numbers(plan.axis_order)

@@ -17,16 +17,63 @@ from layoutdsl.expr import Constant, Expr
 
 def region_functions(plan: Plan, words: Words, crossing: Crossing | None = None) -> list[str]:
     """Return the functions that cut axes, split the buffer, and list regions and padding."""
+    if plan.turns and crossing is None:
+        return []
     return [
         *cut_functions(plan, words, crossing),
         *slots_function(plan, words),
+        *(_beyond_function(plan, words) if leaves_slots_beyond(plan) else []),
         *_regions_function(plan, words, crossing),
-        *_padding_function(plan, words),
+        *(_gaps_function(plan, words) if leaves_gaps(plan) else []),
+        *_plan_function(plan, crossing),
+    ]
+
+
+def leaves_slots_beyond(plan: Plan) -> bool:
+    """Return whether slots lie beyond those that a dimension of the buffer is split into."""
+    return any(split.leaves_padding for split in plan.splits)
+
+
+def leaves_gaps(plan: Plan) -> bool:
+    """Return whether the split buffer may have slots that hold no element."""
+    return bool(looped(plan)) or any(
+        dimension.constant is not None and not is_number(dimension.extent, 1)
+        for dimension in plan.dimensions
+    )
+
+
+def _plan_function(plan: Plan, crossing: Crossing | None) -> list[str]:
+    box, gaps = "tuple[int, ...]", leaves_gaps(plan)
+    kinds = [box, *(["list[_Slots]"] if gaps else [])]
+    calls = ["_box(extents)", *(["_gaps(extents)"] if gaps else [])]
+    what = "the shape of the buffer"
+    if crossing is None:
+        kinds.append("list[_Region]")
+    else:
+        kinds, what = [box, *kinds, "list[_Passage]"], "the shapes of both buffers"
+        calls.insert(0, "_source_box(extents)")
+    returned = ", ".join([*calls, "_regions(extents)"])
+    return [
+        "",
+        "",
+        "@lru_cache(maxsize=256)",
+        "def _plan(",
+        f"    shape: {box},",
+        f") -> tuple[{', '.join(kinds)}]:",
+        *indented(
+            [
+                f'"""Return {what}, {"gaps, " if gaps else ""}and regions; they are remembered."""',
+                "extents = _extents(shape)",
+                f"return {returned}",
+            ]
+        ),
     ]
 
 
 def slots_function(plan: Plan, words: Words, name: str = "_slots") -> list[str]:
-    """Return the function that splits the buffer."""
+    """Return the function that splits the buffer; none where it is not split."""
+    if not plan.splits_buffer:
+        return []
     return [
         "",
         "",
@@ -42,12 +89,22 @@ def slots_function(plan: Plan, words: Words, name: str = "_slots") -> list[str]:
     ]
 
 
+def split_buffer(plan: Plan) -> list[str]:
+    """Return the line that splits the buffer; none where it is not split."""
+    return ["slots = _slots(buffer, shape)"] if plan.splits_buffer else []
+
+
+def split_name(plan: Plan) -> str:
+    """Return what the split buffer is called."""
+    return "slots" if plan.splits_buffer else "buffer"
+
+
 def _box(plan: Plan) -> list[Expr]:
     return [each.extent for each in plan.layout.coordinates]
 
 
 def _split_needs(plan: Plan) -> list[Expr]:
-    if not plan.splits and plan.layout.start == ZERO:
+    if not plan.splits_buffer:
         return []
     parts = [each for split in plan.splits for each in (split.kept, *split.parts)]
     return [plan.layout.start, *_box(plan), *parts]
@@ -143,10 +200,25 @@ def _named(name: str, places: Sequence[str]) -> list[str]:
     return wrapped(f"{name} = (", places, ")")
 
 
-def _padding_function(plan: Plan, words: Words) -> list[str]:
-    needs = _split_needs(plan)
-    body = _splitting(plan, words, "padding.append({})")
-    put = [":"] * len(plan.dimensions)
+def _beyond_function(plan: Plan, words: Words) -> list[str]:
+    return [
+        "",
+        "",
+        "def _beyond(buffer: _Array, shape: tuple[int, ...]) -> list[_Array]:",
+        *indented(
+            [
+                '"""Return the slots beyond those that a dimension is split into."""',
+                *words.unpacked(_split_needs(plan)),
+                "padding: list[_Array] = []",
+                *_splitting(plan, words, "padding.append({})"),
+                "return padding",
+            ]
+        ),
+    ]
+
+
+def _gaps_function(plan: Plan, words: Words) -> list[str]:
+    needs, body, put = list[Expr](), list[str](), [ALL] * len(plan.dimensions)
     for number, dimension in enumerate(plan.dimensions):
         if dimension.constant is not None:
             body += _around_constant(put, number, dimension, words)
@@ -156,14 +228,14 @@ def _padding_function(plan: Plan, words: Words) -> list[str]:
     return [
         "",
         "",
-        "def _padding(buffer: _Array, shape: tuple[int, ...]) -> list[_Array]:",
+        "def _gaps(shape: tuple[int, ...]) -> list[_Slots]:",
         *indented(
             [
                 '"""Return the slots that hold no element, in boxes that do not overlap."""',
                 *words.unpacked(needs),
-                "padding: list[_Array] = []",
+                "gaps: list[_Slots] = []",
                 *body,
-                "return padding",
+                "return gaps",
             ]
         ),
     ]
@@ -186,14 +258,14 @@ def _gap_loops(plan: Plan, put: list[str]) -> list[str]:
 
 
 def _added(places: Sequence[str]) -> list[str]:
-    return wrapped("padding.append(buffer[", places, "])")
+    return wrapped("gaps.append((", places, "))" if len(places) > 1 else ",))")
 
 
 def _around_constant(put: list[str], number: int, dimension: Dimension, words: Words) -> list[str]:
     value = dimension.constant
     assert value is not None
-    boxes = [f":{value}"] if value else []
+    boxes = [slice_text("0", str(value))] if value else []
     if not is_number(dimension.extent, value + 1):
-        boxes.append(f"{value + 1}:{words.text(dimension.extent)}")
+        boxes.append(slice_text(str(value + 1), words.text(dimension.extent)))
     each = [_added([*put[:number], box, *put[number + 1 :]]) for box in boxes]
     return [line for lines in each for line in lines]

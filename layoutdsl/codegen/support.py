@@ -1,7 +1,8 @@
-"""What every generated module carries, word for word: checks of arguments, and moves.
+"""What every generated module carries, word for word: the checks of arguments.
 
 This is ordinary code, checked and tested as such; `numpy_text` copies everything below the line of
-dashes into what it writes. It imports numpy alone, because what is generated does.
+dashes into what it writes. It imports numpy alone, because what is generated does. What is usual is
+looked at first: a call on a small tensor costs little more than its checks.
 """
 
 from __future__ import annotations
@@ -14,11 +15,16 @@ from numpy.typing import NDArray
 _Array = NDArray[np.generic]
 _Number = bool | int | float | complex | np.generic
 _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
-_Region = tuple[tuple[slice, ...], tuple[int, ...], tuple[slice | int, ...]]
+_Slots = tuple[slice | int, ...]
+_Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
+_Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
+_ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
 def _array(value: object, name: str) -> _Array:
     """Return the argument as a plain array on the same memory; TypeError where it is none."""
+    if type(value) is np.ndarray and value.dtype.char in "?bBhHiIlLqQefd":
+        return value
     if not isinstance(value, np.ndarray):
         raise TypeError(f"`{name}` is a {type(value).__name__}, not a numpy array")
     dtype = value.dtype
@@ -29,6 +35,12 @@ def _array(value: object, name: str) -> _Array:
 
 def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
     """Return as many non-negative integers as asked for; TypeError or ValueError otherwise."""
+    if type(values) is tuple and len(values) == count:
+        for value in values:
+            if type(value) is not int or value < 0:
+                break
+        else:
+            return values
     if not isinstance(values, (tuple, list)):
         raise TypeError(f"`{name}` is a {type(values).__name__}, not a tuple or a list")
     if len(values) != count:
@@ -104,6 +116,10 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
 
 def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
     """Return ``out`` where it can take what is asked for; nothing is written yet."""
+    if type(out) is np.ndarray and out.dtype is source.dtype and out.shape == shape:
+        flags = out.flags
+        if flags.carray and flags.owndata and source.flags.owndata and out is not source:
+            return out
     target = _array(out, "out")
     if target.shape != shape:
         raise ValueError(f"`out` has shape {target.shape}, not {shape}")
@@ -111,42 +127,39 @@ def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
         raise ValueError(f"`out` holds {target.dtype}, not {source.dtype}")
     if not target.flags.writeable:
         raise ValueError("`out` is read-only")
-    if 0 in target.strides:
-        for extent, stride in zip(target.shape, target.strides, strict=True):
-            if stride == 0 and extent > 1:
-                raise ValueError("`out` has several places in one piece of memory")
-    if np.may_share_memory(target, source, max_work=100_000):  # type: ignore[arg-type]
+    reach = target.itemsize
+    for stride, extent in sorted((abs(target.strides[k]), shape[k]) for k in range(target.ndim)):
+        if stride < reach and extent > 1:
+            raise ValueError("`out` has several places in one piece of memory")
+        reach = reach + stride * (extent - 1)
+    if np.may_share_memory(target, source) and np.may_share_memory(
+        target,
+        source,
+        max_work=100_000,  # type: ignore[arg-type]
+    ):
         raise ValueError("`out` overlaps `src`")
     return target
 
 
-def _joins(target: _Array, source: _Array) -> bool:
-    """Whether the last two dimensions are one to numpy, on both sides."""
-    return all(each.strides[-2] == each.strides[-1] * each.shape[-1] for each in (target, source))
+def _workers(threads: object) -> None:
+    """Refuse what is no number of threads; TypeError or ValueError."""
+    if type(threads) is not int:
+        raise TypeError(f"`threads` is a {type(threads).__name__}, not an int")
+    if not 1 <= threads <= 256:
+        raise ValueError(f"`threads` is {threads}, not 1 to 256")
 
 
-def _move(target: _Array, source: _Array) -> None:
-    """Copy a region.
+def _refuse_view(copy: object) -> None:
+    """Refuse ``copy=False`` where elements have to be moved; TypeError where `copy` is no such."""
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"`copy` is {copy!r}, not True, False or None")
+    if copy is False:
+        raise ValueError("`copy` is False, and this cannot be done without a copy")
 
-    A run that both sides hold along the last dimension is copied as one wide item, so that numpy's
-    inner loop goes over the next dimension. A short last dimension is unrolled for the same reason.
-    Where the source steps by 1024 bytes, its lines push each other out of the cache: row by row, a
-    copy brings them together first.
-    """
-    if target.ndim == 0 or target.size < 1024:
-        target[...] = source
-        return
-    width, lanes = target.dtype.itemsize, target.shape[-1]
-    if lanes == 1:
-        _move(target[..., 0], source[..., 0])
-    elif target.strides[-1] == source.strides[-1] == width and width * lanes <= 4096:
-        wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width * lanes, f"V{width * lanes}")
-        _move(target.view(wide)[..., 0], source.view(wide)[..., 0])
-    elif lanes <= 8 and lanes < max(target.shape[-3:-1], default=0) and not _joins(target, source):
-        for lane in range(lanes):
-            _move(target[..., lane], source[..., lane])
-    elif lanes > 8 and source.strides[-1] % 1024 == 0 and width in source.strides[-3:-2]:
-        for row in range(target.shape[-2]):
-            target[..., row, :] = source[..., row, :].copy()
-    else:
-        target[...] = source
+
+def _seen(array: _Array, copy: object) -> _Array:
+    """Return the array itself where its items lie in a row and no copy is wanted; else a copy."""
+    if array.flags.c_contiguous and (copy is None or copy is False):
+        return array
+    _refuse_view(copy)
+    return array.copy()

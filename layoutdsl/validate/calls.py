@@ -34,15 +34,33 @@ SUPPORT = (
     "_refuse_outside",
     "_item",
     "_destination",
-    "_joins",
+    "_workers",
+    "_refuse_view",
+    "_seen",
+    "_rounds",
+    "_loops",
+    "_widest",
     "_move",
+    "_share",
+    "_parts",
+    "_copy",
+    "_copy_across",
+    "_copy_lanes",
+    "_copy_staged",
+    "_fill",
+    "_short_runs",
+    "_fill_runs",
 )
 """The functions that every module carries word for word; their text is compared, not read."""
 
 REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""
 
-BUILTINS = ("slice", "divmod", "min", "max", "int", "range", "bool", "object", "np", *REFUSALS)
+BUILTINS = (
+    *("slice", "divmod", "min", "max", "int", "range", "bool", "object", "np"),
+    *("lru_cache", "gcd"),
+    *REFUSALS,
+)
 """Names of Python's that have a meaning here, so that nothing in a module may bind them."""
 
 
@@ -114,8 +132,26 @@ class Calls(Expressions):
 
         They raise where arguments do not fit: before anything is written.
         """
-        if self.meaning.stores and name != "_move":
+        match name, values:
+            case "_move", [Array() as target, Array() as source, 1 | Given("threads")]:
+                self.meaning.store(target, source)
+                return None
+            case "_fill", [Array() as target, Item() as item]:
+                self.meaning.store(target, item)
+                return None
+        if self.meaning.stores:
             raise Meaningless(f"`{name}` may refuse after something was written")
+        match name, values:
+            case ("_workers", [Given("threads")]) | ("_refuse_view", [Given("copy")]):
+                return None
+            case "_seen", [Array() as array, Given("copy")]:
+                return self._same(array)
+            case "_extents", [shape]:
+                return self._checked(shape)
+        return self._argument(name, values)
+
+    def _argument(self, name: str, values: list[object]) -> object:
+        """An argument of the caller's, after its checks."""
         match name, values:
             case "_integers", [Given("shape"), int() as rank, Text()] if rank == len(self.extents):
                 return Tuple(self.extents)
@@ -123,10 +159,6 @@ class Calls(Expressions):
                 return argument("src", self.extents, "T") if self.packs else Given("an array")
             case "_index", [Given("index"), Tuple(items)] if items == self.extents and self.checked:
                 return Tuple(self.indices)
-            case "_extents", [Given("shape") | Tuple() as shape]:
-                if shape == (Tuple(self.extents) if self.packs else Given("shape")):
-                    self.checked = True
-                    return Tuple(self.extents)
             case "_item", [value, Element(element)]:
                 number = value if isinstance(value, int) and not isinstance(value, bool) else None
                 if number is not None or value == Given("fill"):
@@ -137,10 +169,22 @@ class Calls(Expressions):
                 return argument("out", as_terms(shape), source.root.element)
             case "_boxed", [Given("an array"), Tuple() as shape] if self.checked:
                 return argument("src", as_terms(shape), "T")
-            case "_move", [Array() as target, Array() as source]:
-                self.meaning.store(target, source)
-                return None
         raise Meaningless(f"`{name}` is called with something else than it takes")
+
+    def _checked(self, shape: object) -> Tuple:
+        """The extents: of the tensor, or as the caller gives them, which may be asked again."""
+        known = shape == Tuple(self.extents) and (self.packs or self.checked)
+        if not known and (self.packs or shape != Given("shape")):
+            raise Meaningless("`_extents` is called with something else than it takes")
+        self.checked = True
+        return Tuple(self.extents)
+
+    def _same(self, array: Array) -> Array:
+        """A new array of the same items, or the array itself; either has them where they were."""
+        self.blocks += 1
+        new = block(f"new.{self.blocks}", array.shape, array.root.element)
+        self.meaning.store(new, array)
+        return new
 
     def _extreme(self, name: str, left: Term, right: Term) -> Term:
         if isinstance(left, int) and isinstance(right, int):

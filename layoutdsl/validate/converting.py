@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from functools import partial
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, product
 
 from layoutdsl.expr import FloorDiv, Index, MixedRadix, Mod, walk
 from layoutdsl.model import FillAny, Layout
@@ -27,7 +27,7 @@ from layoutdsl.validate.ground import Stated, grounds
 from layoutdsl.validate.meaning import Need, Store
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.reading import Reader
-from layoutdsl.validate.statement import Statement
+from layoutdsl.validate.statement import THREADS, USUAL, Statement
 from layoutdsl.validate.values import (
     Array,
     Given,
@@ -73,14 +73,14 @@ class ConversionStatement(Statement):
         if self.source.layout.domain or self.layout.domain:
             raise Meaningless("a layout has a domain")
         self._extents()
-        self._takes("convert", ["src", "shape", "out=None", self._usual_fill()])
-        for out in (None, Given("out")):
-            for given in self._fills():
-                self._each(partial(self._convert, out=out, fill=given), packs=False)
+        self._takes("convert", ["src", "shape", "out=None", self._usual_fill(), *USUAL[:1]])
+        for out, fill, threads in product((None, Given("out")), self._fills(), THREADS):
+            self._each(partial(self._convert, out=out, fill=fill, threads=threads), packs=False)
         return self.stated
 
-    def _convert(self, reader: Reader, out: object, fill: object) -> None:
-        result = self._filling(reader, "convert", Given("src"), Given("shape"), out, fill)
+    def _convert(self, reader: Reader, out: object, fill: object, threads: object) -> None:
+        given = Given("src"), Given("shape"), out, fill, threads
+        result = self._filling(reader, "convert", fill, *given)
         if result is None:
             return
         stores = list(self.meaning.stores)

@@ -12,6 +12,7 @@ from layoutdsl.validate.meaning import Meaning
 from layoutdsl.validate.values import (
     Array,
     Element,
+    Given,
     Meaningless,
     Span,
     Text,
@@ -66,14 +67,24 @@ class Expressions:
                 return not part if isinstance(part, bool) else ("not", part)
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 if isinstance(operator, ast.Is | ast.IsNot):
-                    if not (isinstance(right, ast.Constant) and right.value is None):
-                        raise Meaningless(f"`{ast.unparse(test)}`")
-                    is_none = self._value(left, names) is None
-                    return is_none == isinstance(operator, ast.Is)
+                    return self._is(test, left, right, names) == isinstance(operator, ast.Is)
                 return _compared(operator, self._term(left, names), self._term(right, names))
             case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr="may_share_memory")):
                 return self._share(test, names)
         return ("not", ("=", self._term(test, names), 0))
+
+    def _is(self, test: ast.expr, left: ast.expr, right: ast.expr, names: Names) -> bool:
+        """Whether a value is None, `copy` True, `threads` one; those that are given are others."""
+        value = self._value(left, names)
+        match right:
+            case ast.Constant(value=None) if value not in (Given("copy"), Given("threads")):
+                return value is None
+            case ast.Constant(value=True) if value is True or value == Given("copy"):
+                return value is True
+            case ast.Name(id="_ALONE") if "_ALONE" not in names:
+                if value == Given("threads") or (type(value) is int and value == 1):
+                    return value == 1
+        raise Meaningless(f"`{ast.unparse(test)}`")
 
     def _share(self, call: ast.Call, names: Names) -> bool:
         """Whether an array still is where the array is that it was made of by `reshape`."""

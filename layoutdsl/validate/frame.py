@@ -13,18 +13,19 @@ from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "97ed4b9b8e8ed301f8fabfe19bc11765c00f89e89d8518bb1623b804eea0da2b"
-"""The SHA-256 of the support: its functions and types, as they follow each other."""
+SUPPORT_HASH = "268f2c7e5bccae574bfe3c54c5f907b9f8f5ffa0a5db57ad80146ed9e5c98410"
+"""The SHA-256 of the support: its functions and what it names, as they follow each other."""
 
 _IMPORTS = (
     "from __future__ import annotations",
+    "from functools import lru_cache",
+    "from math import gcd",
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
-_TYPES = ("_Array", "_Number", "_Part", "_Region")
+_NAMED = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Round", "_ALONE")
 _ALIASES = (
     "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
-    "_Slots = tuple[slice | int, ...]",
     "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
 )
 _CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
@@ -43,24 +44,22 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
     names: list[str] = []
     functions: dict[str, ast.FunctionDef] = {}
     support, imports, lines = list[str](), list[str](), text.split("\n")
+    spoken = set[str]()
     for statement in tree.body:
         match statement:
             case ast.Expr(value=ast.Constant(value=str())):
                 continue
             case ast.Import() | ast.ImportFrom():
                 imports.append(ast.unparse(statement))
-            case ast.Assign(targets=[ast.Name(id=name)]) if name in _TYPES:
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in _NAMED:
                 support.append(_lines(lines, statement))
                 names.append(name)
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant()) if (
-                name in _CONSTANTS
-            ):
-                names.append(name)
-            case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
+            case ast.Assign(targets=[ast.Name(id=name)]) if _is_known(statement, name):
                 names.append(name)
             case ast.FunctionDef(name=name):
                 if name in SUPPORT:
                     support.append(_lines(lines, statement))
+                    spoken |= _names(statement)
                 else:
                     functions[name] = _plain(statement)
                 names.append(name)
@@ -70,21 +69,50 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
         raise Meaningless("imports differ, or a name is defined twice")
     if hashlib.sha256("\n".join(support).encode()).hexdigest() != SUPPORT_HASH:
         raise Meaningless("the functions that every module carries differ")
+    if not spoken.isdisjoint(functions):
+        raise Meaningless("a name is hidden that the functions speak of that every module carries")
     return functions
 
 
+def _is_known(statement: ast.Assign, name: str) -> bool:
+    """Whether it gives a constant, or a type, a name that it may have."""
+    constant = name in _CONSTANTS and isinstance(statement.value, ast.Constant)
+    return constant or ast.unparse(statement) in _ALIASES
+
+
+def _names(statement: ast.stmt) -> set[str]:
+    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+
+
 def _lines(lines: list[str], statement: ast.stmt) -> str:
-    return "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+    """The text of a statement, with what decorates it."""
+    decorators = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(each.lineno for each in decorators)])
+    return "\n".join(lines[first - 1 : statement.end_lineno])
+
+
+def remembers(function: ast.FunctionDef) -> bool:
+    """Return whether results are remembered, and nothing else decorates the function."""
+    match function.decorator_list:
+        case [
+            ast.Call(
+                func=ast.Name(id="lru_cache"),
+                args=[],
+                keywords=[ast.keyword(arg="maxsize", value=ast.Constant(value=int()))],
+            )
+        ]:
+            return True
+    return False
 
 
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
-    """A function that hides nothing, without decorators; defaults are plain, and what it raises."""
+    """A function that hides nothing, and at most remembers; defaults and exceptions are plain."""
     for default in (*function.args.defaults, *function.args.kw_defaults):
         match default:
             case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
                 continue
         raise Meaningless(f"`{function.name}` has a default that is computed")
-    if function.decorator_list:
+    if function.decorator_list and not remembers(function):
         raise Meaningless(f"`{function.name}` is decorated")
     parameters = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
     if not {*assigned(function.body), *parameters}.isdisjoint(BUILTINS):

@@ -24,7 +24,7 @@ from layoutdsl.validate.ground import said
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.pieces import GatherReader
 from layoutdsl.validate.reading import Reader
-from layoutdsl.validate.statement import Statement
+from layoutdsl.validate.statement import Options, Statement
 from layoutdsl.validate.tables import Moved, Picked, Piece, Table
 from layoutdsl.validate.values import (
     Array,
@@ -51,9 +51,9 @@ class GatherStatement(Statement):
         reader.may_be_empty = bool(self.layout.domain)
         return reader
 
-    def _pack(self, reader: Reader, out: object, fill: object) -> None:
+    def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:
         assert isinstance(reader, GatherReader)
-        result = self._filling(reader, "pack", Given("src"), out, fill)
+        result = self._filling(reader, "pack", fill, Given("src"), out, fill, *options)
         if result is None:
             return
         match reader.moves:
@@ -94,10 +94,10 @@ class GatherStatement(Statement):
                     return
         raise Meaningless("a copy is not put back")
 
-    def _unpack(self, reader: Reader, out: object) -> None:
+    def _unpack(self, reader: Reader, out: object, options: Options) -> None:
         assert isinstance(reader, GatherReader)
         fill = (Given("fill"),) if self.layout.domain else ()
-        result = reader.call("unpack", Given("src"), Given("shape"), out, *fill)
+        result = reader.call("unpack", Given("src"), Given("shape"), out, *fill, *options)
         stores = self.meaning.stores
         match reader.moves:
             case [Moved(Piece(tensor, held), Picked(flat, table), after)] if (

@@ -261,6 +261,8 @@ class Meaning:
 
     def append(self, listing: Listing, value: object) -> None:
         """``listing.append(value)``, for every member of the loops around it."""
+        if listing.origin != self.origin:
+            raise Meaningless("a list grows in another function than the one that made it")
         if listing.closed or self.active[: len(listing.outside)] != listing.outside:
             raise Meaningless("a list grows where it is looped over")
         loops = self.active[len(listing.outside) :]

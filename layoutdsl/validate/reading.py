@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from layoutdsl.prove.checker import Term
 from layoutdsl.validate.calls import Calls
 from layoutdsl.validate.expressions import Names
-from layoutdsl.validate.values import Listing, Meaningless, Tuple
+from layoutdsl.validate.values import Listing, Meaningless, Span, Tuple
 
 MOST_CALLS = 12
 
@@ -49,15 +49,23 @@ class Reader(Calls):
         parameters = [each.arg for each in function.args.args]
         given = function.args
         others = (given.posonlyargs, given.kwonlyargs, given.vararg, given.kwarg)
-        if len(parameters) != len(arguments) or any(others) or function.decorator_list:
+        if len(parameters) != len(arguments) or any(others):
             raise Meaningless(f"`{name}` takes other arguments")
         self._depth += 1
         if self._depth > MOST_CALLS:
             raise Meaningless("functions call each other without end")
         outside, self.meaning.origin = self.meaning.origin, name
+        done = (len(self.meaning.stores), self.blocks)
         result = self._run(function.body, dict(zip(parameters, arguments, strict=True)))
         self._depth, self.meaning.origin = self._depth - 1, outside
-        return result.value if isinstance(result, Returned) else None
+        value = result.value if isinstance(result, Returned) else None
+        if function.decorator_list:
+            if done != (len(self.meaning.stores), self.blocks):
+                raise Meaningless(f"`{name}` is remembered, and does more than return a value")
+            for each in arguments:
+                _refuse_unlike(name, each)
+            _close(name, value)
+        return value
 
     # Statements.
 
@@ -149,6 +157,30 @@ class Reader(Calls):
             raise Fork(positive)
         taken = self.decisions[positive] != turned
         return self._run(statement.body if taken else statement.orelse, names)
+
+
+def _refuse_unlike(name: str, value: object) -> None:
+    """What a function is remembered by are tuples of integers: those that are equal are alike."""
+    if not isinstance(value, Tuple) or not all(
+        isinstance(each, int | str | tuple) and not isinstance(each, bool) for each in value.items
+    ):
+        raise Meaningless(f"`{name}` is remembered by something else than a shape")
+
+
+def _close(name: str, value: object) -> None:
+    """What is remembered is returned again: lists in it grow no more, and it holds no memory."""
+    match value:
+        case Tuple(items):
+            for each in items:
+                _close(name, each)
+        case Listing():
+            value.closed = True
+            for member in value.members:
+                _close(name, member.value)
+        case Span() | int() | str() | tuple() | None:
+            return
+        case _:
+            raise Meaningless(f"`{name}` is remembered, and returns more than integers")
 
 
 def assigned(body: Sequence[ast.AST]) -> set[str]:

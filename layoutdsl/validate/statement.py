@@ -9,7 +9,8 @@
 * `unpack` stores every element of the tensor exactly once, read from its offset;
 * elements outside the layout's domain have no slot: `offset` refuses them, `pack` does not read
   them, `unpack` gives them the fill in a new tensor and leaves them as they are in `out`;
-* both return the array that they wrote, and both refuse before they write.
+* both return the array that they wrote, and both refuse before they write; asked for no copy, they
+  may return a view in place of a new array, in which every element is where it would be.
 
 A shape has positive extents here. Empty tensors are left to tests.
 """
@@ -20,6 +21,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
+from typing import TypeAlias
 
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint
 from layoutdsl.prove.checker import Term
@@ -40,6 +43,13 @@ from layoutdsl.validate.values import (
     same,
 )
 
+Options: TypeAlias = tuple[object, object]
+"""What `threads` and `copy` are: as they usually are, or given, which then is another value."""
+
+USUAL = ("threads=1", "copy=True")
+THREADS = (1, Given("threads"))
+OPTIONS: tuple[Options, ...] = tuple(product(THREADS, (True, Given("copy"))))
+
 
 class Statement(Asked):
     """What has to be shown of a module that moves whole regions."""
@@ -55,10 +65,10 @@ class Statement(Asked):
         self._each(self._physical_shape)
         self._each(self._offset)
         self._arguments()
-        for out in (None, Given("out")):
-            self._each(partial(self._unpack, out=out), packs=False)
+        for out, options in product((None, Given("out")), OPTIONS):
+            self._each(partial(self._unpack, out=out, options=options), packs=False)
             for fill in self._fills():
-                self._each(partial(self._pack, out=out, fill=fill))
+                self._each(partial(self._pack, out=out, fill=fill, options=options))
         return self.stated
 
     def _arguments(self) -> None:
@@ -66,8 +76,8 @@ class Statement(Asked):
         unpacks = ["src", "shape", "out=None"]
         if self.layout.domain:
             unpacks.append(f"fill={fill.value if isinstance(fill, FillValue) else 0}")
-        self._takes("pack", ["src", "out=None", self._usual_fill()])
-        self._takes("unpack", unpacks)
+        self._takes("pack", ["src", "out=None", self._usual_fill(), *USUAL])
+        self._takes("unpack", [*unpacks, *USUAL])
 
     def _usual_fill(self) -> str:
         """The argument `fill` with its default."""
@@ -92,9 +102,11 @@ class Statement(Asked):
             (Given("fill"),) if isinstance(self.layout.fill, FillValue) else (None, Given("fill"))
         )
 
-    def _filling(self, reader: Reader, name: str, *arguments: object) -> object | None:
-        """What a function returns that takes `fill` last; ``None`` where it has to refuse it."""
-        refused = isinstance(self.layout.fill, FillZeroPoint) and arguments[-1] is None
+    def _filling(
+        self, reader: Reader, name: str, fill: object, *arguments: object
+    ) -> object | None:
+        """What a function returns that takes a fill; ``None`` where it has to refuse it."""
+        refused = isinstance(self.layout.fill, FillZeroPoint) and fill is None
         try:
             result = reader.call(name, *arguments)
         except Raised:
@@ -103,10 +115,12 @@ class Statement(Asked):
             raise Meaningless(f"`{name}` always raises") from None
         if refused:
             raise Meaningless(f"`{name}` takes no fill for a quantised zero")
+        if result is None:
+            raise Meaningless(f"`{name}` returns nothing")
         return result
 
-    def _pack(self, reader: Reader, out: object, fill: object) -> None:
-        result = self._filling(reader, "pack", Given("src"), out, fill)
+    def _pack(self, reader: Reader, out: object, fill: object, options: Options) -> None:
+        result = self._filling(reader, "pack", fill, Given("src"), out, fill, *options)
         if result is None:
             return
         written = self._written(result, out, [each.target.base for each in self.meaning.stores])
@@ -135,8 +149,8 @@ class Statement(Asked):
             return []
         return [Box(Array(written, ((0, self.ground.start),), (0,)), ())]
 
-    def _unpack(self, reader: Reader, out: object) -> None:
-        result = reader.call("unpack", Given("src"), Given("shape"), out)
+    def _unpack(self, reader: Reader, out: object, options: Options) -> None:
+        result = reader.call("unpack", Given("src"), Given("shape"), out, *options)
         written = self._written(result, out, [each.target.base for each in self.meaning.stores])
         self._equal("the shape of the tensor", written.shape, self.ground.extents)
         stores = self._put_back(written, self.meaning.stores)

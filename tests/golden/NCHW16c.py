@@ -7,6 +7,9 @@ proof that this text does what SOURCE means.
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import gcd
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,11 +22,16 @@ FALLBACK = None
 _Array = NDArray[np.generic]
 _Number = bool | int | float | complex | np.generic
 _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
-_Region = tuple[tuple[slice, ...], tuple[int, ...], tuple[slice | int, ...]]
+_Slots = tuple[slice | int, ...]
+_Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
+_Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
+_ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
 def _array(value: object, name: str) -> _Array:
     """Return the argument as a plain array on the same memory; TypeError where it is none."""
+    if type(value) is np.ndarray and value.dtype.char in "?bBhHiIlLqQefd":
+        return value
     if not isinstance(value, np.ndarray):
         raise TypeError(f"`{name}` is a {type(value).__name__}, not a numpy array")
     dtype = value.dtype
@@ -34,6 +42,12 @@ def _array(value: object, name: str) -> _Array:
 
 def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
     """Return as many non-negative integers as asked for; TypeError or ValueError otherwise."""
+    if type(values) is tuple and len(values) == count:
+        for value in values:
+            if type(value) is not int or value < 0:
+                break
+        else:
+            return values
     if not isinstance(values, (tuple, list)):
         raise TypeError(f"`{name}` is a {type(values).__name__}, not a tuple or a list")
     if len(values) != count:
@@ -109,6 +123,10 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
 
 def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
     """Return ``out`` where it can take what is asked for; nothing is written yet."""
+    if type(out) is np.ndarray and out.dtype is source.dtype and out.shape == shape:
+        flags = out.flags
+        if flags.carray and flags.owndata and source.flags.owndata and out is not source:
+            return out
     target = _array(out, "out")
     if target.shape != shape:
         raise ValueError(f"`out` has shape {target.shape}, not {shape}")
@@ -116,45 +134,240 @@ def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
         raise ValueError(f"`out` holds {target.dtype}, not {source.dtype}")
     if not target.flags.writeable:
         raise ValueError("`out` is read-only")
-    if 0 in target.strides:
-        for extent, stride in zip(target.shape, target.strides, strict=True):
-            if stride == 0 and extent > 1:
-                raise ValueError("`out` has several places in one piece of memory")
-    if np.may_share_memory(target, source, max_work=100_000):  # type: ignore[arg-type]
+    reach = target.itemsize
+    for stride, extent in sorted((abs(target.strides[k]), shape[k]) for k in range(target.ndim)):
+        if stride < reach and extent > 1:
+            raise ValueError("`out` has several places in one piece of memory")
+        reach = reach + stride * (extent - 1)
+    if np.may_share_memory(target, source) and np.may_share_memory(
+        target,
+        source,
+        max_work=100_000,  # type: ignore[arg-type]
+    ):
         raise ValueError("`out` overlaps `src`")
     return target
 
 
-def _joins(target: _Array, source: _Array) -> bool:
-    """Whether the last two dimensions are one to numpy, on both sides."""
-    return all(each.strides[-2] == each.strides[-1] * each.shape[-1] for each in (target, source))
+def _workers(threads: object) -> None:
+    """Refuse what is no number of threads; TypeError or ValueError."""
+    if type(threads) is not int:
+        raise TypeError(f"`threads` is a {type(threads).__name__}, not an int")
+    if not 1 <= threads <= 256:
+        raise ValueError(f"`threads` is {threads}, not 1 to 256")
 
 
-def _move(target: _Array, source: _Array) -> None:
-    """Copy a region.
+def _refuse_view(copy: object) -> None:
+    """Refuse ``copy=False`` where elements have to be moved; TypeError where `copy` is no such."""
+    if copy is not None and not isinstance(copy, bool):
+        raise TypeError(f"`copy` is {copy!r}, not True, False or None")
+    if copy is False:
+        raise ValueError("`copy` is False, and this cannot be done without a copy")
 
-    A run that both sides hold along the last dimension is copied as one wide item, so that numpy's
-    inner loop goes over the next dimension. A short last dimension is unrolled for the same reason.
-    Where the source steps by 1024 bytes, its lines push each other out of the cache: row by row, a
-    copy brings them together first.
+
+def _seen(array: _Array, copy: object) -> _Array:
+    """Return the array itself where its items lie in a row and no copy is wanted; else a copy."""
+    if array.flags.c_contiguous and (copy is None or copy is False):
+        return array
+    _refuse_view(copy)
+    return array.copy()
+
+
+@lru_cache(maxsize=1024)
+def _rounds(
+    shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...], width: int
+) -> list[_Round]:
+    """Return how two arrays are to be seen, round after round, so that few wide items are moved.
+
+    A round is an order of the dimensions, outermost first; the shape that is left when those that
+    lie alike on both sides become one; and the type of the item that the last becomes, where it is
+    a run on both sides. There are none where nothing is gained.
     """
-    if target.ndim == 0 or target.size < 1024:
+    rounds: list[_Round] = []
+    while True:
+        dimensions: list[tuple[int, int, int]] = []
+        order = sorted((shape[k] > 1, -abs(targets[k]), k) for k in range(len(shape)))
+        for _, _, axis in order:
+            extent, target, source = shape[axis], targets[axis], sources[axis]
+            if (
+                extent > 1
+                and dimensions
+                and dimensions[-1][1:] == (extent * target, extent * source)
+            ):
+                dimensions[-1] = (dimensions[-1][0] * extent, target, source)
+            elif extent > 1:
+                dimensions.append((extent, target, source))
+        shape, targets, sources = (tuple([each[k] for each in dimensions]) for k in range(3))
+        run = width * shape[-1] if shape and targets[-1] == sources[-1] == width else 0
+        wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(run)
+        if wide is None and 16 < run <= 4096:
+            wide = f"V{run}"
+        rounds.append((tuple([axis for _, _, axis in order]), shape, wide))
+        if wide is None:
+            plain = len(rounds) == 1 and _loops(shape, targets, sources) == "plain"
+            return [] if plain else rounds
+        shape, targets, sources, width = shape[:-1], targets[:-1], sources[:-1], run
+
+
+def _loops(shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...]) -> str:
+    """Return how the loops go: as numpy has them, lane by lane, or across lines of the cache."""
+    if len(shape) < 2:
+        return "plain"
+    lanes, step = shape[-1], abs(sources[-1])
+    if lanes <= 8 and lanes < max(shape[-3:-1]) and abs(targets[-2]) <= 64:
+        return "lanes"
+    return "plain" if step < 64 or lanes <= 128 else "across"
+
+
+def _widest(target: _Array, source: _Array) -> tuple[_Array, _Array]:
+    """Return views of both as few wide items, their dimensions in the order of the target's."""
+    width = target.itemsize
+    raw = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width, f"V{width}")
+    target, source = target.view(raw), source.view(raw)
+    for order, shape, wide in _rounds(target.shape, target.strides, source.strides, width):
+        target = target.transpose(order).reshape(shape)
+        source = source.transpose(order).reshape(shape)
+        if wide is not None:
+            wider, from_wider = target.view(wide)[..., 0], source.view(wide)[..., 0]
+            if not (wider.flags.aligned and from_wider.flags.aligned):
+                break
+            target, source = wider, from_wider
+    return target, source
+
+
+def _move(target: _Array, source: _Array, threads: int = 1) -> None:
+    """Put the elements of the source into the target; several threads share what is large."""
+    size = target.size
+    if size < 4096 or (size < 16384 and target.shape[-1] > 8):
         target[...] = source
-        return
-    width, lanes = target.dtype.itemsize, target.shape[-1]
-    if lanes == 1:
-        _move(target[..., 0], source[..., 0])
-    elif target.strides[-1] == source.strides[-1] == width and width * lanes <= 4096:
-        wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width * lanes, f"V{width * lanes}")
-        _move(target.view(wide)[..., 0], source.view(wide)[..., 0])
-    elif lanes <= 8 and lanes < max(target.shape[-3:-1], default=0) and not _joins(target, source):
-        for lane in range(lanes):
-            _move(target[..., lane], source[..., lane])
-    elif lanes > 8 and source.strides[-1] % 1024 == 0 and width in source.strides[-3:-2]:
-        for row in range(target.shape[-2]):
-            target[..., row, :] = source[..., row, :].copy()
+    elif threads > 1:
+        _share(*_widest(target, source), threads)
+    elif _rounds(target.shape, target.strides, source.strides, target.itemsize):
+        _copy(*_widest(target, source))
     else:
         target[...] = source
+
+
+def _share(target: _Array, source: _Array, threads: int) -> None:
+    """Let threads move parts, more than there are threads, so that none waits long for another."""
+    from concurrent.futures import ThreadPoolExecutor  # it is slow to import, and rarely needed
+
+    if target.ndim == 0 or (target.size < 2**19 and target.nbytes < 2**23):
+        _copy(target, source)
+        return
+    longest = target.shape.index(max(target.shape))
+    axis = next((k for k in range(longest) if target.shape[k] >= 4 * threads), longest)
+    count = min(4 * threads, target.shape[axis])
+    ends = [target.shape[axis] * part // count for part in range(count + 1)]
+    cuts = [(slice(None),) * axis + (slice(*ends[k : k + 2]),) for k in range(count)]
+    with ThreadPoolExecutor(min(threads, count)) as pool:
+        list(pool.map(_copy, [target[cut] for cut in cuts], [source[cut] for cut in cuts]))
+
+
+def _parts(target: _Array, size: int) -> list[slice]:
+    """Cut the first dimension so that parts have about so many bytes."""
+    rows = max(1, size * target.shape[0] // target.nbytes)
+    return [slice(first, first + rows) for first in range(0, target.shape[0], rows)]
+
+
+def _copy(target: _Array, source: _Array) -> None:
+    """Put one into the other; dimensions are in the target's order."""
+    loops = _loops(target.shape, target.strides, source.strides)
+    if target.size < 1024:
+        target[...] = source
+    elif loops == "lanes":
+        _copy_lanes(target, source)
+    elif loops == "across":
+        _copy_across(target, source)
+    else:
+        target[...] = source
+
+
+def _copy_across(target: _Array, source: _Array) -> None:
+    """Copy where the innermost loop reads another line of the cache at every step.
+
+    Lines are read again for the next rows of the target: what is read in one go is kept small, or
+    brought together first.
+    """
+    lanes, step = target.shape[-1], abs(source.strides[-1])
+    rows = [abs(each) for each in source.strides]
+    across = rows.index(min(rows))
+    if target.itemsize >= 4 and target.nbytes > 2**24 and target.shape[across] >= 64:
+        _copy_staged(target, source, across)
+    elif step > 2048 and lanes <= 512:
+        target[...] = source
+    else:
+        block = 64 if step >= 512 else 256 if step <= 128 else 128
+        for first in range(0, lanes, block):
+            here = (..., slice(first, first + block))
+            target[here] = source[here]
+
+
+def _copy_lanes(target: _Array, source: _Array) -> None:
+    """Copy lane by lane, so that the innermost loop is not the last, short dimension.
+
+    Lanes lie in one line of the cache. Where a line holds few of their rows, it is written again
+    before it is put out.
+    """
+    far = abs(target.strides[-2]) >= 16
+    if far and target.shape[0] > 1 and target.ndim > 2 and target.nbytes > 2**20:
+        for part in _parts(target, 2**19):
+            _copy_lanes(target[part], source[part])
+        return
+    for lane in range(target.shape[-1]):
+        _copy(target[..., lane], source[..., lane])
+
+
+def _copy_staged(target: _Array, source: _Array, across: int) -> None:
+    """Copy by way of a block in the cache: whole pieces of the source's rows, and then turned.
+
+    Rows of the block lie a line further apart than they are long, so that they do not push each
+    other out.
+    """
+    rows, columns = min(256, target.shape[-1]), min(256, target.shape[across])
+    block = np.empty((rows, columns + 64 // target.itemsize), target.dtype)
+    outer = target.shape[:across] + target.shape[across + 1 : -1]
+    order = [k for k in range(target.ndim - 1) if k != across] + [across, target.ndim - 1]
+    target, source = target.transpose(order), source.transpose(order)
+    for place in np.ndindex(outer):
+        here, there = target[place], source[place].transpose()
+        for first in range(0, there.shape[0], rows):
+            for left in range(0, there.shape[1], columns):
+                part = there[first : first + rows, left : left + columns]
+                held = block[: part.shape[0], : part.shape[1]]
+                held[...] = part
+                here[left : left + columns, first : first + rows] = held.transpose()
+
+
+def _fill(target: _Array, item: _Array) -> None:
+    """Put one item into every place of the target; short runs of bytes as a few wide items."""
+    if target.itemsize > 1 or target.size < 4096 or not _short_runs(target):
+        target[...] = item
+    elif target.shape[0] > 1 and target.nbytes > 2**19:
+        for part in _parts(target, 2**18):
+            _fill_runs(target[part], item)
+    else:
+        _fill_runs(target, item)
+
+
+def _short_runs(target: _Array) -> bool:
+    """Whether the last dimension is a short run that does not touch the next one."""
+    return (
+        target.ndim > 2 and target.strides[-1] == 1 and target.shape[-1] < target.strides[-2] <= 32
+    )
+
+
+def _fill_runs(target: _Array, item: _Array) -> None:
+    """Fill runs of bytes piece by piece, each as wide as it is aligned."""
+    values = np.empty(target.shape[-1], target.dtype)
+    values[...] = item
+    slots, values = target.view("u1"), values.view("u1")
+    address = target.__array_interface__["data"][0]
+    first, grain = 0, gcd(8, *target.strides[:-1])
+    while first < len(values):
+        size = min(gcd(address + first, grain), 1 << (len(values) - first).bit_length() - 1)
+        wide, past = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}[size], first + size
+        slots[..., first:past].view(wide)[...] = values[first:past].copy().view(wide)
+        first = past
 
 
 def _extents(shape: object) -> tuple[int, ...]:
@@ -215,11 +428,6 @@ def _cut_c(shape: tuple[int, ...]) -> tuple[list[_Part], list[tuple[slice, ...]]
     return parts, gaps
 
 
-def _slots(buffer: _Array, shape: tuple[int, ...]) -> _Array:
-    """Return the buffer with one dimension for each digit."""
-    return buffer
-
-
 def _regions(shape: tuple[int, ...]) -> list[_Region]:
     """Return each region: a slice of the tensor, how it splits, and its slots."""
     n_N, _, n_H, n_W = shape
@@ -232,43 +440,68 @@ def _regions(shape: tuple[int, ...]) -> list[_Region]:
     return regions
 
 
-def _padding(buffer: _Array, shape: tuple[int, ...]) -> list[_Array]:
+def _gaps(shape: tuple[int, ...]) -> list[_Slots]:
     """Return the slots that hold no element, in boxes that do not overlap."""
-    padding: list[_Array] = []
+    gaps: list[_Slots] = []
     parts_c, gaps_c = _cut_c(shape)
     for gap_c in gaps_c:
-        padding.append(buffer[:, gap_c[0], :, :, gap_c[1]])
-    return padding
+        gaps.append((slice(None), gap_c[0], slice(None), slice(None), gap_c[1]))
+    return gaps
 
 
-def pack(src: _Array, out: _Array | None = None, fill: _Number = 0) -> _Array:
+@lru_cache(maxsize=256)
+def _plan(
+    shape: tuple[int, ...],
+) -> tuple[tuple[int, ...], list[_Slots], list[_Region]]:
+    """Return the shape of the buffer, gaps, and regions; they are remembered."""
+    extents = _extents(shape)
+    return _box(extents), _gaps(extents), _regions(extents)
+
+
+def pack(
+    src: _Array,
+    out: _Array | None = None,
+    fill: _Number = 0,
+    threads: int = 1,
+    copy: bool | None = True,
+) -> _Array:
     """Return the tensor as the layout stores it.
 
     Args:
         src: a tensor with extents (N, C, H, W).
         out: the buffer to write, which does not overlap `src`; a new one is made without it.
         fill: the number in padding; what the type cannot hold is refused.
+        threads: how many may share the work, 1 to 256; they do where it is large.
+        copy: True or None; elements have to be moved, so False is refused.
 
     Raises:
         ValueError, TypeError: the arguments do not fit; nothing was written.
     """
     tensor = _array(src, "src")
-    shape = _extents(tensor.shape)
+    shape = tensor.shape
+    box, gaps, regions = _plan(shape)
     item = _item(fill, tensor.dtype)
+    if threads is not _ALONE:
+        _workers(threads)
+    if copy is not True:
+        _refuse_view(copy)
     if out is None:
-        buffer = np.empty(_box(shape), tensor.dtype)
+        buffer = np.empty(box, tensor.dtype)
     else:
-        buffer = _destination(out, _box(shape), tensor)
-    for box in _padding(buffer, shape):
-        box[...] = item
-    slots = _slots(buffer, shape)
-    for take, split, put in _regions(shape):
-        _move(slots[put], tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)))
+        buffer = _destination(out, box, tensor)
+    for gap in gaps:
+        _fill(buffer[gap], item)
+    for take, split, put in regions:
+        _move(buffer[put], tensor[take].reshape(split).transpose((0, 1, 3, 4, 2)), threads)
     return buffer if out is None else out
 
 
 def unpack(
-    src: _Array, shape: tuple[int, ...] | list[int], out: _Array | None = None
+    src: _Array,
+    shape: tuple[int, ...] | list[int],
+    out: _Array | None = None,
+    threads: int = 1,
+    copy: bool | None = True,
 ) -> _Array:
     """Return the tensor that a buffer holds; padding is not read.
 
@@ -276,17 +509,23 @@ def unpack(
         src: a buffer of `physical_shape(shape)`, or a flat one of the same size.
         shape: the extents (N, C, H, W) of the tensor.
         out: the tensor to write, which does not overlap `src`; new without it.
+        threads: how many may share the work, 1 to 256; they do where it is large.
+        copy: True or None; elements have to be moved, so False is refused.
 
     Raises:
         ValueError, TypeError: the arguments do not fit; nothing was written.
     """
     shape = _extents(shape)
-    buffer = _boxed(_array(src, "src"), _box(shape))
+    box, _, regions = _plan(shape)
+    buffer = _boxed(_array(src, "src"), box)
+    if threads is not _ALONE:
+        _workers(threads)
+    if copy is not True:
+        _refuse_view(copy)
     if out is None:
         tensor = np.empty(shape, buffer.dtype)
     else:
         tensor = _destination(out, shape, buffer)
-    slots = _slots(buffer, shape)
-    for take, split, put in _regions(shape):
-        _move(tensor[take].reshape(split), slots[put].transpose((0, 1, 4, 2, 3)))
+    for take, split, put in regions:
+        _move(tensor[take].reshape(split), buffer[put].transpose((0, 1, 4, 2, 3)), threads)
     return tensor if out is None else out

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from layoutdsl.api import CompileTarget, convert
+from layoutdsl.api import Compiled, CompileTarget, convert
 from layoutdsl.api import compile as ready
 from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers.peer import CannotError, Run
@@ -54,10 +54,10 @@ class Target:
         read, write = move.read.array, move.write.array
         if source is None:
             assert target is not None
-            pack = _threaded(ready(target, self.target).pack, threads)
+            pack = _threaded(ready(target, self.target), "pack", threads)
             return partial(pack, read, write)
         if target is None:
-            unpack = _threaded(ready(source, self.target).unpack, threads)
+            unpack = _threaded(ready(source, self.target), "unpack", threads)
             return partial(unpack, read, task.shape, write)
         axes = tuple(axis.name for axis in target.axes)  # by their order, as the buffers are
         conversion = convert(source, target, axes, compiled=self.target)
@@ -65,8 +65,6 @@ class Target:
             if self.target == "native":
                 raise CannotError(f"there is no straight way: {conversion.fallback}")
             return _two_passes(move, self.target, threads)
-        if threads > 1 and conversion.native is None:
-            raise CannotError("it works in one thread only")
         return partial(conversion, read, task.shape, write, threads=threads)
 
 
@@ -98,8 +96,8 @@ def _two_passes(move: Move, target: CompileTarget, threads: int) -> Run:
     source, shape = move.task.source, move.task.shape
     assert source is not None
     assert move.task.target is not None
-    unpack = _threaded(ready(source, target).unpack, threads)
-    pack = _threaded(ready(move.task.target, target).pack, threads)
+    unpack = _threaded(ready(source, target), "unpack", threads)
+    pack = _threaded(ready(move.task.target, target), "pack", threads)
     read, write = move.read.array, move.write.array
     tensor = np.empty(shape, read.dtype)
 
@@ -110,11 +108,12 @@ def _two_passes(move: Move, target: CompileTarget, threads: int) -> Run:
     return both
 
 
-def _threaded(function: Callable[..., Any], threads: int) -> Callable[..., Any]:
+def _threaded(module: Compiled, verb: str, threads: int) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(module, verb)
     if threads == 1:
         return function
-    if "threads" not in signature(function).parameters:
-        raise CannotError("it works in one thread only")
+    if isinstance(module, ModuleType) and module.FALLBACK is not None:
+        raise CannotError(f"it works in one thread only: {module.FALLBACK}")
     return partial(function, threads=threads)
 
 

@@ -126,6 +126,7 @@ class BoxText:
             seen.add(loop.axis)
             if loop.axis not in self.ragged:
                 lines.append(f"const int64_t m{number} = c{number}, f{number} = c{number};")
+                lines.append(f"(void)m{number}, (void)f{number};")
                 continue
             parts = loop.axis in self.leaf.lanes or self._again(number)
             begun = loop.step - (1 if parts else self.nest.steps[loop.axis])
@@ -134,7 +135,7 @@ class BoxText:
             lines.append(
                 f"const int64_t f{number} = clamped({left}, {loop.step}*m{number})/{loop.step};"
             )
-            lines.append(f"(void)f{number};")
+            lines.append(f"(void)m{number}, (void)f{number};")
         return lines
 
     def _again(self, number: int) -> bool:

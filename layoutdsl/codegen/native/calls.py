@@ -8,7 +8,6 @@ shape. C compares the places of the arrays itself, which is sooner done there.
 from __future__ import annotations
 
 import ctypes
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdsl.codegen.native.threads import MOST_THREADS, shared
+
 Array = NDArray[Any]
 Lead = tuple[int, Array]
 """How many slots before the first of the layout a new buffer has, and what they hold."""
@@ -26,9 +27,12 @@ Ready = tuple[Any, Any, Any, Any, tuple[int, ...], np.dtype[Any], Lead | None]
 """A call but for its arrays: the function, what finds the memory of an array, the type of that,
 the job, and the shape, type and lead of the result. A plain tuple is the quickest to take apart."""
 
-MOST_THREADS = 256
 OUTSIDE = "the layout leaves its buffer at this shape"
 OVERLAPS = "`out` overlaps `src`"
+SHARES = 4
+"""Parts of a job for each thread: one that is held up does fewer of them."""
+SHARE_BYTES = 1 << 22
+"""Read or written in a part, at least: less is done sooner than handed over."""
 _SHAPE = 5
 """Where in a job the shape starts."""
 
@@ -142,12 +146,12 @@ def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | No
         read, write = memory(chars, src), memory(chars, target, True)
     except (ValueError, BufferError):  # not contiguous, or read-only
         return None
-    parts = max(1, min(threads, job[3]))
-    if parts == 1:
+    parts = min(job[3], SHARES * threads, (job[0] + job[1]) // SHARE_BYTES)
+    if threads == 1 or parts < 2:
         failed = called(read, write, job)
     else:
-        with ThreadPoolExecutor(parts) as pool:
-            failed = max(pool.map(lambda part: called(read, write, part), _shares(job, parts)))
+        shares = _shares(job, parts)
+        failed = shared(lambda part: called(read, write, part), shares, min(threads, parts))
     if failed:
         raise ValueError(OVERLAPS if failed == 2 else OUTSIDE)
     return target

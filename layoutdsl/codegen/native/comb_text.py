@@ -48,8 +48,14 @@ class CombText:
     def whole(self) -> list[str]:
         """Return the call, where `p` and `q` are at the first elements."""
         strides = [self.words.text(e) for d in self._digits() for e in (d.source, d.target)]
-        words = ["p", "q", f"e{self.comb.axis}", *strides]
+        words = [*self._starts(), "upto - from", *strides]
         return [f"{self.prefix}_comb({', '.join(words)});"]
+
+    def _starts(self) -> list[str]:
+        """Where the indices that are wanted start."""
+        digit = self._digits()[0]
+        steps = zip("pq", (digit.source, digit.target), strict=True)
+        return [f"{name} + from*{self.words.text(each)}*{self.width}" for name, each in steps]
 
     def functions(self) -> list[str]:
         """Return the function `_comb`."""

@@ -12,8 +12,9 @@ from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.lanes import LINE_BYTES
 from layoutdsl.codegen.native.leaves import leaf
 from layoutdsl.codegen.native.move_text import move_text
-from layoutdsl.codegen.native.nest import FEW_BLOCKS, Nest
+from layoutdsl.codegen.native.nest import FEW_BLOCKS
 from layoutdsl.codegen.native.spelling import Spelling
+from layoutdsl.codegen.native.walk_text import WalkText
 from layoutdsl.expr import CeilDiv, Constant, Mul
 
 PART = (
@@ -41,7 +42,8 @@ def kernel_functions(
 class _Kernel:
     def __init__(self, name: str, chains: Chains, width: int, vector: int, words: Spelling) -> None:
         self.name, self.chains, self.width, self.words = name, chains, width, words
-        self.move = move_text(name, chains, leaf(chains, width, vector), (width, vector), words)
+        chosen = leaf(chains, width, vector)
+        self.move = move_text(name, chains, chosen, (width, vector), words, cuts=True)
         self.nest, self.walk = self.move.nest, self.move.walk
 
     def functions(self) -> list[str]:
@@ -69,26 +71,31 @@ class _Kernel:
         ]
 
     def _units(self) -> list[str]:
-        nests = [self.nest, *([self.move.turned[1].nest] if self.move.turned else [])]
-        used = [loop.count for each in nests for loop in each.units]
-        counts = [self._product(each) for each in nests]
-        product = counts[0]
+        walks = [self.walk, *([self.move.turned[1]] if self.move.turned else [])]
+        used = [loop.count for each in walks for loop in each.nest.units]
+        for each in walks:
+            used += [] if each.cut_turns() is None else each.cut_extents()
+        lines = self._pieces(walks[0])
         if self.move.turned:
-            product = f"{self.name}_is_turned(shape) ? {counts[1]} : {counts[0]}"
+            turned = (f"    {line}" for line in self._pieces(walks[1]))
+            lines = [f"if ({self.name}_is_turned(shape)) {{", *turned, "}", *lines]
         return [
             "",
             f"int64_t {self.name}_units(const int64_t *shape)",
             "{",
             *(f"    {line}" for line in self.words.unpacked(used)),
             "    (void)shape;",
-            f"    return {product};",
+            *(f"    {line}" for line in lines),
             "}",
         ]
 
-    def _product(self, nest: Nest) -> str:
-        counts = [f"({self.words.text(loop.count)})" for loop in nest.units]
+    def _pieces(self, walk: WalkText) -> list[str]:
+        """Return what says how many pieces of work a walk has."""
         # counts that are plain numbers would be multiplied in `int`
-        return "*".join(["(int64_t)1", *counts])
+        counts = (f"({self.words.text(loop.count)})" for loop in walk.nest.units)
+        turns = walk.cut_turns()
+        cut = "units" if turns is None else f"units*pieces(units, {turns})"
+        return [f"const int64_t units = {'*'.join(['(int64_t)1', *counts])};", f"return {cut};"]
 
     def _walks(self, stream: int) -> list[str]:
         """Return the call that moves some units, in either order."""

@@ -8,6 +8,7 @@ found right once is remembered by shape, type and fill, so that a small call cos
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from functools import partial
 from math import prod
 from types import ModuleType
 from typing import Any
@@ -84,7 +85,12 @@ class NativeModule:
         return f"<native module of layout {self.layout.name}>"
 
     def pack(
-        self, src: Array, out: Array | None = None, fill: Any = DEFAULT, threads: int = 1
+        self,
+        src: Array,
+        out: Array | None = None,
+        fill: Any = DEFAULT,
+        threads: int = 1,
+        copy: bool | None = True,
     ) -> Array:
         """Return the tensor as the layout stores it.
 
@@ -93,6 +99,7 @@ class NativeModule:
             out: the buffer to write, which does not overlap `src`; a new one is made without it.
             fill: the number in padding; that of the layout if left out.
             threads: how many may work at once, 1 to 256.
+            copy: None returns a view where the items of `src` lie so already, False wants one.
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
@@ -106,6 +113,7 @@ class NativeModule:
                 into = empty(box, dtype) if lead is None else fresh(found)
             if (
                 threads is ALONE
+                and copy is True
                 and type(src) is type(into) is ndarray
                 and into.shape == box
                 and into.dtype == dtype
@@ -114,9 +122,16 @@ class NativeModule:
                 return into
         except (KeyError, AttributeError, TypeError, ValueError, BufferError):
             pass  # seldom, and then said in full below
-        return self._pack(src, out, fill, checked_threads(threads))
+        return self._pack(src, out, fill, checked_threads(threads), copy)
 
-    def unpack(self, src: Array, shape: Any, out: Array | None = None, threads: int = 1) -> Array:
+    def unpack(
+        self,
+        src: Array,
+        shape: Any,
+        out: Array | None = None,
+        threads: int = 1,
+        copy: bool | None = True,
+    ) -> Array:
         """Return the tensor that a buffer holds.
 
         Args:
@@ -124,6 +139,7 @@ class NativeModule:
             shape: the extents of the tensor.
             out: the tensor to write, which does not overlap `src`; new without it.
             threads: how many may work at once, 1 to 256.
+            copy: None returns a view where the items of `src` lie so already, False wants one.
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
@@ -134,6 +150,7 @@ class NativeModule:
             into = empty(extents, dtype) if out is None else out
             if (
                 threads is ALONE
+                and copy is True
                 and type(src) is type(into) is ndarray
                 and into.shape == extents
                 and into.dtype == dtype
@@ -143,22 +160,28 @@ class NativeModule:
                 return into
         except (KeyError, AttributeError, TypeError, ValueError, BufferError):
             pass
-        return self._unpack(src, shape, out, checked_threads(threads))
+        return self._unpack(src, shape, out, checked_threads(threads), copy)
 
-    def _pack(self, src: Array, out: Array | None, fill: Any, threads: int) -> Array:
-        prepared = self._packing(src, fill)
-        found = None if prepared is None else moved(prepared, src, out, threads)
-        if found is not None:
-            return found
-        given = () if fill is DEFAULT else (fill,)
-        return self._plain.pack(src, out, *given)  # type: ignore[no-any-return]
+    def _pack(
+        self, src: Array, out: Array | None, fill: Any, threads: int, copy: bool | None
+    ) -> Array:
+        given = {} if fill is DEFAULT else {"fill": fill}
+        plain = partial(self._plain.pack, src, out, **given, threads=threads)
+        found = None if copy is True else _seen(plain, out, copy)
+        prepared = self._packing(src, fill) if found is None else None
+        if prepared is not None:
+            found = moved(prepared, src, out, threads)
+        return plain() if found is None else found
 
-    def _unpack(self, src: Array, shape: Any, out: Array | None, threads: int) -> Array:
-        prepared = self._unpacking(src, shape)
-        found = None if prepared is None else moved(prepared, src, out, threads)
-        if found is not None:
-            return found
-        return self._plain.unpack(src, shape, out)  # type: ignore[no-any-return]
+    def _unpack(
+        self, src: Array, shape: Any, out: Array | None, threads: int, copy: bool | None
+    ) -> Array:
+        plain = partial(self._plain.unpack, src, shape, out, threads=threads)
+        found = None if copy is True else _seen(plain, out, copy)
+        prepared = self._unpacking(src, shape) if found is None else None
+        if prepared is not None:
+            found = moved(prepared, src, out, threads)
+        return plain() if found is None else found
 
     def _packing(self, src: object, fill: Any) -> Ready | None:
         """What a call needs for such a source; ``None`` where numpy does it, or refuses it."""
@@ -249,6 +272,22 @@ class NativeModule:
             self._plain._pieces(extents)
         sizes = (prod(extents), prod(self._plain._box(extents)))
         return bool(max(sizes) * width < 2**62)
+
+
+def _seen(plain: Callable[..., Array], out: Array | None, copy: bool | None) -> Array | None:
+    """What numpy returns where it need not copy; ``None`` where elements have to be moved.
+
+    Raises:
+        ValueError, TypeError: the arguments do not fit, or it has to copy and must not.
+    """
+    if copy is not None:
+        return plain(copy=copy)
+    if out is not None:
+        return None
+    try:
+        return plain(copy=False)
+    except ValueError:  # it has to copy, or to refuse: that is said by who does it
+        return None
 
 
 def _taken(dtype: np.dtype[Any]) -> bool:

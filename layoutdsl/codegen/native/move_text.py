@@ -64,6 +64,7 @@ def move_text(
     widths: tuple[int, int],
     words: Spelling,
     *more: str,
+    cuts: bool = False,
 ) -> MoveText:
     """Return the text of a move.
 
@@ -74,6 +75,7 @@ def move_text(
         widths: bytes of an element, and of the widest vector.
         words: how extents are spelled.
         more: names of extents that the walk is told.
+        cuts: whether threads share the units.
     """
     width, _ = widths
     loops = nest(chains, leaf, width)
@@ -106,13 +108,13 @@ def move_text(
     if isinstance(text, TileText):
         inside = (*loops.loops, *loops.inner)
         sweep = sweep_text(text, tuple(loop.axis for loop in inside))
-    walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, more)
+    walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, cuts, more)
     orders = choice(chains, leaf, width)
     turned = nest(chains, leaf, width, by_source=True)
     if orders is None or turned == loops:
         return MoveText(loops, text, sweep, walk)
     box = BoxText(chains, turned, text, vectors, ragged)
-    other = WalkText(f"{name}_turned", chains, turned, box, None, ragged, width, words, more)
+    other = WalkText(f"{name}_turned", chains, turned, box, None, ragged, width, words, cuts, more)
     return MoveText(loops, text, sweep, walk, (orders, other))
 
 

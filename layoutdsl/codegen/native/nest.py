@@ -148,8 +148,8 @@ def nest(chains: Chains, leaf: Leaf, width: int, *, by_source: bool = False) -> 
     boxes = _source_order if run or (blocks and _majors_first(chains)) else _order
     ordered = [each.loop for each in sorted(outer, key=boxes)]
     box = [each.loop for each in sorted(inner, key=_source_order if run else _order)]
-    shared = 0
-    while shared < len(outer) - 1 and not ordered[shared].ragged and not ordered[shared].slides:
+    shared, most = 0, len(outer) if isinstance(leaf, Comb) else len(outer) - 1
+    while shared < most and not ordered[shared].ragged and not ordered[shared].slides:
         shared += 1
     if chains.target.gaps:
         shared = 0

@@ -3,11 +3,20 @@
 #include <string.h>
 
 #if defined(__SSE2__)
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#else
 #include <emmintrin.h>
 #endif
+
+/* What is said in full by a header that takes longer to read than a kernel does to compile. */
+#if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__BMI2__) && !defined(LAYOUT_PLAIN)
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#if __has_builtin(__builtin_ia32_storedquqi512_mask) && __has_builtin(__builtin_ia32_bzhi_di) \
+    && __has_builtin(__builtin_ia32_broadcasti32x4_512) && __has_builtin(__builtin_ia32_si512_si)
+#define WIDE_BUILTINS
+#endif
+#endif
+#endif
+#if defined(__AVX512F__) && !defined(WIDE_BUILTINS)
+#include <immintrin.h>
 #endif
 
 #if defined(__GNUC__)
@@ -92,7 +101,26 @@ typedef uint64_t ANYWHERE element64;
 
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+INLINED int64_t greatest(int64_t a, int64_t b) { return a > b ? a : b; }
+
 INLINED int64_t clamped(int64_t a, int64_t most) { return least(a > 0 ? a : 0, most); }
+
+/* Into how many pieces each of few units is cut, for threads. */
+INLINED int64_t pieces(int64_t units, int64_t turns)
+{
+    return units > 0 && units <= 32 && turns >= 8 ? least(64 / units, turns / 4) : 1;
+}
+
+/* At which turn a piece starts. The first two turns may overlap, and so may the last two: one piece
+   has both. */
+INLINED int64_t cut(int64_t turns, int64_t piece, int64_t all)
+{
+    if (piece <= 0)
+        return 0;
+    if (piece >= all || turns < 4 * all)
+        return turns;
+    return 1 + (turns - 2) * piece / all;
+}
 
 INLINED v16 get16(const uint8_t *p)
 {
@@ -142,7 +170,36 @@ INLINED v16 all16(v16 rest) { return rest; }
 #define MASKS 1
 #define KNOWN(test) (__builtin_constant_p(test) && (test))
 #define EDGE INLINED
-INLINED uint64_t low_bits(int64_t n) { return _bzhi_u64(~0ull, (unsigned)least(n, 64)); }
+#if defined(WIDE_BUILTINS)
+typedef char c16 __attribute__((vector_size(16)));
+typedef char c32 __attribute__((vector_size(32)));
+typedef char c64 __attribute__((vector_size(64)));
+typedef int i16 __attribute__((vector_size(16)));
+typedef int i64 __attribute__((vector_size(64)));
+typedef long long l16 __attribute__((vector_size(16)));
+#define LOW_BITS(n) __builtin_ia32_bzhi_di(~0ull, n)
+#define LOAD16(rest, mask, p) __builtin_ia32_loaddquqi128_mask((const void *)(p), (c16)(rest), mask)
+#define LOAD32(rest, mask, p) __builtin_ia32_loaddquqi256_mask((const void *)(p), (c32)(rest), mask)
+#define LOAD64(rest, mask, p) __builtin_ia32_loaddquqi512_mask((const void *)(p), (c64)(rest), mask)
+#define STORE16(q, mask, v) __builtin_ia32_storedquqi128_mask((void *)(q), (c16)(v), mask)
+#define STORE32(q, mask, v) __builtin_ia32_storedquqi256_mask((void *)(q), (c32)(v), mask)
+#define STORE64(q, mask, v) __builtin_ia32_storedquqi512_mask((void *)(q), (c64)(v), mask)
+#define SPREAD32(v) ((c32)__builtin_ia32_vbroadcastsi256((l16)(v)))
+#define SPREAD64(v) ((c64)__builtin_ia32_broadcasti32x4_512((i16)(v), (i64){0}, 0xffff))
+#else
+typedef __m256i c32;
+typedef __m512i c64;
+#define LOW_BITS(n) _bzhi_u64(~0ull, n)
+#define LOAD16(rest, mask, p) _mm_mask_loadu_epi8((__m128i)(rest), mask, p)
+#define LOAD32(rest, mask, p) _mm256_mask_loadu_epi8((__m256i)(rest), mask, p)
+#define LOAD64(rest, mask, p) _mm512_mask_loadu_epi8((__m512i)(rest), mask, p)
+#define STORE16(q, mask, v) _mm_mask_storeu_epi8(q, mask, (__m128i)(v))
+#define STORE32(q, mask, v) _mm256_mask_storeu_epi8(q, mask, (__m256i)(v))
+#define STORE64(q, mask, v) _mm512_mask_storeu_epi8(q, mask, (__m512i)(v))
+#define SPREAD32(v) _mm256_broadcastsi128_si256((__m128i)(v))
+#define SPREAD64(v) _mm512_broadcast_i32x4((__m128i)(v))
+#endif
+INLINED uint64_t low_bits(int64_t n) { return LOW_BITS((unsigned)least(n, 64)); }
 #else
 #define MASKS 0
 #define EDGE APART
@@ -153,7 +210,7 @@ INLINED v16 get16_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest
 {
 #if MASKS
     (void)end;
-    return (v16)_mm_mask_loadu_epi8((__m128i)rest, (__mmask16)low_bits(n), p);
+    return (v16)LOAD16(rest, (uint16_t)low_bits(n), p);
 #else
     static const uint8_t ramp[32] = {255, 255, 255, 255, 255, 255, 255, 255,
                                      255, 255, 255, 255, 255, 255, 255, 255};
@@ -201,7 +258,7 @@ INLINED void put16_part(uint8_t *q, v16 v, int64_t n, int stream)
         return;
     }
 #if MASKS
-    _mm_mask_storeu_epi8(q, (__mmask16)low_bits(n), (__m128i)v);
+    STORE16(q, (uint16_t)low_bits(n), v);
 #else
     uint8_t part[16];
     memcpy(part, &v, 16);
@@ -225,11 +282,11 @@ INLINED void filled(uint8_t *q, int64_t bytes, v16 rest, int stream)
 {
     int64_t k = 0;
 #if MASKS
-    const __m512i r = _mm512_broadcast_i32x4((__m128i)rest);
+    const c64 r = SPREAD64(rest);
     for (; k + 64 <= bytes && !stream; k += 64)
-        _mm512_storeu_si512(q + k, r);
+        memcpy(q + k, &r, 64);
     if (k + 32 == bytes && !stream) {
-        _mm256_storeu_si256((__m256i *)(void *)(q + k), _mm512_castsi512_si256(r));
+        memcpy(q + k, &r, 32);
         return;
     }
 #endif
@@ -264,28 +321,28 @@ INLINED void short_of_16(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v
 
 INLINED void short_of_32(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
 {
-    __m256i v = _mm256_broadcastsi128_si256((__m128i)rest);
+    c32 v = SPREAD32(rest);
     if (KNOWN(n >= 32))
         memcpy(&v, p, 32);
     else
-        v = _mm256_mask_loadu_epi8(v, (__mmask32)low_bits(n), p);
+        v = LOAD32(v, (uint32_t)low_bits(n), p);
     if (KNOWN(all >= 32))
         memcpy(q, &v, 32);
     else
-        _mm256_mask_storeu_epi8(q, (__mmask32)low_bits(all), v);
+        STORE32(q, (uint32_t)low_bits(all), v);
 }
 
 INLINED void short_of_64(uint8_t *q, const uint8_t *p, int64_t n, int64_t all, v16 rest)
 {
-    __m512i v = _mm512_broadcast_i32x4((__m128i)rest);
+    c64 v = SPREAD64(rest);
     if (KNOWN(n >= 64))
         memcpy(&v, p, 64);
     else if (n > 0)
-        v = _mm512_mask_loadu_epi8(v, low_bits(n), p);
+        v = LOAD64(v, low_bits(n), p);
     if (KNOWN(all >= 64))
         memcpy(q, &v, 64);
     else if (all > 0)
-        _mm512_mask_storeu_epi8(q, low_bits(all), v);
+        STORE64(q, low_bits(all), v);
 }
 #endif
 

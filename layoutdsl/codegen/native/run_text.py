@@ -44,10 +44,11 @@ class RunText:
         if self.run.count is None:
             number = self._axis()
             axis, size = self.chains.axes[number], f"e{number}*{self.width}"
-            lines = [f"memcpy(q, p, (size_t)({size}));"]
+            start = f"from*{self.width}"
+            lines = [f"memcpy(q + {start}, p + {start}, (size_t)((upto - from)*{self.width}));"]
             if not same(axis.extent, axis.target):
                 left = f"(r{number} - e{number})*{self.width}"
-                lines.append(f"run(q + {size}, p, 0, {left}, end, rest, 0);")
+                lines.append(f"if (upto == e{number}) run(q + {size}, p, 0, {left}, end, rest, 0);")
             return lines
         size = str(self.run.count * self.width)
         if int(size) % 16:

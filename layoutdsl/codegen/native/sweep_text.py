@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutdsl.codegen.native.lanes import LINE_BYTES
+from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tile_text import TileText
 from layoutdsl.digits import same
 from layoutdsl.expr import Constant, Expr
@@ -55,10 +56,24 @@ class SweepText:
             if number != self.along and digit.divisor < extents[number]
         ]
 
-    def call(self, source: str, target: str) -> str:
-        """Return the call that moves all of these axes."""
+    def turns(self, words: Spelling) -> str:
+        """Return, in C, how many turns the outer loop has at least."""
+        extents = {n: words.text(self.tile.chains.axes[n].extent) for n in self.axes()}
+        turns = [f"{extents[n]}/{self.tile.tile.extents[n]}" for n in self.axes()]
+        if self.across is None:
+            return turns[0]
+        return f"({extents[self.across]} < {extents[self.along]} ? {turns[0]} : {turns[1]})"
+
+    def call(self, source: str, target: str, piece: tuple[str, str, str]) -> str:
+        """Return the call that moves a piece of these axes.
+
+        Args:
+            source: a pointer.
+            target: another.
+            piece: its number, where to stop, and how many there are.
+        """
         extents = (f"e{axis}" for axis in self.axes())
-        words = (source, target, *self.tile.strides(), *extents, "end", "rest", "stream")
+        words = (source, target, *self.tile.strides(), *extents, "end", "rest", "stream", *piece)
         return f"{self.tile.prefix}_sweep({', '.join(words)});"
 
     def function(self) -> list[str]:
@@ -70,6 +85,7 @@ class SweepText:
             *strides,
             *extents,
             *("const uint8_t *end", "v16 rest", "int stream"),
+            *("int64_t piece", "int64_t stop", "int64_t all"),
         )
         step, a = self.tile.tile.extents[self.along], self.along
         lead = f"(int64_t)(-(uintptr_t)q0 % {self._row()}/{self.tile.width})"
@@ -87,7 +103,8 @@ class SweepText:
         return [
             f"    const int64_t last = e{a} - {step};",
             f"    const int64_t tiles = (last + before + {step - 1})/{step} + 1;",
-            "    for (int64_t k = 0; k < tiles; k++) {",
+            "    const int64_t upto = cut(tiles, stop, all);",
+            "    for (int64_t k = cut(tiles, piece, all); k < upto; k++) {",
             f"        const int64_t x = least(k ? k*{step} - before : 0, last);",
             f"        const uint8_t *p = p0 + x*s_{a}_1;",
             f"        uint8_t *q = q0 + x*t_{a}_1;",
@@ -137,7 +154,8 @@ class SweepText:
                 for name, loop in (("turns", "outer"), ("tiles", "inner"))
             ),
             *self._asking(a, b),
-            "    for (int64_t k = 0; k < turns; k++) {",
+            "    const int64_t upto = cut(turns, stop, all);",
+            "    for (int64_t k = cut(turns, piece, all); k < upto; k++) {",
             "        const int64_t x = least(k ? k*step_outer - skip_outer : 0, last_outer);",
             "        const uint8_t *p = p0 + x*s_o;",
             "        uint8_t *q = q0 + x*t_o;",

@@ -20,6 +20,13 @@ WALK = (
 )
 """The parameters of the function that moves some units."""
 
+TOGETHER = 64
+"""Indices of a whole axis that are not cut: these are whole lines, if they start with one."""
+
+
+def _turns(extent: str) -> str:
+    return f"({extent} + {TOGETHER - 1})/{TOGETHER}"
+
 
 @dataclass(frozen=True, slots=True)
 class WalkText:
@@ -34,6 +41,7 @@ class WalkText:
         ragged: the axes that may end inside a box.
         width: bytes of an element.
         words: how extents are spelled.
+        cuts: whether threads share units, so that few of them are cut into pieces.
         more: names of numbers that the function is told.
     """
 
@@ -45,6 +53,7 @@ class WalkText:
     ragged: tuple[int, ...]
     width: int
     words: Spelling
+    cuts: bool
     more: tuple[str, ...] = ()
 
     def function(self) -> list[str]:
@@ -101,7 +110,12 @@ class WalkText:
     def _units(self) -> list[str]:
         """The turns of the outer loops are worked out once, and counted up from there."""
         numbers = range(len(self.nest.units))
-        start = ["int64_t left = first;"] if numbers else []
+        turns, start = self.cut_turns(), list[str]()
+        if turns is not None:
+            units = "*".join(["(int64_t)1", *(f"c{number}" for number in numbers)])
+            start = [f"const int64_t all = pieces({units}, {turns});"]
+        if numbers:
+            start += [f"int64_t left = first{'/all' if turns else ''};"]
         for number in reversed(numbers):
             start += [f"int64_t k{number} = left % c{number};", f"left /= c{number};"]
         at = At("pu", "qu", ("0",) * len(self.chains.axes))
@@ -116,9 +130,16 @@ class WalkText:
                 *indented(count),
                 "}",
             ]
+        loop = ["for (int64_t unit = first; unit < past; unit++) {"]
+        if turns is not None:
+            loop = [
+                "for (int64_t done = first; done < past;) {",
+                "    const int64_t piece = done % all, stop = least(all, piece + past - done);",
+                "    done += stop - piece;",
+            ]
         return [
             *start,
-            "for (int64_t unit = first; unit < past; unit++) {",
+            *loop,
             *indented(
                 [
                     f"const uint8_t *pu = p0{sums[0]};",
@@ -130,10 +151,46 @@ class WalkText:
             "}",
         ]
 
+    def cut_extents(self) -> list[Expr]:
+        """Return what `cut_turns` is made of."""
+        if self.sweep is not None:
+            return [self.chains.axes[number].extent for number in self.sweep.axes()]
+        if self.nest.loops:
+            return [self.nest.loops[0].count]
+        whole = self._whole_axis()
+        return [] if whole is None else [self.chains.axes[whole].extent]
+
+    def cut_turns(self) -> str | None:
+        """Return, in C, how many turns there are in a unit to be cut; ``None`` for none."""
+        if not self.cuts or self.chains.target.gaps:
+            return None
+        if self.sweep is not None:
+            return self.sweep.turns(self.words)
+        if self.nest.loops:
+            return self.words.text(self.nest.loops[0].count)
+        whole = self._whole_axis()
+        return None if whole is None else _turns(self.words.text(self.chains.axes[whole].extent))
+
+    def _whole_axis(self) -> int | None:
+        """The axis that a leaf moves as a whole."""
+        return self.nest.steps.index(0) if 0 in self.nest.steps else None
+
     def _unit(self, at: At) -> list[str]:
+        whole = self._whole_axis()
+        if whole is None:
+            return self._moved(at)
+        ends = ["0", f"e{whole}"]
+        if not self.nest.loops and self.cut_turns() is not None:
+            turns = _turns(f"e{whole}")
+            cuts = (f"cut({turns}, {each}, all)*{TOGETHER}" for each in ("piece", "stop"))
+            ends = [f"least({each}, e{whole})" for each in cuts]
+        return [f"const int64_t from = {ends[0]}, upto = {ends[1]};", *self._moved(at)]
+
+    def _moved(self, at: At) -> list[str]:
         if self.sweep is None:
             return self._nested(len(self.nest.units), at)
-        call = self.sweep.call(at.source, at.target)
+        piece = ("0", "1", "1") if self.cut_turns() is None else ("piece", "stop", "all")
+        call = self.sweep.call(at.source, at.target, piece)
         if not self.ragged:
             return [call]
         others = [axis for axis in self.ragged if axis not in self.sweep.axes()]
@@ -154,29 +211,37 @@ class WalkText:
         past, lines = f"c{number}", list[str]()
         if loop.ragged:
             past, lines = f"m{number}", turns(number, loop, at)
+        ends = "0", past
+        if inside == 0 and self.cut_turns() is not None:
+            ends = f"g{number}", f"h{number}"
+            cuts = [f"cut({past}, {each}, all)" for each in ("piece", "stop")]
+            lines += [f"const int64_t {ends[0]} = {cuts[0]}, {ends[1]} = {cuts[1]};"]
         if inside + 1 == len(self.nest.loops):
-            return [*lines, *self._innermost(number, loop, at, past)]
-        body = looped(number, loop, at, ("0", past), lambda inner: self._nested(number + 1, inner))
+            return [*lines, *self._innermost(number, loop, at, ends)]
+        body = looped(number, loop, at, ends, lambda inner: self._nested(number + 1, inner))
         return [*lines, *body]
 
-    def _innermost(self, number: int, loop: Loop, at: At, past: str) -> list[str]:
+    def _innermost(self, number: int, loop: Loop, at: At, ends: tuple[str, str]) -> list[str]:
         """Two loops: while everything is whole, and then the rest."""
+        first, past = ends
         if self.sweep:
-            return looped(number, loop, at, ("0", past), self.box.edge)
+            return looped(number, loop, at, ends, self.box.edge)
         if not self.ragged:
-            return looped(number, loop, at, ("0", past), self.box.whole)
+            return looped(number, loop, at, ends, self.box.whole)
         tests = [self._is_whole(axis, at) for axis in self.ragged if axis != loop.axis]
         whole = past
         if loop.axis in self.ragged:
             step = self.nest.boxes[loop.axis]
             left = f"e{loop.axis} - ({at.indices[loop.axis]})"
-            ends = f"clamped({left} < {step} ? 0 : ({left} - {step})/{loop.step} + 1, {past})"
-            whole = f"({may_slide(loop)} ? {past} : {ends})" if loop.slides else ends
+            turns = f"clamped({left} < {step} ? 0 : ({left} - {step})/{loop.step} + 1, {past})"
+            whole = f"({may_slide(loop)} ? {past} : {turns})" if loop.slides else turns
         if tests:
             whole = f"{' && '.join(tests)} ? {whole} : 0"
+        if first != "0":
+            whole = f"greatest({whole}, {first})"
         return [
             f"const int64_t whole = {whole};",
-            *looped(number, loop, at, ("0", "whole"), self.box.whole),
+            *looped(number, loop, at, (first, "whole"), self.box.whole),
             *looped(number, loop, at, ("whole", past), self.box.edge),
         ]
 

@@ -1,0 +1,323 @@
+"""`_move` and `_fill`, which every generated module carries: they store, byte for byte, what
+``target[...] = source`` stores, whatever the arrays are, and nothing beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from codegen_cases import module_of
+
+from layoutdsl.codegen import moving
+from layoutdsl.codegen.moving import _fill, _move
+
+STRUCTURED = np.dtype([("a", "u1"), ("b", "<f4"), ("c", "i2")])
+TYPES = ["u1", "?", "u2", ">i2", "f2", "V3", "u4", ">f4", "V6", "u8", "M8[s]", "c8", "V12", "c16"]
+EVERY: list[object] = [*TYPES, "S5", "U2", "longdouble", STRUCTURED]
+
+
+def memory(shape: tuple[int, ...], dtype: np.dtype, random: np.random.Generator) -> np.ndarray:
+    """An array on guarded memory of random bytes: its axes in any order, reversed, with gaps."""
+    order = random.permutation(len(shape))
+    steps = [int(random.choice([1, 1, 1, 2])) for _ in shape]
+    whole = [shape[k] * steps[k] + int(random.choice([0, 0, 3])) for k in order]
+    start = int(random.choice([0, 0, 1, 5]))
+    size = int(np.prod(whole)) * dtype.itemsize
+    raw = np.frombuffer(bytearray(random.bytes(64 + size + 64)), "u1")
+    if dtype.kind in "?bf" or dtype.names or dtype.kind in "UMc":
+        raw &= 1  # nothing that numpy would change in a copy of its own
+    array = np.ndarray(whole, dtype, raw, start)
+    array = array.transpose(np.argsort(order))
+    cut = tuple(slice(0, shape[k] * steps[k], steps[k]) for k in range(len(shape)))
+    array = array[cut]
+    turned = tuple(slice(None, None, int(random.choice([1, 1, -1]))) for _ in shape)
+    return array[turned]
+
+
+def root(array: np.ndarray) -> np.ndarray:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def checked(
+    target: np.ndarray, source: np.ndarray, move: Callable[[np.ndarray, np.ndarray], None]
+) -> None:
+    """Every byte of both memories is what it is by definition."""
+    whole, read = root(target), root(source)
+    before, kept = whole.copy(), read.copy()
+    move(target, source)
+    assert np.array_equal(read.view("u1"), kept.view("u1"))
+    moved = whole.copy()
+    whole[...] = before
+    item = target.dtype.itemsize
+    bytes_of = np.dtype((np.void, item))
+    target.view(bytes_of)[...] = source.view(bytes_of)
+    assert np.array_equal(moved.view("u1"), whole.view("u1"))
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+def test_moves_as_an_assignment_does(dtype: object) -> None:
+    kind = np.dtype(dtype)  # type: ignore[call-overload]
+    random = np.random.default_rng(kind.itemsize)
+    for _ in range(40):
+        rank = int(random.integers(1, 6))
+        extents = [int(random.choice([1, 2, 3, 4, 7, 8, 9, 16, 30, 33, 150])) for _ in range(rank)]
+        while np.prod(extents) > 60_000:
+            extents[extents.index(max(extents))] //= 2
+        shape = tuple(extents)
+        checked(memory(shape, kind, random), memory(shape, kind, random), _move)
+
+
+def test_items_with_holes_are_moved() -> None:
+    kind = np.dtype([("a", "u1"), ("b", "<f4")], align=True)
+    for count in (10, 10_000):
+        source = np.zeros((count, 6), kind)
+        source["a"], source["b"] = 7, np.arange(6)
+        target = np.zeros((6, count), kind).T
+        _move(target, source)
+        assert np.array_equal(target, source)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "V3", "f4", "c16"])
+def test_a_source_may_stand_still(dtype: str) -> None:
+    random, kind = np.random.default_rng(3), np.dtype(dtype)
+    for shape, still in (((40, 7, 33), (1, 7, 1)), ((4, 60, 64), (1, 1, 1)), ((9, 8, 8, 9), (9,))):
+        source = np.broadcast_to(memory(still, kind, random), shape)
+        checked(memory(shape, kind, random), source, _move)
+
+
+def turned(shape: tuple[int, ...], order: tuple[int, ...], dtype: str) -> np.ndarray:
+    """A guarded array whose memory has its axes in another order."""
+    kind = np.dtype(dtype)
+    inside = [shape[k] for k in order]
+    raw = np.random.default_rng(9).integers(
+        0, 256, 128 + int(np.prod(inside)) * kind.itemsize, "u1"
+    )
+    return np.ndarray(inside, kind, raw, 64).transpose(np.argsort(order))
+
+
+LARGE = {
+    "lanes": ((5, 999, 4), (2, 0, 1), "u1", "lanes"),
+    "lanes of lanes": ((9, 21, 33, 2, 2), (3, 0, 4, 1, 2), "u1", "lanes"),
+    "lanes over short dimensions": ((14, 14, 8, 2, 32, 4), (0, 2, 1, 3, 5, 4), "u1", "lanes"),
+    "lanes in parts": ((7, 3, 41_000, 3), (0, 1, 3, 2), "f2", "lanes"),
+    "across, by blocks": ((3, 257, 1031), (0, 2, 1), "u2", "across"),
+    "across, in rows far apart": ((2, 1031, 1033), (0, 2, 1), "u4", "across"),
+    "across, staged": ((2, 1501, 1507), (0, 2, 1), "f4", "across"),
+    "across, staged in the middle": ((3, 700, 2, 1100), (3, 0, 2, 1), "f4", "across"),
+    "plain": ((300, 16, 20), (0, 2, 1), "f4", "plain"),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("case", LARGE)
+def test_large_moves_take_every_way(case: str, threads: int) -> None:
+    shape, order, dtype, way = LARGE[case]
+    plain = tuple(range(len(shape)))
+    target, source = turned(shape, plain, dtype), turned(shape, order, dtype)
+    seen = moving._widest(target, source)
+    assert moving._loops(seen[0].shape, seen[0].strides, seen[1].strides) == way
+    checked(target, source, lambda one, other: _move(one, other, threads))
+    if threads == 2:
+        checked(target[::-1, ::-1], source[::-1], lambda one, other: _move(one, other, threads))
+
+
+@pytest.mark.parametrize("threads", [2, 5, 256])
+def test_threads_share_what_is_long_along_any_axis(threads: int) -> None:
+    for shape in ((600_001,), (3, 200_003), (2, 2, 150_001), (700_001, 1, 1)):
+        target, source = turned(shape, tuple(range(len(shape))), "u2"), np.zeros((*shape, 2), "u2")
+        source[..., 1] = np.arange(np.prod(shape)).reshape(shape) % 65521
+        checked(target, source[..., 1], lambda one, other: _move(one, other, threads))
+
+
+def test_a_thread_that_fails_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: np.ndarray) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(moving, "_copy", broken)
+    with pytest.raises(MemoryError, match="no room"):
+        _move(np.zeros(2_000_000, "u1")[::2], np.zeros(1_000_000, "u1"), 2)
+
+
+def test_runs_that_are_wide_items_are_moved_as_such() -> None:
+    for dtype, lanes, wide in (("u1", 4, "<u4"), ("f2", 8, "<c16"), ("f4", 30, "|V120")):
+        target = np.zeros((70, 5, lanes), dtype)
+        source = np.zeros((5, 70, lanes), dtype).transpose(1, 0, 2)
+        seen = moving._widest(target, source)
+        assert [each.dtype.str for each in seen] == [wide, wide]
+        assert [each.shape for each in seen] == [(70, 5), (70, 5)]
+    odd = np.zeros(70 * 5 * 4 + 1, "u1")[1:].reshape(5, 70, 4).transpose(1, 0, 2)
+    assert moving._widest(np.zeros((70, 5, 4), "u1"), odd)[0].dtype == "u1"
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+def test_fills_as_an_assignment_does(dtype: object) -> None:
+    kind = np.dtype(dtype)  # type: ignore[call-overload]
+    random = np.random.default_rng(kind.itemsize)
+    item = np.ndarray((1,), kind, bytes([1]) * kind.itemsize)
+    for _ in range(25):
+        shape = tuple(int(random.choice([1, 2, 5, 13, 40])) for _ in range(random.integers(1, 5)))
+        target = memory(shape, kind, random)
+        checked(target, np.broadcast_to(item, shape), lambda one, _: _fill(one, item.reshape(())))
+
+
+@pytest.mark.parametrize("start", range(9))
+def test_short_runs_of_bytes_are_filled_piece_by_piece(start: int) -> None:
+    item = np.array(77, "u1")
+    for width, last in ((16, 13), (16, 15), (8, 7), (12, 11), (9, 5), (32, 31), (24, 17), (4, 2)):
+        for rows in (60, 700):
+            raw = np.zeros(16 + rows * 60 * width + 64, "u1")
+            whole = np.ndarray((rows, 60, width), "u1", raw, start)
+            first = min(start, width - last)
+            runs = whole[..., first : first + last]
+            assert moving._short_runs(runs)
+            _fill(runs, item)
+            assert (runs == 77).all()
+            assert (raw == 77).sum() == runs.size
+
+
+IDENTITIES = (
+    ("layout NCHW(n, c, h, w) = [n, c, h, w]", (2, 3, 4, 5), (0, 1, 2, 3)),
+    ("layout NHWC(n, c, h, w) = [n, h, w, c]", (2, 3, 4, 5), (0, 2, 3, 1)),
+    ("layout Vector(i) = [i]", (7,), (0,)),
+    ("layout Fixed(c, k: 4) = [k, c]", (3, 4), (1, 0)),
+)
+
+
+@pytest.mark.parametrize(("text", "shape", "order"), IDENTITIES)
+def test_no_copy_is_made_where_items_lie_so_already(
+    text: str, shape: tuple[int, ...], order: tuple[int, ...]
+) -> None:
+    module = module_of(text)
+    buffer = np.arange(np.prod(shape)).reshape([shape[k] for k in order])
+    tensor = buffer.transpose(np.argsort(order))
+    assert not np.shares_memory(module.pack(tensor), tensor)
+    for copy in (None, False):
+        packed = module.pack(tensor, copy=copy)
+        assert np.shares_memory(packed, tensor)
+        assert packed.flags.c_contiguous
+        assert np.array_equal(packed, module.pack(tensor))
+    apart = np.repeat(tensor, 2, axis=-1)[..., ::2]
+    assert np.array_equal(module.pack(apart, copy=None), packed)
+    assert not np.shares_memory(module.pack(apart, copy=None), apart)
+    with pytest.raises(ValueError, match="`copy` is False"):
+        module.pack(apart, copy=False)
+
+
+def test_a_buffer_is_seen_as_its_tensor() -> None:
+    module, buffer = module_of(IDENTITIES[0][0]), np.arange(24).reshape(1, 2, 3, 4)
+    for source in (buffer, buffer.reshape(-1)):
+        seen = module.unpack(source, (1, 2, 3, 4), copy=False)
+        assert np.shares_memory(seen, buffer)
+        assert np.array_equal(seen, buffer)
+        assert not np.shares_memory(module.unpack(source, (1, 2, 3, 4)), buffer)
+    buffer.flags.writeable = False
+    assert not module.unpack(buffer, (1, 2, 3, 4), copy=None).flags.writeable
+    assert module.unpack(buffer, (1, 2, 3, 4)).flags.writeable
+    turned = module_of(IDENTITIES[1][0])
+    assert turned.unpack(buffer, (1, 4, 2, 3), copy=None).flags.c_contiguous
+    with pytest.raises(ValueError, match="`copy` is False"):
+        turned.unpack(buffer, (1, 4, 2, 3), copy=False)
+
+
+COPIED = (
+    "layout Blocked(n, c) = [n, c/4, c%4]",
+    "layout Joined(n, c) = [(n, c)]",
+    "layout Lead(n, c) = [n, c] offset 2",
+    "layout Gap(n, c) = [n : 5, c] where N <= 5",
+    "layout Xor(n, c) = [n, (c/4)^(n%2), c%4]",
+)
+
+
+@pytest.mark.parametrize("text", [*COPIED, IDENTITIES[1][0]])
+def test_elements_that_are_moved_are_copied(text: str) -> None:
+    module = module_of(text)
+    shape = (1, 2, 3, 4) if "NHWC" in text else (3, 8)
+    tensor = np.arange(24).reshape(shape)
+    packed = module.pack(tensor, copy=None)
+    assert np.array_equal(packed, module.pack(tensor))
+    assert np.array_equal(module.unpack(packed, shape, copy=None), tensor)
+    out, back = np.full_like(packed, -1), np.full_like(tensor, -1)
+    for call in (
+        lambda copy: module.pack(tensor, out, copy=copy),
+        lambda copy: module.unpack(packed, shape, back, copy=copy),
+    ):
+        with pytest.raises(ValueError, match="`copy` is False"):
+            call(False)
+        for wrong in (0, 1, "no", np.True_):
+            with pytest.raises(TypeError, match="not True, False or None"):
+                call(wrong)
+    assert (out == -1).all()
+    assert (back == -1).all()
+    assert module.pack(tensor, out, copy=None) is out
+
+
+REFUSED_THREADS = (
+    *((number, ValueError) for number in (0, -1, 257)),
+    *((other, TypeError) for other in (1.0, 2.0, True, "1", None)),
+)
+
+
+@pytest.mark.parametrize("text", [*COPIED, IDENTITIES[1][0]])
+def test_a_number_of_threads_is_asked_for(text: str) -> None:
+    module = module_of(text)
+    shape = (1, 2, 3, 4) if "NHWC" in text else (3, 8)
+    tensor = np.arange(24).reshape(shape)
+    packed = module.pack(tensor)
+    out, back = np.full_like(packed, -1), np.full_like(tensor, -1)
+    for threads, error in REFUSED_THREADS:
+        with pytest.raises(error, match="threads"):
+            module.pack(tensor, out, threads=threads)
+        with pytest.raises(error, match="threads"):
+            module.unpack(packed, shape, back, threads=threads)
+    assert (out == -1).all()
+    assert (back == -1).all()
+    assert np.array_equal(module.pack(tensor, threads=3), packed)
+    assert np.array_equal(module.unpack(packed, shape, threads=3), tensor)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16] fill 7",
+        "layout NHWC(n, c, h, w) = [n, h, w, c]",
+        "layout Crouton(n, c, h, w) = [n, h/8, w/8, c/32, h%8, w%8, c%32] fill 7",
+        "layout Image(n, c, h, w) = [(n, h), (c/4, w), c%4] fill 7",
+        "layout Bytes(n, c, h, w) = [n, h/8, c/16, w, c%16, h%8/4, h%4] fill 7",
+    ],
+)
+@pytest.mark.parametrize("dtype", ["u1", "f4"])
+def test_threads_move_what_one_moves(text: str, dtype: str) -> None:
+    module, shape = module_of(text), (2, 50, 91, 93)
+    tensor = (np.arange(np.prod(shape)) % 251).astype(dtype).reshape(shape)
+    packed = module.pack(tensor)
+    for threads in (2, 3):
+        assert np.array_equal(module.pack(tensor, threads=threads), packed)
+        assert np.array_equal(module.unpack(packed, shape, threads=threads), tensor)
+
+
+def test_a_shape_that_is_equal_and_not_alike_is_still_refused() -> None:
+    module = module_of("layout Blocked(n, c) = [n, c/4, c%4]")
+    packed = module.pack(np.ones((1, 3)))
+    assert module.unpack(packed, (1, 3)).shape == (1, 3)
+    for shape in ((True, 3), (1.0, 3), (1, 3 + 0j)):
+        with pytest.raises(TypeError, match="no integer"):
+            module.unpack(packed, shape)
+    assert module.unpack(packed, [np.int64(1), 3]).shape == (1, 3)
+
+
+def test_memory_that_is_its_own_neighbour_is_refused() -> None:
+    module = module_of("layout Plain(i, j) = [i, j]")
+    windows = np.lib.stride_tricks.sliding_window_view(np.zeros(9), 4, writeable=True)
+    strided = np.ndarray((3, 4), "f8", strides=(8, 8))
+    for out in (windows, strided):
+        with pytest.raises(ValueError, match="several places"):
+            module.pack(np.ones(out.shape), out)
+        assert not np.any(out == 1)
+    owned = np.zeros((3, 4))
+    with pytest.raises(ValueError, match="overlaps"):
+        module.pack(owned, owned)
+    assert module.pack(np.ones((3, 4)), np.zeros((3, 8))[:, ::-2])[0].tolist() == [1, 1, 1, 1]
