@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
-from layoutdsl.codegen.native.chains import Chains, Digit
-from layoutdsl.codegen.native.lanes import SideName, fits
+from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
+from layoutdsl.codegen.native.lanes import SideName, fits, holds
 from layoutdsl.codegen.native.loop_text import Ends, indented
 from layoutdsl.codegen.native.tiles import Tile
 from layoutdsl.codegen.native.vector_text import VectorText, Which
@@ -208,10 +208,10 @@ class TileText:
                 for letter in "vw"
             ],
         )
-        if which in ("cut", "edge") and self._mixes():
-            return [*lines, f"    {plain}", "}"]
-        body = VectorText(self.chains, self.tile, self.ragged, which).body()
         names = (*self.strides(), *(f"{letter}{axis}" for axis in given for letter in "vw"))
+        if which in ("cut", "edge") and self._mixes():
+            return [*lines, *self._mixed(given), f"    {plain}", "}"]
+        body = VectorText(self.chains, self.tile, self.ragged, which).body()
         names = ("p", *names, "end", "rest")
         return [
             *lines,
@@ -224,16 +224,50 @@ class TileText:
             "}",
         ]
 
+    def _mixed(self, given: tuple[int, ...]) -> list[str]:
+        """Where every slot exists, on both sides: moved whole, and filled where it is padding."""
+        extents = self.tile.extents
+        padded = [axis for axis in given if self._may_be_padding(axis)]
+        for number, axis in enumerate(self.chains.axes):
+            if number in self.ragged and not holds(axis, "source", extents[number]):
+                return []
+            if number not in self.ragged and _mixes(axis):
+                return []
+        tests = " && ".join(f"w{axis} == {extents[axis]}" for axis in given) or "1"
+        whole = VectorText(self.chains, self.tile, self.ragged, "whole").body()
+        fills = (line for axis in padded for line in self._filled(axis))
+        return [
+            "#if VECTORS",
+            f"    if ({tests}) {{",
+            *indented(indented([*whole, *fills, "return;"])),
+            "    }",
+            "#endif",
+        ]
+
+    def _filled(self, axis: int) -> list[str]:
+        """Return the loops that fill a tile from the first index on that is padding."""
+        lines = list[str]()
+        for number, extent in enumerate(self.tile.extents):
+            first = f"v{number}" if number == axis else "0"
+            past: object = extent
+            if number not in self.ragged and fits(self.chains.axes[number], extent):
+                past = getattr(self.chains.axes[number].target, "value", extent)
+            x = f"x{number}"
+            lines.append(f"for (int64_t {x} = {first}; {x} < {past}; {x}++)")
+        terms = " + ".join(self._plain_terms("t")) or "0"
+        return [*lines, f"    memcpy(q + {terms}, &rest, {self.width});"]
+
+    def _may_be_padding(self, axis: int) -> bool:
+        return not same(self.chains.axes[axis].extent, self.chains.axes[axis].target)
+
     def _fills(self) -> bool:
         """Whether there may be a tile of padding only."""
-        return any(
-            not same(self.chains.axes[axis].extent, self.chains.axes[axis].target)
-            for axis in self.ragged
-        )
+        return any(map(self._may_be_padding, self.ragged))
 
     def _mixes(self) -> bool:
         """Whether padding of the source could be carried into padding of the target."""
-        return any(
-            not same(axis.extent, axis.source) and not same(axis.extent, axis.target)
-            for axis in self.chains.axes
-        )
+        return any(map(_mixes, self.chains.axes))
+
+
+def _mixes(axis: ChainAxis) -> bool:
+    return not same(axis.extent, axis.source) and not same(axis.extent, axis.target)
