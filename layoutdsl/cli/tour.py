@@ -32,7 +32,7 @@ INDEX = (0, 8, 19, 49)
 
 @click.command(short_help="See all of it run, in a few seconds.")
 def tour() -> None:
-    """See a layout proved, a published one refuted, code generated, imported and run.
+    """See a layout proved, a published one refuted, code generated, and run.
 
     \b
       layoutdsl tour
@@ -47,7 +47,8 @@ def tour() -> None:
     _overflow(module)
     _run(crouton)
     say()
-    say("Next: layoutdsl list, layoutdsl show R4CroutonLayout --shape 1,9,9,40, layoutdsl --help")
+    say("Next: layoutdsl list, layoutdsl show R4CroutonLayout --shape 1,9,9,40,")
+    say("layoutdsl bench NCHW16c --shape 8,256,56,56, layoutdsl --help")
 
 
 def _title(number: int, words: str) -> None:
@@ -121,10 +122,12 @@ def _run(crouton: Layout) -> None:
 
     from layoutdsl.api import compile as compiled
 
-    _title(5, "A numpy module, generated from the same formula, imported and run")
+    _title(5, "Code, generated from the same layout, and run")
     _quote("module = layoutdsl.compile(crouton)", "packed = module.pack(tensor)")
     say()
     module = compiled(crouton)
+    kind = "C, compiled here" if getattr(module, "target", "") == "native" else "numpy"
+    _tell(f"the code is {kind}")
     tensor = (np.arange(np.prod(SHAPE)) % 31).astype(np.uint8).reshape(SHAPE)
     packed = module.pack(tensor)
     back = module.unpack(packed, SHAPE)
