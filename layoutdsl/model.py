@@ -8,14 +8,27 @@ proofs and generated code are all held against it. It imports nothing of ours bu
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from math import prod
-from operator import index as as_integer
 from typing import Literal, Protocol, TypeAlias
 
+from layoutdsl.arguments import INTEGER, Kind, called, expect, integer, integers, parameters
 from layoutdsl.conditions import Box, Condition, Operator, all_hold, pieces, volume
-from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Interval, evaluate, horner, text
+from layoutdsl.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Interval,
+    coordinate_text,
+    evaluate,
+    horner,
+    substitute,
+    substitute_coordinate,
+    text,
+)
 from layoutdsl.search import Search
+from layoutdsl.values import said
 
 __all__ = [
     "ELEMENT_TYPES",
@@ -30,6 +43,7 @@ __all__ = [
     "Indices",
     "Layout",
     "Operator",
+    "Origin",
     "Shape",
 ]
 
@@ -54,6 +68,29 @@ class ElementType:
     name: str
     kind: Literal["i", "u", "f", "bf"]
     bits: int
+
+    @property
+    def values(self) -> tuple[int, int] | None:
+        """The least and the largest value of a type of integers."""
+        if self.kind not in ("i", "u"):
+            return None
+        low = -(1 << self.bits - 1) if self.kind == "i" else 0
+        return low, low + (1 << self.bits) - 1
+
+    @property
+    def item(self) -> tuple[str, int]:
+        """What an element travels in, in numpy: ``i``, ``u`` or ``f``, and how many bytes.
+
+        ``bf16`` and ``f8``, which numpy has not, travel as unsigned integers of their width,
+        elements narrower than a byte one per item of 8 bits.
+        """
+        foreign = self.kind == "bf" or self.name == "f8"
+        return "u" if foreign else self.kind, max(self.bits, 8) // 8
+
+    @property
+    def fills_item(self) -> bool:
+        """Whether every item of its width is a value of the type."""
+        return self.bits >= 8
 
 
 _KINDS: tuple[tuple[Literal["i", "u", "f", "bf"], tuple[int, ...]], ...] = (
@@ -89,6 +126,14 @@ class FillZeroPoint:
 Fill: TypeAlias = FillValue | FillAny | FillZeroPoint
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The text of another notation that a layout was read from, as that notation spells it."""
+
+    notation: str
+    text: str
+
+
 class Strided(Protocol):
     """An array as numpy and its like describe it; strides are in bytes."""
 
@@ -118,6 +163,9 @@ class Layout:
         where: the shapes for which the layout is defined.
         domain: the indices that have a slot, where not all of the shape have one.
         parameters: parameters that were given no value; each shape must name them.
+        origin: where it was read from another notation. It is no part of the meaning, and layouts
+            are equal whatever it is: a text says more than where elements lie, such as a memory
+            space or the order of axes of one element, and is printed back.
     """
 
     name: str
@@ -130,6 +178,12 @@ class Layout:
     where: tuple[Condition, ...] = ()
     domain: tuple[Condition, ...] = ()
     parameters: tuple[str, ...] = ()
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        axes = ", ".join(axis.name for axis in self.axes)
+        places = ", ".join(map(coordinate_text, self.coordinates))
+        return said(self, f"{self.name}({axes}) = [{places}]")
 
     @property
     def rank(self) -> int:
@@ -150,17 +204,51 @@ class Layout:
         5
 
         Raises:
+            TypeError: it is no array.
             ValueError: strides are negative or no multiple of an element, or two elements share a
                 slot.
         """
         from layoutdsl import strided
 
+        if isinstance(array, type) or not hasattr(array, "strides"):
+            words = "an array, with `shape`, `strides` and `itemsize`"
+            raise TypeError(f"`array` is {called(array)}, and has to be {words}")
         strides = []
         for number, stride in enumerate(array.strides):
             if stride % array.itemsize:
                 raise ValueError(f"stride {number} is {stride} bytes, no multiple of an element")
             strides.append(stride // array.itemsize)
         return strided.of(array.shape, strides, "array")
+
+    def with_parameters(self, /, **values: int) -> Layout:
+        """Return the layout with numbers for its parameters, or for some of them.
+
+        It is called as in a text: ``NCHWc<8>`` is `NCHWc_8`.
+
+        >>> library("NCHWc").with_parameters(k=8).physical_shape((2, 20, 3, 4))
+        (2, 3, 3, 4, 8)
+
+        Raises:
+            TypeError: a value is no integer.
+            ValueError: it has no such parameter, or a value is below 1.
+        """
+        found = parameters(f"layout `{self.name}`", self.parameters, values)
+        if not found:
+            return self
+        name = "_".join([self.name, *(str(found.get(each, each)) for each in self.parameters)])
+        opened = tuple(each for each in self.parameters if each not in found)
+        numbers = {each: Constant(number) for each, number in found.items()}
+        return replace(self.substituted(numbers), name=name, parameters=opened)
+
+    def substituted(self, values: Mapping[str, Expr]) -> Layout:
+        """Return the layout with names replaced in everything but its axes and parameters."""
+        return replace(
+            self,
+            coordinates=tuple(substitute_coordinate(each, values) for each in self.coordinates),
+            start=substitute(self.start, values),
+            where=tuple(each.substituted(values) for each in self.where),
+            domain=tuple(each.substituted(values) for each in self.domain),
+        )
 
     def bind(self, shape: Shape) -> dict[str, int]:
         """Return the value of every extent and parameter.
@@ -170,10 +258,15 @@ class Layout:
                 mapping from extents (``C``) or axes (``c``).
 
         Raises:
+            TypeError: the shape is none of these, or an extent no integer.
             ValueError: names or number of extents do not fit, an extent is not positive, or the
                 shape is outside the ``where`` clause.
         """
-        values = self._from_mapping(shape) if isinstance(shape, Mapping) else self._in_order(shape)
+        if isinstance(shape, Mapping):
+            values = self._from_mapping(shape)
+        else:
+            words = "an extent for each axis, in order or by name"
+            values = self._in_order(integers(shape, "shape", words))
         for name, value in values.items():
             if value < 1:
                 raise ValueError(f"{self._called(name)} is {value}, must be >= 1")
@@ -194,8 +287,8 @@ class Layout:
             raise ValueError(f"layout `{self.name}` has {taken}; {len(shape)} were given")
         values: dict[str, int] = {}
         for axis, extent in zip(self.axes, shape, strict=False):
-            self._set(values, axis.extent, axis.name, as_integer(extent))
-        values.update(zip(self.parameters, map(as_integer, shape[self.rank :]), strict=True))
+            self._set(values, axis.extent, axis.name, extent)
+        values.update(zip(self.parameters, shape[self.rank :], strict=True))
         return values
 
     def _from_mapping(self, shape: Mapping[str, int]) -> dict[str, int]:
@@ -207,8 +300,10 @@ class Layout:
         for axis in self.axes:
             names = [axis.name, *([axis.extent.name] if isinstance(axis.extent, Extent) else [])]
             for name in [name for name in names if name in shape]:
-                self._set(values, axis.extent, axis.name, as_integer(shape[name]))
-        values.update({name: as_integer(shape[name]) for name in self.parameters if name in shape})
+                given = integer(shape[name], f"extent `{name}`")
+                self._set(values, axis.extent, axis.name, given)
+        for name in [name for name in self.parameters if name in shape]:
+            values[name] = integer(shape[name], f"parameter `{name}`")
         for missing in [name for name in self.symbols if name not in values]:
             raise ValueError(f"{self._called(missing)} is not given")
         return values
@@ -236,11 +331,13 @@ class Layout:
         if isinstance(index, Mapping):
             if set(index) != set(names):
                 raise ValueError(f"layout `{self.name}` takes an index over {', '.join(names)}")
-            given = {name: as_integer(index[name]) for name in names}
-        elif len(index) != self.rank:
-            raise ValueError(f"layout `{self.name}` takes {self.rank} indices, not {len(index)}")
+            given = {name: integer(index[name], f"index `{name}`") for name in names}
         else:
-            given = {name: as_integer(value) for name, value in zip(names, index, strict=True)}
+            numbers = integers(index, "index", "an index for each axis, in order or by name")
+            if len(numbers) != self.rank:
+                message = f"layout `{self.name}` takes {self.rank} indices, not {len(numbers)}"
+                raise ValueError(message)
+            given = dict(zip(names, numbers, strict=True))
         for axis, extent in zip(self.axes, self.shape_of(values), strict=True):
             if not 0 <= given[axis.name] < extent:
                 wrong = f"index {axis.name}={given[axis.name]}"
@@ -316,6 +413,7 @@ class Layout:
 
     def is_padding(self, slot: int, shape: Shape) -> bool:
         """Return whether the slot holds no element; slots before the first are not padding."""
+        expect(slot=(slot, INTEGER))
         start = evaluate(self.start, self.bind(shape))
         return slot >= start and self.decode(slot, shape) is None
 
@@ -324,6 +422,7 @@ class Layout:
 
         It is searched for in the domain; `search` says how.
         """
+        expect(slot=(slot, INTEGER))
         values = self.bind(shape)
         if not 0 <= slot < self.size(shape):
             raise ValueError(f"slot {slot} is outside the buffer of {self.size(shape)} elements")
@@ -348,3 +447,13 @@ class Layout:
         fixed = {name: (value, value) for name, value in values.items()}
         names = [axis.name for axis in self.axes]
         return fixed, names, tuple((0, extent - 1) for extent in self.shape_of(values))
+
+
+def _instead(value: object) -> str:
+    if isinstance(value, str):
+        return "`layoutdsl.library` returns one by its name, `layoutdsl.parse` those of a text"
+    return "it holds layouts by name, take one of them" if isinstance(value, Mapping) else ""
+
+
+LAYOUT = Kind("a layout", lambda value: isinstance(value, Layout), _instead)
+"""The argument that is a layout."""

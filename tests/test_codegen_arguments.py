@@ -386,8 +386,8 @@ def test_digits_that_do_not_reach_are_refused_at_the_shape() -> None:
 
 
 def test_offsets_beyond_64_bits_are_refused_by_a_gather() -> None:
-    module = module_of(f"layout Far(i) = [i*{10**17}*{10**3}%7 : 7] where I <= 7")
-    with pytest.raises(ValueError, match="64 bits"):
+    module = module_of(f"layout Far(i) = [i*{10**17}*{10**3} : 7] where I <= 7")
+    with pytest.raises(ValueError, match="leaves its buffer"):
         module.pack(np.arange(7))
 
 

@@ -1,10 +1,9 @@
-"""The emitted text itself: golden modules, what it may say, its head, and files written whole."""
+"""The emitted text itself: golden modules, what it may say, and its head."""
 
 from __future__ import annotations
 
 import ast
 import os
-import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,7 @@ from pathlib import Path
 import pytest
 from codegen_cases import BY_NAME, CASES, Case, emit, layout_of
 
-import layoutdsl.codegen.files as files
-from layoutdsl.codegen import EmittedModule, UnsafeText, generate_numpy, load, write_whole
+from layoutdsl.codegen import EmittedModule, UnsafeText, generate_numpy, load
 from layoutdsl.expr import Extent, Index
 from layoutdsl.formula import formula
 from layoutdsl.formula_text import python, read_python
@@ -159,56 +157,3 @@ def test_text_outside_the_list_is_neither_handed_out_nor_run(line: str) -> None:
     emitted = emit("layout A(c) = [c]")
     with pytest.raises(UnsafeText):
         load(EmittedModule("A", f"{emitted.text}\n{line}\n", None))
-
-
-def test_whole_files_replace_old_ones(tmp_path: Path) -> None:
-    path = tmp_path / "module.py"
-    write_whole(path, "one\r\ntwo\n")
-    assert path.read_bytes() == b"one\r\ntwo\n"
-    path.chmod(0o640)
-    write_whole(str(path), "é")
-    assert path.read_bytes() == "é".encode()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_new_file_gets_what_the_umask_leaves(tmp_path: Path) -> None:
-    old = os.umask(0o027)
-    try:
-        write_whole(tmp_path / "new", "")
-    finally:
-        os.umask(old)
-    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o640
-
-
-def test_a_link_keeps_pointing(tmp_path: Path) -> None:
-    target, link = tmp_path / "target", tmp_path / "link"
-    target.write_text("old")
-    link.symlink_to(target)
-    write_whole(link, "new")
-    assert link.is_symlink()
-    assert target.read_text() == "new"
-
-
-@pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
-def test_a_failure_leaves_the_old_file_and_nothing_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
-) -> None:
-    path = tmp_path / "module.py"
-    path.write_text("old")
-
-    def fail(*_: object) -> None:
-        raise OSError("no space left")
-
-    owner = files.os if step == "fsync" else Path
-    monkeypatch.setattr(owner, step, fail)
-    with pytest.raises(OSError, match="no space"):
-        write_whole(path, "new")
-    monkeypatch.undo()
-    assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_missing_directory_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
-        write_whole(tmp_path / "missing" / "file", "")

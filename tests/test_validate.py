@@ -20,6 +20,7 @@ import layoutdsl
 from layoutdsl import api
 from layoutdsl.codegen import generate_numpy, moving, support
 from layoutdsl.model import FillValue, Layout
+from layoutdsl.show.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.frame import SUPPORT_HASH
 
@@ -36,12 +37,12 @@ NOT_YET = {"TupleRadix"}
 def test_every_layout_of_the_library_is_validated(name: str) -> None:
     layout = api.library(name)
     emitted = generate_numpy(layout, source="", certificate=None)
-    assert isinstance(validate(emitted.text, layout), Validated)
+    assert isinstance(validate(emitted.text, layout, source=""), Validated)
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_modules_are_validated(case: Case) -> None:
-    found = validate(emit(case.text).text, layout_of(case.text))
+    found = validate(emit(case.text).text, layout_of(case.text), source=case.text)
     passes = case.name not in UNSOUND | NOT_YET
     assert isinstance(found, Validated if passes else NotValidated), found
 
@@ -188,7 +189,7 @@ WRONG = {
     ),
     "the tensor is filled": ("Rotate", "flat[0:] = item", "tensor[0:] = item"),
     "another formula": ("Xor", "i_j//8 ^ i_i%8", "i_j//8 & i_i%8"),
-    "pieces overlap": ("Xor", "range(0, shape[0], rows)", "range(0, shape[0], 1)"),
+    "pieces overlap": ("Xor", "else 0, rows)", "else 0, 1)"),
     "offsets are not looked at": (
         "Xor",
         "_refuse_outside(_offsets(first, past, shape), size)",
@@ -221,7 +222,7 @@ def test_wrong_modules_are_not_validated(what: str) -> None:
     case = BY_NAME[name]
     text = emit(case.text).text
     assert right in text
-    found = validate(text.replace(right, wrong), layout_of(case.text))
+    found = validate(text.replace(right, wrong), layout_of(case.text), source=case.text)
     assert isinstance(found, NotValidated), what
 
 
@@ -270,7 +271,7 @@ def _try_mutants(name: str, step: int, record_property: pytest.RecordProperty) -
         if text is None:
             continue
         tried += 1
-        if isinstance(validate(text, layout), Validated):
+        if isinstance(validate(text, layout, source=case.text), Validated):
             offsets = mutant.function.name in ("offset", "_extents")
             wrong = misbehaviour(text, layout, case, offsets=offsets)
             assert not wrong, f"{mutant.what} was validated: {wrong}"
@@ -330,10 +331,10 @@ def _run(module: type, layout: Layout, shape: tuple[int, ...], fill: int) -> Non
 def test_the_head_names_the_validation() -> None:
     layout = api.library("NCHW4c")
     made = api.generate(layout)
-    found = validate(made.text, layout)
+    found = validate(made.text, layout, source=declaration(layout))
     assert isinstance(found, Validated)
-    assert f"\nVALIDATED = '{found.certificate}'\n" in made.text
-    assert found.certificate == api.compile(layout, "numpy").VALIDATED
+    assert f"\nVALIDATED = '{found.seal}'\n" in made.text
+    assert found.seal == api.compile(layout, "numpy").VALIDATED
 
 
 def test_the_head_says_that_nothing_was_validated() -> None:

@@ -28,14 +28,14 @@ def text_of(name: str) -> str:
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_right_modules_are_validated(name: str) -> None:
-    found = validate(text_of(name), DOMAINS[name])
+    found = validate(text_of(name), DOMAINS[name], source=name)
     assert isinstance(found, Validated), found
     assert not misbehaviour(text_of(name), DOMAINS[name])
 
 
 def test_bands_of_any_width_are_validated() -> None:
     band = module("layout Some = LapackBand<2, 1>", LIBRARY)["Some"]
-    found = validate(generate_numpy(band, source="", certificate=None).text, band)
+    found = validate(generate_numpy(band, source="", certificate=None).text, band, source="")
     assert isinstance(found, Validated), found
 
 
@@ -79,8 +79,10 @@ WRONG = {
         "Lower",
         "        tensor[...] = item\n",
         "",
-        "    flat = buffer.reshape(-1)\n    for",
-        "    tensor[...] = item\n    flat = buffer.reshape(-1)\n    for",
+        "    for first, past in _pieces(shape):\n"
+        "        held = _held(first, past, shape)\n        tensor",
+        "    tensor[...] = item\n    for first, past in _pieces(shape):\n"
+        "        held = _held(first, past, shape)\n        tensor",
     ),
     "filled after the elements": (
         "Lower",
@@ -117,14 +119,16 @@ def test_wrong_modules_are_not_validated(what: str) -> None:
     for right, wrong in zip(changes[::2], changes[1::2], strict=True):
         assert right in text
         text = text.replace(right, wrong)
-    assert isinstance(validate(text, DOMAINS[name]), NotValidated), what
+    assert isinstance(validate(text, DOMAINS[name], source=name), NotValidated), what
 
 
 def test_another_domain_is_not_validated() -> None:
-    assert isinstance(validate(text_of("Square"), DOMAINS["Square"]), Validated)
+    assert isinstance(validate(text_of("Square"), DOMAINS["Square"], source="Square"), Validated)
     whole = api.library("NHWC")
-    assert isinstance(validate(text_of("Square"), whole), NotValidated)
-    assert isinstance(validate(text_of("Band"), DOMAINS["BandBackwards"]), NotValidated)
+    assert isinstance(validate(text_of("Square"), whole, source="Square"), NotValidated)
+    assert isinstance(
+        validate(text_of("Band"), DOMAINS["BandBackwards"], source="Band"), NotValidated
+    )
 
 
 def test_another_way_to_say_the_domain_is_validated_in_offset() -> None:
@@ -132,7 +136,7 @@ def test_another_way_to_say_the_domain_is_validated_in_offset() -> None:
     text = text_of("Lower")
     other = text.replace("if not i_j <= i_i:", "if not 2*i_j < 2*i_i + 1:")
     assert other != text
-    assert isinstance(validate(other, DOMAINS["Lower"]), Validated)
+    assert isinstance(validate(other, DOMAINS["Lower"], source="Lower"), Validated)
 
 
 MUTATED = ("Lower", "Strict", "Band", "BandRows", "Sparse", "Late")
@@ -164,7 +168,7 @@ def _try_mutants(name: str, step: int, record_property: pytest.RecordProperty) -
         if text is None:
             continue
         tried += 1
-        if isinstance(validate(text, layout), Validated):
+        if isinstance(validate(text, layout, source=name), Validated):
             wrong = misbehaviour(text, layout)
             assert not wrong, f"{mutant.what} was validated: {wrong}"
             equal.append(mutant.what)

@@ -10,8 +10,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.proofs import prove
-from layoutdsl.model import Layout
+from layoutdsl.arguments import FLAG, PATH, TEXT, expect, integers
+from layoutdsl.model import LAYOUT, Layout
 from layoutdsl.show.declaration import declaration
+from layoutdsl.source import LayoutError
+from layoutdsl.values import brief
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
@@ -36,6 +39,8 @@ class Generated:
     checked: Checked
     emitted: EmittedModule
 
+    __repr__ = brief
+
     @property
     def name(self) -> str:
         """A module name; ``NAME.py`` is its usual file."""
@@ -53,8 +58,9 @@ class Generated:
 
     def write(self, path: str | PathLike[str]) -> Path:
         """Write the text to ``path``, whole or not at all, and return where it is."""
-        from layoutdsl.codegen import write_whole
+        from layoutdsl.files.whole import write_whole
 
+        expect(path=(path, PATH))
         write_whole(Path(path), self.text)
         return Path(path)
 
@@ -82,22 +88,41 @@ def generate(layout: Layout, *, source: str | None = None, validate: bool = True
 
     Args:
         layout: without open parameters.
-        source: what to quote in the head; the layout as the language writes it if left out.
+        source: what to quote in the head, which states the layout by itself; the layout as the
+            language writes it if left out.
         validate: with `False` the code is not read back, and says ``VALIDATED = False``.
 
     Raises:
         RefusedError: the layout is refuted.
         UnvalidatedError: it was not shown that the code does what the layout means.
-        ValueError: the layout has open parameters.
+        ValueError: the layout has open parameters, or ``source`` does not state it.
     """
     from layoutdsl.codegen import generate_numpy
 
+    expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))
     checked = refuse_refuted(layout)
-    text = declaration(layout) if source is None else source
+    text = _quoted(layout, source)
     emitted = generate_numpy(layout, source=text, certificate=certificate_of(checked))
     if validate:
-        emitted = _validated(layout, emitted)
+        emitted = _validated(layout, emitted, text)
     return Generated(layout, checked, emitted)
+
+
+def _quoted(layout: Layout, source: str | None) -> str:
+    """What the head quotes: a text that states the layout, and nobody has to believe it does."""
+    from layoutdsl.shelf import parse
+
+    if source is None:
+        return declaration(layout)
+    try:
+        stated = parse(source, "source").get(layout.name)
+    except LayoutError as fault:
+        raise ValueError(f"`source` does not state `{layout.name}` by itself:\n{fault}") from None
+    if stated != layout:
+        raise ValueError(
+            f"`source` does not state `{layout.name}`, which is:\n{declaration(layout)}"
+        )
+    return source
 
 
 def refuse_refuted(layout: Layout) -> Checked:
@@ -112,16 +137,16 @@ def refuse_refuted(layout: Layout) -> Checked:
     return checked
 
 
-def _validated(layout: Layout, emitted: EmittedModule) -> EmittedModule:
+def _validated(layout: Layout, emitted: EmittedModule, source: str) -> EmittedModule:
     """The module with the hash of the proof that its text does what the layout means."""
     from layoutdsl.codegen import stamp
     from layoutdsl.validate import NotValidated
     from layoutdsl.validate import validate as read_back
 
-    found = read_back(emitted.text, layout)
+    found = read_back(emitted.text, layout, source=source)
     if isinstance(found, NotValidated):
         raise UnvalidatedError(layout.name, found.reason)
-    return stamp(emitted, found.certificate)
+    return stamp(emitted, found.seal)
 
 
 def certificate_of(checked: Checked) -> str:
@@ -166,7 +191,7 @@ def proved_digits(name: str, said: Said) -> str:
     found = validate_digits(said)
     if isinstance(found, NotValidated):
         raise UnvalidatedError(name, found.reason)
-    return found.certificate
+    return found.seal
 
 
 def generate_c(
@@ -183,7 +208,7 @@ def generate_c(
 
     Args:
         layout: without open parameters.
-        source: what to quote in the head; the layout as the language writes it if left out.
+        source: what to quote in the head, as for `generate`.
         widths: bytes of an element, of 1, 2, 4 and 8; those of the layout's element type if left
             out, and all four where it has none.
         validate: with `False` nothing is proved of the digits, and the head says so.
@@ -191,15 +216,19 @@ def generate_c(
     Raises:
         RefusedError: the layout is refuted.
         UnvalidatedError: it was not shown that the digits are those of the layout.
-        ValueError: the layout has open parameters, or a width is none of the four.
+        ValueError: the layout has open parameters, ``source`` does not state it, or a width is
+            none of the four.
     """
     from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.codegen.native.program import generate_c as emitted
 
+    expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))
+    if widths is not None:
+        widths = integers(widths, "widths", "bytes of elements: some of 1, 2, 4 and 8")
     checked = refuse_refuted(layout)
     if widths is None:
         widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
-    text = declaration(layout) if source is None else source
+    text = _quoted(layout, source)
     digits = digits_of(layout) if validate else None
     certificate = certificate_of(checked)
     program = emitted(layout, source=text, certificate=certificate, digits=digits, widths=widths)
@@ -214,10 +243,13 @@ class GeneratedC:
     checked: Checked
     program: EmittedProgram
 
+    __repr__ = brief
+
     def write(self, path: str | PathLike[str]) -> tuple[Path, Path]:
         """Write ``NAME.c`` and ``NAME.h`` beside it, and return where they are."""
-        from layoutdsl.codegen import write_whole
+        from layoutdsl.files.whole import write_whole
 
+        expect(path=(path, PATH))
         places = Path(path).with_suffix(".c"), Path(path).with_suffix(".h")
         write_whole(places[0], self.program.text)
         write_whole(places[1], self.program.header)

@@ -1,7 +1,7 @@
 """What a candidate has to write: `Layout.offset` for every element, and nothing of any plan.
 
-The meaning is the interpreter of `expr` over whole arrays of indices, where it can be: its
-operators are those of Python on either. A sample of single elements is asked in plain integers.
+The meaning is worked out over whole arrays of indices; a sample of single elements is asked in
+plain integers.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdsl.conditions import all_hold
+from layoutdsl.expr import Add, MixedRadix
+from layoutdsl.grids import indices, over, plain
 from layoutdsl.model import Layout
 
 Array = NDArray[Any]
@@ -28,14 +30,11 @@ def offsets(layout: Layout, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the offset of every element, -1 for one that has no slot."""
     if layout.domain:
         return _one_by_one(layout, shape)
-    grids = np.ogrid[tuple(slice(extent) for extent in shape)]
-    values: dict[str, Any] = {**layout.bind(shape)}
-    values.update(zip((axis.name for axis in layout.axes), grids, strict=True))
-    try:
-        found = np.asarray(layout.offset_at(values), dtype=np.int64)
-    except ValueError:  # `min` and `max` are of single numbers
-        return _one_by_one(layout, shape)
-    whole = np.ascontiguousarray(np.broadcast_to(found, shape))
+    values = {name: plain(value) for name, value in layout.bind(shape).items()}
+    for place, (axis, extent) in enumerate(zip(layout.axes, shape, strict=True)):
+        values[axis.name] = indices(extent, place, len(shape))
+    found = over(Add(layout.start, MixedRadix(layout.coordinates)), values).number
+    whole = np.ascontiguousarray(np.broadcast_to(np.asarray(found, dtype=np.int64), shape))
     for index in _some(shape):
         assert whole[index] == layout.offset(index, shape), (layout.name, index)
     return whole

@@ -221,7 +221,8 @@ def _fill(layout: Layout) -> int | None:
 
 
 def _with_fill(layout: Layout) -> Layout:
-    """Where the caller gives the fill, it is 0."""
+    """Where the caller gives the fill, it is 0; elements are of whatever type was asked for."""
+    layout = replace(layout, element=None)
     if isinstance(layout.fill, FillZeroPoint):
         return replace(layout, fill=FillValue(0))
     return layout

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
-from layoutdsl.codegen.files import write_whole
 from layoutdsl.codegen.moves import Fallback, Plan
 from layoutdsl.model import Layout
+from layoutdsl.values import brief
 
 __all__ = [
     "EmittedModule",
@@ -29,7 +29,6 @@ __all__ = [
     "generate_numpy",
     "load",
     "stamp",
-    "write_whole",
 ]
 
 
@@ -46,6 +45,8 @@ class EmittedModule:
     name: str
     text: str
     fallback: str | None
+
+    __repr__ = brief
 
 
 def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> EmittedModule:

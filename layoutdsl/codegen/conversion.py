@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from layoutdsl.values import brief
+
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.conversion import NativeConversion
     from layoutdsl.codegen.native.module import NativeModule
@@ -33,6 +35,8 @@ class StraightConversion:
     digits: str | None = None
 
     fallback = None
+
+    __repr__ = brief
 
     def __call__(
         self,
@@ -75,6 +79,8 @@ class TensorConversion:
     first: ModuleType | NativeModule
     second: ModuleType | NativeModule
     fallback: str
+
+    __repr__ = brief
 
     def __call__(
         self,

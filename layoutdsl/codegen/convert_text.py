@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from layoutdsl.codegen.arguments_text import box_function, extents_function, extents_text
 from layoutdsl.codegen.convert_plan import ConversionPlan
+from layoutdsl.codegen.element_text import travels, within
 from layoutdsl.codegen.fill_text import (
     destination,
     fill_argument,
@@ -34,7 +35,7 @@ from layoutdsl.codegen.regions_text import (
 )
 from layoutdsl.codegen.words import Words, indented, wrapped
 from layoutdsl.formula import Formula
-from layoutdsl.model import Layout
+from layoutdsl.model import ElementType, Layout
 
 _ALIASES = (
     "",
@@ -103,6 +104,7 @@ def _convert_function(
     layouts: tuple[Layout, Layout], planned: ConversionPlan, words: Words
 ) -> list[str]:
     source, target = layouts
+    element = target.element
     extents = extents_text(target)
     gaps = "gaps, " if leaves_gaps(planned.target) else ""
     return [
@@ -132,8 +134,11 @@ def _convert_function(
                 "shape = _extents(shape)",
                 f"source, box, {gaps}regions = _plan(shape)",
                 'held = _boxed(_array(src, "src"), source)',
-                *fill_item(target.fill, "held"),
+                *travels(element, "held"),
+                *fill_item(target.fill, element, "held"),
                 *asked_threads(),
+                *_places(planned),
+                *_read_within(element, planned),
                 *words.unpacked([target.start]),
                 *destination(target, words, "held"),
                 *split_buffer(planned.target),
@@ -145,14 +150,27 @@ def _convert_function(
     ]
 
 
+def _places(planned: ConversionPlan) -> list[str]:
+    split = planned.source.splits_buffer
+    return ["places = _source_slots(held, shape)"] if split else []
+
+
+def _source_name(planned: ConversionPlan) -> str:
+    return "places" if planned.source.splits_buffer else "held"
+
+
+def _read_within(element: ElementType | None, planned: ConversionPlan) -> list[str]:
+    """Refuse elements that are no values of their type; padding is not looked at."""
+    lines = within(element, f"{_source_name(planned)}[read]")
+    return ["for _, _, _, read in regions:", *indented(lines)] if lines else []
+
+
 def _moves(planned: ConversionPlan) -> list[str]:
     """Both buffers in the order of the tensor, cut into common digits, then in target order."""
     source, target, last = planned.source, planned.target, turned(_order(planned))
-    places = "places" if source.splits_buffer else "held"
     written = f"{split_name(target)}[put]{turned(target.back)}.reshape(split){last}"
-    read = f"{places}[read]{turned(source.back)}.reshape(split){last}"
+    read = f"{_source_name(planned)}[read]{turned(source.back)}.reshape(split){last}"
     return [
-        *(["places = _source_slots(held, shape)"] if source.splits_buffer else []),
         "for _, split, put, read in regions:",
         *indented(wrapped("_move(", [written, read, "threads"], ")")),
     ]

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from layoutdsl.bounds import ZERO
+from layoutdsl.codegen.element_text import within
 from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.regions_text import leaves_gaps, leaves_slots_beyond, split_name
 from layoutdsl.codegen.words import Words, indented
 from layoutdsl.expr import Constant
-from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.model import ElementType, Fill, FillAny, FillValue, FillZeroPoint, Layout
 
 
 def fill_argument(fill: Fill) -> str:
@@ -33,19 +34,20 @@ def fill_words(fill: Fill) -> str:
             return "the quantised zero, which padding holds."
 
 
-def fill_item(fill: Fill, source: str = "tensor") -> list[str]:
+def fill_item(fill: Fill, element: ElementType | None, source: str = "tensor") -> list[str]:
     """Return the lines that make the fill one item, of the type of the source."""
     match fill:
         case FillValue():
-            return [f"item = _item(fill, {source}.dtype)"]
+            lines = [f"item = _item(fill, {source}.dtype)"]
         case FillAny():
-            return [f"item = _item(0 if fill is None else fill, {source}.dtype)"]
+            lines = [f"item = _item(0 if fill is None else fill, {source}.dtype)"]
         case FillZeroPoint():
-            return [
+            lines = [
                 "if fill is None:",
                 '    raise TypeError("`fill` is missing: it is the quantised zero of the tensor")',
                 f"item = _item(fill, {source}.dtype)",
             ]
+    return [*lines, *within(element, "item")]
 
 
 def guarded(fill: Fill, lines: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
 """The way without a plan, as Python: every element goes to the offset that the formula gives it.
 
-The offsets of a piece of the tensor are computed at once, in 64-bit integers, by the text of the
-formula itself; pieces are cut along the first axis, so that memory stays bounded.
+The offsets of a piece of the tensor are computed at once, by the text of the formula itself; pieces
+are cut along the first axis, so that memory stays bounded. Integers have 64 bits at shapes where
+nothing on the way to an offset can leave them, and are Python's at all others.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from layoutdsl.bounds import reach
-from layoutdsl.codegen.words import Words, indented, offset_parts, tuple_text
-from layoutdsl.expr import Add, Mul, Sub, indices, walk
-from layoutdsl.formula import Formula
+from layoutdsl.codegen.magnitude import peaks
+from layoutdsl.codegen.words import Words, indented, offset_parts, tuple_text, wrapped
+from layoutdsl.expr import Expr
+from layoutdsl.formula import Formula, flat, offset_expr
 from layoutdsl.formula_text import python
 from layoutdsl.model import Layout
 
@@ -22,20 +23,17 @@ PIECE = 65536
 
 def gather_functions(formula: Formula, words: Words) -> list[str]:
     """Return the functions that compute offsets piece by piece."""
-    functions = [*_pieces_function(formula, words), *_offsets_function(formula, words)]
+    functions = [
+        *_pieces_function(formula.layout),
+        *_kind_function(formula.layout, words),
+        *_offsets_function(formula, words),
+    ]
     if formula.layout.domain:
         functions += _held_function(formula.layout, words)
     return functions
 
 
-def _pieces_function(formula: Formula, words: Words) -> list[str]:
-    layout = formula.layout
-    bounds = list(dict.fromkeys(_bounds(formula, words)))
-    check = [
-        f"for bound in {tuple_text(bounds)}:",
-        "    if not -(2**63) < bound < 2**63:",
-        "        raise ValueError('the offsets of this shape do not fit 64 bits')",
-    ]
+def _pieces_function(layout: Layout) -> list[str]:
     rest = "*".join(f"shape[{axis}]" for axis in range(1, layout.rank)) or "1"
     return [
         "",
@@ -44,27 +42,35 @@ def _pieces_function(formula: Formula, words: Words) -> list[str]:
         *indented(
             [
                 '"""Cut the first axis, so that the offsets of a piece fit into the cache."""',
-                *([*words.unpacked(axis.extent for axis in layout.axes), *check] if bounds else []),
                 f"rows = max(1, {PIECE}//max(1, {rest}))",
-                "firsts = range(0, shape[0], rows)",
+                "firsts = range(0, shape[0] if all(shape) else 0, rows)",
                 "return [(first, min(first + rows, shape[0])) for first in firsts]",
             ]
         ),
     ]
 
 
-def _bounds(formula: Formula, words: Words) -> Iterator[str]:
-    """How far each sum and product of indices reaches, over extents."""
-    axes = {axis.name: axis.extent for axis in formula.layout.axes}
-    layout = formula.layout
-    sides = [side for each in layout.domain for side in (each.left, each.right)]
-    for spoken in (*(coordinate.value for coordinate in layout.coordinates), *sides):
-        for part in walk(spoken):
-            if not isinstance(part, Add | Sub | Mul) or not indices(part):
-                continue
-            found = reach(part, axes)
-            if found is not None:
-                yield from (words.text(end) for end in (found.low, found.high))
+def _kind_function(layout: Layout, words: Words) -> list[str]:
+    axes = {axis.name: axis.extent for axis in layout.axes}
+    computed = [offset_expr(layout), *_sides(layout)]
+    most = list(dict.fromkeys(each for expr in computed for each in peaks(flat(expr), axes)))
+    return [
+        "",
+        "",
+        "def _kind(shape: tuple[int, ...]) -> type[object]:",
+        *indented(
+            [
+                '"""Return the integers to count in: of 64 bits where all on the way have them."""',
+                *words.unpacked(most),
+                *wrapped("most = max(", ["1", *map(words.text, most)], ")"),
+                "return np.int64 if most < 2**63 else object",
+            ]
+        ),
+    ]
+
+
+def _sides(layout: Layout) -> list[Expr]:
+    return [side for each in layout.domain for side in (each.left, each.right)]
 
 
 def _offsets_function(formula: Formula, words: Words) -> list[str]:
@@ -80,7 +86,7 @@ def _offsets_function(formula: Formula, words: Words) -> list[str]:
                 '"""Return the offsets of a piece, by the formula of `offset`."""',
                 *body,
                 f"offsets = {text}",
-                f"return np.broadcast_to(np.asarray(offsets, dtype=np.int64), {_piece(layout)})",
+                f"return _entries(offsets, {_piece(layout)})",
             ]
         ),
     ]
@@ -88,10 +94,11 @@ def _offsets_function(formula: Formula, words: Words) -> list[str]:
 
 def _ranges(layout: Layout) -> Iterator[str]:
     """Each index of a piece, along its own dimension."""
+    yield "kind = _kind(shape)"
     for number, axis in enumerate(layout.axes):
         ends = "first, past" if number == 0 else f"shape[{number}]"
         shape = tuple_text(["-1" if k == number else "1" for k in range(layout.rank)])
-        yield f"i_{axis.name} = np.arange({ends}, dtype=np.int64).reshape{shape}"
+        yield f"i_{axis.name} = np.arange({ends}, dtype=kind).reshape{shape}"
 
 
 def _piece(layout: Layout) -> str:
@@ -103,7 +110,6 @@ def _of_arrays(text: str) -> str:
 
 
 def _held_function(layout: Layout, words: Words) -> list[str]:
-    sides = [side for each in layout.domain for side in (each.left, each.right)]
     tests = [
         f"({_of_arrays(words.text(each.left))} {each.operator} "
         f"{_of_arrays(words.text(each.right))})"
@@ -116,7 +122,7 @@ def _held_function(layout: Layout, words: Words) -> list[str]:
         *indented(
             [
                 '"""Return, for each index of a piece, whether it has a slot."""',
-                *words.unpacked(sides),
+                *words.unpacked(_sides(layout)),
                 *_ranges(layout),
                 f"held = {' & '.join(tests)}",
                 f"return np.broadcast_to(np.asarray(held, dtype=bool), {_piece(layout)})",

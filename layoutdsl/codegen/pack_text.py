@@ -7,6 +7,7 @@ from typing import TypeGuard
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.codegen.arguments_text import extents_text
+from layoutdsl.codegen.element_text import travels, within
 from layoutdsl.codegen.fill_text import (
     destination,
     fill_argument,
@@ -34,11 +35,11 @@ from layoutdsl.model import FillValue, Layout
 def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `pack`."""
     if isinstance(planned, Plan):
-        before = list[str]()
+        before = within(layout.element, "tensor")
         moves = [*split_buffer(planned), *guarded(layout.fill, fill_gaps(planned))]
         moves += _pack_regions(planned, words)
     else:
-        before = _refuse_outside(layout)
+        before = [*_refuse_outside(layout), *_each_within(layout, _elements(layout))]
         fill = guarded(layout.fill, [f"flat[{words.text(layout.start)}:] = item"])
         moves = ["flat = buffer.reshape(-1)", *fill, *_scatter(layout)]
     return [
@@ -55,12 +56,13 @@ def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
             [
                 *_pack_words(layout, planned),
                 'tensor = _array(src, "src")',
+                *travels(layout.element, "tensor"),
                 *_planned(planned, "tensor.shape"),
-                *fill_item(layout.fill),
+                *fill_item(layout.fill, layout.element),
                 *asked_threads(),
+                *before,
                 *asked_copy(f"tensor{turned(planned.order)}" if _turns(planned) else None),
                 *words.unpacked([layout.start]),
-                *before,
                 *destination(layout, words),
                 *moves,
                 "return buffer if out is None else out",
@@ -167,6 +169,12 @@ def _refuse_outside(layout: Layout) -> list[str]:
     ]
 
 
+def _each_within(layout: Layout, elements: str) -> list[str]:
+    """Refuse elements that are no values of their type, piece by piece."""
+    lines = within(layout.element, elements)
+    return _each_piece(layout, lines[0]) if lines else []
+
+
 def _scatter(layout: Layout) -> list[str]:
     return [
         *_each_piece(layout, f"flat[{_offsets(layout)}] = {_elements(layout)}"),
@@ -177,8 +185,13 @@ def _scatter(layout: Layout) -> list[str]:
 
 def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `unpack`."""
-    before = [] if isinstance(planned, Plan) else _refuse_outside(layout)
-    moves = _unpack_regions(planned, words) if isinstance(planned, Plan) else _gather(layout)
+    if isinstance(planned, Plan):
+        before, moves = _read_within(layout, planned), _unpack_regions(planned, words)
+    else:
+        slots = f"flat[{_offsets(layout)}]"
+        before = ["flat = buffer.reshape(-1)", *_refuse_outside(layout)]
+        before += _each_within(layout, slots)
+        moves = _each_piece(layout, f"{_elements(layout)} = {slots}")
     argument, outside, item, fresh = _outside(layout)
     return [
         "",
@@ -207,10 +220,11 @@ def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]
                 '"""',
                 *_planned(planned, "shape"),
                 'buffer = _boxed(_array(src, "src"), box)',
+                *travels(layout.element, "buffer"),
                 *item,
                 *asked_threads(),
-                *asked_copy(f"buffer{turned(planned.back)}" if _turns(planned) else None),
                 *before,
+                *asked_copy(f"buffer{turned(planned.back)}" if _turns(planned) else None),
                 "if out is None:",
                 *indented(fresh),
                 "else:",
@@ -231,16 +245,26 @@ def _outside(layout: Layout) -> tuple[list[str], list[str], list[str], list[str]
     held = ", ".join(map(str, layout.domain))
     words = f"    fill: for elements outside the domain, {held}; `out` keeps its own there."
     fresh.append("tensor[...] = item")
-    item = ["item = _item(fill, buffer.dtype)"]
+    item = ["item = _item(fill, buffer.dtype)", *within(layout.element, "item")]
     return [f"    fill: _Number = {fill},"], [words], item, fresh
+
+
+def _read_within(layout: Layout, plan: Plan) -> list[str]:
+    """Refuse elements that are no values of their type; padding is not looked at."""
+    slots = "buffer" if plan.turns else f"{split_name(plan)}[put]"
+    lines = within(layout.element, slots)
+    if plan.turns or not lines:
+        return lines
+    return [*split_buffer(plan), "for _, _, put in regions:", *indented(lines)]
 
 
 def _unpack_regions(plan: Plan, words: Words) -> list[str]:
     whole, last = "joined" if plan.joins else "tensor", turned(plan.back)
     if plan.turns:
         return [f"_move(tensor, buffer{last}, threads)"]
+    checked = bool(_read_within(plan.layout, plan))
     lines = [
-        *split_buffer(plan),
+        *([] if checked else split_buffer(plan)),
         *_joined(plan, words, "joined"),
         "for take, split, put in regions:",
         f"    _move({whole}[take].reshape(split), {split_name(plan)}[put]{last}, threads)",
@@ -253,10 +277,3 @@ def _unpack_regions(plan: Plan, words: Words) -> list[str]:
             "    turned[...] = joined.reshape(turned.shape)",
         ]
     return lines
-
-
-def _gather(layout: Layout) -> list[str]:
-    return [
-        "flat = buffer.reshape(-1)",
-        *_each_piece(layout, f"{_elements(layout)} = flat[{_offsets(layout)}]"),
-    ]

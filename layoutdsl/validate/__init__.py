@@ -5,7 +5,7 @@ symbolic extents (`reading`, by the rules of `meaning`), what has to be shown of
 down (`statement`, `partition`, `theorems`), and proved by the engine of `prove`. This room knows
 nothing of how texts are generated.
 
->>> len(validate(text, layout).certificate)
+>>> len(validate(text, layout, source=declaration).seal)
 64
 """
 
@@ -22,12 +22,13 @@ from layoutdsl.prove.terms import Unstated
 from layoutdsl.validate.converting import ConversionStatement
 from layoutdsl.validate.digits import validate_digits
 from layoutdsl.validate.dividing import divide
-from layoutdsl.validate.frame import framed
+from layoutdsl.validate.frame import framed, sealed
 from layoutdsl.validate.gathering import GatherStatement
 from layoutdsl.validate.ground import Stated
 from layoutdsl.validate.outcome import NotValidated, Validated
 from layoutdsl.validate.proofs import leading_facts, proof_of
 from layoutdsl.validate.reading import Raised
+from layoutdsl.validate.seals import seal, spelled
 from layoutdsl.validate.statement import Statement
 from layoutdsl.validate.theorems import theorems
 from layoutdsl.validate.values import Meaningless
@@ -35,34 +36,51 @@ from layoutdsl.validate.values import Meaningless
 __all__ = ["NotValidated", "Validated", "validate", "validate_conversion", "validate_digits"]
 
 
-def validate(text: str, layout: Layout) -> Validated | NotValidated:
+def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValidated:
     """Return whether the text of a module was shown to do what a layout means.
 
     Args:
         text: of a module with `pack`, `unpack`, `offset` and `physical_shape`.
         layout: without open parameters.
+        source: what the module has to quote; that it states the layout is for others to see to.
     """
 
     def read() -> Stated:
-        functions = framed(text)
-        gathers = bool(layout.domain) or "_offsets" in functions
-        return (GatherStatement if gathers else Statement)(layout, functions).all()
+        frame = framed(text)
+        gathers = bool(layout.domain) or "_offsets" in frame.functions
+        if frame.constants.get("SOURCE") != source:
+            raise Meaningless("SOURCE is another text")
+        if isinstance(frame.constants.get("FALLBACK"), str) != gathers:
+            raise Meaningless("FALLBACK does not say how elements are moved")
+        return (GatherStatement if gathers else Statement)(layout, frame.functions).all()
 
-    return _shown(read)
+    return _shown(read, text, (layout,))
 
 
-def validate_conversion(text: str, source: Layout, target: Layout) -> Validated | NotValidated:
+def validate_conversion(
+    text: str, source: Layout, target: Layout, *, texts: tuple[str, str]
+) -> Validated | NotValidated:
     """Return whether the text of a module was shown to turn one layout's buffers into another's.
 
     Args:
         text: of a module with `convert`.
         source: the layout that is read, without open parameters.
         target: the layout that is written, over the same axes and in the same range of shapes.
+        texts: what the module has to quote of both.
     """
-    return _shown(lambda: ConversionStatement(source, target, framed(text)).all())
+
+    def read() -> Stated:
+        frame = framed(text)
+        if tuple(frame.constants.get(name) for name in ("SOURCE", "TARGET")) != texts:
+            raise Meaningless("SOURCE or TARGET is another text")
+        return ConversionStatement(source, target, frame.functions).all()
+
+    return _shown(read, text, (source, target))
 
 
-def _shown(read: Callable[[], Stated]) -> Validated | NotValidated:
+def _shown(
+    read: Callable[[], Stated], text: str, layouts: tuple[Layout, ...]
+) -> Validated | NotValidated:
     try:
         proved = _proofs(read())
     except (Meaningless, Unstated, Stuck) as reason:
@@ -75,7 +93,8 @@ def _shown(read: Callable[[], Stated]) -> Validated | NotValidated:
             return NotValidated(f"{about}: {outcomes[theorem.name].reason}")
     questions = sum(each.questions for each in outcomes.values())
     certificate = Certificate(tuple((theorem, proof) for _, theorem, proof in proved))
-    return Validated(certificate.hash, len(proved), questions)
+    bound = seal(sealed(text), *map(spelled, layouts), certificate.hash)
+    return Validated(bound, len(proved), questions)
 
 
 def _proofs(stated: Stated) -> list[tuple[str, Theorem, Proof]]:

@@ -9,9 +9,10 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from layoutdsl.expr import CeilDiv, FloorDiv, Mod, extents, walk
 from layoutdsl.model import Layout
 from layoutdsl.prove.checker import Term, substitute
-from layoutdsl.prove.terms import index_name
+from layoutdsl.prove.terms import extent_name, index_name
 from layoutdsl.validate.ground import Separate, Stated, compared, ground, said
 from layoutdsl.validate.meaning import Meaning, Need
 from layoutdsl.validate.reading import Fork, Reader
@@ -106,8 +107,12 @@ class Asked:
         }
         for divisor in divisors:
             self._need("a divisor", substitute(divisor, others))
-        for refusal in reader.refusals:
-            self._need("a shape is refused", ("not", substitute(refusal, others)))
+        refusals = [substitute(refusal, others) for refusal in reader.refusals]
+        for refusal in refusals:
+            self._need("a shape is refused", ("not", refusal))
+        for name in self._divides():
+            if not any(alike(("<", extent_name(name), 1), each) for each in refusals):
+                raise Meaningless("an extent that something is divided by may be 0")
         ranges = [known.vocabulary.condition(each) for each in layout.where]
         positive = [("<=", 1, name) for name in given]
         kept = [each for each in known.hypotheses if each not in ranges]
@@ -115,6 +120,17 @@ class Asked:
         if goals:
             hypotheses = (*dict.fromkeys((*kept, *positive)), *_denied(reader.refusals))
             self.stated.separate.append(Separate("refused", hypotheses, tuple(goals)))
+
+    def _divides(self) -> set[str]:
+        """The extents that something is divided by."""
+        layout = self.layout
+        sides = (
+            side for each in (*layout.where, *layout.domain) for side in (each.left, each.right)
+        )
+        places = (each for c in layout.coordinates for each in (c.value, c.extent))
+        nodes = (node for place in (layout.start, *places, *sides) for node in walk(place))
+        divisors = (each.right for each in nodes if isinstance(each, FloorDiv | CeilDiv | Mod))
+        return set().union(*map(extents, divisors))
 
     def _physical_shape(self, reader: Reader) -> None:
         reader.packs = False

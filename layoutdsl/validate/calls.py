@@ -18,9 +18,12 @@ from layoutdsl.validate.values import (
     Item,
     Listing,
     Meaningless,
+    Places,
     Span,
     Text,
+    Travels,
     Tuple,
+    Within,
     argument,
     block,
     same,
@@ -28,9 +31,12 @@ from layoutdsl.validate.values import (
 
 SUPPORT = (
     "_array",
+    "_travels",
+    "_within",
     "_integers",
     "_index",
     "_boxed",
+    "_entries",
     "_refuse_outside",
     "_item",
     "_destination",
@@ -57,7 +63,7 @@ REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""
 
 BUILTINS = (
-    *("slice", "divmod", "min", "max", "int", "range", "bool", "object", "np"),
+    *("slice", "divmod", "min", "max", "int", "range", "bool", "object", "all", "np"),
     *("lru_cache", "gcd"),
     *REFUSALS,
 )
@@ -142,13 +148,31 @@ class Calls(Expressions):
         if self.meaning.stores:
             raise Meaningless(f"`{name}` may refuse after something was written")
         match name, values:
-            case ("_workers", [Given("threads")]) | ("_refuse_view", [Given("copy")]):
+            case ("_workers", [Given("threads") as given]) | (
+                "_refuse_view",
+                [Given("copy") as given],
+            ):
+                self.looked_at.append(given)
                 return None
-            case "_seen", [Array() as array, Given("copy")]:
+            case "_seen", [Array() as array, Given("copy") as given]:
+                self.looked_at.append(given)
                 return self._same(array)
+            case "_travels", [Array() as array, Text() as kind, int() as width]:
+                self.looked_at.append(Travels(array.base.name, kind.text, width))
+                return None
+            case "_within", [value, low, high]:
+                self.looked_at.append(self._numbers(value, low, high))
+                return None
             case "_extents", [shape]:
                 return self._checked(shape)
         return self._argument(name, values)
+
+    def _numbers(self, value: object, low: object, high: object) -> Within:
+        """What was looked at, number by number, before anything is written."""
+        if isinstance(value, Array | Item) and isinstance(low, int) and isinstance(high, int):
+            what = Places(value.root, value.box) if isinstance(value, Array) else value
+            return Within(what, self.meaning.active, low, high)
+        raise Meaningless("numbers are compared that are no elements")
 
     def _argument(self, name: str, values: list[object]) -> object:
         """An argument of the caller's, after its checks."""

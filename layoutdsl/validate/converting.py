@@ -27,7 +27,7 @@ from layoutdsl.validate.ground import Stated, grounds
 from layoutdsl.validate.meaning import Need, Store
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.reading import Reader
-from layoutdsl.validate.statement import THREADS, USUAL, Statement
+from layoutdsl.validate.statement import THREADS, USUAL, Statement, places_read
 from layoutdsl.validate.values import (
     Array,
     Given,
@@ -70,6 +70,8 @@ class ConversionStatement(Statement):
         one, other = self.source.ground, self.ground
         if self.source.layout.where != self.layout.where or one.extents != other.extents:
             raise Meaningless("the layouts take different shapes")
+        if self.source.layout.element != self.layout.element:
+            raise Meaningless("the layouts hold different elements")
         if self.source.layout.domain or self.layout.domain:
             raise Meaningless("a layout has a domain")
         self._extents()
@@ -92,6 +94,7 @@ class ConversionStatement(Statement):
         for store in stores:
             if isinstance(store.source, Item) and (kept or store.source.number != number):
                 raise Meaningless("the fill is another")
+        self._arguments_refused(reader, (threads,), places_read(moves), fill)
         elements = list(self._parts(reader))
         if [each.choices for each in elements] != [each.choices for each in moves]:
             raise Meaningless("regions are not moved one after the other")

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from layoutdsl.claims import Claim, EqualsFormula
-from layoutdsl.expr import Expr
+from layoutdsl.expr import Expr, text
 from layoutdsl.model import Layout
 from layoutdsl.prove.certificate import Certificate
 from layoutdsl.prove.check import attempt
 from layoutdsl.prove.theorem import Proof, Theorem
 from layoutdsl.prove.verdict import Proved, Undecided
 from layoutdsl.validate.outcome import NotValidated, Validated
+from layoutdsl.validate.seals import seal, spelled
 
 
 def validate_digits(said: Iterable[tuple[Layout, Expr]]) -> Validated | NotValidated:
@@ -25,8 +26,10 @@ def validate_digits(said: Iterable[tuple[Layout, Expr]]) -> Validated | NotValid
         said: layouts without open parameters, with formulas over their indices and extents.
     """
     proved: list[tuple[Theorem, Proof]] = []
+    parts: list[str] = []
     questions = 0
     for layout, formula in dict.fromkeys(said):
+        parts += [spelled(layout), text(formula)]
         found = attempt(Claim("prove", layout, EqualsFormula(formula)))
         match found:
             case Proved(certificate=Certificate() as certificate):
@@ -36,4 +39,5 @@ def validate_digits(said: Iterable[tuple[Layout, Expr]]) -> Validated | NotValid
                 return NotValidated(f"the digits of `{layout.name}`: {reason}")
             case _:
                 return NotValidated(f"the digits of `{layout.name}`: there is no certificate")
-    return Validated(Certificate(tuple(proved)).hash, len(proved), questions)
+    bound = seal(*parts, Certificate(tuple(proved)).hash)
+    return Validated(bound, len(proved), questions)

@@ -40,6 +40,7 @@ class Expressions:
         checked: `_extents` was asked whether the layout has this shape.
         refusals: conditions under which the text raises, so far.
         blocks: how many blocks of memory were made.
+        looked_at: what arguments were looked at, and refused where they do not fit.
     """
 
     functions: Mapping[str, ast.FunctionDef]
@@ -52,6 +53,7 @@ class Expressions:
     checked: bool = False
     refusals: list[Term] = field(default_factory=list)
     blocks: int = 0
+    looked_at: list[object] = field(default_factory=list)
     _depth: int = 0
 
     def _call(self, call: ast.Call, names: Names) -> object:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "268f2c7e5bccae574bfe3c54c5f907b9f8f5ffa0a5db57ad80146ed9e5c98410"
+SUPPORT_HASH = "e726f8c0d6c4a71e6920b12535007844c227bbe06991623677324f3f114671ca"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 
 _IMPORTS = (
@@ -31,8 +33,27 @@ _ALIASES = (
 _CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
-def framed(text: str) -> dict[str, ast.FunctionDef]:
-    """Return the functions that are the module's own, by name.
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands in a module beside what every module carries.
+
+    Attributes:
+        functions: its own, by name.
+        constants: what its head says, by name.
+    """
+
+    functions: Mapping[str, ast.FunctionDef]
+    constants: Mapping[str, object]
+
+
+def sealed(text: str) -> str:
+    """Return the text of a module but for what it says of its own validation."""
+    unsaid = ("VALIDATED = ", "# Nobody has shown that ")
+    return "\n".join(line for line in text.split("\n") if not line.startswith(unsaid))
+
+
+def framed(text: str) -> Frame:
+    """Return what stands in a module.
 
     Raises:
         Meaningless: the text is no Python, or its frame is another.
@@ -41,43 +62,58 @@ def framed(text: str) -> dict[str, ast.FunctionDef]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise Meaningless(f"the text is no Python: {error}") from None
-    names: list[str] = []
-    functions: dict[str, ast.FunctionDef] = {}
-    support, imports, lines = list[str](), list[str](), text.split("\n")
-    spoken = set[str]()
+    top = _Top(text.split("\n"))
     for statement in tree.body:
+        top.read(statement)
+    return top.frame()
+
+
+@dataclass
+class _Top:
+    """What stands at the top of a module, as far as it was read."""
+
+    lines: list[str]
+    imports: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    constants: dict[str, object] = field(default_factory=dict)
+    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    support: list[str] = field(default_factory=list)
+    spoken: set[str] = field(default_factory=set)
+
+    def read(self, statement: ast.stmt) -> None:
         match statement:
             case ast.Expr(value=ast.Constant(value=str())):
-                continue
+                return
             case ast.Import() | ast.ImportFrom():
-                imports.append(ast.unparse(statement))
+                self.imports.append(ast.unparse(statement))
+                return
             case ast.Assign(targets=[ast.Name(id=name)]) if name in _NAMED:
-                support.append(_lines(lines, statement))
-                names.append(name)
-            case ast.Assign(targets=[ast.Name(id=name)]) if _is_known(statement, name):
-                names.append(name)
+                self.support.append(_lines(self.lines, statement))
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if (
+                name in _CONSTANTS
+            ):
+                self.constants[name] = value
+            case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
+                pass
+            case ast.FunctionDef(name=name) if name in SUPPORT:
+                self.support.append(_lines(self.lines, statement))
+                self.spoken |= _names(statement)
             case ast.FunctionDef(name=name):
-                if name in SUPPORT:
-                    support.append(_lines(lines, statement))
-                    spoken |= _names(statement)
-                else:
-                    functions[name] = _plain(statement)
-                names.append(name)
+                self.functions[name] = _plain(statement)
             case _:
                 raise Meaningless(f"`{ast.unparse(statement)}` stands at the top of the module")
-    if tuple(imports) != _IMPORTS or len({*names, *BUILTINS}) < len(names) + len(BUILTINS):
-        raise Meaningless("imports differ, or a name is defined twice")
-    if hashlib.sha256("\n".join(support).encode()).hexdigest() != SUPPORT_HASH:
-        raise Meaningless("the functions that every module carries differ")
-    if not spoken.isdisjoint(functions):
-        raise Meaningless("a name is hidden that the functions speak of that every module carries")
-    return functions
+        self.names.append(name)
 
-
-def _is_known(statement: ast.Assign, name: str) -> bool:
-    """Whether it gives a constant, or a type, a name that it may have."""
-    constant = name in _CONSTANTS and isinstance(statement.value, ast.Constant)
-    return constant or ast.unparse(statement) in _ALIASES
+    def frame(self) -> Frame:
+        known = (*self.names, *BUILTINS)
+        if tuple(self.imports) != _IMPORTS or len({*known}) < len(known):
+            raise Meaningless("imports differ, or a name is defined twice")
+        if hashlib.sha256("\n".join(self.support).encode()).hexdigest() != SUPPORT_HASH:
+            raise Meaningless("the functions that every module carries differ")
+        if not self.spoken.isdisjoint(self.functions):
+            hidden = "a name is hidden that the functions speak of that every module carries"
+            raise Meaningless(hidden)
+        return Frame(self.functions, self.constants)
 
 
 def _names(statement: ast.stmt) -> set[str]:

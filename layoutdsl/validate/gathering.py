@@ -1,7 +1,7 @@
 """What has to be shown of modules that move elements one by one.
 
-* `_pieces` cuts the first axis without gap or overlap, and refuses shapes at which a sum or product
-  of indices, as `bounds.reach` bounds it, leaves 64 bits;
+* `_pieces` cuts the first axis without gap or overlap;
+* all that is worked out over arrays of indices stays within the integers that `_kind` chooses;
 * `_offsets` is the layout's offset of every index of a piece, entry by entry;
 * offsets of elements that lie outside the buffer are refused before anything is written;
 * `_held`, where the layout has a domain, is true of the indices that satisfy it, and of no other;
@@ -15,12 +15,9 @@ says whether it was proved. Trusted.
 
 from __future__ import annotations
 
-from layoutdsl.bounds import reach
-from layoutdsl.expr import Add, Expr, Mul, Sub, indices, walk
 from layoutdsl.model import FillAny
 from layoutdsl.prove.checker import Term
 from layoutdsl.validate.asked import alike
-from layoutdsl.validate.ground import said
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.pieces import GatherReader
 from layoutdsl.validate.reading import Reader
@@ -63,6 +60,7 @@ class GatherStatement(Statement):
                 raise Meaningless("elements are not moved just once")
         if tensor.base.name != "src" or flat.base.name == "src":
             raise Meaningless("something else than the tensor is stored")
+        self._arguments_refused(reader, options, [((Piece(tensor, held),), ())], fill)
         written = self._written(result, out, [flat.base])
         is_flat = self._buffer(written.shape)
         self._table(reader, table, written)
@@ -108,6 +106,7 @@ class GatherStatement(Statement):
                 raise Meaningless("elements are not moved just once")
         if flat.base.name != "src" or tensor.base.name == "src":
             raise Meaningless("something else than the buffer is read")
+        self._arguments_refused(reader, options, [((Picked(flat, table),), ())], *fill)
         written = self._written(result, out, [tensor.base])
         self._equal("the shape of the tensor", written.shape, self.ground.extents)
         if tensor.root != written:
@@ -130,7 +129,7 @@ class GatherStatement(Statement):
         self._once(boxes)
 
     def _table(self, reader: GatherReader, table: Table, buffer: Root) -> None:
-        """The offsets are the layout's, they fit 64 bits, and they were looked at before."""
+        """The offsets are the layout's, and they were looked at before."""
         offset = added(self.ground.start, horner(self._values({}), self.ground.box))
         if not same(table.term, offset):
             self._everywhere("an element's offset", ("=", table.term, offset))
@@ -142,24 +141,6 @@ class GatherStatement(Statement):
             each == table and same(top, size(buffer.shape)) for each, top in reader.refused
         ):
             raise Meaningless("offsets outside of the buffer are not refused")
-        for bound in self._bounds():
-            if not any(same(bound, each) for each in reader.bounds):
-                raise Meaningless("numbers may leave 64 bits")
-
-    def _bound(self, expr: Expr) -> Term:
-        return said(self.ground, self.meaning, expr, {})
-
-    def _bounds(self) -> list[Term]:
-        axes: dict[str, Expr] = {axis.name: axis.extent for axis in self.layout.axes}
-        found: list[Term] = []
-        sides = [side for each in self.layout.domain for side in (each.left, each.right)]
-        for spoken in (*(coordinate.value for coordinate in self.layout.coordinates), *sides):
-            for part in walk(spoken):
-                if isinstance(part, Add | Sub | Mul) and indices(part):
-                    known = reach(part, axes)
-                    if known is not None:
-                        found += [self._bound(known.low), self._bound(known.high)]
-        return found
 
 
 def _plain(root: Root) -> Root:

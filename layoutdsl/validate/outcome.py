@@ -10,12 +10,12 @@ class Validated:
     """What was to be shown holds for every shape of the range.
 
     Attributes:
-        certificate: the hash of the theorems and their proofs.
+        seal: the hash of the text, of what the layout says, and of the theorems with their proofs.
         theorems: how many there are.
         questions: how many questions the solver answered.
     """
 
-    certificate: str
+    seal: str
     theorems: int
     questions: int
 

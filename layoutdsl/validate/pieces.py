@@ -1,29 +1,34 @@
 """What the constructs mean by which elements are moved one by one: pieces, runs, tables. Trusted.
 
-`_pieces` is not read but for its bounds: how it cuts the first axis has to be as it always is.
+How `_pieces` cuts the first axis is not read: it has to be as it always is. Of `_kind` the numbers
+are read that it compares with 64 bits; that no arithmetic over indices leaves these is `magnitude`.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from layoutdsl.prove.checker import Term
 from layoutdsl.validate.expressions import Names
+from layoutdsl.validate.magnitude import peaks
 from layoutdsl.validate.masks import MaskReader
 from layoutdsl.validate.reading import Fork, Returned, assigned
-from layoutdsl.validate.tables import Mask, Moved, Picked, Piece, Pieces, Run, Table
-from layoutdsl.validate.values import Meaningless, Tuple, all_of, less, same, size
+from layoutdsl.validate.tables import Kind, Mask, Moved, Picked, Piece, Pieces, Run, Table
+from layoutdsl.validate.values import Meaningless, Tuple, Within, all_of, less, same, size
 
 FIRST, PAST = "f.first", "f.past"
 """The ends of the piece at hand."""
 
 
 _CUT = (
-    "firsts = range(0, shape[0], rows)",
+    "firsts = range(0, shape[0] if all(shape) else 0, rows)",
     "return [(first, min(first + rows, shape[0])) for first in firsts]",
 )
+
+_KIND = "return np.int64 if most < 2 ** 63 else object"
 
 
 @dataclass
@@ -32,20 +37,49 @@ class GatherReader(MaskReader):
 
     Attributes:
         may_be_empty: a buffer may have no slots, although the tensor has elements.
+        kind: the integers of the indices at hand; ``None`` where there are none.
+        told: how large the arithmetic at hand gets was told with what is made of it.
     """
 
     in_piece: bool = False
     may_be_empty: bool = False
     moves: list[Moved] = field(default_factory=list)
     refused: list[tuple[Table, Term]] = field(default_factory=list)
-    bounds: list[Term] = field(default_factory=list)
+    kind: Kind | None = None
+    told: bool = False
 
     def call(self, name: str, *arguments: object) -> object:
         """Return what a function of the module returns; it may do what a piece may not."""
         outside, self.in_piece = self.in_piece, False
+        if self.kind is not None:
+            raise Meaningless("a function is called in the midst of indices")
         result = super().call(name, *arguments)
-        self.in_piece = outside
+        if self.kind is not None and not isinstance(result, Table | Mask):
+            raise Meaningless("indices are returned, and may leave 64 bits")
+        self.in_piece, self.kind = outside, None
         return result
+
+    def _arithmetic(self, node: ast.UnaryOp | ast.BinOp, names: Names) -> Term:
+        with self._counted(node, names):
+            return super()._arithmetic(node, names)
+
+    @contextmanager
+    def _counted(self, node: ast.expr, names: Names) -> Iterator[None]:
+        """What is worked out over indices stays within the integers that they have.
+
+        What is worked out on the way is told with the whole.
+        """
+        outside, self.told = self.told, True
+        if not outside and self.kind is not None:
+            self._refuse_beyond(self.kind, node, names)
+        yield
+        self.told = outside
+
+    def _refuse_beyond(self, kind: Kind, node: ast.expr, names: Names) -> None:
+        known = dict(zip(self.indices, self.extents, strict=True))
+        for most in peaks(node, names, known, (*self.extents, FIRST, PAST)):
+            if not any(same(most, each) for each in kind.asked):
+                raise Meaningless("numbers may leave 64 bits")
 
     def _statement(self, statement: ast.stmt, names: Names) -> Returned | None:
         match statement:
@@ -73,7 +107,9 @@ class GatherReader(MaskReader):
                         raise Meaningless("a piece is filled")
                     self.moves.append(Moved(place, source, len(self.meaning.stores)))
                     return None
-            case ast.Expr(value=ast.Call(func=ast.Name(id="_refuse_outside"))) if self.in_piece:
+            case ast.Expr(value=ast.Call(func=ast.Name(id="_refuse_outside" | "_within"))) if (
+                self.in_piece
+            ):
                 return super()._statement(statement, names)
             case ast.Assign(targets=[ast.Name()], value=ast.Call(func=ast.Name(id="_held"))) if (
                 self.in_piece
@@ -129,12 +165,12 @@ class GatherReader(MaskReader):
                     raise Meaningless("a product that may overflow")
                 if isinstance(shape, Tuple) and len(product.args) == 1:
                     return size(shape.items)  # type: ignore[arg-type]
-            case "np.arange", [past], ["dtype=np.int64"]:
-                return Run(0, self._term(past, names))
-            case "np.arange", [first, past], ["dtype=np.int64"]:
-                return Run(self._term(first, names), self._term(past, names))
+            case "np.arange", [*ends, past], [word] if len(ends) < 2 and word.startswith("dtype="):
+                first = self._term(ends[0], names) if ends else 0
+                return Run(first, self._term(past, names), self._counting(call, names))
             case ("np.minimum" | "np.maximum") as word, [left, right], []:
-                both = (self._term(left, names), self._term(right, names))
+                with self._counted(call, names):
+                    both = (self._term(left, names), self._term(right, names))
                 return self._extreme(word[3:6], *both)
             case "np.broadcast_to", [ast.Call() as entries, shape], []:
                 return self._entries(entries, self._value(shape, names), names)
@@ -144,6 +180,15 @@ class GatherReader(MaskReader):
         if isinstance(owner, Run) and name == "reshape":
             return self._along(owner, [self._value(each, names) for each in nodes])
         return super()._method(owner, name, nodes, names)
+
+    def _counting(self, call: ast.Call, names: Names) -> Kind:
+        """The integers of a run, in which all is counted that is worked out of it."""
+        (word,) = call.keywords
+        kind = self._value(word.value, names)
+        if not isinstance(kind, Kind) or self.kind not in (None, kind):
+            raise Meaningless("indices may leave 64 bits")
+        self.kind = kind
+        return kind
 
     def _along(self, run: Run, shape: list[object]) -> Term:
         """A run along one axis stands for the index along it."""
@@ -158,58 +203,70 @@ class GatherReader(MaskReader):
             raise Meaningless("a run does not go over its axis")
         return self.indices[axis]
 
-    def _entries(self, entries: ast.Call, shape: object, names: Names) -> Table | Mask:
-        """Integers, or truth values, one for every index of a piece."""
-        wanted = Tuple((less(PAST, FIRST), *self.extents[1:]))
-        if shape != wanted or len(entries.args) != 1:
-            raise Meaningless("a table has another shape")
+    def _entries(self, entries: ast.Call, shape: object, names: Names) -> Mask:
+        """Truth values, one for every index of a piece."""
+        self._whole_piece(shape)
         words = [ast.unparse(each) for each in entries.keywords]
-        match ast.unparse(entries.func), words:
-            case "np.asarray", ["dtype=np.int64"]:
-                return Table(self._term(entries.args[0], names))
-            case "np.asarray", ["dtype=bool"]:
-                return self._mask(entries.args[0], names)
-        raise Meaningless("a table is made of something else")
+        if (ast.unparse(entries.func), len(entries.args), words) != (
+            "np.asarray",
+            1,
+            ["dtype=bool"],
+        ):
+            raise Meaningless("a mask is made of something else")
+        return self._mask(entries.args[0], names)
+
+    def _whole_piece(self, shape: object) -> None:
+        if shape != Tuple((less(PAST, FIRST), *self.extents[1:])):
+            raise Meaningless("a table has another shape")
 
     def _function(self, name: str, values: list[object]) -> object:
-        if name == "_pieces":
-            return self._pieces(values)
+        match name, values:
+            case "_pieces", _:
+                return self._pieces(values)
+            case "_kind", _:
+                return self._kind(values)
+            case "_entries", [int() | str() | tuple() as term, shape] if not isinstance(term, bool):
+                # It refuses what leaves 64 bits, and so do those who look for such offsets first.
+                self._whole_piece(shape)
+                return Table(term)
         return super()._function(name, values)
 
     def _pieces(self, values: list[object]) -> Pieces:
-        """What bounds are asked for is read; how the axis is cut has to be as it always is."""
-        function = self.functions.get("_pieces")
-        if function is None or values != [Tuple(self.extents)]:
-            raise Meaningless("pieces of something else than the shape")
-        names: Names = {"shape": values[0]}
-        *before, rows = function.body[:-2] or function.body
-        if [each.arg for each in function.args.args] != ["shape"] or tuple(
-            map(ast.unparse, function.body[-2:])
-        ) != _CUT:
+        """How the first axis is cut has to be as it always is."""
+        body = self._body("_pieces", values)
+        if tuple(map(ast.unparse, body[1:])) != _CUT:
             raise Meaningless("the first axis is cut in another way")
-        for statement in before:
-            match statement:
-                case ast.For(
-                    target=ast.Name(id=name),
-                    iter=ast.Tuple(elts=bounds),
-                    body=[ast.If(test=test, body=[ast.Raise()], orelse=[])],
-                    orelse=[],
-                ):
-                    if ast.unparse(test) != f"not -2 ** 63 < {name} < 2 ** 63":
-                        raise Meaningless("bounds are not asked to fit 64 bits")
-                    self.bounds += [self._term(each, names) for each in bounds]
-                case ast.Assign() | ast.Expr():
-                    self._run([statement], names)
-                case _:
-                    raise Meaningless("`_pieces` does something else")
-        match rows:
+        match body[0]:
             case ast.Assign(targets=[ast.Name(id="rows")], value=value):
-                divided = _at_least_one(value)
-                match divided:
+                match _at_least_one(value):
                     case ast.BinOp(left=ast.Constant(value=int()), op=ast.FloorDiv(), right=each):
-                        self._term(_at_least_one(each), names)
+                        self._term(_at_least_one(each), {"shape": values[0]})
                         return Pieces()
         raise Meaningless("a piece may have no rows")
+
+    def _kind(self, values: list[object]) -> Kind:
+        """The numbers of extents that are asked for their bits."""
+        *before, most, last = self._body("_kind", values)
+        names: Names = {"shape": values[0]}
+        self._run(before, names)
+        match most:
+            case ast.Assign(
+                targets=[ast.Name(id="most")],
+                value=ast.Call(func=ast.Name(id="max"), args=[_, *asked], keywords=[]),
+            ) if ast.unparse(last) == _KIND:
+                return Kind(tuple(self._term(each, names) for each in asked))
+        raise Meaningless("integers are chosen in another way")
+
+    def _body(self, name: str, values: list[object]) -> list[ast.stmt]:
+        """The statements of a function of the shape, without its words."""
+        function = self.functions.get(name)
+        if function is None or values != [Tuple(self.extents)]:
+            raise Meaningless(f"`{name}` is asked for something else than the shape")
+        if ast.unparse(function.args) != "shape: tuple[int, ...]" or function.decorator_list:
+            raise Meaningless(f"`{name}` takes other arguments")
+        if len(function.body) < 3:
+            raise Meaningless(f"`{name}` does too little")
+        return function.body[1:]
 
     def _support(self, name: str, values: list[object]) -> object:
         match name, values:
@@ -219,6 +276,11 @@ class GatherReader(MaskReader):
                     if self.meaning.stores or self.moves:
                         raise Meaningless("offsets are refused after something was written")
                     return None
+            case "_within", [Piece() | Picked() as what, int() as low, int() as high] if (
+                self.in_piece and not (self.meaning.stores or self.moves)
+            ):
+                self.looked_at.append(Within(what, (), low, high))
+                return None
         if self.moves:
             raise Meaningless(f"`{name}` may refuse after something was written")
         return super()._support(name, values)

@@ -33,15 +33,22 @@ from layoutdsl.validate.partition import Box, exactly_once
 from layoutdsl.validate.reading import Raised, Reader
 from layoutdsl.validate.values import (
     Array,
+    Choice,
     Given,
     Item,
     Meaningless,
+    Places,
     Root,
+    Travels,
+    Within,
     added,
     all_of,
     horner,
     same,
 )
+
+Looked: TypeAlias = tuple[Sequence[object], tuple[Choice, ...]]
+"""Of what something has to be looked at, number by number, and in which loops, if in any."""
 
 Options: TypeAlias = tuple[object, object]
 """What `threads` and `copy` are: as they usually are, or given, which then is another value."""
@@ -140,8 +147,48 @@ class Statement(Asked):
         self._all(written, boxes)
         if not kept:
             self._once([*boxes, *self._before_start(written, flat, out)])
+        self._arguments_refused(reader, options, places_read(self.meaning.stores), fill)
         elements = [each for each in self.meaning.stores if isinstance(each.source, Array)]
         self._once([Box(each.source, each.choices) for each in elements])  # type: ignore[arg-type]
+
+    def _arguments_refused(
+        self,
+        reader: Reader,
+        options: Sequence[object],
+        read: Sequence[Looked],
+        fill: object = None,
+    ) -> None:
+        """What does not fit is refused: threads, a copy, items, and numbers that no element is.
+
+        Args:
+            reader: which knows what was looked at.
+            options: those of the caller.
+            read: where elements are read from, and in which loops.
+            fill: that of the caller, which is looked at whether or not there is padding.
+        """
+        for given in options:
+            if isinstance(given, Given) and given not in reader.looked_at:
+                raise Meaningless(f"`{given.name}` is not looked at")
+        element = self.layout.element
+        if element is None:
+            return
+        if Travels("src", *element.item) not in reader.looked_at:
+            raise Meaningless("items of any type are taken")
+        if element.values is None or element.fills_item:
+            return
+        values, looked_at = element.values, reader.looked_at
+        items = [
+            ((each.source,), ()) for each in self.meaning.stores if isinstance(each.source, Item)
+        ]
+        if isinstance(fill, Given):
+            items.append(((Item(None, "T"),), ()))
+        for among, choices in (*items, *read):
+            if not any(
+                Within(what, around, *values) in looked_at
+                for what in among
+                for around in (choices, ())
+            ):
+                raise Meaningless("numbers are taken that no element is")
 
     def _before_start(self, written: Root, flat: bool, out: object) -> list[Box]:
         """The slots before the first, which stay as they are in `out`."""
@@ -161,6 +208,7 @@ class Statement(Asked):
                 raise Meaningless("something else than the buffer is read")
             flat = self._buffer(store.source.base.shape)
             self._address(store.target, store.source, store, flat)
+        self._arguments_refused(reader, options, places_read(stores))
         boxes = [Box(store.target, store.choices) for store in stores]
         self._all(written, boxes)
         self._once(boxes)
@@ -250,6 +298,23 @@ class Statement(Asked):
                 goal: Term = ("=", one, other)
                 need = Need("an element's place", self.meaning.path, store.choices, places, goal)
                 self.meaning.needs[need] = None
+
+
+def places_read(stores: Sequence[Store]) -> list[Looked]:
+    """Return where elements are read from, and in which loops: a place, and what it is part of."""
+    return [
+        (list(_around(each.source)), each.choices)
+        for each in stores
+        if isinstance(each.source, Array)
+    ]
+
+
+def _around(array: Array | None) -> Iterator[Places]:
+    while array is not None:
+        yield Places(array.root, array.box)
+        if array.root.parent is None:
+            yield Places(array.root, all_of(array.root).box)
+        array = array.root.parent
 
 
 def _roots(array: Array | None) -> Iterator[Root]:

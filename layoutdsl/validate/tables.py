@@ -28,11 +28,19 @@ class Pieces:
 
 
 @dataclass(frozen=True, slots=True)
+class Kind:
+    """Integers of 64 bits at shapes where these numbers have them; elsewhere those of Python."""
+
+    asked: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
-    """``np.arange(low, high)``."""
+    """``np.arange(low, high)``, of some integers."""
 
     low: Term
     high: Term
+    kind: Kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,6 +272,33 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Travels:
+    """An argument was refused unless its items are of a kind and a width, in bytes."""
+
+    argument: str
+    kind: str
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Slots of a root, in whatever order."""
+
+    root: Root
+    box: tuple[tuple[Term, Term], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Numbers were refused unless they are in a range, for every member of the choices."""
+
+    what: object
+    choices: tuple[Choice, ...]
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
 class Member:
     """What a list holds: a value, under conditions, for every member of the choices around it."""
 

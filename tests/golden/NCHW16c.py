@@ -40,6 +40,25 @@ def _array(value: object, name: str) -> _Array:
     return value if type(value) is np.ndarray else value.view(np.ndarray)
 
 
+def _travels(array: _Array, kind: str, width: int) -> None:
+    """Refuse items of another kind or width than elements travel in; TypeError.
+
+    Types that numpy lacks come as unsigned integers, or as what another package makes of them.
+    """
+    dtype = array.dtype
+    if dtype.itemsize != width or dtype.kind not in (kind + "V" if kind == "u" else kind):
+        name = {"i": "int", "u": "uint", "f": "float"}[kind]
+        raise TypeError(f"an element travels as {name}{8 * width}, not as {dtype}")
+
+
+def _within(array: _Array, low: int, high: int) -> None:
+    """Refuse numbers that are no values of an element; ValueError."""
+    if array.size:
+        for number in (int(array.min()), int(array.max())):
+            if not low <= number <= high:
+                raise ValueError(f"{number} is no element: these are {low} to {high}")
+
+
 def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
     """Return as many non-negative integers as asked for; TypeError or ValueError otherwise."""
     if type(values) is tuple and len(values) == count:
@@ -77,6 +96,16 @@ def _boxed(source: _Array, shape: tuple[int, ...]) -> _Array:
     if source.shape != (int(np.prod(shape, dtype=object)),):
         raise ValueError(f"`src` has shape {source.shape}, not {shape}")
     return source.reshape(shape)
+
+
+def _entries(offsets: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return one offset for each index of a piece; ValueError where one leaves 64 bits."""
+    found = offsets if isinstance(offsets, np.ndarray) else np.array(offsets, dtype=object)
+    if found.dtype.kind == "O":
+        if found.size and not -(2**63) <= found.min() <= found.max() < 2**63:
+            raise ValueError("the layout leaves its buffer at this shape")
+        found = found.astype(np.int64)
+    return np.broadcast_to(found, shape)
 
 
 def _refuse_outside(offsets: NDArray[np.int64], size: int) -> None:

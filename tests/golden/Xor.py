@@ -40,6 +40,25 @@ def _array(value: object, name: str) -> _Array:
     return value if type(value) is np.ndarray else value.view(np.ndarray)
 
 
+def _travels(array: _Array, kind: str, width: int) -> None:
+    """Refuse items of another kind or width than elements travel in; TypeError.
+
+    Types that numpy lacks come as unsigned integers, or as what another package makes of them.
+    """
+    dtype = array.dtype
+    if dtype.itemsize != width or dtype.kind not in (kind + "V" if kind == "u" else kind):
+        name = {"i": "int", "u": "uint", "f": "float"}[kind]
+        raise TypeError(f"an element travels as {name}{8 * width}, not as {dtype}")
+
+
+def _within(array: _Array, low: int, high: int) -> None:
+    """Refuse numbers that are no values of an element; ValueError."""
+    if array.size:
+        for number in (int(array.min()), int(array.max())):
+            if not low <= number <= high:
+                raise ValueError(f"{number} is no element: these are {low} to {high}")
+
+
 def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
     """Return as many non-negative integers as asked for; TypeError or ValueError otherwise."""
     if type(values) is tuple and len(values) == count:
@@ -77,6 +96,16 @@ def _boxed(source: _Array, shape: tuple[int, ...]) -> _Array:
     if source.shape != (int(np.prod(shape, dtype=object)),):
         raise ValueError(f"`src` has shape {source.shape}, not {shape}")
     return source.reshape(shape)
+
+
+def _entries(offsets: object, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """Return one offset for each index of a piece; ValueError where one leaves 64 bits."""
+    found = offsets if isinstance(offsets, np.ndarray) else np.array(offsets, dtype=object)
+    if found.dtype.kind == "O":
+        if found.size and not -(2**63) <= found.min() <= found.max() < 2**63:
+            raise ValueError("the layout leaves its buffer at this shape")
+        found = found.astype(np.int64)
+    return np.broadcast_to(found, shape)
 
 
 def _refuse_outside(offsets: NDArray[np.int64], size: int) -> None:
@@ -413,17 +442,25 @@ def offset(index: tuple[int, ...] | list[int], shape: tuple[int, ...] | list[int
 def _pieces(shape: tuple[int, ...]) -> list[tuple[int, int]]:
     """Cut the first axis, so that the offsets of a piece fit into the cache."""
     rows = max(1, 65536//max(1, shape[1]))
-    firsts = range(0, shape[0], rows)
+    firsts = range(0, shape[0] if all(shape) else 0, rows)
     return [(first, min(first + rows, shape[0])) for first in firsts]
+
+
+def _kind(shape: tuple[int, ...]) -> type[object]:
+    """Return the integers to count in: of 64 bits where all on the way have them."""
+    n_I, n_J = shape
+    most = max(1, n_I + 8, n_J + 8, (n_I*(8*(n_J + 8 + 8)) + (n_J + 8 + 8))*8 + 8)
+    return np.int64 if most < 2**63 else object
 
 
 def _offsets(first: int, past: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the offsets of a piece, by the formula of `offset`."""
     n_I, n_J = shape
-    i_i = np.arange(first, past, dtype=np.int64).reshape(-1, 1)
-    i_j = np.arange(shape[1], dtype=np.int64).reshape(1, -1)
+    kind = _kind(shape)
+    i_i = np.arange(first, past, dtype=kind).reshape(-1, 1)
+    i_j = np.arange(shape[1], dtype=kind).reshape(1, -1)
     offsets = (i_i*(8*(-(-(-(-n_J//8))//8))) + (i_j//8 ^ i_i%8))*8 + i_j%8
-    return np.broadcast_to(np.asarray(offsets, dtype=np.int64), (past - first, shape[1]))
+    return _entries(offsets, (past - first, shape[1]))
 
 
 def pack(
@@ -453,11 +490,11 @@ def pack(
     item = _item(fill, tensor.dtype)
     if threads is not _ALONE:
         _workers(threads)
-    if copy is not True:
-        _refuse_view(copy)
     size = int(np.prod(box, dtype=object))
     for first, past in _pieces(shape):
         _refuse_outside(_offsets(first, past, shape), size)
+    if copy is not True:
+        _refuse_view(copy)
     if out is None:
         buffer = np.empty(box, tensor.dtype)
     else:
@@ -495,16 +532,16 @@ def unpack(
     buffer = _boxed(_array(src, "src"), box)
     if threads is not _ALONE:
         _workers(threads)
-    if copy is not True:
-        _refuse_view(copy)
+    flat = buffer.reshape(-1)
     size = int(np.prod(box, dtype=object))
     for first, past in _pieces(shape):
         _refuse_outside(_offsets(first, past, shape), size)
+    if copy is not True:
+        _refuse_view(copy)
     if out is None:
         tensor = np.empty(shape, buffer.dtype)
     else:
         tensor = _destination(out, shape, buffer)
-    flat = buffer.reshape(-1)
     for first, past in _pieces(shape):
         tensor[first:past] = flat[_offsets(first, past, shape)]
     return tensor if out is None else out

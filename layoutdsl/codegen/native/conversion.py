@@ -28,6 +28,7 @@ from layoutdsl.codegen.native.compilers import CompilerError, vector_bytes
 from layoutdsl.codegen.native.kernel_text import kernel_functions
 from layoutdsl.codegen.native.loader import kernels, say
 from layoutdsl.codegen.native.module import MOST_REMEMBERED, Say
+from layoutdsl.codegen.native.padding import moved_beside_padding
 from layoutdsl.codegen.native.program import (
     EmittedProgram,
     digits_note,
@@ -39,6 +40,7 @@ from layoutdsl.codegen.native.sides import Apart, buffer_side
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.expr import evaluate
 from layoutdsl.model import FillAny, FillValue, Layout
+from layoutdsl.values import exact
 
 _MOST_BYTES = 2**62
 """Of either array; all that C works out then stays within 64 bits."""
@@ -95,7 +97,7 @@ class NativeConversion:
             tell: is told, at most once, why numpy serves after all.
         """
         self._plain, self._target, self._tell = plain, target, tell
-        meaning = f"{found!r} {target!r} {vector_bytes()}"
+        meaning = f"{exact(found)} {exact(target)} {vector_bytes()}"
         self._kernels = kernels(
             name, meaning, lambda _, width: conversion_program(name, found, target, width, digits)
         )
@@ -112,7 +114,12 @@ class NativeConversion:
         """
         workers = checked_threads(threads)
         prepared = self._remembered(src, shape, fill)
-        return None if prepared is None else moved(prepared, src, out, workers)
+        if prepared is None:
+            return None
+        if out is not None and fill is None and isinstance(self._target.fill, FillAny):
+            extents = self._plain._extents(shape)
+            return moved_beside_padding(self._plain, prepared, src, out, extents, workers)
+        return moved(prepared, src, out, workers)
 
     def _remembered(self, src: object, shape: object, fill: object) -> Ready | None:
         """What was found right once is found again by shape, type and fill."""
@@ -134,7 +141,7 @@ class NativeConversion:
     def _ready(self, src: object, shape: object, fill: object) -> Ready | None:
         """A call but for its arrays; ``None`` where numpy has to do it, or to refuse it."""
         plain = self._plain
-        if not isinstance(src, np.ndarray) or not _taken(src):
+        if not isinstance(src, np.ndarray) or not self._taken(src):
             return None
         extents = plain._extents(shape)
         read, box = plain._source_box(extents), plain._box(extents)
@@ -150,6 +157,14 @@ class NativeConversion:
         start = evaluate(self._target.start, self._target.bind(extents))
         sizes, lead = (prod(read), prod(box)), (start, item) if start else None
         return ready(called, extents, sizes, box, src.dtype, item.tobytes(), lead)
+
+    def _taken(self, array: Array) -> bool:
+        """Whether C takes such items, elements travel in them, and each is one."""
+        element = self._target.element
+        return _taken(array) and (
+            element is None
+            or (element.fills_item and (array.dtype.kind, array.dtype.itemsize) == element.item)
+        )
 
     def _called(self, width: int) -> Function | None:
         """What is compiled; ``None`` where numpy serves, which is said where it is news."""

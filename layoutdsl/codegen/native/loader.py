@@ -29,6 +29,7 @@ from layoutdsl.codegen.native.compilers import (
 from layoutdsl.codegen.native.module import Kernels, NativeModule, Say
 from layoutdsl.model import Layout
 from layoutdsl.resources import fingerprint
+from layoutdsl.values import exact
 
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.program import EmittedProgram
@@ -99,7 +100,7 @@ def native_module(
             vector=lanes,
         )
 
-    return NativeModule(layout, plain, kernels(layout.name, f"{layout!r} {lanes}", emit), tell)
+    return NativeModule(layout, plain, kernels(layout.name, f"{exact(layout)} {lanes}", emit), tell)
 
 
 def kernels(name: str, meaning: str, emit: Callable[[str, int], EmittedProgram]) -> Kernels:

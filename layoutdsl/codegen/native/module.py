@@ -28,6 +28,7 @@ from layoutdsl.codegen.native.calls import (
     ready,
 )
 from layoutdsl.codegen.native.compilers import CompilerError
+from layoutdsl.codegen.native.padding import moved_beside_padding
 from layoutdsl.expr import Constant, Extent, evaluate
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
 
@@ -67,6 +68,9 @@ class NativeModule:
         self.CERTIFICATE: str = plain.CERTIFICATE
         self.layout, self._plain, self._kernels, self._say = layout, plain, kernels, say
         self._failed = False
+        self._keeps = isinstance(layout.fill, FillAny)
+        element = layout.element
+        self._values = None if element is None or element.fills_item else element.values
         self._packs: dict[Hashable, Ready] = {}
         self._unpacks: dict[Hashable, Ready] = {}
         self.physical_shape: Callable[..., tuple[int, ...]] = plain.physical_shape
@@ -114,6 +118,7 @@ class NativeModule:
             if (
                 threads is ALONE
                 and copy is True
+                and (into is not out or not self._keeps)
                 and type(src) is type(into) is ndarray
                 and into.shape == box
                 and into.dtype == dtype
@@ -170,7 +175,12 @@ class NativeModule:
         found = None if copy is True else _seen(plain, out, copy)
         prepared = self._packing(src, fill) if found is None else None
         if prepared is not None:
-            found = moved(prepared, src, out, threads)
+            if self._values is not None:
+                self._plain._within(src, *self._values)
+            if self._keeps and out is not None and (fill is DEFAULT or fill is None):
+                found = moved_beside_padding(self._plain, prepared, src, out, src.shape, threads)
+            else:
+                found = moved(prepared, src, out, threads)
         return plain() if found is None else found
 
     def _unpack(
@@ -185,7 +195,7 @@ class NativeModule:
 
     def _packing(self, src: object, fill: Any) -> Ready | None:
         """What a call needs for such a source; ``None`` where numpy does it, or refuses it."""
-        if not isinstance(src, ndarray) or not _taken(src.dtype):
+        if not isinstance(src, ndarray) or not self._taken(src.dtype):
             return None
         # 0.0 and -0.0 are equal and not the same; other types may be equal to anything
         lasting = type(fill) is int or (type(fill) is float and fill != 0)
@@ -201,12 +211,11 @@ class NativeModule:
             return None
         box = self._plain._box(extents)
         sizes = prod(extents), prod(box)
-        return _remembered(
-            self._packs, key, ready(called, extents, sizes, box, src.dtype, *padding)
-        )
+        prepared = ready(called, extents, sizes, box, src.dtype, *padding)
+        return _remembered(self._packs, None if self._values else key, prepared)
 
     def _unpacking(self, src: object, shape: Any) -> Ready | None:
-        if not isinstance(src, ndarray) or not _taken(src.dtype):
+        if not isinstance(src, ndarray) or not self._taken(src.dtype) or self._values is not None:
             return None
         extents = self._plain._extents(shape)
         key = (src.shape, src.dtype, extents)
@@ -220,6 +229,13 @@ class NativeModule:
         result = shape if type(shape) is tuple and set(map(type, shape)) == {int} else extents
         sizes = prod(box), prod(extents)
         return _remembered(self._unpacks, key, ready(called, extents, sizes, result, src.dtype))
+
+    def _taken(self, dtype: np.dtype[Any]) -> bool:
+        """Whether C moves items of a type, and elements travel in them."""
+        if not _taken(dtype):
+            return False
+        element = self.layout.element
+        return element is None or (dtype.kind, dtype.itemsize) == element.item
 
     def padding(
         self, extents: tuple[int, ...], dtype: np.dtype[Any], fill: Any
@@ -243,6 +259,8 @@ class NativeModule:
         if given is None:
             return None
         item = self._plain._item(given, dtype)
+        if self._values is not None:
+            self._plain._within(item, *self._values)
         if self.layout.start == Constant(0):
             return item.tobytes(), None
         values: dict[str, int] = {}
@@ -263,13 +281,9 @@ class NativeModule:
             return None
 
     def within_words(self, extents: tuple[int, ...], width: int) -> bool:
-        """Whether all that C works out stays within 64 bits.
-
-        Raises:
-            ValueError: the layout leaves its buffer at these extents.
-        """
-        if hasattr(self._plain, "_pieces"):  # it moves element by element
-            self._plain._pieces(extents)
+        """Whether all that C works out stays within 64 bits."""
+        if hasattr(self._plain, "_kind") and self._plain._kind(extents) is object:
+            return False
         sizes = (prod(extents), prod(self._plain._box(extents)))
         return bool(max(sizes) * width < 2**62)
 

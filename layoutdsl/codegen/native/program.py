@@ -23,6 +23,7 @@ from layoutdsl.codegen.plan import plan
 from layoutdsl.expr import Constant, Expr, Extent, text
 from layoutdsl.formula import size_expr
 from layoutdsl.model import Layout
+from layoutdsl.values import brief
 
 VERBS = ("pack", "unpack")
 
@@ -46,6 +47,8 @@ class EmittedProgram:
     header: str
     fallback: str | None
     verbs: tuple[str, ...] = VERBS
+
+    __repr__ = brief
 
     @property
     def functions(self) -> tuple[str, ...]:

@@ -1,0 +1,27 @@
+"""Hashes that say what was shown of which text, and of which layouts."""
+
+from __future__ import annotations
+
+import hashlib
+
+from layoutdsl.expr import text
+from layoutdsl.model import Layout
+
+
+def seal(*parts: str) -> str:
+    """Return a hash of texts that none of them can be changed or exchanged under."""
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode()
+        digest.update(b"%d:" % len(data) + data)
+    return digest.hexdigest()
+
+
+def spelled(layout: Layout) -> str:
+    """Return all that a layout says, but for its name."""
+    axes = (f"{axis.name}: {text(axis.extent)}" for axis in layout.axes)
+    places = (f"{text(each.value)} : {text(each.extent)}" for each in layout.coordinates)
+    element = "" if layout.element is None else layout.element.name
+    conditions = map(str, (*layout.where, *layout.domain))
+    clauses = (repr(layout.fill), element, text(layout.start), *conditions)
+    return "; ".join((*axes, *places, *clauses))
