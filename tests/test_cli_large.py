@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_shell import Ended, Shell, shell
+from processes import running
 from small_files import left_behind, random_tensor
 
 from layoutdsl.cli.large import size_text
@@ -207,16 +208,16 @@ def test_an_interrupted_run_says_that_it_can_go_on(shell: Shell) -> None:
         file.truncate(size)
     line = [sys.executable, "-m", "layoutdsl", "pack", "HWIO", "in.bin", "out.bin"]
     line += ["--raw", "u8", "--shape", f"{size >> 18},512,8,64", "--mem", "1M", "--target", "numpy"]
-    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
-    until = time.monotonic() + 100
-    while time.monotonic() < until and process.poll() is None:
-        place = Path("out.bin.part.json")
-        if place.exists() and "[" in place.read_text().partition('"done": [')[2][:20]:
-            break
-        time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=100)
-    assert process.returncode == 130, said
+    with running(line, stderr=subprocess.PIPE, text=True) as process:
+        until = time.monotonic() + 100
+        while time.monotonic() < until and process.poll() is None:
+            place = Path("out.bin.part.json")
+            if place.exists() and '"pieces":[' in place.read_text():
+                break
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=100)
+        assert process.returncode == 130, said
     assert said.endswith(
         "note: `out.bin.part` is kept; the same command goes on with it\n\ninterrupted\n"
     )

@@ -8,19 +8,25 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
+from collections.abc import Callable
 from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from processes import running
 from small_files import BLOCKED, ROW, compiles, left_behind, random_tensor
 from texts import EVERY, layout
 
 from layoutdsl.api import compile as compiled
 from layoutdsl.api import pack_file, unpack_file
+from layoutdsl.files.npy import UnreadableError
+from layoutdsl.files.places import Identity, OccupiedError
 from layoutdsl.model import Layout
+from layoutdsl.pieces import journal, runs, tensors
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +40,12 @@ class Stopped(KeyboardInterrupt):
 
 def interrupted(after: int, found: Layout = BLOCKED, **more: Any) -> None:
     """Pack until so many pieces are done."""
+    with pytest.raises(Stopped):
+        pack_file(found, "in.npy", "out.npy", mem=ROW, look=stopping(after), **more)
+
+
+def stopping(after: int) -> Callable[[np.ndarray], None]:
+    """Somebody who presses a key once so many pieces have been looked at."""
     looks = [0]
 
     def look(_: np.ndarray) -> None:
@@ -41,8 +53,7 @@ def interrupted(after: int, found: Layout = BLOCKED, **more: Any) -> None:
         if looks[0] > after:
             raise Stopped
 
-    with pytest.raises(Stopped):
-        pack_file(found, "in.npy", "out.npy", mem=ROW, look=look, **more)
+    return look
 
 
 def resumed(found: Layout = BLOCKED, **more: Any) -> tuple[int, list[str]]:
@@ -95,35 +106,218 @@ def test_a_run_that_was_interrupted_at_once_leaves_nothing() -> None:
     assert left_behind() == set()
 
 
-def journal() -> Any:
-    return json.loads(Path("out.npy.part.json").read_text())
+def said() -> journal.Noted:
+    found = journal.read(Path("out.npy.part.json").read_bytes())[0]
+    assert found is not None
+    return found
 
 
-def _claim_all_done(said: Any) -> str:
-    return json.dumps({**said, "done": [[0, 30]]})
+def lines() -> list[bytes]:
+    return Path("out.npy.part.json").read_bytes().splitlines(keepends=True)
 
 
-DAMAGE = {
-    "cut short": lambda said: json.dumps(said)[:50],
-    "empty": lambda _: "",
-    "no text": lambda _: "\xff\x00",
-    "another value": lambda _: "[1, 2]",
-    "a number": lambda _: "7",
-    "deep": lambda _: "[" * 100_000,
-    "no hash": lambda said: json.dumps({k: v for k, v in said.items() if k != "hash"}),
-    "all is said to be done": _claim_all_done,
-    "another format": lambda said: json.dumps({**said, "format": "x"}),
+def hashed(*values: Any) -> bytes:
+    """A journal whose hashes are right, whatever it says."""
+    return journal.written(values, "")[0]
+
+
+def first() -> Any:
+    return json.loads(lines()[0].partition(b" ")[2])
+
+
+NO_JOURNAL = {
+    "cut short": lambda: lines()[0][:50],
+    "without an end": lambda: lines()[0][:-1],
+    "no text": lambda: b"\xff\x00",
+    "a number": lambda: b"7",
+    "deep": lambda: b"[" * 100_000,
+    "another value": lambda: hashed([1, 2]),
+    "very deep": lambda: hashed({"format": "x"}).replace(b'"x"', b"[" * 100_000),
+    "the first line is missing": lambda: b"".join(lines()[1:]),
+    "one bit": lambda: lines()[0].replace(b"room", b"roon") + b"".join(lines()[1:]),
+    "another format": lambda: hashed({**first(), "format": "layoutdsl pieces 1"}),
+    "no token": lambda: hashed({k: v for k, v in first().items() if k != "token"}),
+    "a room that is none": lambda: hashed({**first(), "room": "large"}),
 }
 
 
-@pytest.mark.parametrize("name", DAMAGE)
-def test_a_damaged_journal_starts_over(name: str, tensor: np.ndarray) -> None:
+@pytest.mark.parametrize("name", NO_JOURNAL)
+def test_what_no_journal_speaks_of_is_not_ours(name: str, tensor: np.ndarray) -> None:
+    """It may be anybody's, and is neither used nor written over."""
     interrupted(after=10)
-    Path("out.npy.part.json").write_text(DAMAGE[name](journal()), encoding="latin-1")
-    count, told = resumed()
-    assert count == 30
-    assert told == [f"starting over: `{Path('out.npy.part.json').resolve()}` is damaged"]
+    Path("out.npy.part.json").write_bytes(NO_JOURNAL[name]())
+    before = {each: Path(each).read_bytes() for each in left_behind()}
+    with pytest.raises(OccupiedError) as refused:
+        resumed()
+    here = Path.cwd()
+    assert str(refused.value) == (
+        f"`{here}/out.npy.part.json` is there, and is no journal of layoutdsl, or damaged; remove "
+        f"it and `{here}/out.npy.part`, or write to another file"
+    )
+    assert {each: Path(each).read_bytes() for each in left_behind()} == before
+    for each in before:
+        Path(each).unlink()
+    assert resumed() == (30, [])
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
+
+
+LATER = {
+    "the last line is cut short": lambda: b"".join(lines())[:-9],
+    "the last line lacks its end": lambda: b"".join(lines())[:-1],
+    "more than lines": lambda: b"".join(lines()) + b"\0\xff\n" * 9,
+    "a line twice": lambda: b"".join([*lines(), lines()[-1]]),
+    "a line of nothing": lambda: b"".join([*lines(), b"\n"]),
+    "a line of somebody": lambda: b"".join(lines()) + hashed({"pieces": [[0, "", ""]]}),
+    "all is said to be done": lambda: b"".join(lines()).replace(b"[[0,", b"[[9,"),
+}
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_a_journal_counts_as_far_as_it_is_sound(name: str, tensor: np.ndarray) -> None:
+    interrupted(after=5)
+    with pytest.raises(Stopped):
+        pack_file(BLOCKED, "in.npy", "out.npy", mem=ROW, look=stopping(after=5))
+    assert len(lines()) == 4
+    Path("out.npy.part.json").write_bytes(LATER[name]())
+    count, told = resumed()
+    assert 20 <= count <= 30
+    if count < 30:
+        assert told == [f"going on: {30 - count} of 30 pieces are done"]
+    assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
+    assert left_behind() == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"inode": "none", "mode": 0},
+        {"pieces": [[0]]},
+        {"pieces": [["0", "", ""]]},
+        {"pieces": [[[], "", ""]]},
+        {"pieces": 7},
+        {"whole": 1},
+        {"unheard": "of"},
+        {},
+    ],
+)
+@pytest.mark.usefixtures("tensor")
+def test_a_line_that_no_run_writes_ends_a_journal(line: dict[str, Any]) -> None:
+    interrupted(after=5)
+    noted, end, last = journal.read(Path("out.npy.part.json").read_bytes())
+    assert noted is not None
+    with Path("out.npy.part.json").open("ab") as file:
+        file.write(journal.written([line, {"whole": True}], last)[0])
+    found = journal.read(Path("out.npy.part.json").read_bytes())
+    assert found == (noted, end, last)
+    assert not noted.whole
+
+
+def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if nothing told a file that has changed from what it was."""
+    for room in (tensors, runs):
+        monkeypatch.setattr(room, "identity", lambda _: Identity(1, 1, 1, 1))
+
+
+def test_another_input_of_the_same_size_and_time(tensor: np.ndarray) -> None:
+    """What was reported: a third of the output was of the old input, and the run had ended well."""
+    times = Path("in.npy").stat()
+    interrupted(after=10)
+    np.save("in.npy", 255 - tensor)
+    os.utime("in.npy", ns=(times.st_atime_ns, times.st_mtime_ns))
+    assert resumed() == (30, ["starting over: the input has changed"])
+    assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(255 - tensor))
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_an_input_that_has_changed_and_does_not_look_it(
+    tensor: np.ndarray, jobs: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was packed of it before is packed again where it differs, and only there."""
+    unseen(monkeypatch)
+    interrupted(after=10)
+    changed = tensor.copy()
+    changed[[2, 7, 20]] ^= 1
+    np.save("in.npy", changed)
+    count, told = resumed(jobs=jobs, mem=jobs * ROW)
+    assert (count, told) == (
+        22,
+        [
+            "going on: 8 of 30 pieces are done; 2 that no longer agree with input or output are "
+            "done again"
+        ],
+    )
+    assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(changed))
+
+
+def test_an_unfinished_output_that_has_changed(tensor: np.ndarray) -> None:
+    """Its head as well, which is of no piece."""
+    interrupted(after=10)
+    with Path("out.npy.part").open("r+b") as file:
+        for at in (3, 130, 128 + 48 * 9 + 47):  # the header, the first piece and the tenth
+            file.seek(at)
+            old = file.read(1)
+            file.seek(at)
+            file.write(bytes([old[0] ^ 128]))
+    count, told = resumed()
+    assert count == 22
+    assert told[0].startswith("going on: 8 of 30 pieces are done; 2 that no longer agree with")
+    np.save("whole.npy", compiled(BLOCKED).pack(tensor))
+    assert Path("out.npy").read_bytes() == Path("whole.npy").read_bytes()
+
+
+def test_an_unpacked_piece_is_looked_at_too(
+    tensor: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A layout whose buffer starts late, and whose boxes are of short runs."""
+    unseen(monkeypatch)
+    late = layout("layout Late(n, c) = [c, n] offset 5")
+    packed = compiled(late).pack(tensor)
+    np.save("in.npy", packed)
+    how = {"mem": 400, "target": "numpy"}  # a column is a piece
+    with pytest.raises(Stopped):
+        unpack_file(late, "in.npy", "out.npy", (30, 35), look=stopping(after=9), **how)  # type: ignore[arg-type]
+    packed = packed.copy()
+    packed[5 + 31] ^= 1  # of the second column
+    np.save("in.npy", packed)
+    with Path("out.npy.part").open("r+b") as file:
+        file.seek(128 + 35 * 29 + 5)  # of the sixth
+        file.write(bytes([255 - packed[5 + 5 * 30 + 29]]))
+    told: list[str] = []
+    unpack_file(late, "in.npy", "out.npy", (30, 35), tell=told.append, **how)  # type: ignore[arg-type]
+    assert "; 2 that no longer agree with input or output are done again" in told[0]
+    assert np.array_equal(np.load("out.npy"), compiled(late).unpack(packed, (30, 35)))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_input_that_changes_while_it_is_read(tensor: np.ndarray, jobs: int) -> None:
+    """Its size and its time are what they were."""
+    Path("out.npy").write_text("as it was")
+    times = Path("in.npy").stat()
+
+    def look(_: np.ndarray) -> None:
+        with Path("in.npy").open("r+b") as file:
+            file.seek(200)
+            file.write(b"else")
+        os.utime("in.npy", ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    with pytest.raises(UnreadableError, match="it has changed while it was read"):
+        pack_file(BLOCKED, "in.npy", "out.npy", mem=jobs * ROW, jobs=jobs, look=look)
+    assert Path("out.npy").read_text() == "as it was"
+    assert left_behind() == set()
+    assert tensor.shape == (30, 35)
+
+
+def test_an_input_that_is_exchanged_while_it_is_read(tensor: np.ndarray) -> None:
+    """All jobs have opened the same file; so it is whole, and yet it is refused."""
+
+    def look(_: np.ndarray) -> None:
+        new = f"new{threading.get_ident()}.npy"
+        np.save(new, 255 - tensor)
+        Path(new).replace("in.npy")
+
+    with pytest.raises(UnreadableError, match="it has changed while it was read"):
+        pack_file(BLOCKED, "in.npy", "out.npy", mem=2 * ROW, jobs=2, look=look)
+    assert left_behind() == set()
 
 
 def test_a_changed_input_starts_over(tensor: np.ndarray) -> None:
@@ -154,11 +348,42 @@ def test_less_memory_starts_over() -> None:
     assert told == ["starting over: the memory is too small for its pieces"]
 
 
-@pytest.mark.usefixtures("tensor")
-def test_an_unfinished_output_of_another_size_starts_over() -> None:
+def test_what_lies_in_the_place_of_the_unfinished_output_is_not_ours(tensor: np.ndarray) -> None:
+    """Neither by its name, nor by its size, nor by the number of its file, nor by its token."""
     interrupted(after=10)
-    os.truncate("out.npy.part", 100)
-    assert resumed() == (30, ["starting over: the output is another one"])
+    part, kept = Path("out.npy.part"), Path("out.npy.part").read_bytes()
+    inode = part.stat().st_ino
+    Path("kept").hardlink_to(part)  # so that no other file gets its number
+
+    def other(content: bytes) -> None:
+        part.unlink()
+        part.write_bytes(content)
+
+    def same(content: bytes) -> None:
+        part.unlink(missing_ok=True)
+        Path("copy").write_bytes(kept)
+        Path("kept").rename(part)
+        Path("copy").rename("kept")
+        part.write_bytes(content)
+        assert part.stat().st_ino == inode
+
+    for put, content, words in (
+        (other, b"mine", "is not what"),
+        (other, kept, "is not what"),
+        (same, b"mine", "is not what"),
+        (same, b"x" * len(kept), "is not what"),
+        (same, kept[:100], "is not what"),
+    ):
+        put(content)
+        with pytest.raises(OccupiedError, match=words) as refused:
+            resumed()
+        assert str(refused.value).endswith("; remove it, or write to another file")
+        assert part.read_bytes() == content
+        if put is same:
+            part.rename("kept")
+    part.unlink(missing_ok=True)
+    assert resumed() == (30, [])
+    assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
 
 
 def test_without_the_unfinished_output_the_journal_counts_for_nothing(tensor: np.ndarray) -> None:
@@ -166,6 +391,105 @@ def test_without_the_unfinished_output_the_journal_counts_for_nothing(tensor: np
     Path("out.npy.part").unlink()
     assert resumed() == (30, [])
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
+
+
+# What others have put where our files go.
+
+
+def _link(place: Path) -> None:
+    Path("precious").write_text("mine")
+    place.symlink_to("precious")
+
+
+def _hard_link(place: Path) -> None:
+    Path("precious").write_text("mine")
+    place.hardlink_to("precious")
+
+
+def _of_nobody(place: Path) -> None:
+    place.touch()
+    os.chown(place, 65534, 65534)
+
+
+IN_THE_WAY: dict[str, tuple[Callable[[Path], None], str]] = {
+    "a file": (lambda place: place.write_text("mine") and None, "is there, and"),
+    "a link": (_link, "is no plain file"),
+    "a link to nothing": (lambda place: place.symlink_to("nowhere"), "is no plain file"),
+    "a second name": (_hard_link, "has another name as well"),
+    "a pipe": (os.mkfifo, "is no plain file"),
+    "a folder": (Path.mkdir, "is no plain file"),
+    "a file of another user": (_of_nobody, "is of another user"),
+}
+
+
+@pytest.mark.parametrize("when", ["before", "between"])
+@pytest.mark.parametrize("name", ["out.npy.part", "out.npy.part.json"])
+@pytest.mark.parametrize("what", IN_THE_WAY)
+def test_what_is_in_the_way_stays(what: str, name: str, when: str, tensor: np.ndarray) -> None:
+    put, words = IN_THE_WAY[what]
+    if what == "a file of another user" and os.geteuid() != 0:
+        pytest.skip("only root can give files to others")
+    if when == "between":
+        interrupted(after=10)
+        Path(name).unlink()
+    put(Path(name))
+    before = {each.name: each.lstat() for each in Path().iterdir()}
+    if when == "before" and name == "out.npy.part":
+        words = "is there, and no run of layoutdsl has left it"
+    with pytest.raises(OccupiedError, match=words) as refused:
+        resumed()
+    assert f"{name}` is there, and " in str(refused.value)
+    assert "remove it" in str(refused.value)
+    after = {each.name: each.lstat() for each in Path().iterdir()}
+    assert after.keys() == before.keys()
+    for each in (*left_behind(), "in.npy"):
+        assert os.path.samestat(after[each], before[each])
+        assert after[each].st_mtime_ns == before[each].st_mtime_ns
+    if Path("precious").exists():
+        assert Path("precious").read_text() == "mine"
+    assert tensor.shape == (30, 35)
+
+
+@pytest.mark.usefixtures("tensor")
+def test_files_under_way_are_for_nobody_else() -> None:
+    modes: set[int] = set()
+
+    def look(_: np.ndarray) -> None:
+        for name in ("out.npy.part", "out.npy.part.json"):
+            modes.add(Path(name).stat().st_mode & 0o777)
+
+    old = os.umask(0o002)
+    try:
+        pack_file(BLOCKED, "in.npy", "out.npy", mem=ROW, look=look)
+    finally:
+        os.umask(old)
+    assert modes == {0o600}
+    assert Path("out.npy").stat().st_mode & 0o777 == 0o664
+
+
+@pytest.mark.usefixtures("tensor")
+def test_an_output_that_is_no_file_is_refused_at_once() -> None:
+    os.mkfifo("pipe")
+    Path("folder").mkdir()
+    with pytest.raises(OccupiedError, match="`pipe` is no plain file; write to another file"):
+        pack_file(BLOCKED, "in.npy", "pipe", mem=ROW)
+    with pytest.raises(IsADirectoryError):
+        pack_file(BLOCKED, "in.npy", "folder", mem=ROW)
+    with pytest.raises(UnreadableError, match="is no plain file, and cannot be taken apart"):
+        pack_file(BLOCKED, "pipe", "out.npy", mem=ROW)
+    assert left_behind() == {"pipe", "folder"}
+
+
+@pytest.mark.usefixtures("tensor")
+def test_what_comes_in_the_way_meanwhile_stays() -> None:
+    def mine(_: np.ndarray) -> None:
+        Path("out.npy.part").unlink(missing_ok=True)
+        Path("out.npy.part").write_text("mine")
+
+    with pytest.raises(OccupiedError, match="is not what this run has written; start again"):
+        pack_file(BLOCKED, "in.npy", "out.npy", mem=ROW, look=mine)
+    assert Path("out.npy.part").read_text() == "mine"
+    assert not Path("out.npy").exists()
 
 
 KILLED = """
@@ -184,18 +508,17 @@ def test_a_run_that_is_killed_goes_on(tensor: np.ndarray) -> None:
     script = textwrap.dedent(KILLED)
     counts = []
     for least in (1, 8, 16):
-        process = subprocess.Popen([sys.executable, "-c", script, text])
-        place = Path("out.npy.part.json")
-        until = time.monotonic() + 120
-        while time.monotonic() < until and process.poll() is None:
-            done = sum(b - a for a, b in journal()["done"]) if place.exists() else 0
-            if done >= least:
-                break
-            time.sleep(0.005)
-        process.send_signal(signal.SIGKILL)
-        assert process.wait() == -signal.SIGKILL
+        with running([sys.executable, "-c", script, text]) as process:
+            place = Path("out.npy.part.json")
+            until = time.monotonic() + 120
+            while time.monotonic() < until and process.poll() is None:
+                if place.exists() and place.read_bytes() and len(said().pieces) >= least:
+                    break
+                time.sleep(0.005)
+            process.send_signal(signal.SIGKILL)
+            assert process.wait() == -signal.SIGKILL
         assert not Path("out.npy").exists()
-        counts.append(sum(b - a for a, b in journal()["done"]))
+        counts.append(len(said().pieces))
     assert counts == sorted(counts)
     count, told = resumed(mem=678, jobs=2)
     assert count <= 30 - counts[-1]
@@ -207,10 +530,10 @@ def test_a_run_that_is_killed_goes_on(tensor: np.ndarray) -> None:
 MEASURED = """
     import sys, threading, time
     from layoutdsl.api import pack_file, unpack_file, library
-    from layoutdsl.pieces import tensors
+    from layoutdsl.pieces import runs
     found = library(sys.argv[1])
     shape, small = eval(sys.argv[2], {}), eval(sys.argv[3], {})
-    mem, jobs, target, tensors.USUAL = int(sys.argv[4]), int(sys.argv[5]), sys.argv[6], 1 << 30
+    mem, jobs, target, runs.USUAL = int(sys.argv[4]), int(sys.argv[5]), sys.argv[6], 1 << 30
     def both(source, extents, mem, jobs):
         how = {"mem": mem, "jobs": jobs, "target": target, "raw": "u1"}
         pack_file(found, source, "out.bin", shape=extents, **how)

@@ -7,21 +7,23 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layoutdsl.api.compiling import CompileTarget
+from layoutdsl.api.compiling import CompileTarget, expect_target
 from layoutdsl.api.compiling import compile as compiled
-from layoutdsl.model import Layout
+from layoutdsl.arguments import FUNCTION, INTEGER, NUMBER, PATH, TYPE, expect, integers
+from layoutdsl.model import LAYOUT, Layout
 from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from layoutdsl.pieces.moves import Code, Look
-    from layoutdsl.pieces.tensors import Done, Limits, Watchers
+    from layoutdsl.pieces.runs import Done, Limits, Watchers
 
 MEM = 256 << 20
 """Bytes that all pieces under way may take, where nobody says otherwise."""
 
 MOST_JOBS = 256
+EXTENTS = "an extent for each axis, in order"
 
 
 def pack_file(
@@ -62,7 +64,7 @@ def pack_file(
     Raises:
         TooLittleError: the memory is too small for a piece.
         UnreadableError: the source is no such tensor, or has changed meanwhile.
-        OccupiedError: another run, or a file of somebody else, is in the way.
+        OccupiedError: another run, or a file of somebody else, is in the way, or the source.
         RefusedError: the layout is refuted.
         ValueError, TypeError: something else does not fit.
         OSError: a file cannot be read or written; it says which.
@@ -71,6 +73,13 @@ def pack_file(
 
     from layoutdsl.pieces import tensors
 
+    expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
+    expect(fill=(fill, NUMBER.or_none()), raw=(raw, TYPE.or_none()))
+    expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
+    expect(look=(look, FUNCTION.or_none()))
+    expect_target("target", target)
+    if shape is not None:
+        shape = integers(shape, "shape", EXTENTS)
     if (raw is None) != (shape is None):
         raise ValueError("a file without a header needs both `raw` and `shape`")
     header = None
@@ -123,6 +132,11 @@ def unpack_file(
 
     from layoutdsl.pieces import tensors
 
+    expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
+    expect(raw=(raw, TYPE.or_none()), look=(look, FUNCTION.or_none()))
+    expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
+    expect_target("target", target)
+    shape = integers(shape, "shape", EXTENTS)
     return tensors.unpack_file(
         _code(layout, target),
         Path(source),
@@ -155,8 +169,9 @@ OFFSETS = 5
 
 
 def _limits(mem: int, jobs: int) -> Limits:
-    from layoutdsl.pieces.tensors import Limits
+    from layoutdsl.pieces.runs import Limits
 
+    expect(mem=(mem, INTEGER), jobs=(jobs, INTEGER))
     if mem < 1:
         raise ValueError(f"`mem` is {mem}, not a number of bytes")
     if not 1 <= jobs <= MOST_JOBS:
@@ -169,7 +184,7 @@ def _watchers(
     tell: Callable[[str], None] | None,
     look: Look | None,
 ) -> Watchers:
-    from layoutdsl.pieces.tensors import Watchers
+    from layoutdsl.pieces.runs import Watchers
 
     def nothing(*_: object) -> None:
         """Take note of nothing."""

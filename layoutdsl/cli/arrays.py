@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.large import Large, in_pieces, pack_large, unpack_large
 from layoutdsl.cli.options import COMPILED, SHAPE, TARGET
@@ -67,6 +68,7 @@ def pack(
     from layoutdsl.cli import elements, npy
 
     chosen = target(written)
+    refuse_inputs(destination, source, chosen.place)
     layout = chosen.layout
     value = None if fill is None else fill_of(fill)
     if value is not None:
@@ -74,13 +76,15 @@ def pack(
     asked = Large(mem, jobs, raw)
     if asked.asked or shape is not None:
         with usage():
-            extents = None if shape is None else extents_of(layout, shape_of(layout, shape))
+            said = shape is not None or (raw is not None and not layout.symbols)
+            extents = extents_of(layout, shape_of(layout, shape)) if said else None
         _ready(chosen, layout, compiled)
         with notes():
             done = pack_large(layout, (source, destination), asked, compiled, value, extents)
         _say(done, verbose)
         return
-    tensor = npy.read(source)
+    given = npy.read(source)
+    tensor = given.array
     if tensor.ndim != layout.rank:
         axes = ", ".join(axis.name for axis in layout.axes)
         needed = f"`{layout.name}` takes one of rank {layout.rank}: {axes}"
@@ -90,7 +94,7 @@ def pack(
     module = _ready(chosen, layout, compiled)
     with notes(), npy.fitting(source, "" if value is None else "--fill"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
-    npy.write(destination, packed)
+    npy.write(destination, packed, given)
     say_done("packed", tensor, packed, verbose)
 
 
@@ -106,7 +110,7 @@ def unpack(
     written: str,
     source: str,
     destination: str,
-    shape: str,
+    shape: str | None,
     compiled: CompileTarget,
     mem: int | None,
     jobs: int | None,
@@ -127,6 +131,7 @@ def unpack(
     from layoutdsl.cli import elements, npy
 
     chosen = target(written)
+    refuse_inputs(destination, source, chosen.place)
     layout = chosen.layout
     with usage():
         extents = extents_of(layout, shape_of(layout, shape))
@@ -137,13 +142,13 @@ def unpack(
             done = unpack_large(layout, (source, destination), asked, compiled, extents)
         _say(done, verbose)
         return
-    packed = npy.read(source)
+    given = npy.read(source)
+    packed = given.array
     elements.refuse_items(layout, source, packed)
     module = _ready(chosen, layout, compiled)
     with notes(), npy.fitting(source):
         tensor = module.unpack(packed, extents)
-    elements.refuse_values(layout, source, tensor)
-    npy.write(destination, tensor)
+    npy.write(destination, tensor, given)
     say_done("unpacked", packed, tensor, verbose)
 
 

@@ -170,14 +170,13 @@ def _how(
 
 def _dtype(written: str) -> str:
     """The item of numpy that an element travels in."""
-    from layoutdsl.cli.elements import item_of
     from layoutdsl.model import ELEMENT_TYPES
 
     if written not in ELEMENT_TYPES:
         known = f"known are {', '.join(ELEMENT_TYPES)}"
         raise Failure(Exit.USAGE, f"`{written[:40]}` in --raw is no element type", known)
-    kind, bits = item_of(ELEMENT_TYPES[written])
-    return f"{kind}{bits // 8}"
+    kind, width = ELEMENT_TYPES[written].item
+    return f"{kind}{width}"
 
 
 def _shown(word: str) -> Callable[[int, int, int], None]:
@@ -210,9 +209,9 @@ def size_text(size: float) -> str:
 @contextmanager
 def _failing(layout: Layout, files: tuple[str, str], asked: Large, option: str) -> Iterator[None]:
     """What goes wrong with files and memory, in words for a shell."""
-    from layoutdsl.pieces.files import UnreadableError
-    from layoutdsl.pieces.output import OccupiedError
-    from layoutdsl.pieces.tensors import TooLittleError
+    from layoutdsl.files.npy import UnreadableError
+    from layoutdsl.files.places import OccupiedError
+    from layoutdsl.pieces.runs import TooLittleError
 
     source, destination = files
     try:
@@ -223,8 +222,7 @@ def _failing(layout: Layout, files: tuple[str, str], asked: Large, option: str) 
         words = str(unfit).removeprefix("it ")
         raise Failure(Exit.INPUT, f"`{source}` {words}") from None
     except OccupiedError as occupied:
-        words, _, hint = str(occupied).partition("; ")
-        raise Failure(Exit.INPUT, words, hint or None) from None
+        raise Failure(Exit.INPUT, occupied.message, occupied.remedy or None) from None
     except OSError as failure:
         word = "read" if failure.filename == source else "written"
         name = source if word == "read" else destination
@@ -234,9 +232,17 @@ def _failing(layout: Layout, files: tuple[str, str], asked: Large, option: str) 
             raise Failure(Exit.INPUT, f"`{source}` does not fit: {unfit}") from None
         raise Failure(Exit.USAGE, str(unfit).replace("`fill`", option, 1)) from None
     except KeyboardInterrupt:
-        if Path(f"{destination}.part").exists():
-            error(f"note: `{destination}.part` is kept; the same command goes on with it")
+        part = f"{_led_to(destination)}.part"
+        if Path(part).exists():
+            error(f"note: `{part}` is kept; the same command goes on with it")
         raise
+
+
+def _led_to(destination: str) -> str:
+    """The file that is written, as it was named where that is no link."""
+    from layoutdsl.files.places import followed
+
+    return str(followed(destination)) if Path(destination).is_symlink() else destination
 
 
 def _too_little(layout: Layout, asked: Large, needed: int, why: str) -> Failure:

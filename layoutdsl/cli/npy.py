@@ -1,93 +1,68 @@
-"""`.npy` files in and out: read without a copy where possible, written whole or not at all.
-
-Nothing in a file is ever executed: arrays of Python objects are refused.
-"""
+"""`.npy` files in and out: read without a copy where possible, written whole or not at all."""
 
 from __future__ import annotations
 
-import math
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from tokenize import TokenError
-from typing import Any, BinaryIO
-
-import numpy as np
+from stat import S_ISREG
+from typing import Any
 
 from layoutdsl.cli.exits import Exit, Failure, reading, writing
+from layoutdsl.cli.streams import handle_of
+from layoutdsl.files import npy
+from layoutdsl.files.places import Identity, identity
 
 
 @dataclass(frozen=True, slots=True)
-class _Stream:
-    """A pipe as numpy should see it: it may not ask where in the stream it is."""
+class Given:
+    """An array that was given: a map of its file, or what a stream held.
 
-    file: BinaryIO
+    Attributes:
+        shown: what it came from, in words.
+        place: the name of the file, or the handle of a stream.
+        before: the identity of the file when it was opened; nothing where it is a pipe.
+    """
 
-    def read(self, count: int) -> bytes:
-        """Read up to ``count`` bytes."""
-        return self.file.read(count)
+    shown: str
+    place: str | int
+    array: Any
+    before: Identity | None
 
-    def write(self, data: bytes) -> int:
-        """Write all of ``data``."""
-        return self.file.write(data)
+    def refuse_changed(self) -> None:
+        """Fail where the file has been written since: nobody knows which bytes were taken."""
+        if self.before is None:
+            return
+        with reading(self.shown):
+            if identity(self.place) != self.before:
+                message = f"{self.shown} has changed while it was read"
+                raise Failure(Exit.INPUT, message, "start again when nobody writes it")
 
 
-def read(name: str) -> Any:
+def read(name: str) -> Given:
     """Return the array of a file, mapped and not copied; ``-`` is the standard input."""
     shown = "the standard input" if name == "-" else f"`{name}`"
     with reading(shown):
         try:
             if name == "-":
-                return np.lib.format.read_array(_Stream(sys.stdin.buffer), allow_pickle=False)  # type: ignore[arg-type]
-            return _from_file(Path(name))
-        except (ValueError, EOFError, SyntaxError, TokenError) as error:
-            message = f"{shown} is no .npy array that can be read: {_damage(error)}"
-            raise Failure(Exit.INPUT, message) from None
+                handle = handle_of(sys.stdin)
+                before = _identity(handle)
+                return Given(shown, handle, npy.read_stream(sys.stdin.buffer), before)
+            with open(name, "rb") as file:  # noqa: PTH123  the name as it was written
+                before = _identity(file.fileno())
+                if before is None:
+                    return Given(shown, name, npy.read_stream(file), None)
+                found = npy.read_header(file.fileno())
+                return Given(shown, name, npy.mapped(file.fileno(), found), before)
+        except npy.UnreadableError as unfit:
+            raise Failure(Exit.INPUT, f"{shown} {str(unfit).removeprefix('it ')}") from None
 
 
-def _damage(error: Exception) -> str:
-    """What is wrong with an array, in numpy's words where they are for its readers."""
-    words = (str(error).splitlines() or ["it is damaged"])[0].rstrip(".")
-    if words.startswith("EOF"):
-        return "it is cut short"
-    if isinstance(error, (SyntaxError, TokenError)) or "<ast." in words or "malformed" in words:
-        return "its header is damaged"
-    return f"{words[:1].lower()}{words[1:]}"
-
-
-def _from_file(path: Path) -> Any:
-    if not path.is_file():
-        with path.open("rb") as pipe:
-            return np.lib.format.read_array(_Stream(pipe), allow_pickle=False)  # type: ignore[arg-type]
-    with path.open("rb") as file:
-        magic = file.read(6)
-        if magic != b"\x93NUMPY":
-            raise ValueError("it does not start as one")
-        file.seek(0)
-        version = np.lib.format.read_magic(file)
-        shape, _, dtype = _header(file, version)
-        if not dtype.hasobject:
-            _refuse_short(path, file.tell() + math.prod(shape) * dtype.itemsize)
-        if 0 in shape or dtype.itemsize == 0 or dtype.hasobject:
-            file.seek(0)
-            return np.lib.format.read_array(file, allow_pickle=False)
-    return np.load(path, mmap_mode="r", allow_pickle=False)
-
-
-def _refuse_short(path: Path, expected: int) -> None:
-    size = path.stat().st_size
-    if size < expected:
-        raise ValueError(f"it is cut short: {size} bytes of {expected}")
-
-
-def _header(file: BinaryIO, version: tuple[int, int]) -> Any:
-    if version == (1, 0):
-        return np.lib.format.read_array_header_1_0(file)
-    return np.lib.format.read_array_header_2_0(file)
+def _identity(handle: int) -> Identity | None:
+    is_file = handle >= 0 and S_ISREG(os.fstat(handle).st_mode)
+    return identity(handle) if is_file else None
 
 
 @contextmanager
@@ -101,39 +76,22 @@ def fitting(name: str, option: str = "") -> Iterator[None]:
         raise Failure(Exit.INPUT, f"`{name}` does not fit: {error}") from None
 
 
-def write(name: str, array: Any) -> None:
-    """Write an array to a file, whole or not at all; ``-`` is the standard output."""
+def write(name: str, array: Any, given: Given) -> None:
+    """Write an array to a file, whole or not at all; ``-`` is the standard output.
+
+    Args:
+        name: of the file.
+        array: what was made.
+        given: what it was made from, and may still be a view of.
+    """
+    from layoutdsl.files.whole import replacing
+
     if name == "-":
         sys.stdout.flush()
-        np.lib.format.write_array(_Stream(sys.stdout.buffer), array, allow_pickle=False)
+        npy.write(sys.stdout.buffer, array)
         sys.stdout.buffer.flush()
+        given.refuse_changed()
         return
-    place = Path(os.path.realpath(name))
-    with writing(f"`{name}`"):
-        if place.exists() and not place.is_file():
-            with place.open("wb") as device:  # a pipe or a device, kept in its place
-                np.lib.format.write_array(_Stream(device), array, allow_pickle=False)
-            return
-        _write_whole(place, array)
-
-
-def _write_whole(place: Path, array: Any) -> None:
-    handle, temporary = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".tmp")
-    try:
-        with open(handle, "wb") as file:  # noqa: PTH123  a descriptor
-            np.lib.format.write_array(file, array, allow_pickle=False)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).chmod(_permissions(place))
-        Path(temporary).replace(place)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _permissions(place: Path) -> int:
-    if place.exists():
-        return place.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
+    with writing(f"`{name}`"), replacing(name) as file:
+        npy.write(file, array)
+        given.refuse_changed()

@@ -41,6 +41,14 @@ def stand_in() -> None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  kept open
 
 
+def handle_of(stream: TextIO) -> int:
+    """Return the handle of a stream; -1 where it is closed, or no file at all."""
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):
+        return -1
+
+
 def drop(stream: TextIO) -> None:
     """Send what is still to come nowhere, so that Python does not complain of it at exit."""
     nowhere = os.open(os.devnull, os.O_WRONLY)

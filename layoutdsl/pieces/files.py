@@ -8,7 +8,6 @@ is noticed at once.
 from __future__ import annotations
 
 import errno
-import io
 import mmap
 import os
 from collections.abc import Iterator
@@ -20,20 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from layoutdsl.files.npy import Array, UnreadableError, read_header
 
 SHORT = 4096
 """Bytes of a run below which a map is faster than a call of the system for each."""
 
 WINDOW = 1 << 20
 """Bytes of a file that are mapped at once."""
-
-
-class UnreadableError(ValueError):
-    """The input is not what it has to be; says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +130,12 @@ class Stored:
     def _mapped(self, starts: tuple[int, ...], extents: tuple[int, ...], access: int) -> Array:
         """A box as a view of a map of the part of the file that it lies in."""
         first, past = self._window(starts, extents)
-        if os.fstat(self.handle).st_size < past:
-            raise UnreadableError("it was cut short while it was read")
         page = first - first % mmap.ALLOCATIONGRANULARITY
-        with named(self.place):
-            part = mmap.mmap(self.handle, past - page, access=access, offset=page)
+        try:
+            with named(self.place):
+                part = mmap.mmap(self.handle, past - page, access=access, offset=page)
+        except ValueError:  # there is no such part any more
+            raise UnreadableError("it was cut short while it was read") from None
         items = np.frombuffer(part, np.uint8)[first - page :].view(self.dtype)
         steps = tuple(self.dtype.itemsize * each for each in _strides(self.shape))
         return np.lib.stride_tricks.as_strided(items, extents, steps)
@@ -190,22 +184,8 @@ def stored_npy(place: Path, handle: int) -> Stored:
     Raises:
         UnreadableError: it is none, holds Python objects, or is cut short.
     """
-    with open(os.dup(handle), "rb") as file:  # noqa: PTH123  a descriptor
-        file.seek(0)
-        try:
-            version = npy.read_magic(file)
-            header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, fortran, dtype = header(file)
-        except (ValueError, SyntaxError, EOFError) as error:
-            words = (str(error).splitlines() or ["it is damaged"])[0]
-            raise UnreadableError(f"it is no .npy array that can be read: {words}") from None
-        found = Stored(place, handle, file.tell(), dtype, shape, fortran and len(shape) > 1)
-    if dtype.hasobject:
-        raise UnreadableError("it holds Python objects, which are no plain bytes")
-    size = os.fstat(handle).st_size
-    if size < found.end:
-        raise UnreadableError(f"it is cut short: {size} bytes of {found.end}")
-    return found
+    found = read_header(handle)
+    return Stored(place, handle, found.data, found.dtype, found.shape, found.fortran)
 
 
 def stored_raw(place: Path, handle: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Stored:
@@ -219,18 +199,6 @@ def stored_raw(place: Path, handle: int, dtype: np.dtype[Any], shape: tuple[int,
         words = f"{size} bytes, and {' x '.join(map(str, shape))} of {dtype.name} are {found.end}"
         raise UnreadableError(f"it has {words}")
     return found
-
-
-def header(dtype: np.dtype[Any], shape: tuple[int, ...]) -> bytes:
-    """Return what a `.npy` file starts with."""
-    written = io.BytesIO()
-    said = {"shape": shape, "fortran_order": False, "descr": npy.dtype_to_descr(dtype)}
-    try:
-        npy.write_array_header_1_0(written, said)
-    except ValueError:  # more than version 1.0 has room for
-        written = io.BytesIO()
-        npy.write_array_header_2_0(written, said)
-    return written.getvalue()
 
 
 def reserve(handle: int, place: Path, size: int) -> None:

@@ -1,84 +1,145 @@
-"""What is known of a run that was interrupted: whose output it is, and which pieces are done.
+"""What is known of a run: whose unfinished output it is, and which pieces are in it.
 
-The journal lies beside the unfinished output. It is replaced whole, after the pieces that it names
-are on the disk, and carries the hash of its own text: a run trusts it only where it is intact and
-speaks of the very same work.
+A journal is lines of JSON, each behind a hash of itself and of the line before. Lines are only ever
+added, so a run that is killed leaves what it had; a last line that is not whole counts for nothing,
+and neither does what follows a damaged one.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from hashlib import sha256
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
-FORMAT = "layoutdsl pieces 1"
+from layoutdsl.pieces.sums import Sums
+
+FORMAT = "layoutdsl pieces 2"
+SIZE = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Journal:
-    """Work, and how far it has come.
+class Begun:
+    """The first line of a run.
 
     Attributes:
+        token: random; lies at the end of the unfinished output as well.
         work: plain values that tell one work from another.
+        size: bytes of the output.
         room: the bytes that a piece may take: it decides which pieces there are.
-        done: numbers of pieces.
     """
 
-    work: dict[str, Any]
+    token: str
+    work: Mapping[str, Any]
+    size: int
     room: int
-    done: frozenset[int]
 
-    def write(self, place: Path) -> None:
-        """Put the journal there, whole or not at all."""
-        said = {
-            "format": FORMAT,
-            "work": self.work,
-            "room": self.room,
-            "done": [list(each) for each in ranges(self.done)],
-        }
-        text = json.dumps({**said, "hash": _hash(said)}, indent=1)
-        temporary = place.with_name(f"{place.name}.tmp")
-        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123  a descriptor
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(place)
+    def line(self) -> dict[str, Any]:
+        """Return it as it stands in a journal."""
+        said = {"token": self.token, "work": self.work, "size": self.size, "room": self.room}
+        return {"format": FORMAT, **said}
 
 
-def read(place: Path) -> Journal | None:
-    """Return the journal that lies there; ``None`` where it is damaged.
+@dataclass(slots=True)
+class Noted:
+    """What a journal says of the last run that began.
 
-    Raises:
-        OSError: it cannot be read.
+    Attributes:
+        begun: how it began.
+        inode: of its unfinished output, once there is one.
+        mode: the permissions that the output is to get.
+        pieces: those that it has finished, by their numbers.
+        whole: whether every piece was.
     """
+
+    begun: Begun
+    inode: int | None = None
+    mode: int = 0o600
+    pieces: dict[int, Sums] = field(default_factory=dict)
+    whole: bool = False
+
+
+def part_line(inode: int, mode: int) -> dict[str, Any]:
+    """Return the line that says which file the unfinished output is."""
+    return {"inode": inode, "mode": mode}
+
+
+def pieces_line(pieces: Mapping[int, Sums]) -> dict[str, Any]:
+    """Return the line that says which pieces were finished."""
+    return {"pieces": [[number, each.read, each.written] for number, each in pieces.items()]}
+
+
+WHOLE: dict[str, Any] = {"whole": True}
+"""The line that says that every piece was finished."""
+
+
+def written(lines: Iterable[dict[str, Any]], before: str) -> tuple[bytes, str]:
+    """Return the bytes of some lines, and the hash of the last.
+
+    Args:
+        lines: what they say.
+        before: the hash of the line before them; nothing before the first.
+    """
+    data = b""
+    for each in lines:
+        text = json.dumps(each, separators=(",", ":"))
+        before = _hash(before, text)
+        data += f"{before} {text}\n".encode()
+    return data, before
+
+
+def read(data: bytes) -> tuple[Noted | None, int, str]:
+    """Return what a journal says, how many bytes of it are sound, and the hash of the last line.
+
+    It says nothing where it does not begin as a journal does.
+    """
+    noted: Noted | None = None
+    sound, last = 0, ""
+    for line in data.splitlines(keepends=True):
+        said = _said(line, last)
+        taken = None if said is None else _taken(noted, said)
+        if taken is None:
+            break
+        noted, sound, last = taken, sound + len(line), line.split(b" ")[0].decode()
+    return noted, sound, last
+
+
+def _said(line: bytes, before: str) -> dict[str, Any] | None:
+    """What a line says; nothing where it is not the one that follows."""
+    found, _, text = line.partition(b" ")
     try:
-        said = json.loads(place.read_bytes())
-        found = said.pop("hash")
-        if said["format"] != FORMAT or found != _hash(said):
+        if found.decode() != _hash(before, text.decode().removesuffix("\n")):
             return None
-        done = frozenset(n for first, past in said["done"] for n in range(first, past))
-        return Journal(said["work"], said["room"], done)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        said = json.loads(text) if text.endswith(b"\n") else None
+    except (ValueError, RecursionError):
         return None
+    return said if isinstance(said, dict) else None
 
 
-def _hash(said: dict[str, Any]) -> str:
-    return sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+def _taken(noted: Noted | None, said: dict[str, Any]) -> Noted | None:
+    """What is known after a line; nothing where no run writes such a line."""
+    match said:
+        case {"format": str(named), "token": str(), "work": dict(), "size": int(), "room": int()}:
+            of = [said[name] for name in ("token", "work", "size", "room")]
+            return Noted(Begun(*of)) if named == FORMAT else None
+        case {"inode": int(inode), "mode": int(mode)} if noted is not None:
+            noted.inode, noted.mode = inode, mode
+        case {"pieces": list(pieces)} if noted is not None and all(map(_is_piece, pieces)):
+            noted.pieces |= {number: Sums(*sums) for number, *sums in pieces}
+        case {"whole": True} if noted is not None:
+            noted.whole = True
+        case _:
+            return None
+    return noted
 
 
-def ranges(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Yield runs of numbers, each as its first and the one after its last."""
-    first = past = -1
-    for number in sorted(numbers):
-        if number != past:
-            if past > first:
-                yield first, past
-            first = number
-        past = number + 1
-    if past > first:
-        yield first, past
+def _is_piece(said: Any) -> bool:
+    match said:
+        case [int(), str(), str()]:
+            return True
+    return False
+
+
+def _hash(before: str, text: str) -> str:
+    return blake2b(f"{before} {text}".encode(), digest_size=SIZE).hexdigest()

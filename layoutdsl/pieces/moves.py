@@ -13,9 +13,11 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from layoutdsl.files.npy import Array
 from layoutdsl.model import FillAny, Layout
 from layoutdsl.pieces.cut import Piece
-from layoutdsl.pieces.files import Array, Stored
+from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.sums import Sum, Sums
 
 ALIGNED = 64
 """Arrays start at whole lines of the cache."""
@@ -56,6 +58,14 @@ class Code:
     scratch: Callable[[int], int]
 
 
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A piece that was moved: its checksums, and the bytes that were written."""
+
+    sums: Sums
+    written: int
+
+
 class Arena:
     """Memory of one job."""
 
@@ -88,6 +98,7 @@ class Packing:
         lead: slots before the first of the layout.
         fill: what padding holds; that of the layout where it is `None`.
         look: at every tensor before it is packed.
+        sum_up: gives checksums.
     """
 
     code: Code
@@ -96,17 +107,19 @@ class Packing:
     lead: int
     fill: Number | None
     look: Look
+    sum_up: Sum
 
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that a piece takes while it is moved."""
         copies = 2 if self.source.fortran else 1
         return _cost(self.code, self.source.dtype, copies * elements, slots + self.lead, elements)
 
-    def move(self, piece: Piece, arena: Arena) -> int:
-        """Pack a piece; returns the bytes that were written."""
+    def move(self, piece: Piece, arena: Arena) -> Moved:
+        """Pack a piece."""
         arena.clear()
         tensor = self._tensor(piece, arena)
         self.look(tensor)
+        read = self.sum_up(tensor)
         fill = {} if self.fill is None else {"fill": self.fill}
         if self.fill is None and isinstance(self.code.layout.fill, FillAny):
             fill = {"fill": 0}  # as in a new buffer
@@ -116,10 +129,26 @@ class Packing:
             shape = self.code.module.physical_shape(piece.extents)
             out = arena.array(shape, tensor.dtype)
             packed = self.code.module.pack(tensor, out, **fill).reshape(-1)
-        if self.lead and piece.first == 0:
-            self.target.write((0,), packed[: self.lead])
-        self.target.write((self.lead + piece.first,), packed[self.lead :])
-        return packed.nbytes
+        first, slots = self._stretch(piece)
+        packed = packed[packed.size - slots :]
+        self.target.write((first,), packed)
+        return Moved(Sums(read, self.sum_up(packed)), packed.nbytes)
+
+    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
+        """Return whether input and output of a piece are what they were when it was packed."""
+        arena.clear()
+        if self.sum_up(self._tensor(piece, arena)) != sums.read:
+            return False
+        first, slots = self._stretch(piece)
+        packed = arena.array((slots,), self.source.dtype)
+        self.target.read((first,), packed)
+        return self.sum_up(packed) == sums.written
+
+    def _stretch(self, piece: Piece) -> tuple[int, int]:
+        """The first slot that a piece fills, and how many; what comes before all is the first's."""
+        if piece.first == 0:
+            return 0, self.lead + piece.slots
+        return self.lead + piece.first, piece.slots
 
     def _tensor(self, piece: Piece, arena: Arena) -> Array:
         tensor = arena.array(piece.extents, self.source.dtype)
@@ -143,6 +172,7 @@ class Unpacking:
         target: the tensor.
         lead: slots before the first of the layout.
         look: at every tensor that was unpacked.
+        sum_up: gives checksums.
     """
 
     code: Code
@@ -150,18 +180,17 @@ class Unpacking:
     target: Stored
     lead: int
     look: Look
+    sum_up: Sum
 
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that a piece takes while it is moved."""
         return _cost(self.code, self.source.dtype, elements, slots + self.lead, elements)
 
-    def move(self, piece: Piece, arena: Arena) -> int:
-        """Unpack a piece; returns the bytes that were written."""
+    def move(self, piece: Piece, arena: Arena) -> Moved:
+        """Unpack a piece."""
         arena.clear()
         module = self.code.module
-        packed = arena.array((self.lead + piece.slots,), self.source.dtype)
-        self.source.read((self.lead + piece.first,), packed[self.lead :])
-        packed[: self.lead] = np.zeros((), packed.dtype)
+        packed = self._packed(piece, arena)
         buffer = packed.reshape(module.physical_shape(piece.extents))
         if self.code.layout.domain:
             tensor = module.unpack(buffer, piece.extents)
@@ -170,7 +199,23 @@ class Unpacking:
             tensor = module.unpack(buffer, piece.extents, out)
         self.look(tensor)
         self.target.write(piece.starts, tensor)
-        return tensor.nbytes
+        return Moved(Sums(self.sum_up(packed), self.sum_up(tensor)), tensor.nbytes)
+
+    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
+        """Return whether input and output of a piece are what they were when it was unpacked."""
+        arena.clear()
+        if self.sum_up(self._packed(piece, arena)) != sums.read:
+            return False
+        tensor = arena.array(piece.extents, self.source.dtype)
+        self.target.read(piece.starts, tensor)
+        return self.sum_up(tensor) == sums.written
+
+    def _packed(self, piece: Piece, arena: Arena) -> Array:
+        """The slots of a piece, behind zeros for those before the first of the layout."""
+        packed = arena.array((self.lead + piece.slots,), self.source.dtype)
+        packed[: self.lead] = np.zeros((), packed.dtype)
+        self.source.read((self.lead + piece.first,), packed[self.lead :])
+        return packed
 
 
 Moving: TypeAlias = Packing | Unpacking

@@ -1,39 +1,28 @@
-"""Files of tensors packed and unpacked in pieces: what is read, written, and may go wrong."""
+"""Files of tensors packed and unpacked in pieces: what is read, and what is made of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any, Literal
+from stat import S_ISREG
+from typing import Any
 
 import numpy as np
 
 from layoutdsl.expr import evaluate
+from layoutdsl.files.npy import UnreadableError
+from layoutdsl.files.places import Identity, followed, identity, refuse_input
 from layoutdsl.model import Layout
-from layoutdsl.pieces.cut import Cost, Pieces, TooLargeError, cut, values_of
-from layoutdsl.pieces.files import (
-    Stored,
-    UnreadableError,
-    header,
-    named,
-    stored_npy,
-    stored_raw,
-)
-from layoutdsl.pieces.moves import Code, Look, Moving, Number, Packing, Unpacking
-from layoutdsl.pieces.output import Output
-from layoutdsl.pieces.work import Progress, run
-
-USUAL = 8 << 20
-"""Bytes that a piece takes, where more are allowed but not needed: more is no faster."""
-
-KEPT = (OSError, MemoryError, KeyboardInterrupt)
-"""After these failures the next run can go on; after others the work itself is wrong."""
-
-Tell = Callable[[str], None]
+from layoutdsl.pieces.cut import values_of
+from layoutdsl.pieces.files import Stored, named, stored_npy, stored_raw
+from layoutdsl.pieces.moves import Code, Moving, Number, Packing, Unpacking
+from layoutdsl.pieces.output import beside
+from layoutdsl.pieces.runs import Asked, Done, Limits, Watchers, run_asked
+from layoutdsl.pieces.sums import Sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,62 +31,6 @@ class Raw:
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a run may use.
-
-    Attributes:
-        memory: bytes of all pieces that are under way; the program itself comes on top of it.
-        jobs: pieces at a time.
-    """
-
-    memory: int
-    jobs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Watchers:
-    """Who is told.
-
-    Attributes:
-        progress: how far it has come.
-        tell: in words, what else is worth knowing.
-        look: at every tensor; raises `UnreadableError` where it holds what it must not.
-    """
-
-    progress: Progress
-    tell: Tell
-    look: Look
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was done: from which array to which, in how many pieces, and how many were there."""
-
-    source: tuple[int, ...]
-    result: tuple[int, ...]
-    dtype: np.dtype[Any]
-    pieces: int
-    found: int
-
-
-class TooLittleError(ValueError):
-    """The memory is too small for a piece.
-
-    Attributes:
-        needed: bytes that would do for as many jobs.
-        reason: why there is no smaller piece.
-    """
-
-    def __init__(self, layout: Layout, limits: Limits, cause: TooLargeError) -> None:
-        self.needed, self.reason = cause.needed * limits.jobs, cause.reason
-        jobs = "" if limits.jobs == 1 else f" for {limits.jobs} jobs"
-        super().__init__(
-            f"{limits.memory} bytes are too few{jobs}: the smallest piece of `{layout.name}` takes "
-            f"{cause.needed}, as {cause.reason}"
-        )
 
 
 def pack_file(
@@ -126,12 +59,13 @@ def pack_file(
     Raises:
         TooLittleError: the memory is too small.
         UnreadableError: the source is not what it has to be.
-        OccupiedError: the output is in use.
+        OccupiedError: the output is in use, is not ours, or is the source.
         ValueError, TypeError: the arguments do not fit the layout.
         OSError: a file cannot be read or written; its name is in it.
     """
     layout = code.layout
-    with _opened(source, raw) as tensor:
+    with _opened(source, target) as given:
+        tensor = given.stored(raw)
         if len(tensor.shape) != layout.rank:
             axes = ", ".join(axis.name for axis in layout.axes)
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
@@ -139,12 +73,13 @@ def pack_file(
         result = _physical(code, tensor.shape)
         lead = _lead(layout, tensor.shape)
 
-        def moving(handle: int, data: int) -> Moving:
+        def moving(handle: int, data: int, sum_up: Sum) -> Moving:
             flat = Stored(target, handle, data, tensor.dtype, (prod(result),))
-            return Packing(code, tensor, flat, lead, fill, watchers.look)
+            return Packing(code, tensor, flat, lead, fill, watchers.look, sum_up)
 
-        what = _What("pack", tensor, tensor.shape, result, raw is not None)
-        return _run(code, what, (source, target), limits, watchers, moving, about)
+        work = {**about, "verb": "pack", "shape": tensor.shape, "raw": raw is not None}
+        asked = Asked(layout, tensor, given.before, target, tensor.shape, result, moving, work)
+        return run_asked(asked, limits, watchers)
 
 
 def unpack_file(
@@ -173,35 +108,26 @@ def unpack_file(
     Raises:
         TooLittleError: the memory is too small.
         UnreadableError: the source is not what it has to be.
-        OccupiedError: the output is in use.
+        OccupiedError: the output is in use, is not ours, or is the source.
         ValueError, TypeError: the arguments do not fit the layout.
         OSError: a file cannot be read or written; its name is in it.
     """
     box = _physical(code, shape)
     lead = _lead(code.layout, shape)
-    with _opened(source, None if raw is None else Raw(raw, box)) as buffer:
+    with _opened(source, target) as given:
+        buffer = given.stored(None if raw is None else Raw(raw, box))
         if buffer.shape not in (box, (prod(box),)):
             raise UnreadableError(f"it has the shape {buffer.shape}, not {box}")
         if buffer.fortran:
             raise UnreadableError("it is in Fortran order, so its slots do not lie in their order")
 
-        def moving(handle: int, data: int) -> Moving:
+        def moving(handle: int, data: int, sum_up: Sum) -> Moving:
             tensor = Stored(target, handle, data, buffer.dtype, shape)
-            return Unpacking(code, buffer.flat(), tensor, lead, watchers.look)
+            return Unpacking(code, buffer.flat(), tensor, lead, watchers.look, sum_up)
 
-        what = _What("unpack", buffer, shape, shape, raw is not None)
-        return _run(code, what, (source, target), limits, watchers, moving, about)
-
-
-@dataclass(frozen=True, slots=True)
-class _What:
-    """The verb, what it reads, the shape of the tensor and that of the result."""
-
-    verb: Literal["pack", "unpack"]
-    source: Stored
-    shape: tuple[int, ...]
-    result: tuple[int, ...]
-    raw: bool
+        work = {**about, "verb": "unpack", "shape": shape, "raw": raw is not None}
+        asked = Asked(code.layout, buffer, given.before, target, shape, shape, moving, work)
+        return run_asked(asked, limits, watchers)
 
 
 def _physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -212,91 +138,32 @@ def _lead(layout: Layout, shape: tuple[int, ...]) -> int:
     return evaluate(layout.start, values_of(layout, shape))
 
 
-@contextmanager
-def _opened(place: Path, raw: Raw | None) -> Iterator[Stored]:
-    with named(place):
-        handle = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """An open file, and what it was before it was read."""
+
+    place: Path
+    handle: int
+    before: Identity
+
+    def stored(self, raw: Raw | None) -> Stored:
+        """Return the array in the file."""
         if raw is None:
-            yield stored_npy(place, handle)
-        else:
-            yield stored_raw(place, handle, raw.dtype, raw.shape)
+            return stored_npy(self.place, self.handle)
+        return stored_raw(self.place, self.handle, raw.dtype, raw.shape)
+
+
+@contextmanager
+def _opened(source: Path, target: Path) -> Iterator[_Given]:
+    """Open a file once, for whoever reads of it; it is none that the output takes the place of."""
+    with named(source):
+        handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        if not S_ISREG(os.fstat(handle).st_mode):
+            raise UnreadableError("it is no plain file, and cannot be taken apart")
+        with named(target):
+            for each in (target, *beside(followed(target))):
+                refuse_input(each, handle, "input")
+        yield _Given(source, handle, identity(handle))
     finally:
         os.close(handle)
-
-
-def _run(
-    code: Code,
-    what: _What,
-    places: tuple[Path, Path],
-    limits: Limits,
-    watchers: Watchers,
-    moving: Callable[[int, int], Moving],
-    about: dict[str, Any],
-) -> Done:
-    source, target = places
-    head = b"" if what.raw else header(what.source.dtype, what.result)
-    size = len(head) + prod(what.result) * what.source.dtype.itemsize
-    most = limits.memory // limits.jobs
-    pieces, room = _cut(code.layout, what.shape, limits, moving(-1, 0).cost, watchers.tell)
-    before = _identity(what.source.handle)
-    work = {
-        **about,
-        "verb": what.verb,
-        "shape": list(what.shape),
-        "type": what.source.dtype.str,
-        "raw": what.raw,
-        "input": before,
-        "size": size,
-    }
-    if os.path.realpath(source) == f"{os.path.realpath(target)}.part":
-        raise UnreadableError("it is where the unfinished output goes")
-    with named(target):
-        output = Output(target, work)
-        try:
-            if not output.resume(size, most, watchers.tell):
-                output.begin(size, head, room)
-            elif output.room != room:
-                pieces = cut(code.layout, what.shape, output.room, moving(-1, 0).cost)
-            found = len(output.done)
-            if found:
-                watchers.tell(f"going on: {found} of {pieces.count} pieces are done")
-            try:
-                run(
-                    pieces, moving(output.handle, len(head)), output, limits.jobs, watchers.progress
-                )
-                if _identity(what.source.handle) != before:
-                    raise UnreadableError("it has changed while it was read")
-            except BaseException as failure:
-                if not (output.done and isinstance(failure, KEPT)):
-                    output.discard()
-                raise
-            output.finish()
-        finally:
-            output.close()
-    return Done(what.source.shape, what.result, what.source.dtype, pieces.count, found)
-
-
-def _cut(
-    layout: Layout, shape: tuple[int, ...], limits: Limits, cost: Cost, tell: Tell
-) -> tuple[Pieces, int]:
-    """The pieces, and the bytes that each may take."""
-    most = limits.memory // limits.jobs
-    usual = min(most, USUAL)
-    try:
-        return cut(layout, shape, usual, cost), usual
-    except TooLargeError as smallest:
-        needed = smallest.needed
-        if needed > most:
-            raise TooLittleError(layout, limits, smallest) from None
-        reason = smallest.reason
-    pieces = cut(layout, shape, needed, cost)
-    if pieces.count == 1:
-        tell(f"`{layout.name}` is one piece: {reason}")
-    return pieces, needed
-
-
-def _identity(handle: int) -> list[int]:
-    """What is another number once a file has been written."""
-    found = os.fstat(handle)
-    return [found.st_size, found.st_mtime_ns]

@@ -1,7 +1,8 @@
 """Pieces moved by several jobs, with a note of what is done from time to time.
 
-Jobs are threads: compiled code and large copies of numpy run beside each other in one process. A
-job that fails stops the others; what they finished is noted, so that the next run goes on there.
+Jobs are threads: compiled code and large copies of numpy run beside each other in one process. All
+read from one handle and write to another, so it is the same two files that they see. A job that
+fails stops the others; what they finished is noted, so that the next run goes on there.
 """
 
 from __future__ import annotations
@@ -13,23 +14,30 @@ from math import prod
 from time import monotonic
 
 from layoutdsl.pieces.cut import Pieces
-from layoutdsl.pieces.moves import Arena, Moving
+from layoutdsl.pieces.moves import Arena, Moved, Moving
 from layoutdsl.pieces.output import Output
+from layoutdsl.pieces.sums import Sums
 
 PAUSE = 1.0
 """Seconds between two notes of what is done."""
 
+GLANCE = 0.05
+"""Seconds between two looks at the jobs."""
+
 Progress = Callable[[int, int, int], None]
 """Is told how many pieces of how many are done, and the bytes that this run has written."""
 
+Task = Callable[[int, Arena], None]
+"""What is to be done of a piece, by its number."""
+
 
 @dataclass(slots=True)
-class _Shared:
+class _Jobs:
     """What the jobs have in common."""
 
     numbers: Iterator[int]
-    done: set[int]
-    written: int = 0
+    task: Task
+    size: int
     failure: BaseException | None = None
     stop: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -38,14 +46,53 @@ class _Shared:
         with self.lock:
             return None if self.stop else next(self.numbers, None)
 
-    def finished(self, number: int, written: int) -> None:
-        with self.lock:
-            self.done.add(number)
-            self.written += written
-
     def failed(self, failure: BaseException) -> None:
         with self.lock:
             self.failure, self.stop = self.failure or failure, True
+
+
+@dataclass(slots=True)
+class _Done:
+    """What was done so far, and what of it is not noted yet."""
+
+    count: int
+    written: int = 0
+    fresh: dict[int, Sums] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, number: int, moved: Moved) -> None:
+        with self.lock:
+            self.count, self.written = self.count + 1, self.written + moved.written
+            self.fresh[number] = moved.sums
+
+    def note(self, output: Output) -> None:
+        with self.lock:
+            fresh, self.fresh = self.fresh, {}
+        if fresh:
+            output.note(fresh)
+
+
+def agreeing(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress: Progress) -> int:
+    """Look at every piece that an earlier run says it has finished; return how many disagree.
+
+    Pieces whose input or output is not what it was are no longer claimed.
+
+    Raises:
+        Exception: what the first job that failed raised.
+    """
+    claimed = {n: sums for n, sums in output.claimed.items() if 0 <= n < pieces.count}
+    agreed: dict[int, Sums] = {}
+
+    def task(number: int, arena: Arena) -> None:
+        if moving.agrees(pieces.piece(number), arena, claimed[number]):
+            agreed[number] = claimed[number]
+
+    def watch() -> None:
+        progress(len(agreed), pieces.count, 0)
+
+    _each(len(claimed), _Jobs(iter(claimed), task, _size(pieces, moving)), jobs, watch)
+    output.claimed = agreed
+    return len(claimed) - len(agreed)
 
 
 def run(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress: Progress) -> None:
@@ -55,70 +102,76 @@ def run(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress: Pro
         KeyboardInterrupt: after the pieces under way, and a note of what is done.
         Exception: what the first job that failed raised, likewise.
     """
-    left = [number for number in range(pieces.count) if number not in output.done]
-    shared = _Shared(iter(left), set(output.done))
+    left = [number for number in range(pieces.count) if number not in output.claimed]
+    done, noted = _Done(len(output.claimed)), monotonic()
+
+    def task(number: int, arena: Arena) -> None:
+        done.add(number, moving.move(pieces.piece(number), arena))
+
+    def watch() -> None:
+        nonlocal noted
+        progress(done.count, pieces.count, done.written)
+        if monotonic() - noted > PAUSE and done.count < pieces.count:
+            done.note(output)
+            noted = monotonic()
+
+    try:
+        _each(len(left), _Jobs(iter(left), task, _size(pieces, moving)), jobs, watch)
+    finally:
+        if done.count < pieces.count:
+            done.note(output)
+    progress(done.count, pieces.count, done.written)
+
+
+def _size(pieces: Pieces, moving: Moving) -> int:
+    """The memory of a job."""
     largest = pieces.piece(0)  # only the last along an axis is smaller
-    size = moving.cost(prod(largest.extents), largest.slots)
-    progress(len(shared.done), pieces.count, 0)
-    _one(pieces, moving, Arena(size), shared)  # alone, for what is prepared once
+    return moving.cost(prod(largest.extents), largest.slots)
+
+
+def _each(count: int, shared: _Jobs, jobs: int, watch: Callable[[], None]) -> None:
+    """Do a task of every piece, and look at it from time to time; ends with the last job."""
+    watch()
+    _one(shared, Arena(shared.size))  # alone, for what is prepared once
     if shared.failure is not None:
         raise shared.failure
     threads = [
-        threading.Thread(target=_job, args=(pieces, moving, size, shared), daemon=True)
-        for _ in range(min(jobs, len(left) - 1))
+        threading.Thread(target=_job, args=(shared,), daemon=True)
+        for _ in range(min(jobs, count - 1))
     ]
     try:
         for thread in threads:
             thread.start()
-        _watch(threads, shared, output, pieces.count, progress)
+        while any(thread.is_alive() for thread in threads):
+            for thread in threads:
+                thread.join(GLANCE)
+            watch()
     finally:
         shared.stop = True
         for thread in threads:
             if thread.ident is not None:
                 thread.join()
-        if shared.done != output.done and len(shared.done) < pieces.count:
-            output.note(shared.done)
-    progress(len(shared.done), pieces.count, shared.written)
     if shared.failure is not None:
         raise shared.failure
 
 
-def _one(pieces: Pieces, moving: Moving, arena: Arena, shared: _Shared) -> bool:
-    """Move the next piece; returns whether there was one."""
+def _one(shared: _Jobs, arena: Arena) -> bool:
+    """Do the task of the next piece; returns whether there was one."""
     number = shared.next()
     if number is None:
         return False
     try:
-        shared.finished(number, moving.move(pieces.piece(number), arena))
+        shared.task(number, arena)
     except BaseException as failure:
         shared.failed(failure)
         return False
     return True
 
 
-def _job(pieces: Pieces, moving: Moving, size: int, shared: _Shared) -> None:
+def _job(shared: _Jobs) -> None:
     try:
-        arena = Arena(size)
-        while _one(pieces, moving, arena, shared):
+        arena = Arena(shared.size)
+        while _one(shared, arena):
             pass
     except BaseException as failure:
         shared.failed(failure)
-
-
-def _watch(
-    threads: list[threading.Thread],
-    shared: _Shared,
-    output: Output,
-    count: int,
-    progress: Progress,
-) -> None:
-    noted = monotonic()
-    while any(thread.is_alive() for thread in threads):
-        for thread in threads:
-            thread.join(0.05)
-        with shared.lock:
-            done, written = set(shared.done), shared.written
-        progress(len(done), count, written)
-        if monotonic() - noted > PAUSE and done != output.done:
-            output.note(done)
-            noted = monotonic()

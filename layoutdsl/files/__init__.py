@@ -1,0 +1,1 @@
+"""Files that somebody named: where a result goes, how it is put there, what arrays they hold."""
