@@ -9,6 +9,7 @@ proved against `Layout.offset`, or tested.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from typing import TypeAlias
 
 from layoutdsl.bounds import ONE, polynomial, product, simplify
@@ -111,6 +112,20 @@ class Fixed:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """The coordinate is the digit, or what is missing from it to ``top`` where ``switch`` is 1.
+
+    The switch is over the names of earlier steps, and ``over`` says it over indices; the digit
+    stays below ``limit``, one more than ``top``.
+    """
+
+    switch: Expr
+    over: Expr
+    top: Expr
+    limit: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Twist:
     """A coordinate that is a digit moved by what other coordinates tell.
 
@@ -124,7 +139,7 @@ class Twist:
     """
 
     wire: int
-    kind: Exclusive | Rotation | Shift | Fixed
+    kind: Exclusive | Rotation | Shift | Fixed | Turn
     after: int
     steps: tuple[tuple[str, Expr], ...]
     guards: tuple[Condition, ...]
@@ -156,11 +171,15 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class NotDigits:
-    """Why a layout is no network of digits; ``wires`` are the coordinates to point at."""
+    """Why a layout is no network of digits.
+
+    ``wires`` are the coordinates to point at, ``axis`` is one without any.
+    """
 
     reason: str
     kind: str
     wires: tuple[int, ...] = ()
+    axis: str = ""
 
 
 def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
@@ -295,7 +314,7 @@ def _chain(
         axis = next(each for each in layout.axes if Index(each.name) == whole)
         if axis.extent == ONE:
             return Chain(whole, (), ONE)
-        return NotDigits(f"axis `{name}` takes no part", "unused")
+        return NotDigits(f"axis `{name}` takes no part", "unused", axis=name)
     left, ordered = list(cuts), list[Cut]()
     reached: Expr = ONE
     while left:
@@ -317,7 +336,7 @@ def _chain(
 def _broken(
     name: str, reached: Expr, below: list[Cut], left: list[Cut], following: list[Cut]
 ) -> NotDigits:
-    above = following[0] if following else min(left, key=lambda cut: text(cut.divisor))
+    above = following[0] if following else min(left, key=_step)
     wires = (above.wire, *(cut.wire for cut in below[-1:]))
     last = below[-1] if below else None
     past_last = last is not None and last.radix is None
@@ -330,6 +349,12 @@ def _broken(
     reason = f"the digits of `{name}` do not follow one another: "
     shared = "overlap" if following or past_last else f"none steps by {text(reached)}"
     return NotDigits(reason + shared, "overlap", wires)
+
+
+def _step(cut: Cut) -> tuple[float, str]:
+    """Order cuts by what they step by; of names it is not known, and they come last."""
+    known = cut.divisor.value if isinstance(cut.divisor, Constant) else inf
+    return known, text(cut.divisor)
 
 
 def _in_order(chains: list[Chain], coordinates: int) -> tuple[Chain, ...] | None:

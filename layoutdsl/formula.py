@@ -33,8 +33,9 @@ from layoutdsl.expr import (
     Sub,
     apply,
 )
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Layout
+from layoutdsl.values import brief
 
 
 class _Integer(sympy.Function):  # type: ignore[misc]
@@ -177,8 +178,7 @@ class Formula:
         size: elements of the buffer, padding included.
         box: the extent of each coordinate.
         padded: the extent of each axis with its padding; ``None`` without a closed inverse.
-        inverse: from ``_slot`` to the index, step by step; where the coordinates are no digits, the
-            reason why there is none.
+        inverse: from ``_slot`` to the index, step by step; or the reason why there is none.
     """
 
     layout: Layout
@@ -188,14 +188,22 @@ class Formula:
     padded: tuple[tuple[str, sympy.Expr], ...] | None
     inverse: Inverse | NotDigits
 
+    __repr__ = brief
 
-def formula(layout: Layout) -> Formula:
+
+NOT_ASKED = NotDigits("none was asked for", "unasked")
+
+
+def formula(layout: Layout, inverse: Inverse | NotDigits = NOT_ASKED) -> Formula:
     """Return the formulas of a layout.
 
     >>> formula(layout).offset
     (W*(H*(n*ceiling(C/16) + floor(c/16)) + h) + w)*16 + Mod(c, 16)
+
+    Args:
+        layout: any layout.
+        inverse: its closed inverse, by whoever knows that it is one.
     """
-    inverse = invert(layout)
     padded = None
     if isinstance(inverse, Inverse):
         padded = tuple((name, symbolic(extent)) for name, extent in inverse.padded)
@@ -218,13 +226,13 @@ def offset_expr(layout: Layout) -> Expr:
 def horner_expr(coordinates: tuple[Coordinate, ...]) -> Expr:
     """Return the mixed-radix value of the coordinates as nested products and sums."""
     first, *rest = coordinates
-    value = _flat(first.value)
+    value = flat(first.value)
     for each in rest:
-        value = Add(Mul(value, each.extent), _flat(each.value))
+        value = Add(Mul(value, each.extent), flat(each.value))
     return value
 
 
-def _flat(expr: Expr) -> Expr:
+def flat(expr: Expr) -> Expr:
     """Return ``expr`` with every tuple written out."""
     match expr:
         case MixedRadix(parts):
@@ -232,7 +240,7 @@ def _flat(expr: Expr) -> Expr:
         case Index() | Extent() | Constant():
             return expr
         case _:
-            return type(expr)(_flat(expr.left), _flat(expr.right))
+            return type(expr)(flat(expr.left), flat(expr.right))
 
 
 def size_expr(layout: Layout) -> Expr:
@@ -253,7 +261,7 @@ def symbolic(expr: Expr) -> sympy.Expr:
         case Constant(value):
             return sympy.Integer(value)
         case MixedRadix():
-            return symbolic(_flat(expr))
+            return symbolic(flat(expr))
         case Add(left, right):
             return sympy.Add(symbolic(left), symbolic(right), evaluate=False)
         case Sub(left, right):

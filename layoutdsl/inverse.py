@@ -2,46 +2,100 @@
 
 The steps are straight-line: a slot is split into coordinates from the most minor, twisted digits
 are straightened, digits are put together into wholes, the value of a tuple is split into its parts.
-Nothing here is trusted: that the inverse is right is proved for each layout. It knows `digits` and
-`twists`, and neither sympy nor a solver.
+Where coordinates leave their extents beyond the shape, although digits could go further, the padded
+box is the shape itself. Nothing here is trusted: that the inverse is right is proved for each
+layout. It knows `digits` and `twists`, and neither sympy nor a solver.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from layoutdsl.bounds import ONE, ZERO, product, simplify
-from layoutdsl.digits import Chain, Network, NotDigits, same
+from layoutdsl.bounds import ONE, ZERO, at_least, product, simplify
+from layoutdsl.digits import Chain, Fixed, Network, NotDigits, Shift, same
 from layoutdsl.expr import Constant, Expr, FloorDiv, Index, Mod, Sub
 from layoutdsl.model import Condition, Layout
-from layoutdsl.steps import SLOT, digit_name, rest_name, whole_name
+from layoutdsl.spelled import spellings
+from layoutdsl.steps import SLOT, Inverse, digit_name, rest_name, whole_name
+from layoutdsl.trial import reads
 from layoutdsl.twists import join, reading
+from layoutdsl.values import brief
+
+__all__ = ["Inverse", "ReadBack", "invert", "read_back"]
 
 
 @dataclass(frozen=True, slots=True)
-class Inverse:
-    """How to read a slot.
+class ReadBack:
+    """How a layout is read: as which digits, and how an index is put together from them.
 
     Attributes:
-        steps: names with their expressions over ``_slot``, extents and earlier names.
-        index: the index along each axis, in axis order, over the names of the steps.
-        padded: the extent of each axis with its padding: indices below it have a slot too.
-        guards: what a slot satisfies that lies in no gap; over the names of the steps.
+        spelled: what is read: the layout, or another spelling of it.
+        network: its digits.
+        inverse: of either.
     """
 
-    steps: tuple[tuple[str, Expr], ...]
-    index: tuple[tuple[str, Expr], ...]
-    padded: tuple[tuple[str, Expr], ...]
-    guards: tuple[Condition, ...]
+    spelled: Layout
+    network: Network
+    inverse: Inverse
+
+    __repr__ = brief
 
 
 def invert(layout: Layout) -> Inverse | NotDigits:
     """Return the inverse of a layout, or why it has none in closed form."""
+    found = read_back(layout)
+    return found if isinstance(found, NotDigits) else found.inverse
+
+
+@lru_cache(maxsize=256)
+def read_back(layout: Layout) -> ReadBack | NotDigits:
+    """Return how a layout is read, or why it is not; of what may be wrong, what small shapes bear.
+
+    A layout that holds only part of a shape is read as if it held all of it.
+    """
     found = reading(layout)
+    if layout.domain:
+        if isinstance(found, NotDigits):
+            return found
+        if found.twists:
+            return NotDigits(f"it holds elements only where {layout.domain[0]}", "domain")
+        return ReadBack(layout, found, _inverse(layout, found))
+    if isinstance(found, Network) and not _may_leave_extents(found):
+        return ReadBack(layout, found, _inverse(layout, found))
+    every = [(layout, found), *((each, reading(each)) for each in spellings(layout))]
+    networks = [(each, network) for each, network in every if isinstance(network, Network)]
+    networks.sort(key=lambda each: bool(each[1].twists))
+    for spelled, network in networks:
+        whole = _inverse(spelled, network)
+        for inverse in (whole, _to_the_shape(layout, whole)):
+            if reads(layout, inverse):
+                return ReadBack(spelled, network, inverse)
     if isinstance(found, NotDigits):
         return found
-    if layout.domain and found.twists:
-        return NotDigits(f"it holds elements only where {layout.domain[0]}", "domain")
+    return ReadBack(layout, found, _inverse(layout, found))
+
+
+def _may_leave_extents(found: Network) -> bool:
+    """Whether digits beyond the shape may be more than a coordinate has room for."""
+    radices = [(wire.radix, wire.extent) for wire in found.wires if wire.radix is not None]
+    sums = any(isinstance(each.kind, Shift | Fixed) for each in found.twists)
+    return sums or any(not at_least(Sub(extent, radix), 0) for radix, extent in radices)
+
+
+def _to_the_shape(layout: Layout, inverse: Inverse) -> Inverse:
+    """The inverse whose padded box is the shape; all other slots lie in a gap."""
+    extents: dict[str, Expr] = {axis.name: axis.extent for axis in layout.axes}
+    padded = dict(inverse.padded)
+    guards = tuple(
+        Condition(value, "<", extents[name])
+        for name, value in inverse.index
+        if not same(padded[name], extents[name])
+    )
+    return replace(inverse, padded=tuple(extents.items()), guards=(*inverse.guards, *guards))
+
+
+def _inverse(layout: Layout, found: Network) -> Inverse:
     steps = _split_slot(layout)
     guards = [guard for number in range(len(found.wires)) for guard in _wire_guards(found, number)]
     index: dict[str, Expr] = {}
@@ -65,6 +119,7 @@ def invert(layout: Layout) -> Inverse | NotDigits:
         tuple((name, index[name]) for name in names),
         tuple((name, padded[name]) for name in names),
         tuple(guards),
+        tuple(each.extent for each in layout.coordinates),
     )
 
 

@@ -1,6 +1,12 @@
-"""Names of the steps that read a slot; like every name made here they start with `_`."""
+"""The steps that read a slot; like every name made here theirs start with `_`."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from layoutdsl.conditions import Condition
+from layoutdsl.expr import Expr, evaluate
 
 SLOT = "_slot"
 """The name of the slot."""
@@ -29,3 +35,39 @@ def straight_name(wire: int) -> str:
 def moved_name(wire: int) -> str:
     """Return the name of a twisted coordinate less what moved it."""
     return f"_w{wire}"
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    """How to read a slot.
+
+    Attributes:
+        steps: names with their expressions over ``_slot``, extents and earlier names.
+        index: the index along each axis, in axis order, over the names of the steps.
+        padded: the extent of each axis with its padding: indices below it have a slot too.
+        guards: what a slot satisfies that lies in no gap; over the names of the steps.
+        radices: the extents by which the steps split a slot, most major first.
+    """
+
+    steps: tuple[tuple[str, Expr], ...]
+    index: tuple[tuple[str, Expr], ...]
+    padded: tuple[tuple[str, Expr], ...]
+    guards: tuple[Condition, ...]
+    radices: tuple[Expr, ...]
+
+    def read(self, slot: int, values: Mapping[str, int]) -> tuple[int, ...] | None:
+        """Return the index in the padded box that a slot is read to; ``None`` in a gap.
+
+        Args:
+            slot: not before the first.
+            values: of extents and parameters.
+
+        Raises:
+            ZeroDivisionError: a divisor is not positive.
+        """
+        known = {**values, SLOT: slot}
+        for name, step in self.steps:
+            known[name] = evaluate(step, known)
+        if not all(guard.holds(known) for guard in self.guards):
+            return None
+        return tuple(evaluate(value, known) for _, value in self.index)

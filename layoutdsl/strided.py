@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from math import prod
+from math import lcm, prod
 
-from layoutdsl.expr import Add, Constant, Coordinate, Expr, Index, Mul
+from layoutdsl.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
 from layoutdsl.model import Axis, FillAny, Layout
 
 MOST_ELEMENTS = 1 << 20
@@ -63,6 +63,21 @@ def of(shape: Sequence[int], strides: Sequence[int], name: str = "strided") -> L
     return Layout(name, axes, coordinates(digits), fill=FillAny())
 
 
+def digits_of(axis: str, cuts: Sequence[tuple[int, int]]) -> list[Digit]:
+    """Return the digits of an index, cut by extents with their strides, the fastest first."""
+    found: list[Digit] = []
+    below, whole = 1, prod(extent for extent, _ in cuts)
+    for extent, stride in cuts:
+        value: Expr = Index(axis)
+        if below > 1:
+            value = FloorDiv(value, Constant(below))
+        if below * extent < whole:
+            value = Mod(value, Constant(extent))
+        found.append(Digit(value, extent, stride))
+        below *= extent
+    return found
+
+
 def coordinates(digits: Sequence[Digit]) -> tuple[Coordinate, ...]:
     """Return coordinates whose mixed-radix value is the sum of the digits times their strides.
 
@@ -70,21 +85,36 @@ def coordinates(digits: Sequence[Digit]) -> tuple[Coordinate, ...]:
         Aliasing: two elements share a slot.
         ValueError: the strides do not nest, and there are too many elements to look at them all.
     """
-    wide = [each for each in digits if each.extent > 1]
-    nested = _nested(sorted(wide, key=lambda each: each.stride))
+    nested = _nested(digits)
     if nested is not None:
         return nested
     _refuse_aliasing(digits)
     value: Expr = Constant(0)
-    for number, each in enumerate(wide):
+    for number, each in enumerate(_wide(digits)):
         summand = each.value if each.stride == 1 else Mul(each.value, Constant(each.stride))
         value = Add(value, summand) if number else summand
-    last = sum((each.extent - 1) * each.stride for each in wide)
-    return (Coordinate(value, Constant(last + 1), declared=True),)
+    return (Coordinate(value, Constant(_last(digits) + 1), declared=True),)
 
 
-def _nested(wide: list[Digit]) -> tuple[Coordinate, ...] | None:
+def slots(digits: Sequence[Digit]) -> int:
+    """Return the size of the buffer that `coordinates` make, in elements."""
+    nested = _nested(digits)
+    if nested is None:
+        return _last(digits) + 1
+    return prod(each.extent.value for each in nested if isinstance(each.extent, Constant))
+
+
+def _wide(digits: Sequence[Digit]) -> list[Digit]:
+    return [each for each in digits if each.extent > 1]
+
+
+def _last(digits: Sequence[Digit]) -> int:
+    return sum((each.extent - 1) * each.stride for each in _wide(digits))
+
+
+def _nested(digits: Sequence[Digit]) -> tuple[Coordinate, ...] | None:
     """Return the coordinates, where each stride is a multiple of what lies inside it."""
+    wide = sorted(_wide(digits), key=lambda each: each.stride)
     if not wide:
         return (Coordinate(Constant(0), Constant(1)),)
     found: list[Coordinate] = []
@@ -106,9 +136,9 @@ def _nested(wide: list[Digit]) -> tuple[Coordinate, ...] | None:
 def _refuse_aliasing(digits: Sequence[Digit]) -> None:
     for number, each in enumerate(digits):
         if each.stride == 0 and each.extent > 1:
-            zero = (0,) * len(digits)
-            raise Aliasing(zero, (*zero[:number], 1, *zero[number + 1 :]), 0)
+            raise _apart(digits, {}, {number: 1}, 0)
     if prod(each.extent for each in digits) > MOST_ELEMENTS:
+        _refuse_meeting(digits)
         raise ValueError(
             f"its strides do not nest, and it has more than {MOST_ELEMENTS} elements,"
             " too many to see whether two share a slot"
@@ -119,6 +149,26 @@ def _refuse_aliasing(digits: Sequence[Digit]) -> None:
         if slot in seen:
             raise Aliasing(seen[slot], place, slot)
         seen[slot] = place
+
+
+def _refuse_meeting(digits: Sequence[Digit]) -> None:
+    """Raise `Aliasing` where two digits alone reach the same slot."""
+    for number, each in enumerate(digits):
+        for other, second in enumerate(digits[:number]):
+            slot = lcm(each.stride, second.stride)
+            if slot < min(each.extent * each.stride, second.extent * second.stride):
+                steps = slot // each.stride, slot // second.stride
+                raise _apart(digits, {number: steps[0]}, {other: steps[1]}, slot)
+
+
+def _apart(
+    digits: Sequence[Digit], one: dict[int, int], other: dict[int, int], slot: int
+) -> Aliasing:
+    """Return that two elements share a slot whose digits are 0 but for these."""
+    every = range(len(digits))
+    return Aliasing(
+        tuple(one.get(n, 0) for n in every), tuple(other.get(n, 0) for n in every), slot
+    )
 
 
 def _places(digits: Sequence[Digit]) -> Iterator[tuple[int, ...]]:

@@ -67,8 +67,8 @@ def shifted(value: Expr, axes: dict[str, Expr], taken: list[Expr]) -> Iterator[S
         axes: the extent of each index.
         taken: the other coordinates.
     """
-    spread = _aligned(_spread(value))
-    summands = _summands(spread)
+    aligned = _aligned(spread(value))
+    summands = _summands(aligned)
     if summands is None:
         return
     free = [each for each in summands if each.digit not in taken]
@@ -77,7 +77,7 @@ def shifted(value: Expr, axes: dict[str, Expr], taken: list[Expr]) -> Iterator[S
     ]
     chosen.sort(key=lambda subset: list(subset) != free)
     for subset in chosen:
-        found = _sum(spread, list(subset), axes)
+        found = _sum(aligned, list(subset), axes)
         if found is not None:
             yield found
 
@@ -205,18 +205,18 @@ def _by_weight(own: list[_Summand]) -> tuple[list[_Summand], list[Expr]] | None:
     return ordered, steps
 
 
-def _spread(expr: Expr) -> Expr:
-    """The expression with masks written as digits, and disjoint bits joined by sums."""
+def spread(expr: Expr) -> Expr:
+    """Return an expression with masks written as digits, and disjoint bits joined by sums."""
     match expr:
         case FloorDiv(BitAnd(left, Constant(mask)), Constant(divisor)) if _is_power(divisor):
-            return _spread(BitAnd(FloorDiv(left, Constant(divisor)), Constant(mask // divisor)))
+            return spread(BitAnd(FloorDiv(left, Constant(divisor)), Constant(mask // divisor)))
         case BitAnd(left, Constant(mask)) if mask >= 0:
             return _digits_of(left, mask)
         case BitXor():
-            sides = [_spread(each) for each in operands(expr)]
+            sides = [spread(each) for each in operands(expr)]
             return _disjoint(sides) or expr
         case Add(left, right) | Sub(left, right) | Mul(left, right):
-            return type(expr)(_spread(left), _spread(right))
+            return type(expr)(spread(left), spread(right))
     return expr
 
 

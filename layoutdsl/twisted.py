@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.bits import bit, bounded, operands
-from layoutdsl.bounds import ONE, ZERO, polynomial, simplify
-from layoutdsl.digits import read
+from layoutdsl.bits import bit, bounded, largest, operands
+from layoutdsl.bounds import ONE, ZERO, Polynomial, polynomial, product, simplify
+from layoutdsl.digits import read, same
 from layoutdsl.expr import (
+    Add,
     BitXor,
     CeilDiv,
     Constant,
@@ -53,6 +54,15 @@ class Rotated:
 
 
 @dataclass(frozen=True, slots=True)
+class Turned:
+    """``digit + other*(limit - 1 - 2*digit)``: back and forth, where ``other`` is 0 or 1."""
+
+    digit: Expr
+    limit: Expr
+    other: Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Determined:
     """A coordinate that the others determine; it has no digit of its own."""
 
@@ -61,7 +71,7 @@ class Determined:
     limit: Expr = ONE
 
 
-Moved: TypeAlias = Exclusively | Rotated | Shifted | Determined
+Moved: TypeAlias = Exclusively | Rotated | Shifted | Turned | Determined
 
 
 def moved(layout: Layout, coordinate: Coordinate) -> list[Moved | None]:
@@ -78,6 +88,8 @@ def moved(layout: Layout, coordinate: Coordinate) -> list[Moved | None]:
             found += _exclusive(value, axes)
         case Mod(left, radix):
             found += _rotated(left, radix)
+        case Add() | Sub() | Mul():
+            found += turned(value, axes)
     taken = [each.value for each in layout.coordinates if each is not coordinate]
     return [*found, *shifted(value, axes, taken), Determined(value)]
 
@@ -113,6 +125,35 @@ def _rotated(left: Expr, radix: Expr) -> Iterator[Rotated]:
             term = factors[0] if coefficient > 0 else Sub(ZERO, factors[0])
             other = simplify(Sub(left, term))
             yield Rotated(digit, found.radix, other, simplify(radix), coefficient)
+
+
+def turned(value: Expr, axes: dict[str, Expr]) -> Iterator[Turned]:
+    """Yield readings of a sum as one digit, turned round where another number is 1."""
+    for digit, other, weight in turns(polynomial(value)):
+        limit = limit_of(digit, axes)
+        if weight == ONE and limit is not None:
+            found = Turned(digit, limit, other)
+            if same(value, turn(found)):
+                yield found
+
+
+def turn(turned: Turned) -> Expr:
+    """Return the coordinate that a turned digit is."""
+    top = Sub(turned.limit, ONE)
+    return Add(turned.digit, Mul(turned.other, Sub(top, Mul(Constant(2), turned.digit))))
+
+
+def turns(terms: Polynomial) -> Iterator[tuple[Expr, Expr, Expr]]:
+    """Yield each digit that a sum may turn round, what turns it, and the digit's weight."""
+    for factors, coefficient in terms.items():
+        spoken = [each for each in factors if indices(each)]
+        if len(spoken) != 2 or coefficient >= 0 or coefficient % 2:
+            continue
+        others = (each for each in factors if not indices(each))
+        weight = product((*others, Constant(-coefficient // 2)))
+        for digit, other in (spoken, spoken[::-1]):
+            if read(digit) is not None and largest(other) == 1:
+                yield digit, other, weight
 
 
 def rounds(twist: Exclusively) -> int | None:

@@ -24,6 +24,7 @@ from layoutdsl.digits import (
     NotDigits,
     Rotation,
     Shift,
+    Turn,
     Twist,
     exact_quotient,
     network,
@@ -48,7 +49,7 @@ from layoutdsl.expr import (
 from layoutdsl.model import Condition, Layout
 from layoutdsl.steps import digit_name, moved_name, straight_name
 from layoutdsl.sums import Shifted
-from layoutdsl.twisted import Determined, Exclusively, Moved, Rotated, moved, rounds
+from layoutdsl.twisted import Determined, Exclusively, Moved, Rotated, Turned, moved, rounds
 
 MOST_TRIES = 64
 MOST_CHOICES = 1024
@@ -145,6 +146,8 @@ class _Order:
                 made = self._exclusive(wire, twist, wire in needed)
             case Rotated():
                 made = _rotation(wire, twist, other, extent)
+            case Turned():
+                made = _turn(wire, twist, other, extent)
             case Shifted():
                 made = _shift(wire, twist, other, extent)
             case Determined():
@@ -187,6 +190,16 @@ def _rotation(wire: int, twist: Rotated, other: Expr, extent: Expr) -> Twist:
     if not same(twist.limit, twist.radix):
         guards.append(Condition(straight, "<", twist.limit))
     return Twist(wire, Rotation(twist.radix), 0, ((straight.name, back),), tuple(guards))
+
+
+def _turn(wire: int, twist: Turned, other: Expr, extent: Expr) -> Twist:
+    value, straight = Index(digit_name(wire)), Index(straight_name(wire))
+    top = simplify(Sub(twist.limit, ONE))
+    back = Add(value, Mul(other, Sub(top, Mul(Constant(2), value))))
+    inside = same(twist.limit, extent)
+    guards = () if inside else _between(straight, (ZERO,), (twist.limit,))
+    kind = Turn(other, twist.other, top, twist.limit)
+    return Twist(wire, kind, 0, ((straight.name, back),), guards)
 
 
 def _shift(wire: int, twist: Shifted, other: Expr, extent: Expr) -> Twist:

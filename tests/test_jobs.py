@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from cli_shell import Shell, shell
+from processes import gone, running
 
 from layoutdsl import api
 from layoutdsl.api import proofs
@@ -119,6 +123,34 @@ def test_a_process_that_dies_leaves_a_claim_undecided(
     assert ended.err == ""
     assert "the process that was proving it died: it was ended by SIGKILL" in ended.out
     assert ended.out.count("proved  ") == 5
+
+
+def children(number: int) -> list[int]:
+    """The processes that a process has started."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int((place / "stat").read_text().rpartition(")")[2].split()[1]) == number:
+                found.append(int(place.name))
+    return found
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc on this system")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_parent_that_is_killed_leaves_nobody_behind(how: int, tmp_path: Path) -> None:
+    many = "\n".join(f"layout L{number}(c) = [c/{number}, c%{number}]" for number in range(2, 99))
+    (tmp_path / "many.layout").write_text(many)
+    command = [sys.executable, "-m", "layoutdsl", "prove", str(tmp_path / "many.layout"), "-j2"]
+    with running(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+        until = time.monotonic() + 60
+        while len(workers := children(process.pid)) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+        process.send_signal(how)
+        assert process.wait() == -how
+        assert len(workers) == 2
+        assert all(gone(each, 60) for each in workers)
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "two", "257"])

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from proving import elements, replays, shapes, sound, words, wrong_at
+from random_declarations import changed, mutated, read, right
 from texts import module
 
 from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps
@@ -30,125 +31,6 @@ ELEMENTS = 40
 
 counted: Counter[str] = Counter()
 """What was found of what; printed by the last test."""
-
-
-def right(random: Random, block: bool) -> str:
-    """A declaration whose coordinates are digits, each axis covered once.
-
-    Tuples join digits of different axes; with ``block`` they join any, and may be cut again.
-    """
-    axes = random.sample("abc", random.choice([1, 1, 2, 2, 2, 3]))
-    declared, places, where = [], list[str](), list[str]()
-    for axis in axes:
-        match random.randrange(8):
-            case 0:
-                declared.append(f"{axis}: {random.randint(1, 9)}")
-            case 1 if len(axes) > 1:
-                declared.append(f"{axis}: N")
-            case _:
-                declared.append(axis)
-        places += digits(random, axis)
-    random.shuffle(places)
-    places = list(fused(random, places, block))
-    if random.random() < 0.3:
-        number = random.randrange(len(places))
-        places[number : number + 1] = list(padded(random, places[number]))
-    if random.random() < 0.2:
-        constant = random.randint(0, 2)
-        text = f"{constant} : {constant + random.randint(1, 2)}"
-        places.insert(random.randrange(len(places) + 1), text)
-    start = f" offset {random.randint(1, 9)}" if random.random() < 0.2 else ""
-    symbols = [name.split(": ")[-1].upper() for name in declared]
-    named = [name for name in symbols if name.isalpha()]
-    if named and random.random() < 0.3:
-        name, number = random.choice(named), random.randint(2, 6)
-        where.append(
-            random.choice(
-                [
-                    f"{name} % {number} == 0",
-                    f"{name} >= {number}",
-                    f"{name} in {number}..{number + 7}",
-                    f"{name} != {number}",
-                ]
-            )
-        )
-    ending = f" where {', '.join(where)}" if where else ""
-    return f"layout L({', '.join(declared)}) = [{', '.join(places)}]{start}{ending}"  # fmt: skip
-
-
-def digits(random: Random, whole: str) -> list[str]:
-    """Cut a whole by up to three radices; every digit in one of its spellings."""
-    radices = [random.choice([2, 2, 3, 4]) for _ in range(random.choice([0, 1, 1, 2, 2]))]
-    if not radices:
-        return [whole]
-    found, below = [], 1
-    for radix in radices:
-        cut = f"{whole}/{below}" if below > 1 else whole
-        above = f"{whole}%{below * radix}"
-        found.append(random.choice([f"{cut}%{radix}", f"{above}/{below}" if below > 1 else above]))
-        below *= radix
-    return [*found, f"{whole}/{below}"]
-
-
-def fused(random: Random, places: list[str], block: bool) -> Iterator[str]:
-    """Join neighbours to tuples, and cut some tuples again."""
-    while places:
-        first, *places = places
-        if not (places and random.random() < 0.25 and (block or places[0][0] != first[0])):
-            yield first
-            continue
-        second, *places = places
-        whole = f"({first}, {second})"
-        number = random.choice([2, 3, 4])
-        cut = [f"{whole}/{number}", f"{whole}%{number}"]
-        yield from random.choice([[whole], cut, cut[::-1]]) if block else [whole]
-
-
-def padded(random: Random, place: str) -> Iterator[str]:
-    """The same place with more room than it needs, where its extent is plain."""
-    digit = re.fullmatch(r"(\w)(?:/\d+)?%(\d+)", place)
-    if re.fullmatch(r"[abc]", place):
-        extent = place.upper()
-        yield random.choice([f"{place} : {extent} + 2", f"{place} : roundup({extent}, 4)",
-                             f"{place} : max({extent}, 5)"])  # fmt: skip
-    elif digit is not None:
-        yield f"{place} : {int(digit[2]) + random.randint(1, 3)}"
-    else:
-        yield place
-
-
-def mutated(random: Random, text: str) -> str:
-    """The text with one number, operator or place changed."""
-    head, body = text.split(" = ", 1)
-    match random.randrange(5):
-        case 0:
-            step = random.choice([-1, 1])
-            body = changed(random, body, r"\d+", lambda number: str(max(0, int(number) + step)))
-        case 1:
-            body = changed(random, body, "[/%]", lambda sign: "%" if sign == "/" else "/")
-        case 2:
-            body = changed(random, body, r"\b[abc]\b", lambda _: random.choice("abc"))
-        case 3:
-            body = changed(random, body, r" : [^,\]]+(?=[,\]])", lambda _: "")
-        case _:
-            body = changed(random, body, r"[^,\[\]()]+, ", lambda _: "")
-    return f"{head} = {body}"  # fmt: skip
-
-
-def changed(random: Random, text: str, pattern: str, change: Callable[[str], str]) -> str:
-    found = list(re.finditer(pattern, text))
-    if not found:
-        return text
-    chosen = random.choice(found)
-    return text[: chosen.start()] + change(chosen[0]) + text[chosen.end() :]
-
-
-def read(text: str) -> Layout | None:
-    """The layout, also where its text alone shows that it is wrong; nothing where it is no text."""
-    try:
-        return module(f"{text}\nrefute L")["L"]
-    except LayoutError:
-        return None
 
 
 def agrees(made: Layout, found: Checked, most: int = SMALL) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
+from layoutdsl.arguments import called
 from layoutdsl.claims import AnyClaim, Claim, Module, Sound, TableClaim
 from layoutdsl.model import Condition, Layout
 from layoutdsl.shelf import elaborated
@@ -26,12 +28,14 @@ def claims_of(subject: Layout | Table | Module | Iterable[AnyClaim]) -> tuple[An
             sound = [_sound(each) for each in subject.values() if each not in refuted]
             even = [_sound(each) for each in _not_refuted_tables(subject)]
             return (*sound, *subject.claims, *even, *subject.table_claims)
-        case Iterable() if not isinstance(subject, str):
-            found = tuple(subject)
-            if all(isinstance(each, Claim | TableClaim) for each in found):
+        case Iterable() if not isinstance(subject, str | Mapping):
+            found: tuple[AnyClaim, ...] | None = None
+            with suppress(TypeError):  # as an array without dimensions cannot be listed
+                found = tuple(subject)
+            if found is not None and all(isinstance(each, Claim | TableClaim) for each in found):
                 return found
-    words = f"not a {type(subject).__name__}"
-    raise TypeError(f"a layout, a table, a module or claims are proved, {words}")
+    words = "a layout, a table, a module, or claims"
+    raise TypeError(f"`subject` is {called(subject)}, and has to be {words}")
 
 
 def _not_refuted_tables(module: Module) -> Iterator[Table]:

@@ -6,18 +6,32 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import range_of
-from layoutdsl.model import ELEMENT_TYPES, Layout, Shape
+from layoutdsl.arguments import TEXT, expect
+from layoutdsl.model import ELEMENT_TYPES, LAYOUT, Layout, Shape
 
 if TYPE_CHECKING:
+    from layoutdsl.digits import NotDigits
     from layoutdsl.formula import Formula
+    from layoutdsl.inverse import Inverse
     from layoutdsl.padding.cost import Cost
 
 
 def formula(layout: Layout) -> Formula:
-    """Return the offset, the size and the inverse of a layout as sympy expressions."""
+    """Return the offset, the size and the inverse of a layout as sympy expressions.
+
+    The inverse is one that was proved; where none was, its place is taken by the reason.
+    """
     from layoutdsl.formula import formula as formula_of
 
-    return formula_of(layout)
+    expect(layout=(layout, LAYOUT))
+    return formula_of(layout, closed_inverse(layout))
+
+
+def closed_inverse(layout: Layout) -> Inverse | NotDigits:
+    """Return how to read a slot in closed form, where that was proved; or why there is none."""
+    from layoutdsl.prove.closed import closed_inverse as proved
+
+    return proved(layout)
 
 
 def cost(
@@ -40,6 +54,7 @@ def cost(
     """
     from layoutdsl.padding.cost import cost as cost_of
 
+    expect(layout=(layout, LAYOUT), of=(of, TEXT.or_none()), where=(where, TEXT.or_none()))
     if of is not None and of not in ELEMENT_TYPES:
         raise ValueError(f"there is no element type `{of}`; known are {', '.join(ELEMENT_TYPES)}")
     conditions = () if where is None else range_of(layout, where)

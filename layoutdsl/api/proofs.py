@@ -8,9 +8,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import claims_of
+from layoutdsl.arguments import FUNCTION, expect
 from layoutdsl.claims import AnyClaim, Module
 from layoutdsl.model import Layout
 from layoutdsl.table import Table
+from layoutdsl.values import said
 
 if TYPE_CHECKING:
     from layoutdsl.prove.verdict import Checked, Status
@@ -22,10 +24,18 @@ class Report:
 
     checked: tuple[Checked, ...]
 
+    def __repr__(self) -> str:
+        failed = [f"not so: {each.claim.text}" for each in self.checked if not each.passed]
+        count = f"{len(self.checked)} claim{'' if len(self.checked) == 1 else 's'}"
+        return said(self, "; ".join([f"{self.status}, {count}", *failed[:1]]))
+
     @property
     def status(self) -> Status:
-        """Proved: every claim says what was found. Refuted: the contrary of one was found."""
-        if all(each.passed for each in self.checked):
+        """Proved: every claim says what was found. Refuted: the contrary of one was found.
+
+        Where there is no claim nothing was proved.
+        """
+        if self.checked and all(each.passed for each in self.checked):
             return "proved"
         failed = [each for each in self.checked if not each.passed]
         return "refuted" if any(each.status != "undecided" for each in failed) else "undecided"
@@ -48,8 +58,16 @@ def prove(
     Args:
         subject: what to look at.
         progress: is told, in a few words, what is being asked.
+
+    Raises:
+        TypeError: ``subject`` is nothing that can be proved.
+        ValueError: there is nothing to prove.
     """
-    return Report(tuple(checks(claims_of(subject), progress)))
+    expect(progress=(progress, FUNCTION.or_none()))
+    claims = claims_of(subject)
+    if not claims:
+        raise ValueError("there is nothing to prove")
+    return Report(tuple(checks(claims, progress)))
 
 
 def checks(

@@ -5,7 +5,7 @@ script with every question that a solver has to answer. Nothing in them is belie
 """
 
 from layoutdsl.evidence.problem import Kind, Problem, Rechecked
-from layoutdsl.evidence.recheck import left_over, recheck
+from layoutdsl.evidence.recheck import is_certificate, left_over, recheck
 from layoutdsl.evidence.record import Recorded, lemma_files, record
 from layoutdsl.evidence.subjects import Subject, subjects
 
@@ -15,6 +15,7 @@ __all__ = [
     "Rechecked",
     "Recorded",
     "Subject",
+    "is_certificate",
     "left_over",
     "lemma_files",
     "recheck",

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
+from layoutdsl.values import brief
+
 
 class Kind(Enum):
     """A code that stays, and the word for it; `grammar/errors.md` explains each."""
@@ -46,6 +48,8 @@ class Problem:
     place: str
     message: str
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
 class Rechecked:
@@ -62,6 +66,8 @@ class Rechecked:
     claims: int
     questions: int
     problems: tuple[Problem, ...]
+
+    __repr__ = brief
 
     @property
     def status(self) -> str:

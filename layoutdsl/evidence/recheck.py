@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib.resources.abc import Traversable
+from pathlib import Path
 
 from layoutdsl.evidence.claim_check import check_claim
 from layoutdsl.evidence.manifest import (
@@ -63,13 +64,21 @@ def left_over(subjects: Iterable[Subject], folder: Traversable) -> Iterator[str]
 
 def _ours(folder: Traversable, before: str) -> Iterator[str]:
     for each in folder.iterdir():
+        if isinstance(each, Path) and each.is_symlink():
+            continue  # what it leads to is in another folder
         if each.is_dir():
             yield from _ours(each, f"{before}{each.name}/")
-        elif each.name.endswith((MANIFEST, SCRIPT)):
-            with each.open("rb") as file:
-                head = file.read(200)
-            if FORMAT.encode() in head or head.startswith(HEAD.encode()):
-                yield before + each.name
+        elif each.name.endswith((MANIFEST, SCRIPT)) and is_certificate(each):
+            yield before + each.name
+
+
+def is_certificate(place: Traversable) -> bool:
+    """Return whether there is a manifest or a script of ours, whatever it is worth."""
+    if not place.is_file():
+        return False
+    with place.open("rb") as file:
+        head = file.read(200)
+    return FORMAT.encode() in head or head.startswith(HEAD.encode())
 
 
 def _lemmas(folder: Traversable, solvers: Sequence[Solver]) -> Rechecked:

@@ -24,6 +24,7 @@ from layoutdsl.prove.restate import read_off, wanted
 from layoutdsl.prove.theorem import Theorem
 from layoutdsl.prove.verdict import Checked, Proved, Refuted
 from layoutdsl.show.declaration import declaration
+from layoutdsl.values import brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Recorded:
     subject: Subject
     files: tuple[tuple[str, str], ...]
     left_out: tuple[Checked, ...]
+
+    __repr__ = brief
 
 
 def record(subject: Subject, checked: Sequence[Checked]) -> Recorded:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from layoutdsl.claims import AnyClaim, Claim
 from layoutdsl.show.declaration import declaration, table_declaration
+from layoutdsl.values import brief
 
 MANIFEST, SCRIPT = ".json", ".smt2"
 LEMMAS = "lemmas"
@@ -24,6 +25,8 @@ class Subject:
 
     file: str
     claims: tuple[AnyClaim, ...]
+
+    __repr__ = brief
 
     @property
     def manifest(self) -> str:

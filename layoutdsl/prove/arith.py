@@ -8,14 +8,14 @@ from math import prod
 
 from layoutdsl.prove.congruence import Wanted
 from layoutdsl.prove.evaluate import Evaluator
-from layoutdsl.prove.polynomial import Polynomial, polynomial
+from layoutdsl.prove.polynomial import Polynomial, polynomial, product, total
 from layoutdsl.prove.polynomials import Bounds, canonical, exact_quotient
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.theorem import By, Ring, Term, Theorem, names
 
 
 class Arithmetic:
-    """Facts about extents, and an evaluator for the rest.
+    """Facts about extents, and an evaluator for the rest; ``more`` is what every bound may rest on.
 
     Args:
         script: where the facts go.
@@ -32,6 +32,7 @@ class Arithmetic:
         wanted: Wanted | None = None,
     ) -> None:
         self.script = script
+        self.more: tuple[str, ...] = ()
         self.values = Evaluator(script, expand, wanted)
         self.sizes = Evaluator(script, expand | extents)
 
@@ -114,14 +115,46 @@ class Arithmetic:
                 self.positive(left)
                 self.positive(right)
                 return self.script.use("POSITIVE", {"a": left, "b": right})[0]
-            case ("+", left, right):
+            case ("+", left, right) if not (isinstance(right, int) and right < 0):
                 premises = (self.positive(left), self.not_negative(right))
                 return self.script.have(("<", 0, term), *premises)
             case ("div", ("+", value, ("-", block, 1)), divisor) if block == divisor:
                 self.positive(value)
                 self.positive(divisor)
                 return self.script.use("CEILING", {"E": value, "B": divisor})[0]
+            case ("div", _, str()):
+                return self.script.have(("<", 0, term), *self.quotient_facts(term))
         return self.script.have(("<", 0, term), *self.script.hypotheses)
+
+    def quotient_facts(self, term: Term) -> list[str]:
+        """Return what the range says of a quotient by an extent: what it is no less than.
+
+        Where ``a*B <= x`` is a hypothesis, ``a <= x div B`` follows; a product is opaque to the
+        solver, so it is told what a difference to such an ``a`` would come to.
+        """
+        facts = list(self.script.hypotheses)
+        match term:
+            case ("div", dividend, str() as divisor):
+                self.positive(divisor)
+                facts += self.script.use("DIVISION", {"x": dividend, "B": divisor})
+                ordered = canonical(product({(term,): 1}, {(divisor,): 1}))
+                facts.append(self.script.calculate(("*", term, divisor), Ring(ordered)))
+                for hypothesis in self.script.hypotheses:
+                    match self.script.formula(hypothesis):
+                        case ("<=", low, whole) if whole == dividend:
+                            count = exact_quotient(polynomial(low), {(divisor,): 1})
+                            if count is not None:
+                                facts += self._differences(count, term, divisor)
+        return facts
+
+    def _differences(self, count: Polynomial, quotient: Term, divisor: str) -> list[str]:
+        found: list[str] = []
+        less: Polynomial = total([(count, 1), ({(): 1}, -1)])
+        for each in (less, total([(less, 1), ({(quotient,): 1}, -1)])):
+            written, expanded = canonical(each), canonical(product(each, {(divisor,): 1}))
+            (fact,) = self.script.use("PRODUCT", {"a": written, "b": divisor})
+            found += [fact, self.script.calculate(("*", written, divisor), Ring(expanded))]
+        return found
 
     def not_negative(self, term: Term) -> str:
         """Return the fact that the term is at least zero."""
@@ -169,9 +202,20 @@ class Arithmetic:
                     if self.script.formula(other) == ("<", value, upper):
                         return other
                 known = (*self.script.hypotheses, *self.script.extent_definitions)
-                premises = (high, *more, *known)
+                premises = (high, *more, *self.more, *known)
+                if isinstance(bound, int):
+                    premises += tuple(self._products_in(upper))
                 return self.script.have(("<", value, upper), *premises)
         raise Stuck(f"{high} is no bound")
+
+    def _products_in(self, upper: Term) -> list[str]:
+        """That products are not negative, where a sum of them is no less than a number."""
+        definition = self.script.find_definition(upper) if isinstance(upper, str) else upper
+        value, fact = ({}, "") if definition is None else self.values.normal(definition)
+        products = [factors for factors in value if len(factors) > 1]
+        if len(value) < 2 or not products:
+            return []
+        return [fact, *(self.not_negative(canonical({each: 1})) for each in products)]
 
     def in_range(self, term: Term, upper: Term) -> tuple[str, str]:
         """Return the facts ``0 <= term`` and ``term < upper``, from the bounds of its digits."""
@@ -191,7 +235,7 @@ class Arithmetic:
         plain, premises = canonical(value), self._premises(value)
         if not premises:
             raise Stuck("a coordinate has no bounds that digits give")
-        premises += [*self.script.hypotheses, *self.script.extent_definitions]
+        premises += [*self.more, *self.script.hypotheses, *self.script.extent_definitions]
         low = self.script.have(("<=", 0, plain), *premises)
         return Bounds(upper, low, self.script.have(("<", plain, upper), *premises))
 

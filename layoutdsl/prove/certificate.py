@@ -15,6 +15,7 @@ from layoutdsl.prove.checker import Rejected, check
 from layoutdsl.prove.solver import Answers, ask
 from layoutdsl.prove.theorem import Native, Proof, Theorem
 from layoutdsl.prove.written import written, written_proof
+from layoutdsl.values import said
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,9 @@ class Certificate:
     """Theorems with their proofs, each after those that it uses."""
 
     proved: tuple[tuple[Theorem, Proof], ...]
+
+    def __repr__(self) -> str:
+        return said(self, f"of {', '.join(theorem.name for theorem, _ in self.proved)}")
 
     @cached_property
     def text(self) -> str:

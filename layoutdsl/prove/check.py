@@ -26,6 +26,7 @@ from layoutdsl.claims import (
 from layoutdsl.expr import Expr
 from layoutdsl.model import ElementType, Layout
 from layoutdsl.prove import claim_statement, lemmas, refute, run_statement, statement, widths
+from layoutdsl.prove.budget import shared
 from layoutdsl.prove.certificate import Certificate, establish
 from layoutdsl.prove.claim_proof import Splits, prove_equations, splits_of
 from layoutdsl.prove.exhaust import everywhere, whole_range
@@ -60,7 +61,14 @@ def check(claim: AnyClaim, progress: Progress | None = None) -> Checked:
         claim: the claim; its polarity plays no part in what is found.
         progress: told what is being done.
     """
-    tell = progress or (lambda _: None)
+    try:
+        with shared():
+            return _check(claim, progress or (lambda _: None))
+    except RecursionError:
+        return given_up(claim, "its expressions are nested too deeply for a proof")
+
+
+def _check(claim: AnyClaim, tell: Progress) -> Checked:
     if isinstance(claim, TableClaim):
         return Checked(claim, table_findings(claim, tell))
     layout, predicate = claim.ranged, claim.predicate
@@ -98,7 +106,8 @@ def attempt(claim: Claim) -> Finding:
         raise ValueError("that a layout is right is more than one property")
     if refute.first_element(common_range(layout, predicate)) is None:
         return Undecided(property_of(predicate), "no shape of the range was found")
-    return _proved(layout, predicate)
+    with shared():
+        return _proved(layout, predicate)
 
 
 Predicate = EqualsLayout | EqualsFormula | widths.Width | Keeps | Aligns

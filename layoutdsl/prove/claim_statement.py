@@ -7,14 +7,14 @@ layout; `domain` says that two layouts hold the same indices.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.claims import Aligns, Keeps
 from layoutdsl.expr import Expr, MixedRadix, indices
 from layoutdsl.inverse import Inverse
-from layoutdsl.model import ElementType, Layout
+from layoutdsl.model import Condition, ElementType, Layout
 from layoutdsl.prove import statement
 from layoutdsl.prove.run_statement import flat, start_of
 from layoutdsl.prove.statement import Ground
@@ -192,6 +192,13 @@ def aligns(ground: Ground, predicate: Aligns) -> Theorem:
     return of_elements(ground, "aligned", definitions, goals)
 
 
+def sides(called: str, conditions: Iterable[Condition]) -> Iterator[tuple[str, Expr]]:
+    """Yield both sides of comparisons, under the names by which they are read back."""
+    for number, each in enumerate(conditions):
+        yield f"{called}.{number}.left", each.left
+        yield f"{called}.{number}.right", each.right
+
+
 def printed(
     ground: Ground,
     inverse: Inverse | None,
@@ -202,8 +209,9 @@ def printed(
     Args:
         ground: of the layout.
         inverse: its closed inverse, where it has one.
-        text: what was read back: ``offset``, ``size``, ``box.0`` and on, and where there is an
-            inverse ``padded.c`` for each axis and each step and index by name.
+        text: what was read back: ``offset``, ``size``, ``box.0`` and on, the `sides` of the domain,
+            and where there is an inverse ``padded.c`` for each axis, each step and index by name,
+            and the sides of guards.
     """
     named = {expr: name for expr, name in ground.vocabulary.shared.items() if name[:2] == "m."}
     plain = Vocabulary(named, axes=ground.vocabulary.axes)
@@ -213,13 +221,14 @@ def printed(
     }
     for number, coordinate in enumerate(ground.layout.coordinates):
         wanted[f"box.{number}"] = ground.vocabulary.term(coordinate.extent)
+    spoken = [*sides("domain", ground.layout.domain)]
     steps: list[str] = []
     if inverse is not None:
         steps = ["_slot", *(name for name, _ in inverse.steps)]
         for axis, extent in inverse.padded:
             wanted[f"padded.{axis}"] = ground.vocabulary.term(extent)
-        for name, value in (*inverse.steps, *inverse.index):
-            wanted[name] = ground.vocabulary.term(value)
+        spoken += [*inverse.steps, *inverse.index, *sides("guard", inverse.guards)]
+    wanted |= {name: ground.vocabulary.term(value) for name, value in spoken}
     said = {name: plain.term(text[name]) for name in wanted}
     goals = (
         *statement.assumptions(ground, ground.vocabulary),

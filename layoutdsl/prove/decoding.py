@@ -117,6 +117,10 @@ class Decoding:
         assert isinstance(chain.whole, Index)
         name = statement.decoded(chain.whole.name)
         self.arithmetic.in_range(name, self.ground.vocabulary.term(chain.reach))
+        definition = self.script.find_definition(name)
+        guard = self.script.find(("<", definition, self.ground.extent(chain.whole.name)))
+        if guard is not None:
+            self.script.rewrite(guard, By(name, backwards=True))
 
     def _split_tuple(self, number: int, chain: Chain) -> None:
         """The digits give the value of the tuple; its parts are read off by UNPAIR."""

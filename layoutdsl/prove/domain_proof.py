@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from layoutdsl.expr import Mod
+from layoutdsl.inverse import ReadBack
 from layoutdsl.model import Layout
 from layoutdsl.prove import domain_statement as stated
 from layoutdsl.prove import statement
@@ -38,7 +39,9 @@ class DomainSoundness:
         self.ground = statement.ground(layout)
         self._layout, self._reading = layout, reading
         self._known = dict(lemmas)
-        self._outer = Soundness(reading.outer, reading.own_inverse, reading.network, lemmas)
+        self._outer = Soundness(
+            reading.outer, ReadBack(reading.outer, reading.network, reading.own_inverse), lemmas
+        )
 
     def theorems(self) -> Iterator[tuple[Theorem, Proof]]:
         """Yield the theorems that every layout has to pass, with their proofs.

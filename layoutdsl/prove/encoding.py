@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.digits import Chain, Network, Rotation
+from layoutdsl.digits import Chain, Network, Rotation, Turn
 from layoutdsl.expr import Index
 from layoutdsl.inverse import Inverse
 from layoutdsl.prove import statement
@@ -21,6 +21,7 @@ from layoutdsl.prove.splitting import at_most, split
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import index_name, step_name
 from layoutdsl.prove.theorem import By, Ring, Term, Theorem, replaced
+from layoutdsl.prove.turning import turn
 from layoutdsl.steps import digit_name, rest_name, whole_name
 
 
@@ -54,15 +55,8 @@ class Encoding:
         Raises:
             Stuck: a step could not be found.
         """
-        chains = list(enumerate(self.network.chains))
-        for twist in self.network.twists:
-            if isinstance(twist.kind, Rotation):
-                self.arithmetic.positive(self.ground.vocabulary.term(twist.kind.radix))
-        for number, chain in reversed(chains):
-            self._split(number, chain)
-        self._ranges()
-        self._join_slot()
-        for number, chain in chains:
+        self._read_slot(self.bounds())
+        for number, chain in enumerate(self.network.chains):
             if not isinstance(chain.whole, Index):
                 self._read_tuple(number, chain)
         for axis, _ in self.inverse.index:
@@ -71,15 +65,34 @@ class Encoding:
         self.arithmetic.assumed(self.script.theorem)
         return self.script
 
+    def bounds(self) -> list[tuple[str, str]]:
+        """Show that coordinates and the slot are in bounds.
+
+        Returns:
+            How each coordinate but the first is read off what is joined from those up to it.
+
+        Raises:
+            Stuck: a step could not be found.
+        """
+        for twist in self.network.twists:
+            if isinstance(twist.kind, Rotation):
+                self.arithmetic.positive(self.ground.vocabulary.term(twist.kind.radix))
+        for number, chain in reversed(list(enumerate(self.network.chains))):
+            self._split(number, chain)
+        for twist in self.network.twists:
+            if isinstance(twist.kind, Turn):
+                digit = self.ground.vocabulary.term(self.network.wires[twist.wire].value)
+                turn(self.arithmetic, self.ground, twist.kind, digit)
+        self._ranges()
+        return self._join_slot()
+
     def _split(self, number: int, chain: Chain) -> None:
         """Cut a whole into digits; from then on its value is a polynomial in them."""
         if isinstance(chain.whole, Index):
             name = index_name(chain.whole.name)
             low = self.script.find(("<=", 0, name))
-            reach = self.ground.vocabulary.term(chain.reach)
-            high = self.script.find(("<", name, reach))
+            high = self._below_reach(name, chain)
             assert low is not None
-            assert high is not None
             if not chain.cuts:
                 zero = self.script.have(("=", name, 0), low, high)
                 self.values.know(name, {}, zero)
@@ -89,6 +102,30 @@ class Encoding:
         split(self.arithmetic, self.ground, self.network, chain, (name, low, high))
         if not isinstance(chain.whole, Index):
             self._know_tuple(number, chain, name)
+        elif self._ends_at_the_shape(chain.whole.name):
+            self.arithmetic.more += (self._in_the_shape(name), self.values.equation(name))
+
+    def _below_reach(self, name: str, chain: Chain) -> str:
+        """The fact that an index is below the reach of its digits."""
+        reach = self.ground.vocabulary.term(chain.reach)
+        known = self.script.find(("<", name, reach))
+        if known is not None:
+            return known
+        assert isinstance(chain.whole, Index)
+        extent = self.ground.extent(chain.whole.name)
+        within = at_most(self.arithmetic, self.ground, self.network, chain, extent)
+        return self.script.have(("<", name, reach), self._in_the_shape(name), within)
+
+    def _ends_at_the_shape(self, axis: str) -> bool:
+        """Whether the padded box is no larger than the shape, though digits could go further."""
+        extent = next(each.extent for each in self.ground.layout.axes if each.name == axis)
+        reach = next(each for each in self.network.chains if each.whole == Index(axis)).reach
+        return dict(self.inverse.padded)[axis] == extent != reach
+
+    def _in_the_shape(self, name: str) -> str:
+        fact = self.script.find(("<", name, self.ground.extent(name.removeprefix("i."))))
+        assert fact is not None
+        return fact
 
     def _join_tuple(self, number: int, chain: Chain) -> tuple[str, str, str]:
         """Name the value of a tuple, and bound it by the reach of its digits."""
@@ -151,8 +188,8 @@ class Encoding:
             vocabulary = self.ground.vocabulary
             self.arithmetic.in_range(vocabulary.term(each.value), vocabulary.term(each.extent))
 
-    def _join_slot(self) -> None:
-        """Join the coordinates to the slot, and follow the inverse down again."""
+    def _join_slot(self) -> list[tuple[str, str]]:
+        """Join the coordinates to the slot; returns how they are read off it again."""
         count = len(self.ground.layout.coordinates)
         low, high = self.arithmetic.in_range("v.0", self.ground.radix(0))
         low = self.script.rewrite(low, By("h.0", backwards=True))
@@ -176,9 +213,10 @@ class Encoding:
             match goal:
                 case ("<=" | "<", _, "slot") | ("<", "slot", _):
                     self.script.have(goal, "slot", low, high)
-        self._read_slot(undo)
+        return undo
 
     def _read_slot(self, undo: list[tuple[str, str]]) -> None:
+        """Follow the inverse down from the slot to the coordinates."""
         last = len(undo)
         rest = step_name(rest_name(last))
         same = self.script.calculate(rest, By(rest), By("slot"), Ring(f"h.{last}"))
@@ -245,6 +283,8 @@ class Encoding:
                         self._guard_tuple(name, whole[0], whole[1], upper)
                 case ("<=", 0, name):
                     self.arithmetic.in_range(name, self._guarded_below(name))
+                case ("<", value, upper) if self.script.find(guard) is None:
+                    self.arithmetic.in_range(value, upper)
                 case ("=", left, right) if self.script.find(guard) is None:
                     (_, first), (_, second) = self.values.normal(left), self.values.normal(right)
                     self.script.have(guard, first, second)

@@ -14,16 +14,12 @@ from layoutdsl.prove.congruence import Congruences, Wanted
 from layoutdsl.prove.polynomial import Polynomial, polynomial, product, total
 from layoutdsl.prove.polynomials import Bounds, canonical, exact_quotient, frozen, numeric, splits
 from layoutdsl.prove.script import Script, Stuck
-from layoutdsl.prove.theorem import By, Ring, Term
+from layoutdsl.prove.theorem import By, Ring, Term, size
 
 
 def _is_opposite(value: Polynomial) -> bool:
     signs = {coefficient > 0 for factors, coefficient in value.items() if factors}
     return signs == {False}
-
-
-def _size(term: Term) -> int:
-    return 1 + sum(map(_size, term[1:])) if isinstance(term, tuple) else 1
 
 
 class Evaluator:
@@ -125,7 +121,7 @@ class Evaluator:
     def _parts(self, *parts: Term) -> list[By]:
         """Moves that bring the parts of a term into normal form, the larger first."""
         moves = []
-        for part in sorted(dict.fromkeys(parts), key=_size, reverse=True):
+        for part in sorted(dict.fromkeys(parts), key=size, reverse=True):
             _, fact = self.normal(part)
             if self.script.right(fact) != part:
                 moves.append(By(fact))
@@ -269,7 +265,28 @@ class Evaluator:
         at_least_one = self.script.find(("<=", 1, below))
         if at_least_one is not None:
             self.script.have(("<", 0, below), at_least_one)
-        return self.script.find(("<", 0, below)) is not None
+        return self.script.find(("<", 0, below)) is not None or self._is_seen_positive(below)
+
+    def _is_seen_positive(self, below: Term) -> bool:
+        """Whether a divisor is a multiple's count, or more than digits that are not negative."""
+        if isinstance(below, str) and below.startswith("k."):
+            definition = self.script.find_definition(below)
+            match definition:
+                case ("div", extent, int(block)):
+                    exact = self.script.find(("=", extent, ("*", below, block)))
+                    least = self.script.find(("<=", 1, extent))
+                    if exact is not None and least is not None:
+                        self.script.have(("<", 0, below), exact, least)
+                        return True
+            return False
+        value, _ = self.normal(below)
+        digits = [factors for factors in value if factors]
+        known = [self.bounds.get(factors[0]) for factors in digits if len(factors) == 1]
+        lows = [each.low for each in known if each is not None]
+        if min(value.values(), default=0) < 1 or len(lows) < len(digits) or not value.get(()):
+            return False
+        self.script.have(("<", 0, below), *lows)
+        return True
 
     def _mirrored(self, low: Polynomial, below: Term) -> bool:
         """``k - 1 - r`` stays below ``k`` as ``r`` does."""

@@ -6,16 +6,22 @@ be proved: it can be looked at. This is what decides fixed shapes whose coordina
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import prod
 
 from layoutdsl.expr import Expr, evaluate
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Layout
+from layoutdsl.prove.claim_statement import sides
 from layoutdsl.prove.refute import At, Examples
 from layoutdsl.prove.shapes import Values, bind_index, ceilings, in_range, indices, volume
+from layoutdsl.prove.statement import coordinates
 
 MOST_SHAPES = 4096
 MOST_ELEMENTS = 40_000
+MOST_SLOTS = 20_000
+"""Of all shapes together, those of the padded box included, at which an inverse is evaluated."""
 
 
 def whole_range(layout: Layout) -> tuple[Values, ...] | None:
@@ -48,7 +54,48 @@ def _alike(layout: Layout, read: dict[str, Expr], values: Values) -> bool:
         return False
     if any(evaluate(read[f"box.{number}"], values) != extent for number, extent in enumerate(box)):
         return False
+    domain = [*sides("domain", layout.domain)]
+    every = (bind_index(layout, values, i) for i in indices(replace(layout, domain=()), values))
     return all(
-        evaluate(read["offset"], at) == layout.offset_at(at)
-        for at in (bind_index(layout, values, index) for index in indices(layout, values))
+        all(evaluate(read[name], at) == evaluate(side, at) for name, side in domain)
+        and (not layout.holds(at) or evaluate(read["offset"], at) == layout.offset_at(at))
+        for at in every
+    )
+
+
+def reads_back(layout: Layout, inverse: Inverse, shapes: tuple[Values, ...]) -> bool:
+    """Return whether an inverse is one, at every slot and index of every shape.
+
+    Indices below the padded extents, those of the shape among them, lie in slots of their own, each
+    of which is read to its index; all other slots are read to none. Where that is too much to try,
+    the answer is no.
+    """
+    left = MOST_SLOTS
+    for values in shapes:
+        try:
+            padded = [evaluate(extent, values) for _, extent in inverse.padded]
+            left -= layout.size(values) + prod(padded)
+            if left < 0 or not _reads_back(layout, inverse, values, padded):
+                return False
+        except ZeroDivisionError:
+            return False
+    return True
+
+
+def _reads_back(layout: Layout, inverse: Inverse, values: Values, padded: list[int]) -> bool:
+    names = [axis.name for axis in layout.axes]
+    shape, start = layout.shape_of(values), evaluate(layout.start, values)
+    if any(low > high for low, high in zip(shape, padded, strict=True)):
+        return False
+    every = coordinates(layout)
+    held: dict[int, tuple[int, ...]] = {}
+    for index in product(*map(range, padded)):
+        at = {**values, **dict(zip(names, index, strict=True))}
+        if not all(0 <= evaluate(each.value, at) < evaluate(each.extent, at) for each in every):
+            return False
+        if held.setdefault(layout.offset_at(at), index) != index:
+            return False
+    slots = range(start, layout.size(values))
+    return held.keys() <= set(slots) and all(
+        inverse.read(slot, values) == held.get(slot) for slot in slots
     )

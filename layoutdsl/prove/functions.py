@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.claims import Claim, Computes, Fits, IntegerType, OffsetsFit
 from layoutdsl.expr import Constant, Extent
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Condition, Layout
 from layoutdsl.prove import functions_proof, functions_statement
 from layoutdsl.prove.certificate import Certificate, establish
@@ -34,39 +34,47 @@ class Enough:
     proved: Proved
 
 
-def enough(layout: Layout, types: Sequence[IntegerType]) -> Enough | Refuted | Undecided:
+def enough(
+    layout: Layout, inverse: Inverse | None, types: Sequence[IntegerType]
+) -> Enough | Refuted | Undecided:
     """Return the first of some types that is enough; what is found of the last one, if none is.
 
     Where the range has no largest shape, types of 64 bits are looked at in the part of it up to a
     power of two. What refutes a type is a shape, with an index whose offset or the way to it does
     not fit, or whose buffer does not.
     """
-    found = attempts(layout, types)
+    found = attempts(layout, inverse, types)
     if isinstance(found, Enough):
         return found
     if types[-1].largest > 1 << 32 and _unbounded(layout):
-        return bounded(layout, types) or found
+        return bounded(layout, inverse, types) or found
     return _refuted(layout, types[-1]) or found
 
 
-def attempts(layout: Layout, types: Sequence[IntegerType]) -> Enough | Undecided:
+def attempts(
+    layout: Layout, inverse: Inverse | None, types: Sequence[IntegerType]
+) -> Enough | Undecided:
     """Return the first of some types that is proved to be enough; never a refutation."""
     *others, last = types
     for each in others:
-        finding = attempt(layout, each)
+        finding = attempt(layout, inverse, each)
         if isinstance(finding, Proved):
             return Enough(layout, each, finding)
-    finding = attempt(layout, last)
+    finding = attempt(layout, inverse, last)
     return Enough(layout, last, finding) if isinstance(finding, Proved) else finding
 
 
-def attempt(layout: Layout, type_: IntegerType) -> Proved | Undecided:
-    """Return what comes of trying to prove it; never a refutation."""
+def attempt(layout: Layout, inverse: Inverse | None, type_: IntegerType) -> Proved | Undecided:
+    """Return what comes of trying to prove it; never a refutation.
+
+    Args:
+        layout: its ``where`` clause is the range.
+        inverse: the closed inverse that is one of the functions, if there is one.
+        type_: of all values on the way.
+    """
     name = _property(type_)
-    inverse = invert(layout)
-    reads = inverse if isinstance(inverse, Inverse) else None
     try:
-        stated = functions_statement.functions(layout, reads, type_)
+        stated = functions_statement.functions(layout, inverse, type_)
         proofs = [(each.theorem, functions_proof.proof(ground, each)) for ground, each in stated]
     except (Stuck, Unstated) as reason:
         return Undecided(name, f"no proof was found: {reason}")
@@ -95,7 +103,7 @@ def _unbounded(layout: Layout) -> list[str]:
     return [name for name in layout.symbols if name not in bounded]
 
 
-def bounded(layout: Layout, types: Sequence[IntegerType]) -> Enough | None:
+def bounded(layout: Layout, inverse: Inverse | None, types: Sequence[IntegerType]) -> Enough | None:
     """Return the type that is enough for extents up to the largest power of two, and that range.
 
     Extents that have a largest value keep it. ``None`` where none is enough for any power.
@@ -108,7 +116,7 @@ def bounded(layout: Layout, types: Sequence[IntegerType]) -> Enough | None:
         while low < high:
             power = (low + high) // 2
             narrow = _upto(layout, free, power)
-            finding = attempt(narrow, type_)
+            finding = attempt(narrow, inverse, type_)
             if isinstance(finding, Proved):
                 found, low = Enough(narrow, type_, finding), power + 1
             else:

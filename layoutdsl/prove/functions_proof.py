@@ -9,10 +9,11 @@ from layoutdsl.expr import Expr, text
 from layoutdsl.prove import lemmas
 from layoutdsl.prove.enclosure import Enclosure, Interval, largest
 from layoutdsl.prove.functions_statement import Stated, slot_and_start
+from layoutdsl.prove.polynomial import polynomial
 from layoutdsl.prove.script import Script, Stuck
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import index_name
-from layoutdsl.prove.theorem import Proof, Term
+from layoutdsl.prove.theorem import By, Proof, Ring, Term
 
 Sum: TypeAlias = dict[Term, int]
 """What a sum adds up, each times a number; the number alone stands at the empty name."""
@@ -28,7 +29,7 @@ def proof(ground: Ground, stated: Stated) -> Proof:
     extents = {index_name(axis.name): ground.extent(axis.name) for axis in ground.layout.axes}
     enclosure = _Enclosure(script, largest(ground), extents)
     if "slot" in stated.theorem.variables:
-        _follow_slot(script, enclosure, ground)
+        _follow_slot(script, enclosure, ground, stated.radices)
     for goal in stated.theorem.goals:
         _bounded(script, enclosure, goal, stated.spoken)
     return script.proof
@@ -58,30 +59,57 @@ def _words(term: Term, spoken: Mapping[Term, Expr]) -> str:
     return text(spoken[term]) if term in spoken else str(term)
 
 
-def _follow_slot(script: Script, enclosure: _Enclosure, ground: Ground) -> None:
-    """Bound what is left of a slot: below the coordinates up to ``j`` it has ``p.j`` values."""
-    last = len(ground.layout.coordinates) - 1
+def _follow_slot(
+    script: Script, enclosure: _Enclosure, ground: Ground, radices: tuple[Term, ...]
+) -> None:
+    """Bound what is left of a slot: above the digits that are split off it has so many values."""
+    box, same = _box(script, ground, radices)
+    last = len(box) - 1
     first, start = slot_and_start(ground)
     above = script.have(("<=", 0, first), *script.hypotheses)
-    below = script.have(("<", first, f"p.{last}"), *script.hypotheses)
-    enclosure.learn(first, f"p.{last}", above, below)
+    below = script.have(("<", first, box[last]), *script.hypotheses, *same)
+    enclosure.learn(first, box[last], above, below)
     if start != 0:
         enclosure.add("slot", first, start, script.hypotheses)
     left = f"s.u{last}"
     above = script.have(("<=", 0, left), left, above)
-    below = script.have(("<", left, f"p.{last}"), left, below)
-    enclosure.learn(left, f"p.{last}", above, below)
+    below = script.have(("<", left, box[last]), left, below)
+    enclosure.learn(left, box[last], above, below)
     for number in range(last, 0, -1):
-        radix = script.find_definition(f"p.{number}")
+        radix = script.find_definition(box[number])
         assert isinstance(radix, tuple)
         block = radix[2]
         script.have(("<", 0, block), enclosure.of(block).above)
-        script.have(("<", left, ("*", f"p.{number - 1}", block)), below, f"p.{number}")
-        facts = script.use("UNPAIR", {"x": left, "A": f"p.{number - 1}", "B": block})
+        script.have(("<", left, ("*", box[number - 1], block)), below, box[number])
+        facts = script.use("UNPAIR", {"x": left, "A": box[number - 1], "B": block})
         left = f"s.u{number - 1}"
         above = script.have(("<=", 0, left), left, facts[0])
-        below = script.have(("<", left, f"p.{number - 1}"), left, facts[1])
-        enclosure.learn(left, f"p.{number - 1}", above, below)
+        below = script.have(("<", left, box[number - 1]), left, facts[1])
+        enclosure.learn(left, box[number - 1], above, below)
+
+
+def _box(
+    script: Script, ground: Ground, radices: tuple[Term, ...]
+) -> tuple[list[str], tuple[str, ...]]:
+    """The names of products of extents by which a slot is split, and that the last is the size.
+
+    A layout that is read in another spelling has other extents, with the same product.
+    """
+    own = [f"p.{number}" for number in range(len(ground.layout.coordinates))]
+    terms = [script.find_definition(each) for each in own]
+    if radices == (terms[0], *(each[2] for each in terms[1:] if isinstance(each, tuple))):
+        return own, ()
+    made: list[str] = []
+    for number, radix in enumerate(radices):
+        term = ("*", made[-1], radix) if made else radix
+        made.append(script.define(f"b.{number}", term))
+    folds = [[By(each) for each in reversed(names)] for names in (own, made)]
+    mine = script.calculate(own[-1], *folds[0])
+    other = script.calculate(made[-1], *folds[1])
+    whole = Ring(script.right(other))
+    if polynomial(script.right(mine)) != polynomial(script.right(other)):
+        raise Stuck("the buffer is not what a slot is split by")
+    return made, (script.calculate(own[-1], By(mine), whole, By(other, backwards=True)),)
 
 
 class _Enclosure(Enclosure):

@@ -89,10 +89,15 @@ def size(layout: Layout) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A theorem, and for each term that it bounds the expression that it stands for."""
+    """A theorem, and for each term that it bounds the expression that it stands for.
+
+    ``radices`` are terms for the extents by which a slot is split, where it is; whoever proves the
+    theorem may take them as a hint.
+    """
 
     theorem: Theorem
     spoken: dict[Term, Expr]
+    radices: tuple[Term, ...] = ()
 
 
 def functions(
@@ -164,6 +169,7 @@ def _index(ground: Ground, inverse: Inverse, type_: IntegerType) -> Iterator[tup
     definitions = [*box(ground.layout, words)]
     hypotheses = [*ground.hypotheses, *in_buffer(ground.layout, words)]
     pieces = stages(inverse)
+    radices = tuple(words.term(as_worked_out(each)) for each in inverse.radices)
     for number, (names, guards) in enumerate(pieces):
         definitions += [(step_name(name), words.term(values[name])) for name in names]
         worked = [*(values[name] for name in names), *_sides(guards)]
@@ -176,7 +182,7 @@ def _index(ground: Ground, inverse: Inverse, type_: IntegerType) -> Iterator[tup
         theorem = Theorem(
             f"index.{number}", variables, tuple(hypotheses), goals, tuple(definitions)
         )
-        yield ground, Stated(theorem, spoken)
+        yield ground, Stated(theorem, spoken, radices)
         hypotheses += [words.condition(each) for each in guards]
 
 

@@ -30,7 +30,7 @@ def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
     difference = total([(least, 1), (lower, -1)])
     products = _products(difference)
     if products is None or any(coefficient < 0 for coefficient in products.values()):
-        return None
+        return _more(arithmetic, low, high)
     steps = [canonical({names: 1}) for names in products if names]
     shifted = canonical(products)
     less: dict[str, Term] = {name: ("-", name, 1) for names in products for name in names}
@@ -39,6 +39,16 @@ def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
         premises.append(arithmetic.script.calculate(canonical(difference), Ring(spelled)))
     premises += [arithmetic.not_negative_product(_spelled(step, less)) for step in steps]
     return arithmetic.script.have(("<=", low, high), *premises)
+
+
+def _more(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
+    """The fact ``low <= high``, where one has all the products that the other has, and more."""
+    (lower, first), (upper, second) = arithmetic.sizes.normal(low), arithmetic.sizes.normal(high)
+    more = total([(upper, 1), (lower, -1)])
+    if any(coefficient < 0 for coefficient in more.values()):
+        return None
+    facts = [arithmetic.not_negative(canonical({factors: 1})) for factors in more if factors]
+    return arithmetic.script.have(("<=", low, high), first, second, *facts)
 
 
 def _rounded(

@@ -137,7 +137,10 @@ def _serve(theirs: Connection, others: list[Connection], work: Any, items: Any) 
             answer = (work(items[piece]), "")
         except Exception as failure:
             answer = (None, f"{type(failure).__name__}: {failure}")
-        theirs.send(answer)
+        try:
+            theirs.send(answer)
+        except OSError:  # the parent was killed; there is nobody to tell
+            return
 
 
 def _ending(code: int | None) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import islice
 
 from layoutdsl import formula_text
 from layoutdsl.claims import INTEGER_TYPES
 from layoutdsl.digits import NotDigits
 from layoutdsl.expr import Expr, Extent, Index
 from layoutdsl.formula import formula, symbolic
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.inverse import Inverse, invert, read_back
 from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, domain_statement, lemmas, refute, statement
 from layoutdsl.prove.certificate import Certificate, Outcome, establish
@@ -18,12 +17,13 @@ from layoutdsl.prove.claim_proof import prove_equations, prove_fits, prove_numbe
 from layoutdsl.prove.domain_check import add_proofs, domain_in_bounds, rests_on
 from layoutdsl.prove.domain_proof import FILLING
 from layoutdsl.prove.enclosure import largest
-from layoutdsl.prove.exhaust import everywhere, read_alike, whole_range
+from layoutdsl.prove.exhaust import everywhere, read_alike, reads_back, whole_range
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.shapes import Values, size_is_bounded
-from layoutdsl.prove.soundness import Soundness, tried
+from layoutdsl.prove.soundness import Soundness
 from layoutdsl.prove.terms import Unstated
 from layoutdsl.prove.theorem import Have, Proof, Theorem
+from layoutdsl.prove.tries import tried
 from layoutdsl.prove.verdict import (
     BOUNDS,
     EXTENTS,
@@ -42,7 +42,6 @@ from layoutdsl.prove.verdict import (
 )
 from layoutdsl.prove.within import prove_bounds
 from layoutdsl.steps import SLOT
-from layoutdsl.twists import reading
 
 RESTS_ON = {
     RANGE: ("range",),
@@ -104,7 +103,7 @@ def _tried(
 ) -> tuple[Finding, ...]:
     """Decide a range of few shapes by trying every index.
 
-    A padded box there is only with a closed inverse.
+    A padded box there is only with a closed inverse, and that only where it is seen to be one.
     """
     examples = everywhere(shapes, refute.unsound(layout))
     if examples:
@@ -116,7 +115,7 @@ def _tried(
     return tuple(
         Proved(name) if name in decided and isinstance(finding, Undecided) else finding
         for name, finding in findings.items()
-        if name != ONTO or isinstance(finding, Proved)
+        if name != ONTO or name in decided or isinstance(finding, Proved)
     )
 
 
@@ -124,11 +123,15 @@ def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
     """Return the properties that hold as trying every index of every shape of the range shows.
 
     Where no two elements share a slot, the index is found again from its slot, and padding is the
-    rest, by the definition of `Layout.decode`.
+    rest, by the definition of `Layout.decode`. A closed inverse is evaluated at every slot; where
+    it is none, `closed` says so, and there is no padded box.
     """
     if everywhere(shapes, refute.unsound(layout)):
         return set()
     decided = {*_IN_INTEGERS, INVERSE, PADDING}
+    inverse = invert(layout)
+    if isinstance(inverse, Inverse) and reads_back(layout, inverse, shapes):
+        decided.add(ONTO)
     try:
         if read_alike(layout, _read_back(layout, None), shapes):
             decided.add(PRINTED)
@@ -227,24 +230,25 @@ def _proofs(
     """Return every theorem with its proof, and for those without one the reason."""
     proved: list[tuple[Theorem, Proof]] = []
     reasons: dict[str, str] = {}
-    inverse, wires = invert(layout), reading(layout)
+    found = read_back(layout)
+    inverse = None if isinstance(found, NotDigits) else found.inverse
     try:
         theorem = _nonempty(layout, values, index)
         proved.append((theorem, prove_numbers(theorem)))
         proved += _fits(layout, reasons)
-        proved.append(_printed(layout, inverse if isinstance(inverse, Inverse) else None))
+        proved.append(prove_printed(layout, inverse))
     except (Stuck, Unstated) as reason:
         text = f"no proof was found: {reason}"
         reasons |= dict.fromkeys(("range", "printed"), text)
     if layout.domain:
         add_proofs(layout, proved, reasons)
         return proved, reasons
-    if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
-        why = inverse.reason if isinstance(inverse, NotDigits) else ""
-        reasons |= dict.fromkeys(_SOUND, f"proofs need coordinates that are digits; {why}")
+    if isinstance(found, NotDigits):
+        why = f"proofs need coordinates that are digits; {found.reason}"
+        reasons |= dict.fromkeys(_SOUND, why)
         return proved, reasons
     try:
-        for each in Soundness(layout, inverse, wires, lemmas.stated()).theorems():
+        for each in Soundness(layout, found, lemmas.stated()).theorems():
             proved.append(each)
     except (Stuck, Unstated) as reason:
         done = {theorem.name for theorem, _ in proved}
@@ -271,12 +275,17 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
         Stuck: no proof was found.
         Unstated: the layout says what the checker's terms cannot.
     """
-    inverse, wires = invert(layout), reading(layout)
     if layout.domain:
         return domain_in_bounds(layout)
-    if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
+    found = read_back(layout)
+    if isinstance(found, NotDigits):
         return [bounds_alone(layout)]
-    return list(islice(Soundness(layout, inverse, wires, lemmas.stated()).theorems(), 3))
+    proved: list[tuple[Theorem, Proof]] = []
+    for each in Soundness(layout, found, lemmas.stated()).theorems():
+        proved.append(each)
+        if each[0].name == "element":
+            break
+    return proved
 
 
 def _fits(layout: Layout, reasons: dict[str, str]) -> list[tuple[Theorem, Proof]]:
@@ -290,8 +299,13 @@ def _fits(layout: Layout, reasons: dict[str, str]) -> list[tuple[Theorem, Proof]
         return []
 
 
-def _printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Proof]:
-    """The Python text of every formula, read back, says what the layout says."""
+def prove_printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Proof]:
+    """Return the theorem that the Python text of every formula, read back, is what it was.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the layout says what the checker's terms cannot.
+    """
     ground, theorem, read = printed(layout, inverse)
     spoken = [each.extent for each in statement.coordinates(layout)]
     return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())
@@ -322,12 +336,15 @@ def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
         "offset": printed.offset,
         "size": printed.size,
         **{f"box.{number}": extent for number, extent in enumerate(printed.box)},
+        **{name: symbolic(side) for name, side in claim_statement.sides("domain", layout.domain)},
     }
     names: dict[str, Expr] = {name: Extent(name) for name in layout.symbols}
     names |= {axis.name: Index(axis.name) for axis in layout.axes}
     if inverse is not None:
         texts |= {f"padded.{axis}": symbolic(extent) for axis, extent in inverse.padded}
         texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
+        guards = claim_statement.sides("guard", inverse.guards)
+        texts |= {name: symbolic(side) for name, side in guards}
         names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
     try:
         spelled = {_prefixed(name): value for name, value in names.items()}

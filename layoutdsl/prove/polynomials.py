@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from layoutdsl.prove.budget import MOST_TERMS, Stuck
 from layoutdsl.prove.checker import Polynomial, Term, total
 
 
@@ -18,7 +19,13 @@ class Bounds:
 
 
 def canonical(value: Polynomial) -> Term:
-    """Return the polynomial as a term, its products in a fixed order."""
+    """Return the polynomial as a term, its products in a fixed order.
+
+    Raises:
+        Stuck: it has too many terms.
+    """
+    if len(value) > MOST_TERMS:
+        raise Stuck(f"a sum has more than {MOST_TERMS} terms")
     order = sorted(value.items(), key=lambda item: (-len(item[0]), repr(item[0])))
     terms = [_monomial(factors, coefficient) for factors, coefficient in order]
     if not terms:

@@ -240,6 +240,7 @@ def _over(inverse: Inverse, extents: Mapping[str, Expr]) -> Inverse:
         said(inverse.index),
         said(inverse.padded),
         tuple(each.substituted(extents) for each in inverse.guards),
+        tuple(substitute(each, extents) for each in inverse.radices),
     )
 
 

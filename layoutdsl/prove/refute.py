@@ -26,7 +26,7 @@ from layoutdsl.prove.shapes import (
     telling,
     volume,
 )
-from layoutdsl.prove.solver import model
+from layoutdsl.prove.solver import WORK, model
 from layoutdsl.prove.statement import coordinates, ground
 from layoutdsl.prove.terms import Unstated, extent_name
 from layoutdsl.prove.theorem import Theorem
@@ -34,6 +34,9 @@ from layoutdsl.prove.verdict import BOUNDS, EXTENTS, INJECTIVE, Counterexample, 
 
 EVALUATIONS = 40_000
 """Indices that are evaluated in search of one counterexample, in each of two rounds."""
+
+USUAL_NODES = 100
+"""Operators and names of a layout; where it has more, fewer of its indices are evaluated."""
 
 LARGEST = 300_000
 """Elements of the largest shape that is tried at the solver's hint."""
@@ -64,8 +67,9 @@ def search(
         refuted: a theorem that fails where the layout does; the solver is asked for such a shape
             where none was found.
     """
+    weight = _weight(layout, exprs)
     for shapes in (small(layout, EVALUATIONS), telling(layout, exprs, CANDIDATES)):
-        left = EVALUATIONS
+        left = EVALUATIONS // weight
         for values in shapes:
             size = volume(layout, values)
             left -= size + 8
@@ -78,6 +82,13 @@ def search(
     if hint is None or volume(layout, hint) > LARGEST:
         return {}
     return at(hint)
+
+
+def _weight(layout: Layout, exprs: tuple[Expr, ...]) -> int:
+    """How much longer than most it takes to evaluate an index."""
+    spoken = [*exprs, *(side for each in layout.coordinates for side in (each.value, each.extent))]
+    nodes = sum(1 for each in spoken for _ in walk(each))
+    return max(1, nodes // USUAL_NODES)
 
 
 def _bitwise(layout: Layout, exprs: tuple[Expr, ...]) -> bool:
@@ -102,7 +113,8 @@ def _smallest_shape(layout: Layout, text: str) -> Values | None:
     total, low = sum(found.values()), len(names)
     while low < total:
         middle = (low + total) // 2
-        smaller = model(f"{text}(assert (<= (+ 0 {' '.join(names)}) {middle}))\n", names)
+        bounded = f"{text}(assert (<= (+ 0 {' '.join(names)}) {middle}))\n"
+        smaller = model(bounded, names, work=WORK // 16)
         if smaller is None:
             low = middle + 1
         else:

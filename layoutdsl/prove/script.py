@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from layoutdsl.prove.budget import Stuck, current
 from layoutdsl.prove.theorem import (
     By,
     Calculate,
@@ -21,12 +22,11 @@ from layoutdsl.prove.theorem import (
     Use,
     names,
     replaced,
+    size,
     substitute,
 )
 
-
-class Stuck(Exception):  # noqa: N818  the generator's answer "I cannot"
-    """No proof was found; says where the generator got stuck."""
+__all__ = ["Script", "Stuck"]
 
 
 class Script:
@@ -39,6 +39,7 @@ class Script:
         self._facts: dict[str, Term] = {}
         self._by_formula: dict[Term, str] = {}
         self._count = 0
+        self._budget = current()
         for name, term in theorem.definitions:
             self._add(name, ("=", name, term))
         for number, hypothesis in enumerate(theorem.hypotheses):
@@ -61,6 +62,7 @@ class Script:
         return tuple(f"hyp.{number}" for number in range(len(self.theorem.hypotheses)))
 
     def _add(self, fact: str, formula: Term) -> str:
+        self._budget.spend(size(formula))
         self._facts[fact] = formula
         return self._by_formula.setdefault(formula, fact)
 

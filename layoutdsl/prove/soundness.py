@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
-from layoutdsl.digits import Network
 from layoutdsl.expr import Index
-from layoutdsl.inverse import Inverse
+from layoutdsl.inverse import ReadBack
 from layoutdsl.model import Layout
 from layoutdsl.prove import statement
 from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.congruence import Wanted
 from layoutdsl.prove.decoding import Decoding
 from layoutdsl.prove.encoding import Encoding
-from layoutdsl.prove.script import Script, Stuck
+from layoutdsl.prove.respelled import Respelled
+from layoutdsl.prove.script import Script
 from layoutdsl.prove.splitting import at_most
 from layoutdsl.prove.statement import OTHER, Ground
 from layoutdsl.prove.terms import index_name
 from layoutdsl.prove.theorem import By, Proof, Term, Theorem, names
-
-MOST_PLACES = 200
-"""Places at which digits are cut; more is not tried."""
+from layoutdsl.prove.tries import tried
 
 
 class Soundness:
     """Theorems about one layout with their proofs, in the order in which they use each other."""
 
-    def __init__(
-        self, layout: Layout, inverse: Inverse, network: Network, lemmas: Mapping[str, Theorem]
-    ) -> None:
-        padded = tuple(extent for _, extent in inverse.padded)
-        self._inverse, self._network = inverse, network
+    def __init__(self, layout: Layout, read: ReadBack, lemmas: Mapping[str, Theorem]) -> None:
+        padded = tuple(extent for _, extent in read.inverse.padded)
+        self._inverse, self._network = read.inverse, read.network
         self.ground: Ground = statement.ground(layout, padded)
         self._known = dict(lemmas)
+        self._other = None if read.spelled == layout else Respelled(self.ground, read, self._known)
 
     def theorems(self) -> Iterator[tuple[Theorem, Proof]]:
         """Yield shape, encode, element, injective, decode and padding with their proofs.
@@ -41,28 +37,32 @@ class Soundness:
             Stuck: a proof could not be found.
             Unstated: the layout says what the checker's terms cannot.
         """
-        ground, inverse, network = self.ground, self._inverse, self._network
+        ground, inverse = self.ground, self._inverse
+        if self._other is not None:
+            yield from self._other.lemmas()
         for write, prove in (
             (statement.shape, self._shape),
-            (
-                statement.encode,
-                lambda t: tried(
-                    lambda w: Encoding(ground, inverse, network, t, self._known, w).prove()
-                ),
-            ),
+            (statement.encode, self._encode),
             (statement.element, self._element),
             (statement.injective, self._injective),
-            (
-                statement.decode,
-                lambda t: tried(
-                    lambda w: Decoding(ground, inverse, network, t, self._known, w).prove()
-                ),
-            ),
+            (statement.decode, self._decode),
             (statement.padding, self._padding),
         ):
             theorem = write(ground, inverse)
             yield theorem, prove(theorem).proof
             self._known[theorem.name] = theorem
+
+    def _encode(self, theorem: Theorem) -> Script:
+        if self._other is not None:
+            return self._other.encode(theorem)
+        given = (self.ground, self._inverse, self._network, theorem, self._known)
+        return tried(lambda wanted: Encoding(*given, wanted).prove())
+
+    def _decode(self, theorem: Theorem) -> Script:
+        if self._other is not None:
+            return self._other.decode(theorem)
+        given = (self.ground, self._inverse, self._network, theorem, self._known)
+        return tried(lambda wanted: Decoding(*given, wanted).prove())
 
     def _script(self, theorem: Theorem) -> Script:
         return Script(theorem, self._known)
@@ -125,18 +125,6 @@ class Soundness:
         script = self._script(theorem)
         script.use("decode", _itself(self._known["decode"]))
         return script
-
-
-def tried(prove: Callable[[Wanted], Script]) -> Script:
-    """Try again with finer digits, for as long as a try that fails asks for finer ones."""
-    wanted = Wanted()
-    while True:
-        count = wanted.count
-        try:
-            return prove(wanted)
-        except Stuck:
-            if wanted.count == count or count > MOST_PLACES:
-                raise
 
 
 def _names(theorem: Theorem) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.growth import grown
 from layoutdsl.prove.statement import Ground
-from layoutdsl.prove.theorem import By, Term
+from layoutdsl.prove.theorem import By, Term, names
 
 
 def split(
@@ -59,7 +59,9 @@ def at_most(
     fact = grown(arithmetic, extent, reach)
     if fact is not None:
         return fact
-    premises = (*script.hypotheses, *script.extent_definitions)
+    premises = [*script.hypotheses, *script.extent_definitions]
+    for each in names(reach):
+        premises += arithmetic.quotient_facts(script.find_definition(each) or each)
     return script.have(("<=", extent, reach), *premises)
 
 

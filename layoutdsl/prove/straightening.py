@@ -6,13 +6,14 @@ shift the straight digit is what is known, and the coordinate is spoken of by it
 
 from __future__ import annotations
 
-from layoutdsl.digits import Fixed, Network, Rotation, Shift, Twist
+from layoutdsl.digits import Fixed, Network, Rotation, Shift, Turn, Twist
 from layoutdsl.prove.arith import Arithmetic
 from layoutdsl.prove.checker import By, Term
 from layoutdsl.prove.polynomials import Bounds, canonical
 from layoutdsl.prove.script import Stuck
 from layoutdsl.prove.statement import Ground
 from layoutdsl.prove.terms import step_name
+from layoutdsl.prove.turning import turn_back
 from layoutdsl.steps import digit_name, moved_name, straight_name
 
 
@@ -21,7 +22,7 @@ def straightened(network: Network) -> set[str]:
     return {
         step_name(name)
         for twist in network.twists
-        if not isinstance(twist.kind, Shift)
+        if not isinstance(twist.kind, Shift | Turn)
         for name, _ in twist.steps
     }
 
@@ -49,6 +50,9 @@ def straighten(arithmetic: Arithmetic, ground: Ground, twist: Twist) -> None:
     """Find the value of the digit that a coordinate was made of, and its bounds."""
     if isinstance(twist.kind, Shift):
         _shifted(arithmetic, ground, twist, twist.kind)
+        return
+    if isinstance(twist.kind, Turn):
+        turn_back(arithmetic, ground, twist, twist.kind)
         return
     if isinstance(twist.kind, Fixed):
         _fixed(arithmetic, ground, twist.wire, twist.kind)

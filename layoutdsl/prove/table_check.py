@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.claims import Inverts, Sound, TableClaim
-from layoutdsl.digits import NotDigits, network
+from layoutdsl.digits import NotDigits
 from layoutdsl.expr import MixedRadix
 from layoutdsl.inference import NoLayout, flat, infer
-from layoutdsl.inverse import invert
+from layoutdsl.inverse import read_back
 from layoutdsl.model import Layout
 from layoutdsl.prove import lemmas, refute, table_refute, table_statement
 from layoutdsl.prove.certificate import Certificate, establish
@@ -148,14 +148,13 @@ def _theorems(table: Table, layout: Layout, digits: Layout) -> list[tuple[Theore
         Stuck: no proof was found.
         Unstated: the table says what the checker's terms cannot.
     """
-    inverse, wires = invert(digits), network(digits)
-    if isinstance(inverse, NotDigits) or isinstance(wires, NotDigits):
-        why = inverse.reason if isinstance(inverse, NotDigits) else ""
-        raise Stuck(f"proofs need coordinates that are digits; {why}")
-    tuples = any(isinstance(each.whole, MixedRadix) for each in wires.chains)
-    if tuples or inverse.guards or digits.start != ZERO:
+    read = read_back(digits)
+    if isinstance(read, NotDigits):
+        raise Stuck(f"proofs need coordinates that are digits; {read.reason}")
+    tuples = any(isinstance(each.whole, MixedRadix) for each in read.network.chains)
+    if tuples or read.network.twists or read.inverse.guards or digits.start != ZERO:
         raise Stuck("proofs need a layout whose every slot is read by plain digits")
-    return list(Inversion(table, layout, digits, inverse, wires, lemmas.stated()).theorems())
+    return list(Inversion(table, layout, digits, read, lemmas.stated()).theorems())
 
 
 def _established(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from layoutdsl.digits import Chain, Network
+from layoutdsl.digits import Chain
 from layoutdsl.expr import Expr, Index
-from layoutdsl.inverse import Inverse
+from layoutdsl.inverse import ReadBack
 from layoutdsl.model import Layout
 from layoutdsl.prove import claim_statement, statement, table_statement
 from layoutdsl.prove.arith import Arithmetic
@@ -35,8 +35,7 @@ class Inversion:
         table: in the range of the layout, over its axes.
         layout: what it is claimed to invert.
         digits: a layout that is a network of digits of its axes, without tuples.
-        inverse: of ``digits``.
-        network: of ``digits``.
+        read: how ``digits`` is read.
         lemmas: the lemma library.
     """
 
@@ -45,14 +44,13 @@ class Inversion:
         table: Table,
         layout: Layout,
         digits: Layout,
-        inverse: Inverse,
-        network: Network,
+        read: ReadBack,
         lemmas: Mapping[str, Theorem],
     ) -> None:
         self._table, self._layout, self._digits = table, layout, digits
-        self._network = network
+        self._network = read.network
         self._lemmas = lemmas
-        self._sound = Soundness(digits, inverse, network, lemmas)
+        self._sound = Soundness(digits, read, lemmas)
         self._inner = self._sound.ground
         self._outer = table_statement.ground(table, layout)
         self._renamed = renamed(self._inner, self._outer)

@@ -22,6 +22,11 @@ class Theorem:
     variables: tuple[str, ...]
     hypotheses: tuple[Term, ...]
     goals: tuple[Term, ...]
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.hypotheses)} hypotheses, {len(self.goals)} goals"
+        return f"<Theorem {self.name}: {counts}>"
+
     definitions: tuple[tuple[str, Term], ...] = ()
 
 
@@ -37,6 +42,9 @@ class Define:
     name: str
     term: Term
 
+    def __repr__(self) -> str:
+        return f"<Define {self.name}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Have:
@@ -45,6 +53,9 @@ class Have:
     fact: str
     formula: Term
     premises: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<Have {self.fact}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +71,18 @@ class Use:
     values: tuple[tuple[str, Term], ...]
     premises: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"<Use {self.fact}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Ring:
     """The term so far equals `term` as a polynomial, in quotients and remainders as unknowns."""
 
     term: Term
+
+    def __repr__(self) -> str:
+        return "<Ring>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +101,9 @@ class Calculate:
     term: Term
     moves: tuple[Ring | By, ...]
 
+    def __repr__(self) -> str:
+        return f"<Calculate {self.fact}>"
+
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
@@ -92,6 +112,9 @@ class Rewrite:
     fact: str
     source: str
     moves: tuple[By, ...]
+
+    def __repr__(self) -> str:
+        return f"<Rewrite {self.fact}>"
 
 
 Step: TypeAlias = Define | Have | Use | Calculate | Rewrite
@@ -105,6 +128,17 @@ def names(term: Term) -> Iterator[str]:
     elif isinstance(term, tuple):
         for part in term[1:]:
             yield from names(part)
+
+
+def size(term: Term) -> int:
+    """Return how many names, numbers and operators a term or formula has."""
+    total, pending = 0, [term]
+    while pending:
+        each = pending.pop()
+        total += 1
+        if isinstance(each, tuple):
+            pending += each[1:]
+    return total
 
 
 def substitute(term: Term, values: Mapping[str, Term]) -> Term:

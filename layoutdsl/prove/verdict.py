@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.claims import AnyClaim
+from layoutdsl.values import said
 
 if TYPE_CHECKING:
     from layoutdsl.prove.certificate import Certificate
@@ -55,6 +56,10 @@ class Counterexample:
     shape: tuple[tuple[str, int], ...]
     points: tuple[Point, ...]
 
+    def __repr__(self) -> str:
+        shape = " ".join(f"{name}={value}" for name, value in self.shape)
+        return said(self, f"{self.sentence} at {shape}")
+
 
 @dataclass(frozen=True, slots=True)
 class Proved:
@@ -71,6 +76,9 @@ class Proved:
     queries: int = 0
     says: str = ""
 
+    def __repr__(self) -> str:
+        return said(self, f"{self.property}: {self.queries} questions")
+
 
 def certificate_hash(found: Proved) -> str:
     """Return the hash of the certificate; empty where there is none."""
@@ -84,6 +92,9 @@ class Refuted:
     property: str
     example: Counterexample
 
+    def __repr__(self) -> str:
+        return said(self, f"{self.property}: {self.example.sentence}")
+
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
@@ -91,6 +102,9 @@ class Undecided:
 
     property: str
     reason: str
+
+    def __repr__(self) -> str:
+        return said(self, f"{self.property}: {self.reason}")
 
 
 Finding: TypeAlias = Proved | Refuted | Undecided
@@ -102,6 +116,9 @@ class Checked:
 
     claim: AnyClaim
     findings: tuple[Finding, ...]
+
+    def __repr__(self) -> str:
+        return said(self, f"{self.status}: {self.claim.text}")
 
     @property
     def status(self) -> Status:
