@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from texts import HERE
 
 from layoutdsl import resources
-from layoutdsl.source import Source, Span
+from layoutdsl.source import LayoutError, Source, Span
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_declaration, print_expression, print_file
@@ -107,6 +107,24 @@ def test_words_of_the_grammar_may_be_names(word: str) -> None:
     (found,) = parse(Source("", f"layout {word}({word}) = [{word}/4, {word}%4]")).declarations
     assert isinstance(found, ast.LayoutDecl)
     assert word == found.name.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "layoutA(c) = [c]",
+        "layout A(c) = [c] fillany",
+        "layout A(c) = [c] fill0",
+        "layout A(c) = [c] ofu8",
+        "layout A(c) = [c] whereC > 4",
+        "proveA",
+        "prove A fitsint32",
+        "prove A aligns c to 64 bytesof u8",
+    ],
+)
+def test_words_of_the_grammar_end_where_names_do(text: str) -> None:
+    with pytest.raises(LayoutError):
+        parse(Source("", text))
 
 
 def test_spans_are_the_places_of_the_words() -> None:

@@ -11,7 +11,7 @@ import re
 from layoutdsl.source import Diagnostic, Label, LayoutError, Source, Span
 from layoutdsl.syntax.ast import File
 from layoutdsl.syntax.build import Builder
-from layoutdsl.syntax.reading import tree
+from layoutdsl.syntax.statements import statements
 
 MOST_CHARACTERS = 256 * 1024
 MOST_TOKENS = 40_000
@@ -29,7 +29,7 @@ def parse(source: Source) -> File:
         LayoutError: the text is not in the language, or is larger than it may be.
     """
     _look_over(source)
-    return Builder(source).file(tree("layout", Span(source, 0, len(source.text))))
+    return Builder(source).file(statements(source))
 
 
 def _look_over(source: Source) -> None:

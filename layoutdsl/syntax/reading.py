@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import replace
 
-from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark import Token, Tree
 
-from layoutdsl import resources
-from layoutdsl.source import Diagnostic, Label, LayoutError, Span
+from layoutdsl.source import Diagnostic, Label, LayoutError, Mend, Span
+from layoutdsl.syntax.advice import advice
+from layoutdsl.syntax.faults import Fault, grammar, parsed, word_of
+from layoutdsl.syntax.mistakes import Advice
 
 _SPELLING = {
     "NAME": "a name",
@@ -33,17 +34,6 @@ _SPELLING = {
 _OPERATORS = frozenset({"SIGN", "FACTOR", "SHIFT", "XOR", "AND"})
 
 
-@cache
-def grammar(name: str) -> Lark:
-    """Return the parser of ``grammar/NAME.lark``."""
-    return Lark(
-        resources.grammar(name),
-        parser="lalr",
-        propagate_positions=True,
-        maybe_placeholders=True,
-    )
-
-
 def tree(
     name: str, text: Span, code: str = "L101", spelling: Mapping[str, str] | None = None
 ) -> Tree[Token]:
@@ -58,71 +48,82 @@ def tree(
     Raises:
         LayoutError: the text is not in the grammar.
     """
-    try:
-        return grammar(name).parse(text.text)
-    except UnexpectedInput as error:
-        reader = _Reader(name, text, code, {**_SPELLING, **(spelling or {})})
-        raise LayoutError(reader.explain(error)) from None
+    found = parsed(name, text.text)
+    if isinstance(found, Fault):
+        raise LayoutError(explained(name, text, found, code, spelling))
+    return found
 
 
-class _Reader:
-    """Says what is wrong with one text of one grammar."""
+def explained(
+    name: str,
+    text: Span,
+    fault: Fault,
+    code: str = "L101",
+    spelling: Mapping[str, str] | None = None,
+) -> Diagnostic:
+    """Return what is wrong with a text, and the way out where one is known.
 
-    def __init__(self, grammar: str, text: Span, code: str, spelling: Mapping[str, str]) -> None:
-        self._grammar = grammar
-        self._text = text
-        self._code = code
-        self._spelling = spelling
+    Args:
+        name: of the grammar.
+        text: one statement, or a text of a notation.
+        fault: the first place where it leaves the grammar.
+        code: of the diagnostic.
+        spelling: what messages call the terminals of the grammar.
+    """
+    written = text.text
+    character = written[fault.start : fault.start + 1]
+    if fault.known or not character:
+        plainly = _unexpected(name, written, fault, {**_SPELLING, **(spelling or {})})
+    elif character.isascii():
+        shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+        plainly = f"{shown} has no meaning here"
+    else:
+        code = "L102"
+        called = unicodedata.name(character, f"U+{ord(character):04X}")
+        plainly = f"the character {called} is not ASCII"
+    found = advice(name, written, fault)
+    if found is None:
+        hint = "names and operators are plain ASCII" if code == "L102" else None
+        return Diagnostic(code, plainly, Label(_part(text, fault.start, fault.end)), help=hint)
+    return _advised(text, Diagnostic(code, found.says or plainly, Label(text)), found)
 
-    def _span(self, start: int, end: int) -> Span:
-        return Span(self._text.source, self._text.start + start, self._text.start + end)
 
-    def explain(self, error: UnexpectedInput) -> Diagnostic:
-        """Return what is wrong, and where."""
-        text = self._text.text
-        start = error.pos_in_stream or 0
-        if isinstance(error, UnexpectedCharacters) and start < len(text):
-            return self._bad_character(text[start], self._span(start, start + 1))
-        expected: set[str] = set()
-        end, found = start + 1, "the end of the text"
-        if isinstance(error, UnexpectedToken):
-            expected = set(error.accepts or error.expected)
-            token = error.token
-            if token.type == "$END":
-                start = end = len(text.rstrip())
-            else:
-                start = token.start_pos or 0
-                end, found = token.end_pos or start + 1, f"`{token}`"
-        message = f"expected {self._alternatives(expected)}, found {found}"
-        return Diagnostic(self._code, message, Label(self._span(start, end)))
+def _advised(text: Span, said: Diagnostic, found: Advice) -> Diagnostic:
+    edit = found.edit
+    return replace(
+        said,
+        primary=Label(_part(text, found.start, found.end)),
+        others=tuple(Label(_part(text, start, end), words) for start, end, words in found.others),
+        help=found.help,
+        mend=None if edit is None else Mend(_part(text, edit.start, edit.end), edit.text),
+    )
 
-    def _alternatives(self, expected: set[str]) -> str:
-        """Write what may stand here; operators are one alternative, and not the likeliest."""
-        words = sorted({self._spelled(name) for name in expected - _OPERATORS})
-        if expected & _OPERATORS:
-            words.append("an operator")
-        if len(words) > 6:
-            return f"{', '.join(words[:6])} or another clause"
-        if not words:
-            return "something else"
-        return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
-    def _spelled(self, name: str) -> str:
-        if name in self._spelling:
-            return self._spelling[name]
-        pattern = grammar(self._grammar).get_terminal(name).pattern.value.replace("\\", "")
-        return f"`{pattern}`"
+def _part(text: Span, start: int, end: int) -> Span:
+    return Span(text.source, text.start + start, text.start + end)
 
-    def _bad_character(self, character: str, span: Span) -> Diagnostic:
-        name = unicodedata.name(character, f"U+{ord(character):04X}")
-        if character.isascii():
-            shown = f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
-            return Diagnostic(self._code, f"{shown} has no meaning here", Label(span))
-        plain = unicodedata.normalize("NFKC", character)
-        letter = plain if plain.isascii() and plain.isalnum() else None
-        return Diagnostic(
-            "L102",
-            f"the character {name} is not ASCII",
-            Label(span),
-            help=f"write `{letter}`" if letter else "names and operators are plain ASCII",
-        )
+
+def _unexpected(name: str, text: str, fault: Fault, spelling: Mapping[str, str]) -> str:
+    """Write what may stand at a fault; operators are one alternative, and not the likeliest."""
+    found = text[fault.start : fault.end]
+    shown = f"`{found}`" if found else "the end of the text"
+    words = sorted({_spelled(name, each, spelling) for each in fault.expected - _OPERATORS})
+    if fault.expected & _OPERATORS:
+        words.append("an operator")
+    if len(words) > 6:
+        alternatives = f"{', '.join(words[:6])} or another clause"
+    elif len(words) > 1:
+        alternatives = f"{', '.join(words[:-1])} or {words[-1]}"
+    else:
+        alternatives = words[0] if words else "something else"
+    return f"expected {alternatives}, found {shown}"
+
+
+def _spelled(name: str, terminal: str, spelling: Mapping[str, str]) -> str:
+    if terminal in spelling:
+        return spelling[terminal]
+    return f"`{word_of(name, terminal) or _pattern(name, terminal)}`"
+
+
+def _pattern(name: str, terminal: str) -> str:
+    return str(grammar(name).get_terminal(terminal).pattern.value).replace("\\", "")
