@@ -1,229 +1,233 @@
-"""CuTe's layouts: ``((4,8),(2,4)):((32,1),(16,8))``, with a swizzle before it where there is one.
+"""CuTe's layouts: ``((4,8),(2,2)):((32,1),(16,8))``, and what programs print before them.
 
 A layout has one axis for each entry of its outermost tuple. An index along an axis is cut by the
 extents of that entry, the leftmost moving fastest (colexicographic), and each digit moves the
-element by its stride. ``S<B,M,S> o k o L`` adds ``k`` to the offset and then exclusive-ors the
-``B`` bits from bit ``M`` with the ``B`` bits that lie ``S`` above them.
+element by its stride; without strides they are compact, the leftmost moving fastest. Swizzles,
+offsets and layouts before it are applied to its offset, the nearest first. A swizzle counts
+elements, but that of a pointer counts bytes, and is taken to begin at a multiple of all its bits.
 
 CuTe has no size of a buffer and no padding: slots that strides leave unused hold no particular
 value here, and the buffer ends with the last block.
 
-Source: CUTLASS documentation, "CuTe Layouts"; `cute/swizzle.hpp` for the meaning of ``S<B,M,S>``.
+Source: CUTLASS documentation, "CuTe Layouts"; `cute/swizzle.hpp` for the meaning of ``S<B,M,S>``,
+`cute/pointer_flagged.hpp` and `cute/swizzle_layout.hpp` for that of a pointer's.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import replace
 from math import prod
-from typing import TypeAlias, cast
-
-from lark import Token, Tree
+from typing import TypeAlias
 
 from layoutdsl import strided
-from layoutdsl.expr import (
-    Add,
-    BitAnd,
-    BitXor,
-    Constant,
-    Coordinate,
-    Expr,
-    FloorDiv,
-    Index,
-    MixedRadix,
-    Mod,
-    Mul,
+from layoutdsl.expr import Constant, Expr
+from layoutdsl.model import ELEMENT_TYPES, Axis, Condition, ElementType, FillAny, Layout, Origin
+from layoutdsl.notation import cute_maps, cute_text, cute_unknown
+from layoutdsl.notation.blocks import axes_or, with_extents
+from layoutdsl.notation.cute_functions import Function, Plus, Swizzled, Through
+from layoutdsl.notation.cute_parts import (
+    Form,
+    Leaf,
+    Part,
+    Pointer,
+    Shaped,
+    Swizzle,
+    leaves,
+    offset_of,
 )
-from layoutdsl.model import Axis, FillAny, Layout
-from layoutdsl.notation import cute_text
-from layoutdsl.notation.blocks import axes_or, coordinate, with_extents
+from layoutdsl.notation.cute_said import said
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.scope import fault
 from layoutdsl.source import Span
-from layoutdsl.syntax.reading import tree
 
 ABOUT = "CuTe layouts, shape:stride"
-EXAMPLE = "((4,8),(2,4)):((32,1),(16,8))"
+EXAMPLE = "((4,8),(2,2)):((32,1),(16,8))"
 
-MOST_DEPTH = 16
-MOST_BITS = 40
-MOST_DIGITS = 18
-_SPELLING = {"INT": "a number", "STATIC": "a number", "SIGN": "`-`"}
 _NAMES = "mnklpq"
+_FLOATS = re.compile(r"(b?f)(16|32|64|8)(E[0-9]M[0-9]\w*)?", re.ASCII)
 
-Branch = Tree[Token]
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaf:
-    value: int
-    span: Span
-
-
-_Form: TypeAlias = "_Leaf | tuple[_Form, ...]"
-
-
-@dataclass(frozen=True, slots=True)
-class _Swizzle:
-    """``S<bits, base, shift>`` after ``start`` has been added."""
-
-    bits: int
-    base: int
-    shift: int
-    start: int
+Mode: TypeAlias = "list[tuple[Leaf, Leaf | None]]"
+"""The extents of one entry with their strides, the fastest first."""
 
 
 def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     """Return the layout of a shape and its strides; see `Notation.read` for errors."""
-    reader = _Reader(text)
-    swizzle, shape, strides = reader.parts(tree("cute", text, "L401", _SPELLING))
-    modes = list(shape) if isinstance(shape, tuple) else [shape]
-    steps = list(strides) if isinstance(strides, tuple) else [strides]
-    cut = [reader.cut(mode, step) for mode, step in zip(modes, steps, strict=True)]
+    chain = said(text)
+    *before, last = chain.parts
+    if not isinstance(last, Shaped):
+        raise fault("L401", "the last part has to be extents and strides", text)
+    modes = _modes(last, text)
     names = list(_NAMES) if len(modes) <= len(_NAMES) else [f"d{n}" for n in range(len(modes))]
     found = axes_or(axes, names[: len(modes)], text, "the text")
-    extents = [Constant(prod(extent for extent, _ in digits)) for digits in cut]
-    found = with_extents(found, extents, text)
-    digits = [
-        each for axis, digits in zip(found, cut, strict=True) for each in _digits(axis.name, digits)
-    ]
+    found = with_extents(found, [_extent(m, a) for m, a in zip(modes, found, strict=True)], text)
+    parts, element = _before(before)
+    functions = [_function(part, text) for part in parts]
     try:
-        coordinates = strided.coordinates(digits)
-    except strided.Aliasing as shared:
-        raise fault("L406", _shared(found, digits, shared), text) from None
+        offset, known = _offset(found, modes, text)
+        coordinates, start = cute_maps.coordinates(offset, functions)
+    except cute_maps.Shared as shared:
+        raise fault("L406", _shared(found, shared), text) from None
     except ValueError as reason:
-        raise fault("L406", str(reason), text) from None
-    if swizzle is not None:
-        coordinates = (_swizzled(found, coordinates, swizzle),)
-    return Reading(Layout("cute", found, coordinates, fill=FillAny()))
+        raise fault("L407", str(reason), text) from None
+    layout = Layout(
+        "cute",
+        found,
+        coordinates,
+        fill=FillAny(),
+        element=element,
+        start=Constant(start),
+        where=known.where,
+        parameters=known.parameters,
+        origin=Origin("cute", chain.text),
+    )
+    return Reading(layout)
 
 
-def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  nothing is said beyond
+def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  a layout's origin says more
     """Return shape and strides, a swizzle before them where the layout is one."""
     return cute_text.write(layout)
 
 
-def _digits(axis: str, cut: list[tuple[int, int]]) -> list[strided.Digit]:
-    """Return the digits of an index, the leftmost extent moving fastest."""
-    found: list[strided.Digit] = []
-    below = 1
-    whole = prod(extent for extent, _ in cut)
-    for extent, stride in cut:
-        value: Expr = Index(axis)
-        if below > 1:
-            value = FloorDiv(value, Constant(below))
-        if below * extent < whole:
-            value = Mod(value, Constant(extent))
-        found.append(strided.Digit(value, extent, stride))
-        below *= extent
+def _modes(shaped: Shaped, text: Span) -> list[Mode]:
+    """Return the entries of the outermost tuple."""
+    shape = shaped.shape if isinstance(shaped.shape, tuple) else (shaped.shape,)
+    placed = shaped.placed
+    if placed is None:
+        return [[(_positive(leaf), None) for leaf in leaves(each)] for each in shape]
+    strides = placed if isinstance(placed, tuple) else (placed,)
+    if isinstance(shaped.shape, tuple) != isinstance(placed, tuple) or len(shape) != len(strides):
+        raise fault("L405", "shape and strides have different forms", text)
+    return [_paired(one, other, text) for one, other in zip(shape, strides, strict=True)]
+
+
+def _paired(shape: Form, strides: Form, text: Span) -> Mode:
+    match shape, strides:
+        case Leaf(), Leaf(value, _, place):
+            if value is not None and value < 0:
+                hint = "reverse the axis, and add the offset of its last element"
+                raise fault("L405", f"the stride {value} is negative", place, help=hint)
+            return [(_positive(shape), strides)]
+        case tuple(), tuple() if len(shape) == len(strides):
+            pairs = zip(shape, strides, strict=True)
+            return [each for one, other in pairs for each in _paired(one, other, text)]
+    raise fault("L405", "shape and strides have different forms", text)
+
+
+def _positive(leaf: Leaf) -> Leaf:
+    if leaf.value is not None and leaf.value < 1:
+        raise fault("L405", f"the extent {leaf.value} is not positive", leaf.span)
+    return leaf
+
+
+def _extent(mode: Mode, axis: Axis) -> Expr:
+    """Return the extent of an axis: a number where all of the entry are known."""
+    cute_unknown.refuse_inner([extent for extent, _ in mode])
+    values = [extent.value for extent, _ in mode]
+    if None not in values:
+        return Constant(prod(value or 0 for value in values))
+    return axis.extent
+
+
+def _offset(
+    axes: tuple[Axis, ...], modes: list[Mode], text: Span
+) -> tuple[cute_maps.Sum | cute_maps.Listed, cute_unknown.Found]:
+    """Return the offset that extents and strides give, and what has to hold for it."""
+    cuts = [_numbers(mode) for mode in modes]
+    known = [cut for cut in cuts if cut is not None]
+    if len(known) == len(modes):
+        digits = [
+            digit
+            for axis, cut in zip(axes, known, strict=True)
+            for digit in strided.digits_of(axis.name, cut)
+        ]
+        return cute_maps.Sum(axes, tuple(digits)), cute_unknown.Found((), (), ())
+    unknown: list[cute_unknown.Digit] = []
+    where: list[Condition] = []
+    for axis, mode in zip(axes, modes, strict=True):
+        extents, strides = [e for e, _ in mode], [s for _, s in mode]
+        unknown += cute_unknown.digits_of(axis, extents, strides)
+        where += cute_unknown.multiples(axis, extents, text)
+    found = cute_unknown.nested(unknown, text)
+    where += found.where
+    return cute_maps.Listed(axes, found.coordinates), replace(found, where=tuple(where))
+
+
+def _numbers(mode: Mode) -> list[tuple[int, int]] | None:
+    """Return extents and strides where all of them are known."""
+    found: list[tuple[int, int]] = []
+    for extent, stride in mode:
+        if extent.value is None or stride is None or stride.value is None:
+            return None
+        found.append((extent.value, stride.value))
     return found
 
 
-def _shared(axes: tuple[Axis, ...], digits: list[strided.Digit], found: strided.Aliasing) -> str:
+def _before(before: list[Part]) -> tuple[list[Part], ElementType | None]:
+    """Return what is applied to an offset, the first first, and the type of an element."""
+    found = list(before)
+    pointers = [number for number, part in enumerate(found) if isinstance(part, Pointer)]
+    if not pointers:
+        return found[::-1], None
+    at = pointers[0]
+    pointer = found.pop(at)
+    assert isinstance(pointer, Pointer)
+    flagged = found.pop(0) if at == 1 and isinstance(found[0], Swizzle) else None
+    if len(pointers) > 1 or (at and flagged is None):
+        raise fault("L401", "a pointer stands before all other parts", pointer.span)
+    element = _element(pointer)
+    swizzle = flagged if isinstance(flagged, Swizzle) else pointer.swizzle
+    if swizzle is None:
+        return found[::-1], element
+    return [*found[::-1], _of_elements(swizzle, pointer)], element
+
+
+def _element(pointer: Pointer) -> ElementType | None:
+    """Return the type of an element, where the pointer names one that is ours."""
+    match = _FLOATS.fullmatch(pointer.kind or "")
+    return None if match is None else ELEMENT_TYPES.get(f"{match[1]}{match[2]}")
+
+
+def _of_elements(swizzle: Swizzle, pointer: Pointer) -> Swizzle:
+    """Return a swizzle of bytes as one of elements, as `recast_layout` does."""
+    span = 1 << (swizzle.bits + swizzle.base + abs(swizzle.shift))
+    if pointer.address is not None and pointer.address % span:
+        message = f"the pointer is no multiple of {span} bytes, which its swizzle has bits for"
+        hint = "leave the address out: elements are then counted from such a multiple"
+        raise fault("L407", message, pointer.span, help=hint)
+    bits = pointer.bits
+    if bits is None or bits.bit_count() != 1:
+        words = "an unknown number of" if bits is None else str(bits)
+        message = f"a swizzle of bytes says nothing of elements of {words} bits"
+        raise fault("L405", message, pointer.span)
+    base = swizzle.base + 3 - (bits.bit_length() - 1)
+    return replace(swizzle, bits=max(swizzle.bits + min(base, 0), 0), base=max(base, 0))
+
+
+def _function(part: Part, text: Span) -> Function:
+    """Return what a part before the last one makes of an offset."""
+    if isinstance(part, Swizzle):
+        return Swizzled(part.bits, part.base, part.shift) if part.bits else Plus(0)
+    assert isinstance(part, Shaped)
+    number = offset_of(part)
+    if number is not None:
+        if number.value is None:
+            message = "the offset is not known"
+            raise fault("L407", message, number.span, help="write a number for it")
+        if number.value < 0:
+            raise fault("L405", f"the offset {number.value} is negative", number.span)
+        return Plus(number.value)
+    cut = _numbers([pair for mode in _modes(part, text) for pair in mode])
+    if cut is None:
+        message = "the numbers of a layout that another is put through have to be known"
+        raise fault("L407", message, part.span)
+    return Through(tuple(cut))
+
+
+def _shared(axes: tuple[Axis, ...], found: cute_maps.Shared) -> str:
     """Say which two indices share a slot."""
-    one, other = (_index(axes, digits, place) for place in (found.one, found.other))
-    return f"{one} and {other} share offset {found.slot}"
-
-
-def _index(axes: tuple[Axis, ...], digits: list[strided.Digit], place: tuple[int, ...]) -> str:
-    """Return the index whose digits these are, as ``(m=0, n=1)``."""
-    values = dict.fromkeys((axis.name for axis in axes), 0)
-    below = dict.fromkeys(values, 1)
-    for digit, number in zip(digits, place, strict=True):
-        name = next(each for each in values if each in _named(digit.value))
-        values[name] += number * below[name]
-        below[name] *= digit.extent
-    return f"({', '.join(f'{name}={value}' for name, value in values.items())})"
-
-
-def _named(value: Expr) -> set[str]:
-    match value:
-        case Index(name):
-            return {name}
-        case FloorDiv(left, _) | Mod(left, _):
-            return _named(left)
-    return set()
-
-
-def _swizzled(
-    axes: tuple[Axis, ...], coordinates: tuple[Coordinate, ...], swizzle: _Swizzle
-) -> Coordinate:
-    """Return one coordinate: the offset with some of its bits exclusive-ored."""
-    only = coordinates[0]
-    value: Expr = only.value if len(coordinates) == 1 else MixedRadix(coordinates)
-    if swizzle.start:
-        value = Add(value, Constant(swizzle.start))
-    low = ((1 << swizzle.bits) - 1) << swizzle.base
-    if swizzle.shift >= 0:
-        moved: Expr = BitAnd(FloorDiv(value, Constant(1 << swizzle.shift)), Constant(low))
-    else:
-        mask = Constant(low)
-        moved = Mul(BitAnd(value, mask), Constant(1 << -swizzle.shift))
-    return coordinate(axes, BitXor(value, moved))
-
-
-class _Reader:
-    """Turns the tree of one text into extents, strides and a swizzle."""
-
-    def __init__(self, text: Span) -> None:
-        self._text = text
-
-    def parts(self, branch: Branch) -> tuple[_Swizzle | None, _Form, _Form]:
-        swizzle, shape, strides = cast("list[Branch | None]", branch.children)
-        found = None if swizzle is None else self._swizzle(swizzle)
-        one = self._form(cast("Branch", shape), 0)
-        other = self._form(cast("Branch", strides), 0)
-        if isinstance(one, tuple) != isinstance(other, tuple) or (
-            isinstance(one, tuple) and isinstance(other, tuple) and len(one) != len(other)
-        ):
-            raise fault("L405", "shape and strides have different forms", self._text)
-        return found, one, other
-
-    def _leaf(self, token: Token, negative: bool) -> _Leaf:
-        start = self._text.start + (token.start_pos or 0)
-        span = Span(self._text.source, start, start + len(token))
-        if len(token) > MOST_DIGITS:
-            raise fault("L103", f"this number has more than {MOST_DIGITS} digits", span)
-        value = int(token.lstrip("_"))
-        return _Leaf(-value if negative else value, span)
-
-    def _swizzle(self, branch: Branch) -> _Swizzle:
-        bits, base, sign, shift, offset = branch.children
-        numbers = [
-            self._leaf(cast("Token", bits), False),
-            self._leaf(cast("Token", base), False),
-            self._leaf(cast("Token", shift), sign is not None),
-        ]
-        start = 0
-        if offset is not None:
-            start = self._leaf(cast("Token", cast("Branch", offset).children[0]), False).value
-        found = _Swizzle(numbers[0].value, numbers[1].value, numbers[2].value, start)
-        if found.bits + found.base + abs(found.shift) > MOST_BITS:
-            raise fault("L405", f"a swizzle has {MOST_BITS} bits at most", numbers[0].span)
-        if abs(found.shift) < found.bits:
-            message = "a swizzle moves its bits by at least their number"
-            raise fault("L405", message, numbers[2].span)
-        return found
-
-    def _form(self, branch: Branch, depth: int) -> _Form:
-        if depth > MOST_DEPTH:
-            raise fault("L104", f"tuples are nested more than {MOST_DEPTH} deep", self._text)
-        inside = [each for each in branch.children if isinstance(each, Tree)]
-        if len(inside) == 1 and inside[0].data == "leaf":
-            sign, number = ([None, *inside[0].children])[-2:]
-            return self._leaf(cast("Token", number), sign is not None)
-        return tuple(self._form(each, depth + 1) for each in inside)
-
-    def cut(self, shape: _Form, strides: _Form) -> list[tuple[int, int]]:
-        """Return the extents of one entry with their strides, the fastest first."""
-        match shape, strides:
-            case _Leaf(extent, span), _Leaf(stride, place):
-                if extent < 1:
-                    raise fault("L405", f"the extent {extent} is not positive", span)
-                if stride < 0:
-                    hint = "reverse the axis, and add the offset of its last element"
-                    raise fault("L405", f"the stride {stride} is negative", place, help=hint)
-                return [(extent, stride)]
-            case tuple(), tuple() if len(shape) == len(strides):
-                pairs = zip(shape, strides, strict=True)
-                return [each for one, other in pairs for each in self.cut(one, other)]
-        raise fault("L405", "shape and strides have different forms", self._text)
+    one, other = (
+        ", ".join(f"{axis.name}={n}" for axis, n in zip(axes, place, strict=True))
+        for place in (found.one, found.other)
+    )
+    return f"({one}) and ({other}) share offset {found.offset}"

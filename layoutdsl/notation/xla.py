@@ -1,207 +1,201 @@
 """XLA's layouts: ``f32[3,5]{1,0:T(2,2)}``, ``{1,0:T(8,128)(2,1)}``, and the older proto as text.
 
-The dimensions are put in order by `minor_to_major`, read from the right. A tile cuts as many of the
-most minor dimensions as it has sizes, into their quotients and their remainders; the next tile cuts
-what came out. ``*`` joins a dimension to the next more minor one before it is cut. What padding
-holds is not specified. ``L`` rounds the size up; ``E`` and ``S`` say nothing of where an element
-lies, and are kept as notes.
+The dimensions are put in order by `minor_to_major`, read from the right, and cut by tiles. What
+padding holds is not specified. ``L`` rounds the size up. ``SC`` splits a dimension among memories:
+each piece is a chunk. ``M`` puts bytes before the first element. Other attributes say nothing of
+where an element lies, and are printed back.
 
-Source: OpenXLA, "Tiled layout" and "Shapes and layout" (`layout.proto` for the older fields).
+Source: OpenXLA, "Tiled layout" and "Shapes and layout"; `xla_data.proto` for the attributes, its
+reserved fields for the older proto.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
-from layoutdsl.bounds import ONE, product, simplify
+from layoutdsl.bounds import ONE, ZERO, simplify
 from layoutdsl.digits import Digit
 from layoutdsl.digits import read as digit
-from layoutdsl.expr import (
-    CeilDiv,
-    Constant,
-    Coordinate,
-    Expr,
-    Extent,
-    FloorDiv,
-    Index,
-    MixedRadix,
-    Mod,
-    Mul,
-)
-from layoutdsl.model import (
-    Axis,
-    Condition,
-    Layout,
-)
+from layoutdsl.expr import CeilDiv, Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
+from layoutdsl.model import Axis, Condition, Layout, Origin
 from layoutdsl.notation import xla_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.notation.xla_said import Number, Written, said
-from layoutdsl.scope import fault
-from layoutdsl.source import Source, Span
+from layoutdsl.notation.xla_said import said
+from layoutdsl.notation.xla_tiles import tiled, with_tail
+from layoutdsl.notation.xla_types import bits_in_memory, element
+from layoutdsl.notation.xla_written import Split, Written, spelled
+from layoutdsl.scope import Fault, fault
+from layoutdsl.source import LayoutError, Source, Span
 
 ABOUT = "XLA layouts, as HLO prints them"
 EXAMPLE = "{1,0:T(8,128)(2,1)}"
 
-MOST_RANK = 16
 _NAMES = {1: "x", 2: "yx", 3: "zyx", 4: "pzyx"}
 
 
 def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     """Return the layout of a shape, of braces or of a proto; see `Notation.read` for errors."""
     written = said(text)
-    rank = _rank(written, text)
-    order = _order(written, rank)
-    names = list(_NAMES.get(rank) or (f"d{number}" for number in range(rank)))
-    found = axes_or(axes, names, text, "the text")
-    found, where = _extents(written, found, text)
+    names = list(_NAMES.get(written.rank) or (f"d{number}" for number in range(written.rank)))
+    found, where = _extents(written, axes_or(axes, names, text, "the text"), text)
+    order = range(written.rank) if written.order is None else written.order[::-1]
     dimensions = [_dimension(written, found, number) for number in order]
-    for tile in written.tiles:
-        dimensions = _tiled(dimensions, tile, text)
-    coordinates = _with_tail([each for each in dimensions if each.extent != ONE], written.tail)
+    chunks, dimensions = _split(dimensions, written.splits, text)
+    coordinates = with_tail(tiled(dimensions, written.tiles), written.tail)
     layout = Layout(
-        "layout", found, coordinates, fill=written.fill, element=written.element, where=where
+        "layout",
+        found,
+        (*chunks, *coordinates),
+        chunk_rank=len(chunks) or None,
+        fill=written.fill,
+        element=None if written.kind is None else element(written.kind, written.bits),
+        start=_start(written, text),
+        where=where,
+        origin=Origin("xla", spelled(written)),
     )
-    return Reading(layout, dict(written.notes))
-
-
-def write(layout: Layout, notes: Notes) -> str:
-    """Return a shape where every extent is a number, else the braces or the proto."""
-    text = xla_text.write(layout, notes)
-    again = read(Span(Source("<xla>", text), 0, len(text)), layout.axes).layout
-    if _wide(again) != _wide(layout) or again.where != layout.where:
-        raise Unwritable("its blocks do not nest as tiles do")
-    return text
-
-
-def _wide(layout: Layout) -> list[tuple[Digit | None, Expr]]:
-    """The coordinates of more than one slot, told apart by their digits."""
-    wide = [each for each in layout.coordinates if each.extent != ONE]
-    return [(digit(each.value), simplify(each.extent)) for each in wide]
-
-
-def _rank(written: Written, text: Span) -> int:
-    given = [
-        len(each)
-        for each in (written.extents, written.order, written.padded or None)
-        if each is not None
-    ]
-    if len(set(given)) > 1:
-        words = f"the text speaks of {given[0]} dimensions, and of {given[1]}"
-        raise fault("L403", words, text)
-    if given[0] > MOST_RANK:
-        raise fault("L103", f"a layout has {MOST_RANK} dimensions at most", text)
-    return given[0]
-
-
-def _order(written: Written, rank: int) -> list[int]:
-    """Return the dimensions from the most major; without braces they stand in their order."""
-    if written.order is None:
-        return list(range(rank))
-    seen: set[int] = set()
-    for number in written.order:
-        if number.value >= rank:
-            hint = f"the dimensions are 0 to {rank - 1}"
-            raise fault("L404", f"there is no dimension {number.value}", number.span, help=hint)
-        if number.value in seen:
-            raise fault("L404", f"dimension {number.value} is there twice", number.span)
-        seen.add(number.value)
-    return [number.value for number in reversed(written.order)]
+    return Reading(layout)
 
 
 def _extents(
     written: Written, axes: tuple[Axis, ...], text: Span
 ) -> tuple[tuple[Axis, ...], tuple[Condition, ...]]:
     """Return the axes with the extents of the shape; one that is only bounded stays a name."""
-    where: list[Condition] = []
     fixed: list[Expr] = [axis.extent for axis in axes]
-    for number, extent in enumerate(written.extents or ()):
-        if not extent.bounded:
-            fixed[number] = Constant(extent.value)
-        elif isinstance(axes[number].extent, Extent):
-            where.append(Condition(axes[number].extent, "<=", Constant(extent.value)))
+    for number, room in enumerate(written.extents or ()):
+        if room.value is not None and not room.bounded:
+            fixed[number] = Constant(room.value)
     found = with_extents(axes, fixed, text)
-    for axis, padded in zip(axes, written.padded, strict=False):
-        if isinstance(axis.extent, Extent):
-            where.append(Condition(axis.extent, "<=", Constant(padded.value)))
-        elif axis.extent.value > padded.value:
-            message = f"dimension `{axis.name}` has {axis.extent.value} elements, padded to fewer"
-            raise fault("L405", message, padded.span)
+    where: list[Condition] = []
+    for number, axis in enumerate(found):
+        largest = _largest(written, number)
+        match axis.extent:
+            case Constant(extent) if largest is not None and extent > largest:
+                message = f"`{axis.name}` has {extent} elements, and there is room for {largest}"
+                raise fault("L405", message, text)
+            case Extent() if largest is not None:
+                where.append(Condition(axis.extent, "<=", Constant(largest)))
     return found, tuple(where)
+
+
+def _largest(written: Written, number: int) -> int | None:
+    """Return how many elements of a dimension there is room for, where the text says so."""
+    if written.padded:
+        return written.padded[number]
+    room = None if written.extents is None else written.extents[number]
+    return room.value if room is not None and room.bounded else None
 
 
 def _dimension(written: Written, axes: tuple[Axis, ...], number: int) -> Coordinate:
     axis = axes[number]
-    value = Index(axis.name)
-    largest: Expr | None = None
-    if written.extents is not None and written.extents[number].bounded:
-        largest = Constant(written.extents[number].value)
-    if written.padded:
-        padded = written.padded[number]
-        if padded.value < 1:
-            raise fault("L405", "a padded extent is at least 1", padded.span)
-        largest = Constant(padded.value)
-    if largest is None or largest == axis.extent:
-        return Coordinate(value, axis.extent)
-    return Coordinate(value, largest, declared=True)
+    largest = _largest(written, number)
+    if largest is None or axis.extent == Constant(largest):
+        return Coordinate(Index(axis.name), axis.extent)
+    return Coordinate(Index(axis.name), Constant(largest), declared=True)
 
 
-def _tiled(
-    dimensions: Sequence[Coordinate], tile: tuple[Number | None, ...], text: Span
-) -> list[Coordinate]:
-    """Cut the most minor dimensions by a tile."""
-    if len(tile) > len(dimensions):
-        message = f"a tile of {len(tile)} sizes cuts only {len(dimensions)} dimensions"
-        raise fault("L403", message, text)
-    count = len(dimensions) - len(tile)
-    kept, cut = list(dimensions[:count]), list(dimensions[count:])
-    outer: list[Coordinate] = []
-    inner: list[Coordinate] = []
-    joined: list[Coordinate] = []
-    for dimension, size in zip(cut, tile, strict=True):
-        joined.append(dimension)
-        if size is None:
-            continue
-        whole, joined = _joined(joined), []
-        outer.append(_quotient(whole, size.value))
-        inner.append(_remainder(whole, size.value))
-    if joined:
-        raise fault("L405", "`*` joins a dimension to the next one, and none follows", text)
-    return [*kept, *outer, *inner]
+def _split(
+    dimensions: list[Coordinate], splits: tuple[Split, ...], text: Span
+) -> tuple[list[Coordinate], list[Coordinate]]:
+    """Return which memory an element lies in, and the dimensions as each memory has them."""
+    chunks: list[Coordinate] = []
+    found = list(dimensions)
+    for split in splits:
+        if split.dimension >= len(found):
+            hint = f"they count from the most major dimension, 0 to {len(found) - 1}"
+            raise fault(
+                "L404", f"there is no dimension {split.dimension} to split", text, help=hint
+            )
+        whole = found[split.dimension]
+        piece = Constant(_piece(whole, split, text))
+        count = simplify(CeilDiv(whole.extent, piece))
+        chunks.append(Coordinate(FloorDiv(whole.value, piece), count, whole.declared))
+        found[split.dimension] = Coordinate(Mod(whole.value, piece), piece)
+    return chunks, found
 
 
-def _joined(parts: list[Coordinate]) -> Coordinate:
-    """Return dimensions as one; those of one slot are left out."""
-    wide = [part for part in parts if part.extent != ONE] or parts[-1:]
-    if len(wide) == 1:
-        return wide[0]
-    return Coordinate(MixedRadix(tuple(wide)), product(tuple(part.extent for part in wide)))
+def _piece(whole: Coordinate, split: Split, text: Span) -> int:
+    """Return the elements of each piece; they have to be the same, but for a smaller last one."""
+    if not isinstance(whole.extent, Constant):
+        hint = "write the shape before the braces, with a number for this dimension"
+        message = "where a dimension is split, its extent has to be known"
+        raise fault("L407", message, text, help=hint)
+    ends = (*split.places, whole.extent.value)
+    pieces = [end - start for start, end in zip((0, *split.places), ends, strict=True)]
+    if min(pieces) < 1:
+        message = f"the places of a split rise from 1 to {whole.extent.value - 1}"
+        raise fault("L405", message, text)
+    if len(set(pieces[:-1])) > 1 or pieces[-1] > pieces[0] or isinstance(whole.value, Mod):
+        words = ", ".join(map(str, pieces))
+        hint = "leave `SC` out for the layout before it is split"
+        message = f"memories that hold {words} elements of a dimension are no chunks of one size"
+        raise fault("L409", message, text, help=hint)
+    return pieces[0]
 
 
-def _quotient(whole: Coordinate, size: int) -> Coordinate:
-    if size == 1:
-        return whole
-    extent = simplify(CeilDiv(whole.extent, Constant(size)))
-    return Coordinate(FloorDiv(whole.value, Constant(size)), extent, whole.declared)
+def _start(written: Written, text: Span) -> Expr:
+    """Return the elements before the first, of the metadata that a dynamic shape has there."""
+    if not written.prefix:
+        return ZERO
+    if written.splits:
+        message = "`M` and `SC` do not say together which memory the metadata lies in"
+        raise fault("L407", message, text)
+    if written.kind is None and not written.bits:
+        hint = "write the shape before the braces"
+        message = "`M` counts bytes, and braces alone do not say how wide an element is"
+        raise fault("L407", message, text, help=hint)
+    width = bits_in_memory(written.kind or "pred", written.bits)
+    count, rest = divmod(8 * written.prefix, width)
+    if rest:
+        message = f"{written.prefix} bytes are no whole number of elements of {width} bits"
+        raise fault("L405", message, text)
+    return Constant(count)
 
 
-def _remainder(whole: Coordinate, size: int) -> Coordinate:
-    if size == 1:
-        return Coordinate(Constant(0), ONE)
-    match whole.value:
-        case Mod(value, Constant(block)) if block % size == 0:
-            return Coordinate(Mod(value, Constant(size)), Constant(size))
-    return Coordinate(Mod(whole.value, Constant(size)), Constant(size))
-
-
-def _with_tail(coordinates: list[Coordinate], tail: int) -> tuple[Coordinate, ...]:
-    """Round the size up to a multiple of ``tail``."""
-    found = tuple(coordinates) or (Coordinate(Constant(0), ONE),)
-    if tail == 1:
+def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  a layout's origin says more
+    """Return a shape where every extent is a number or bounded, else the braces or the proto."""
+    found = _kept(layout)
+    if found is not None:
         return found
-    extent = product(tuple(each.extent for each in found))
-    rounded = simplify(Mul(CeilDiv(extent, Constant(tail)), Constant(tail)))
-    if rounded == simplify(extent):
-        return found
-    value = found[0].value if len(found) == 1 else MixedRadix(found)
-    return (Coordinate(value, rounded, declared=True),)
+    text = spelled(xla_text.written(layout))
+    again = _again(text, layout)
+    if again is None or _wide(again) != _wide(layout) or again.where != layout.where:
+        raise Unwritable("its blocks do not nest as tiles do")
+    return text
+
+
+def _kept(layout: Layout) -> str | None:
+    """Return the order and tiles that the layout was read with, where they still say what it is.
+
+    Its extents, and its element type, may be known better than by that text.
+    """
+    if layout.origin is None or layout.origin.notation != "xla":
+        return None
+    first = said(_span(layout.origin.text))
+    try:
+        kind, extents = xla_text.shape(layout, first.kind, first.bits)
+    except Unwritable:
+        return None
+    text = spelled(replace(first, kind=kind, extents=extents))
+    again = _again(text, layout)
+    if again is None or replace(again, name=layout.name, element=layout.element) != layout:
+        return None
+    return text
+
+
+def _again(text: str, layout: Layout) -> Layout | None:
+    """Return what a text says on the axes of a layout, where it says anything."""
+    try:
+        return read(_span(text), layout.axes).layout
+    except (Fault, LayoutError):
+        return None
+
+
+def _span(text: str) -> Span:
+    return Span(Source("<xla>", text), 0, len(text))
+
+
+def _wide(layout: Layout) -> list[tuple[Digit | None, Expr]]:
+    """The coordinates of more than one slot, told apart by their digits."""
+    wide = [each for each in layout.coordinates if each.extent != ONE]
+    return [(digit(each.value), simplify(each.extent)) for each in wide]

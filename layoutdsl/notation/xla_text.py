@@ -1,33 +1,25 @@
-"""A layout as XLA writes it: which tiles cut its dimensions, in which order.
+"""A layout as XLA writes it: order, tiles, alignment of the tail, and the shape where it is known.
 
-The digits of a tiled layout come in rows: first the most major digit of every dimension, then those
-of the blocks, each row the quotients by the tile that follows. What was found is read again by the
-reader's rules, and has to be the layout.
+What was found is read again by the reader's rules, and has to be the layout.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from layoutdsl.bounds import ONE, product, simplify
-from layoutdsl.digits import Digit, read, same
+from layoutdsl.digits import Digit, read
 from layoutdsl.expr import CeilDiv, Constant, Coordinate, Expr, Extent, Index, MixedRadix, Mul, text
-from layoutdsl.model import Axis, Fill, FillAny, FillValue, Layout
-from layoutdsl.notation.notation import Notes, Unwritable
+from layoutdsl.model import Axis, FillAny, FillValue, Layout
+from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_start
+from layoutdsl.notation.xla_nest import Dimension, dimensions_of, tiles_of
+from layoutdsl.notation.xla_tiles import Tile
+from layoutdsl.notation.xla_types import element, name
+from layoutdsl.notation.xla_written import PADDING, Room, Written
 
 
-@dataclass(frozen=True, slots=True)
-class _Dimension:
-    """One dimension, or several joined by ``*``; ``block`` elements of it are cut further."""
-
-    axes: tuple[str, ...]
-    whole: Expr
-    block: int
-
-
-def write(layout: Layout, notes: Notes) -> str:
+def written(layout: Layout) -> Written:
     """Return a shape where every extent is known, the proto where extents are padded, else braces.
 
     Raises:
@@ -39,41 +31,60 @@ def write(layout: Layout, notes: Notes) -> str:
     bounds = _bounds(layout)
     coordinates, tail = _without_tail(layout.coordinates)
     digits = [_digit(each) for each in coordinates if each.extent != ONE]
-    dimensions, rows = _dimensions(layout, digits)
-    order = [name for each in dimensions for name in each.axes]
-    order = [axis.name for axis in layout.axes if axis.name not in order] + order
-    tiles = _tiles(dimensions, rows)
-    numbers = {axis.name: str(number) for number, axis in enumerate(layout.axes)}
-    minor = ",".join(numbers[name] for name in reversed(order))
+    room = {
+        axis.name: axis.extent.value if isinstance(axis.extent, Constant) else bounds.get(axis.name)
+        for axis in layout.axes
+    }
+    dimensions, rows = dimensions_of(digits, room)
+    minor = _minor_to_major(dimensions, room)
+    tiles = tiles_of(dimensions, rows)
     padded = _padded(layout, coordinates, bounds)
     if tiles or not padded:
         refuse_fill(layout, FillAny(), *(() if tiles else (FillValue(0),)))
-    if padded and not _has_shape(layout, bounds, notes):
+    bits = layout.element.bits if layout.element is not None and layout.element.bits < 8 else 0
+    kind, extents = shape(layout, None, bits)
+    if padded and extents is None:
         return _proto(layout, minor, padded, tiles, tail)
-    attributes = f"T{tiles}" if tiles else ""
-    attributes += f"L({tail})" if tail > 1 else ""
-    attributes += "".join(f"{each}({notes[each]})" for each in ("E", "S") if each in notes)
-    braces = f"{{{minor}{':' if attributes else ''}{attributes}}}"
-    kind = notes.get("type") or _kind(layout)
-    if kind is None or not _has_shape(layout, bounds, notes):
-        return braces
-    extents = [
-        f"<={bounds[axis.name]}" if axis.name in bounds else text(axis.extent)
-        for axis in layout.axes
-    ]
-    return f"{kind}[{','.join(extents)}]{braces if layout.axes else ''}"
+    bits = bits if extents is not None else 0
+    return Written(minor, kind, extents, tiles=tiles, tail=tail, bits=bits)
 
 
-def _kind(layout: Layout) -> str | None:
-    if layout.element is None:
-        return None
-    name = layout.element.name
-    return f"s{name[1:]}" if layout.element.kind == "i" else name
+def _minor_to_major(dimensions: list[Dimension], room: Mapping[str, int | None]) -> tuple[int, ...]:
+    """Return the numbers of the dimensions; those of one element are the most major."""
+    names = list(room)
+    order = [axis for each in dimensions for axis in each.axes]
+    if len(set(order)) < len(order):
+        raise Unwritable("a dimension is cut in two ways")
+    small = [axis for axis in names if axis not in order]
+    for axis in small:
+        if room[axis] != 1:
+            raise Unwritable(f"the digits of `{axis}` end at a block")
+    return tuple(names.index(each) for each in reversed(small + order))
 
 
-def _has_shape(layout: Layout, bounds: dict[str, int], notes: Notes) -> bool:
-    known = all(isinstance(a.extent, Constant) or a.name in bounds for a in layout.axes)
-    return known and (layout.element is not None or "type" in notes)
+def shape(
+    layout: Layout, kind: str | None, bits: int
+) -> tuple[str | None, tuple[Room, ...] | None]:
+    """Return the element type and the extents, where all are known; else neither.
+
+    Args:
+        layout: any.
+        kind: XLA's type that the layout was read with, which is kept where it is still its type.
+        bits: of an element in memory, 0 for those of the type.
+
+    Raises:
+        Unwritable: its shapes are restricted by more than largest extents.
+    """
+    bounds = _bounds(layout)
+    if kind is None or element(kind, bits) != layout.element:
+        kind = None if layout.element is None else name(layout.element)
+    rooms: list[Room] = []
+    for axis in layout.axes:
+        if isinstance(axis.extent, Constant):
+            rooms.append(Room(axis.extent.value))
+        elif axis.name in bounds:
+            rooms.append(Room(bounds[axis.name], bounded=True))
+    return (kind, tuple(rooms)) if kind and len(rooms) == layout.rank else (None, None)
 
 
 def _bounds(layout: Layout) -> dict[str, int]:
@@ -132,70 +143,6 @@ def _digit(coordinate: Coordinate) -> Digit:
     return digit
 
 
-def _dimensions(layout: Layout, digits: list[Digit]) -> tuple[list[_Dimension], list[Digit]]:
-    """Return the dimensions from the most major, and the digits of their blocks."""
-    outer = [each for each in digits if each.radix is None]
-    if any(each.radix is not None for each in digits[: len(outer)]):
-        raise Unwritable("a block stands before the most major digit of a dimension")
-    known = {axis.name for axis in layout.axes}
-    dimensions = []
-    for each in outer:
-        if not isinstance(each.divisor, Constant):
-            raise Unwritable(f"the block `{text(each.divisor)}` is not a number")
-        dimensions.append(_Dimension(_axes_of(each.whole, known), each.whole, each.divisor.value))
-    names = [name for each in dimensions for name in each.axes]
-    if len(set(names)) < len(names):
-        raise Unwritable("a dimension is cut in two ways")
-    lost = [axis.name for axis in layout.axes if axis.name not in names and axis.extent != ONE]
-    if lost:
-        raise Unwritable(f"the digits of `{lost[0]}` end at a block")
-    return dimensions, digits[len(outer) :]
-
-
-def _axes_of(whole: Expr, known: set[str]) -> tuple[str, ...]:
-    match whole:
-        case Index(name) if name in known:
-            return (name,)
-        case MixedRadix(parts):
-            return tuple(name for part in parts for name in _axes_of(part.value, known))
-    raise Unwritable(f"`{text(whole)}` is joined of more than dimensions")
-
-
-def _tiles(dimensions: Sequence[_Dimension], rows: list[Digit]) -> str:
-    """Return the tiles in parentheses, one after the other."""
-    written: list[str] = []
-    left = list(rows)
-    current = list(dimensions)
-    while any(each.block > 1 for each in current):
-        first = next(n for n, each in enumerate(current) if each.block > 1)
-        current = current[first:]
-        if len(written) > 16:
-            raise Unwritable("its blocks do not nest as tiles do")
-        sizes = [[*("*" * (len(each.axes) - 1)), str(each.block)] for each in current]
-        if written:
-            sizes = [[str(each.block)] for each in current]
-        written.append(f"({','.join(size for each in sizes for size in each)})")
-        before = len(left)
-        current = [_cut(each, left) for each in current]
-        if len(left) == before:
-            raise Unwritable("its blocks do not nest as tiles do")
-    if left:
-        raise Unwritable("its blocks do not nest as tiles do")
-    return "".join(written)
-
-
-def _cut(dimension: _Dimension, left: list[Digit]) -> _Dimension:
-    """Take the digit that stands next, where it is the most major one of the block."""
-    found = left[0] if left else None
-    if dimension.block == 1 or found is None or not same(found.whole, dimension.whole):
-        return dimension
-    match found.divisor, found.radix:
-        case Constant(divisor), Constant(radix) if divisor * radix == dimension.block:
-            left.pop(0)
-            return _Dimension(dimension.axes, dimension.whole, divisor)
-    raise Unwritable("its blocks do not nest as tiles do")
-
-
 def _padded(
     layout: Layout, coordinates: tuple[Coordinate, ...], bounds: dict[str, int]
 ) -> dict[str, int]:
@@ -223,18 +170,24 @@ def _is_within(axis: Axis, bound: int | None, extent: int) -> bool:
     return bound is not None and bound <= extent
 
 
-def _proto(layout: Layout, minor: str, padded: dict[str, int], tiles: str, tail: int) -> str:
+def _proto(
+    layout: Layout,
+    minor: tuple[int, ...],
+    padded: dict[str, int],
+    tiles: tuple[Tile, ...],
+    tail: int,
+) -> Written:
     if tiles or tail > 1:
         raise Unwritable("padded extents and tiles together have no text")
-    extents: list[str] = []
+    extents: list[int] = []
     for axis in layout.axes:
-        if axis.name not in padded and not isinstance(axis.extent, Constant):
-            raise Unwritable(f"the padded extent of `{axis.name}` is no number")
-        extents.append(str(padded.get(axis.name)) if axis.name in padded else text(axis.extent))
-    values: dict[Fill, str] = {FillValue(0): "ZERO_PAD", FillValue(1): "ONE_PAD", FillAny(): ""}
-    if layout.fill not in values:
-        refuse_fill(layout, *values)
-    value = values[layout.fill]
-    words = [f"minor_to_major: [{minor.replace(',', ', ')}]"]
-    words.append(f"padded_dimensions: [{', '.join(extents)}]")
-    return " ".join([*words, f"padding_value: {value}"] if value else words)
+        match axis.extent:
+            case _ if axis.name in padded:
+                extents.append(padded[axis.name])
+            case Constant(extent):
+                extents.append(extent)
+            case _:
+                raise Unwritable(f"the padded extent of `{axis.name}` is no number")
+    if layout.fill not in PADDING.values():
+        refuse_fill(layout, *PADDING.values())
+    return Written(minor, padded=tuple(extents), fill=layout.fill)
