@@ -62,7 +62,8 @@ def elaborate(
     faults.raise_any()
     texts = {each: print_declaration(of_layouts[each]) for each in plain}
     texts |= {each: print_declaration(of_tables[each]) for each in plain_tables}
-    return claims.Module(name, plain, found, texts, plain_tables, found_tables)
+    doubts = {each: said for each, said in (layouts.doubts | names.doubts).items() if said}
+    return claims.Module(name, plain, found, texts, plain_tables, found_tables, doubts)
 
 
 class _Faults:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from layoutdsl import claims
+from layoutdsl.elaborate_foreign import foreign
 from layoutdsl.elaborate_layout import Layouts
 from layoutdsl.elaborate_table import Tables, plain_predicate
 from layoutdsl.expr import Constant, Extent
@@ -13,7 +14,6 @@ from layoutdsl.naming import with_names
 from layoutdsl.rules import (
     counted,
     element_of,
-    foreign,
     on_axes_of,
     refuse_domain,
     run_of,
@@ -103,7 +103,7 @@ def _equality(
         body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
         return claims.EqualsLayout(replace(body, name=print_body(right), start=Constant(0)))
     if isinstance(right, ast.Foreign):
-        read = replace(foreign(right, None), name=print_body(right))
+        read = replace(foreign(right, layout.axes), name=print_body(right))
         return claims.EqualsLayout(on_axes_of(layout, read, right.span))
     if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
         right = ast.Reference(right, (), right.span)

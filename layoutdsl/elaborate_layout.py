@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 
 from layoutdsl.digits import NotDigits, network
+from layoutdsl.doubts import doubts_of_coordinates, idle_parameters
+from layoutdsl.elaborate_foreign import foreign, symbols_of
 from layoutdsl.elaborate_table import Tables
 from layoutdsl.expr import Constant, Expr, Extent, extents
 from layoutdsl.model import Axis, Layout
@@ -15,17 +17,18 @@ from layoutdsl.rules import (
     check_fill,
     element_of,
     fill_of,
-    foreign,
     gap,
+    no_layout,
     on_axes_of,
     scope_of,
     silent,
     start_of,
+    unused,
     with_parameters,
     wrong_count,
 )
-from layoutdsl.scope import Fault, Scope, did_you_mean, fault
-from layoutdsl.source import Label
+from layoutdsl.scope import Fault, Scope, fault
+from layoutdsl.source import Diagnostic, Label
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body
 
@@ -49,6 +52,9 @@ class Layouts:
         tables: those of the text and the library, for a message where one of them is named.
         refuted: layouts that a claim says are wrong: their gaps are not reported.
         report: takes each fault of a layout, once.
+
+    Attributes:
+        doubts: warnings about the layouts of the text that have been read, by their names.
     """
 
     def __init__(
@@ -63,6 +69,7 @@ class Layouts:
         self._tables, self._refuted, self._report = tables, refuted, report
         self._layouts: dict[str, Layout | None] = {}
         self._open: dict[str, Fault] = {}
+        self.doubts: dict[str, tuple[Diagnostic, ...]] = {}
         self._under_way: list[str] = []
 
     def plain(self) -> dict[str, Layout]:
@@ -113,8 +120,9 @@ class Layouts:
             self._layouts[name] = None
             declaration = self._declared[name]
             try:
-                self._layouts[name] = self._layout(declaration, {})
-                self._look_for_gaps(declaration, self._layouts[name])
+                self._layouts[name] = layout = self._layout(declaration, {})
+                self._look_for_gaps(declaration, layout)
+                self.doubts[name] = tuple(self._doubts(declaration, layout))
             except Fault as found:
                 if found.needs_numbers and declaration.parameters:
                     self._open[name] = found
@@ -130,9 +138,9 @@ class Layouts:
         if isinstance(declaration.body, ast.Reference):
             return self._alias(declaration, declaration.body, parameters)
         if isinstance(declaration.body, ast.Foreign):
-            return self._foreign(declaration, declaration.body, parameters)
+            return self._foreign(declaration, declaration.body, parameters, arguments)
         axes = self._axes(declaration)
-        scope = scope_of(axes, parameters)
+        scope = scope_of(axes, parameters).within(_conditions(declaration))
         coordinates = tuple(map(scope.coordinate, declaration.body.places))
         opened = tuple(name for name, value in parameters.items() if isinstance(value, Extent))
         rank = declaration.body.chunk_rank
@@ -140,13 +148,21 @@ class Layouts:
         return self._with_clauses(layout, declaration, scope)
 
     def _foreign(
-        self, declaration: ast.LayoutDecl, body: ast.Foreign, parameters: Mapping[str, Expr]
+        self,
+        declaration: ast.LayoutDecl,
+        body: ast.Foreign,
+        parameters: Mapping[str, Expr],
+        arguments: Mapping[str, Expr],
     ) -> Layout:
+        """The layout of a text; what it leaves open are parameters, declared or not."""
         axes = None if declaration.axes is None else self._axes(declaration)
         found = foreign(body, axes)
-        taken = tuple(each for each in parameters if each not in found.parameters)
-        layout = replace(found, name=declaration.name.text, parameters=(*found.parameters, *taken))
-        return self._with_clauses(layout, declaration, scope_of(layout.axes, parameters))
+        values = symbols_of(found, parameters or arguments, body)
+        layout = with_parameters(found, values)
+        known = parameters or values
+        opened = tuple(dict.fromkeys(v.name for v in known.values() if isinstance(v, Extent)))
+        layout = replace(layout, name=declaration.name.text, parameters=opened)
+        return self._with_clauses(layout, declaration, scope_of(layout.axes, known))
 
     def _axes(self, declaration: ast.LayoutDecl) -> tuple[Axis, ...]:
         if declaration.axes is None:
@@ -158,6 +174,7 @@ class Layouts:
     def _alias(
         self, declaration: ast.LayoutDecl, body: ast.Reference, parameters: Mapping[str, Expr]
     ) -> Layout:
+        takes = self._parameters_of(body.name)
         if declaration.axes is not None:
             span = declaration.name.span
             hint = f"write `layout {declaration.name.text} = {body.name.text}`"
@@ -168,7 +185,6 @@ class Layouts:
         if len(self._under_way) >= MOST_ALIASES:
             message = f"more than {MOST_ALIASES} layouts are named after one another"
             raise fault("L104", message, body.span)
-        takes = self._parameters_of(body.name)
         if takes and not body.arguments:
             raise fault("L210", wrong_count(body, takes, 0), body.span)
         self._under_way.append(declaration.name.text)
@@ -187,11 +203,14 @@ class Layouts:
             message = f"`{name.text}` is a table, and a layout is named here"
             raise fault("L201", message, name.span)
         if name.text in self._declared:
-            return [each.text for each in self._declared[name.text].parameters]
+            declaration = self._declared[name.text]
+            if isinstance(declaration.body, ast.Foreign) and not declaration.parameters:
+                layout = self._plain(name.text)
+                return [] if layout is None else list(layout.parameters)
+            return [each.text for each in declaration.parameters]
         if name.text in self._known:
             return list(self._known[name.text].parameters)
-        hint = did_you_mean(name.text, [*self._declared, *self._known])
-        raise fault("L201", f"there is no layout `{name.text}`", name.span, help=hint)
+        raise no_layout(name, [*self._declared, *self._known])
 
     def _with_clauses(self, layout: Layout, declaration: ast.LayoutDecl, scope: Scope) -> Layout:
         seen: dict[type, ast.Clause] = {}
@@ -215,10 +234,15 @@ class Layouts:
         check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
         return layout
 
-    def _look_for_gaps(self, declaration: ast.LayoutDecl, layout: Layout | None) -> None:
+    def _doubts(self, declaration: ast.LayoutDecl, layout: Layout) -> Iterator[Diagnostic]:
+        yield from idle_parameters(declaration, layout)
+        if isinstance(declaration.body, ast.Coordinates) and layout.name not in self._refuted:
+            yield from doubts_of_coordinates(layout, declaration.body)
+
+    def _look_for_gaps(self, declaration: ast.LayoutDecl, layout: Layout) -> None:
         """Report digits that can tell no large extent apart, unless a claim refutes the layout."""
         body = declaration.body
-        if layout is None or layout.name in self._refuted or not isinstance(body, ast.Coordinates):
+        if layout.name in self._refuted or not isinstance(body, ast.Coordinates):
             return
         found = network(layout)
         if not isinstance(found, NotDigits) or found.kind not in ("gap", "unused"):
@@ -233,7 +257,12 @@ class Layouts:
         ):
             return
         if found.kind == "unused":
-            hint = "give it a coordinate, or fix its extent to 1"
-            self._report(fault("L209", found.reason, declaration.name.span, help=hint))
+            self._report(unused(found, declaration))
         elif all(wire < len(body.places) for wire in found.wires):
             self._report(gap(found, body, layout))
+
+
+def _conditions(declaration: ast.LayoutDecl) -> Iterator[ast.Comparison | ast.Within]:
+    for clause in declaration.clauses:
+        if isinstance(clause, ast.WhereClause):
+            yield from clause.conditions

@@ -6,11 +6,12 @@ from collections.abc import Container, Mapping
 from dataclasses import replace
 
 from layoutdsl import claims
-from layoutdsl.expr import Constant, Expr, Extent, substitute
-from layoutdsl.model import Axis, Condition
+from layoutdsl.doubts import idle_parameters
+from layoutdsl.expr import Constant, Expr, Extent
+from layoutdsl.model import Axis
 from layoutdsl.rules import arguments_of, axes_of, refuse_repeats, scope_of, twice
 from layoutdsl.scope import Fault, Scope, did_you_mean, fault
-from layoutdsl.source import Span
+from layoutdsl.source import Diagnostic, Span
 from layoutdsl.syntax import ast
 from layoutdsl.table import Slot, Table
 
@@ -23,6 +24,9 @@ class Tables:
         known: those of the library, which come after every layout.
         layouts: the names of layouts, of the text first, then of the library; neither is read
             through, as the library is read only for what is asked of it.
+
+    Attributes:
+        doubts: warnings about the tables of the text that have been read, by their names.
     """
 
     def __init__(
@@ -33,6 +37,7 @@ class Tables:
     ) -> None:
         self.declared = declared
         self._known, self._layouts = known, layouts
+        self.doubts: dict[str, tuple[Diagnostic, ...]] = {}
 
     def __contains__(self, name: str) -> bool:
         if name in self.declared or any(name in each for each in self._layouts):
@@ -46,6 +51,7 @@ class Tables:
         for name, declaration in self.declared.items():
             try:
                 tables[name] = table_of(declaration, {})
+                self.doubts[name] = tuple(idle_parameters(declaration))
             except Fault as found:
                 if not (found.needs_numbers and declaration.parameters):
                     faults.append(found)
@@ -133,18 +139,8 @@ def with_arguments(table: Table, values: Mapping[str, Expr]) -> Table:
     """Give a library table, known only as meaning, its arguments."""
     if not values:
         return table
-    conditions = tuple(
-        Condition(substitute(each.left, values), each.operator, substitute(each.right, values))
-        for each in table.where
-    )
     opened = [v.name for v in values.values() if isinstance(v, Extent)]
-    return replace(
-        table,
-        slots=tuple(Slot(each.name, substitute(each.extent, values)) for each in table.slots),
-        index=tuple(substitute(each, values) for each in table.index),
-        where=conditions,
-        parameters=tuple(dict.fromkeys(opened)),
-    )
+    return replace(table.substituted(values), parameters=tuple(dict.fromkeys(opened)))
 
 
 def plain_predicate(predicate: ast.Predicate, table: Table, span: Span) -> claims.Sound:

@@ -7,11 +7,11 @@ to is measured before anything is built.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from layoutdsl.scope import Scope, fault
 from layoutdsl.syntax import ast
+from layoutdsl.syntax.walk import names_in, of_places, operands
 
 LARGEST = 4000
 """Names, numbers and operators in a formula, once every name is put in place."""
@@ -65,7 +65,7 @@ def with_names(scope: Scope, right: Written, names: tuple[ast.Definition, ...]) 
 def _refuse_later(
     value: ast.Expression, scope: Scope, later: dict[str, ast.Name], own: ast.Name
 ) -> None:
-    for used in _names(value):
+    for used in names_in(value):
         if used.text in later and used.text not in {**scope.axes, **scope.symbols}:
             itself = used.text == own.text
             message = f"`{used.text}` is not known yet"
@@ -76,10 +76,10 @@ def _refuse_later(
 
 
 def _refuse_unused(right: Written, scope: Scope, names: tuple[ast.Definition, ...]) -> None:
-    used = {name.text for written in _expressions(right) for name in _names(written)}
+    used = {name.text for written in _expressions(right) for name in names_in(written)}
     if not used <= {*scope.axes, *scope.symbols}:
         return  # a name that is not known is the fault to report: it may be this one, misspelt
-    used |= {name.text for each in names for name in _names(each.value)}
+    used |= {name.text for each in names for name in names_in(each.value)}
     for each in names:
         if each.name.text not in used:
             message = f"the name `{each.name.text}` is used nowhere"
@@ -99,16 +99,9 @@ def _refuse_large(found: Extension, written: ast.Expression) -> None:
 def _measured(expression: ast.Expression, known: dict[str, Extension]) -> Extension:
     if isinstance(expression, ast.Name):
         return known.get(expression.text, Extension())
-    parts = [_measured(each, known) for each in _parts(expression)]
+    parts = [_measured(each, known) for each in operands(expression)]
     nodes = sum(each.nodes for each in parts)
     return Extension(1 + nodes, 1 + max((each.depth for each in parts), default=0))
-
-
-def _names(expression: ast.Expression) -> Iterator[ast.Name]:
-    if isinstance(expression, ast.Name):
-        yield expression
-    for each in _parts(expression):
-        yield from _names(each)
 
 
 def _expressions(right: Written) -> tuple[ast.Expression, ...]:
@@ -116,26 +109,6 @@ def _expressions(right: Written) -> tuple[ast.Expression, ...]:
         case ast.Reference() | ast.Foreign():
             return ()
         case ast.Coordinates(places):
-            return _of_places(places)
+            return of_places(places)
         case _:
             return (right,)
-
-
-def _parts(expression: ast.Expression) -> tuple[ast.Expression, ...]:
-    match expression:
-        case ast.Number() | ast.Name():
-            return ()
-        case ast.Operation(_, left, right):
-            return left, right
-        case ast.Negation(operand):
-            return (operand,)
-        case ast.Call(_, arguments):
-            return arguments
-        case ast.Tuple(parts):
-            return _of_places(parts)
-
-
-def _of_places(places: tuple[ast.Place, ...]) -> tuple[ast.Expression, ...]:
-    return tuple(
-        each for place in places for each in (place.value, place.extent) if each is not None
-    )

@@ -13,11 +13,11 @@ from texts import layout as parsed
 import layoutdsl
 from layoutdsl import Different, Equal, EqualWhere, Layout, Unknown, diff, from_notation, library
 from layoutdsl.compare import difference
+from layoutdsl.compare.arrays import offsets
 from layoutdsl.compare.axes import Unpaired, paired
 from layoutdsl.compare.hints import AxesPermuted, CoordinatesReordered, OnlySizes, OnlyStarts
 from layoutdsl.compare.identify import identify
 from layoutdsl.compare.lanes import LanesPermuted
-from layoutdsl.compare.offsets import offsets
 from layoutdsl.prove.verdict import Undecided
 
 Shape = dict[str, int]

@@ -42,16 +42,17 @@ SAME = {
         "shape=(), strides=(), dtype=int8",
     ],
 }
+MOST_ELEMENTS = 600
 REFUSED = [
     ("cute", "((4,8),(2,4)):((32,1),(16,8))", "L406", 1),  # 8*2 is the stride of 2
     ("cute", "(4,8):(0,1)", "L406", 1),
     ("cute", "(3,4):(1,2)", "L406", 1),
-    ("cute", "(4,8):(1,-4)", "L405", 11),
+    ("cute", "(4,8):(1,-4)", "L405", 10),
     ("cute", "(0,8):(1,4)", "L405", 2),
     ("cute", "(4,8):(1)", "L405", 1),
     ("cute", "((4,8),2):((1,4,2),2)", "L405", 1),
     ("cute", "S<3,4,1> o 0 o 8:1", "L405", 7),
-    ("cute", "((4,8):1", "L401", 7),
+    ("cute", "((4,8):1", "L401", 1),
     ("numpy", "shape=(2,3), strides=(4,4), dtype=float32", "L406", 14),
     ("numpy", "shape=(2,3), strides=(-12,4), dtype=float32", "L405", 23),
     ("numpy", "shape=(2,3), strides=(5,4), dtype=float32", "L405", 14),
@@ -141,6 +142,8 @@ def test_offsets_are_those_of_another_package(record_property):
         shape = tuple(_form(random, 2) for _ in range(random.randint(1, 3)))
         steps = [random.choice([1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]) for _ in _leaves(shape)]
         strides = _strides(random, shape, steps)
+        if prod(_leaves(shape)) > MOST_ELEMENTS:
+            continue
         text = f"{_text(shape)}:{_text(strides)}"
         theirs = package.Layout(shape, strides)
         sizes = [prod(_leaves(each)) for each in shape]
@@ -188,7 +191,7 @@ def test_arrays_that_are_refused():
 
 
 @settings(max_examples=200, deadline=None)
-@given(some.text("()_:,-0123456789S<> o", max_size=30))
+@given(some.text("()_:,-0123456789S<> ow?{}=@ptr[b]tensmaiv", max_size=30))
 def test_no_text_breaks_cute(text):
     with suppress(LayoutError):
         assert layoutdsl.from_notation("cute", text).coordinates

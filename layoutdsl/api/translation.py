@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from layoutdsl.model import Condition, Layout
+from layoutdsl.arguments import FUNCTION, MAPPING, TEXT, expect
+from layoutdsl.model import LAYOUT, Condition, Layout
 from layoutdsl.shelf import library_families, parse
 from layoutdsl.show.declaration import declaration
+from layoutdsl.source import LayoutError
+from layoutdsl.values import brief
 
 if TYPE_CHECKING:
-    from layoutdsl.compare.identify import Match
+    from layoutdsl.compare.seen import Match, Seen, Untold
     from layoutdsl.notation.notation import Reading
 
 
@@ -31,6 +34,7 @@ def from_notation(notation: str, text: str) -> Layout:
     Raises:
         LayoutError: there is no such notation, or the text is not in it.
     """
+    expect(notation=(notation, TEXT), text=(text, TEXT))
     return reading_of(notation, text).layout
 
 
@@ -56,6 +60,7 @@ def to_notation(layout: Layout, notation: str) -> str:
     """
     from layoutdsl.notation.notation import write
 
+    expect(layout=(layout, LAYOUT), notation=(notation, TEXT))
     if notation not in notations():
         raise ValueError(f"there is no notation `{notation}`; known are {', '.join(notations())}")
     return write(notation, layout)
@@ -79,6 +84,8 @@ class Translation:
     proved: bool = False
     where: tuple[Condition, ...] = ()
 
+    __repr__ = brief
+
 
 def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = None) -> Translation:
     """Return the text of a layout in a notation, or in our language, and whether it was proved.
@@ -94,6 +101,7 @@ def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = N
     Raises:
         ValueError: there is no such notation.
     """
+    expect(layout=(layout, LAYOUT), notation=(notation, TEXT), notes=(notes, MAPPING.or_none()))
     if notation != LANGUAGE and notation not in notations():
         known = ", ".join((*notations(), LANGUAGE))
         raise ValueError(f"there is no notation `{notation}`; known are {known}")
@@ -106,13 +114,26 @@ def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = N
         text = write(notation, layout, notes)
     except Unwritable as reason:
         return Translation(notation, None, str(reason))
-    return _read_back(layout, notation, text, read_text(notation, text).layout)
+    try:
+        again = read_text(notation, text).layout
+    except LayoutError as fault:
+        reason_ = f"`{text}` cannot be read again: {fault.diagnostics[0].message}"
+        return Translation(notation, None, reason_)
+    by_name = notation in _CALLED
+    axes = None if by_name else [axis.name for axis in again.axes]
+    return _read_back(layout, notation, text, again, axes)
 
 
-def _read_back(layout: Layout, notation: str, text: str, again: Layout) -> Translation:
+_CALLED = ("tvm", "einops", "mace")
+"""Notations whose texts call axes as the layout does; in all others they go by their places."""
+
+
+def _read_back(
+    layout: Layout, notation: str, text: str, again: Layout, axes: list[str] | None = None
+) -> Translation:
     from layoutdsl.compare.difference import Different, Equal, EqualWhere, Unknown, diff
 
-    found = diff(layout, again)
+    found = diff(layout, again, axes)
     match found:
         case Equal():
             return Translation(notation, text, proved=True)
@@ -126,15 +147,30 @@ def _read_back(layout: Layout, notation: str, text: str, again: Layout) -> Trans
             return Translation(notation, None, reason)
 
 
-def identify(layout: Layout, progress: Callable[[str], None] | None = None) -> Iterator[Match]:
+def identify(
+    layout: Layout, progress: Callable[[str], None] | None = None
+) -> Iterator[Match | Untold]:
     """Yield each layout of the library that is equal to a layout, or is in a range of shapes.
 
-    Names and order of the axes may differ; all of it is proved.
+    Names and order of the axes may differ. A `Match` is proved; an `Untold` is a layout that was
+    neither proved equal nor told apart.
 
     >>> next(identify(from_notation("onednn", "aBcd8b"))).name
     'NC1HWC0<8>'
     """
     from layoutdsl.compare.identify import identify as look_up
 
-    known = (each for family in library_families() for each in family.items())
-    return look_up(layout, known, progress)
+    expect(layout=(layout, LAYOUT), progress=(progress, FUNCTION.or_none()))
+    return look_up(layout, _library(), progress)
+
+
+def look(layout: Layout, progress: Callable[[str], None] | None = None) -> Iterator[Seen]:
+    """Yield what `identify` does, and for each other layout of the library how it differs."""
+    from layoutdsl.compare.identify import look as look_at
+
+    expect(layout=(layout, LAYOUT), progress=(progress, FUNCTION.or_none()))
+    return look_at(layout, _library(), progress)
+
+
+def _library() -> Iterator[tuple[str, Layout]]:
+    return (each for family in library_families() for each in family.items())

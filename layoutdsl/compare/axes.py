@@ -6,12 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from layoutdsl.arguments import Kind, expect
 from layoutdsl.bounds import ONE, ZERO, simplify
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Index, substitute, text
 from layoutdsl.model import Axis, Condition, Layout
 
 Axes: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """``n=b, h=y``: axes of the first layout with those of the second; or all of the second's."""
+
+_AXES = Kind(
+    "names of axes: `n=b, h=y`, or all of the second layout's",
+    lambda value: isinstance(value, list | tuple | str) and all(isinstance(e, str) for e in value),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +67,30 @@ def paired(one: Layout, other: Layout, axes: Axes | None = None) -> Paired:
         Unpaired: they have different numbers of axes, or no common extents.
         ValueError: ``axes`` names what there is not.
     """
-    one, other, left_out = _of_one_rank(one, other)
+    one, other, left_out = of_one_rank(one, other)
     chosen = pairing(one, other, axes)
     return over_same_axes(one, other, replace(chosen, left_out=left_out))
 
 
-def _of_one_rank(one: Layout, other: Layout) -> tuple[Layout, Layout, tuple[str, ...]]:
-    """Leave out axes of one element, where that makes the ranks alike."""
+def of_one_rank(one: Layout, other: Layout) -> tuple[Layout, Layout, tuple[str, ...]]:
+    """Return both layouts with as many axes, and which axes of one element were left out for it.
+
+    Those that only one layout has are left out first.
+
+    Raises:
+        Unpaired: there are not so many axes of one element.
+    """
     if one.rank == other.rank:
         return one, other, ()
     longer, least = (one, other.rank) if one.rank > other.rank else (other, one.rank)
-    single = tuple(axis.name for axis in longer.axes if axis.extent == ONE)
+    single = [axis.name for axis in longer.axes if axis.extent == ONE]
+    known = {axis.name for axis in (other if longer is one else one).axes}
+    single.sort(key=lambda name: name in known)
+    single = single[: longer.rank - least]
     if longer.rank - len(single) != least:
         raise Unpaired(f"they have {one.rank} and {other.rank} axes")
     shorter = _without(longer, single)
-    return (shorter, other, single) if longer is one else (one, shorter, single)
+    return (shorter, other, tuple(single)) if longer is one else (one, shorter, tuple(single))
 
 
 def _without(layout: Layout, names: Sequence[str]) -> Layout:
@@ -114,6 +129,7 @@ def pairing(one: Layout, other: Layout, axes: Axes | None) -> Pairing:
 def _given(axes: Axes, left: Sequence[str], right: Sequence[str]) -> dict[str, str]:
     if isinstance(axes, Mapping):
         return dict(axes)
+    expect(axes=(axes, _AXES))
     words = [each.strip() for each in (axes.split(",") if isinstance(axes, str) else axes)]
     if not all("=" in each for each in words):
         if any("=" in each for each in words):

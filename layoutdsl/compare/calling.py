@@ -11,16 +11,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from math import prod
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdsl.compare.arrays import size
 from layoutdsl.compare.hints import AxesPermuted
 from layoutdsl.compare.lanes import LanesPermuted
-from layoutdsl.compare.offsets import size
 from layoutdsl.expr import CeilDiv, Expr, FloorDiv, evaluate, text
 from layoutdsl.model import Layout
+from layoutdsl.values import brief
 
 ArrayKind: TypeAlias = Literal["numpy", "torch", "jax"]
 Places: TypeAlias = NDArray[np.int64]
@@ -58,6 +59,8 @@ class ProbeFault:
     sentence: str
     index: tuple[tuple[str, int], ...] | None = None
     offsets: tuple[int, int | None] | None = None
+
+    __repr__ = brief
 
 
 class Faulty(Exception):  # noqa: N818  ends a probe with what was found
@@ -253,8 +256,11 @@ def package(kind: ArrayKind) -> Any:
     """Return the package that makes arrays of a kind.
 
     Raises:
-        ValueError: it is not installed.
+        ValueError: there is no such package, or it is not installed.
     """
+    if kind not in get_args(ArrayKind):
+        known = ", ".join(get_args(ArrayKind))
+        raise ValueError(f"there are no arrays of `{kind}`; known are {known}")
     try:
         return import_module("jax.numpy" if kind == "jax" else kind)
     except ImportError as error:

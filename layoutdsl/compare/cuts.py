@@ -36,6 +36,22 @@ def numbers_of(layout: Layout) -> dict[str, set[int]]:
     return {name: {each for each in cuts if each > 0} for name, cuts in found.items()}
 
 
+def all_numbers(layout: Layout) -> tuple[int, ...]:
+    """Return the numbers that a layout speaks of: first those that cut, then all others.
+
+    They are what the parameters of another spelling of it may stand for.
+    """
+    cuts: set[int] = set()
+    spoken: list[Expr] = [layout.start]
+    for each in coordinates(layout):
+        cuts |= _cuts(each.value) | _cuts(each.extent)
+        spoken += [each.value, each.extent]
+    spoken += [side for each in layout.domain for side in (each.left, each.right)]
+    others = {part.value for each in spoken for part in walk(each) if isinstance(part, Constant)}
+    blocks = sorted(each for each in cuts if each > 1)
+    return (*blocks, *sorted(each for each in others - {*blocks} if each > 0))
+
+
 def _cuts(expr: Expr) -> set[int]:
     found: set[int] = set()
     for each in walk(expr):

@@ -10,14 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from layoutdsl.arguments import FUNCTION, expect
 from layoutdsl.compare.axes import Axes, Paired, Pairing, Unpaired, paired
 from layoutdsl.compare.hints import Hint, hints
 from layoutdsl.compare.notes import Note, notes
 from layoutdsl.compare.offsets import Mismatch, first_mismatch, mismatch
 from layoutdsl.compare.ranges import Agreement, Agreements, agreements, equality, proof
-from layoutdsl.model import Condition, Layout
+from layoutdsl.model import LAYOUT, Condition, Layout
 from layoutdsl.prove import check
 from layoutdsl.prove.verdict import Finding, Proved, Refuted, Undecided, certificate_hash
+from layoutdsl.values import said
 
 Tell: TypeAlias = Callable[[str], None]
 
@@ -36,6 +38,9 @@ class Equal:
     notes: tuple[Note, ...] = ()
 
     same = True
+
+    def __repr__(self) -> str:
+        return said(self, f"for all shapes{''.join(f', {each}' for each in self.where)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,9 @@ class EqualWhere:
     unproved: tuple[tuple[Condition, ...], ...] = ()
     hints: tuple[Hint, ...] = ()
     notes: tuple[Note, ...] = ()
+
+    def __repr__(self) -> str:
+        return said(self, f"{'; or '.join(map(str, self.agreements))}; else {self.mismatch}")
 
     @property
     def same(self) -> bool:
@@ -87,6 +95,9 @@ class Different:
 
     same = False
 
+    def __repr__(self) -> str:
+        return said(self, self.reason or str(self.mismatch))
+
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
@@ -97,6 +108,9 @@ class Unknown:
     notes: tuple[Note, ...] = ()
 
     same = False
+
+    def __repr__(self) -> str:
+        return said(self, self.reason)
 
 
 Difference: TypeAlias = Equal | EqualWhere | Different | Unknown
@@ -120,6 +134,7 @@ def diff(
     Raises:
         ValueError: ``axes`` names what there is not.
     """
+    expect(one=(one, LAYOUT), other=(other, LAYOUT), progress=(progress, FUNCTION.or_none()))
     tell = progress or (lambda _: None)
     try:
         pair = paired(one, other, axes)

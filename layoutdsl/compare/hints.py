@@ -12,9 +12,10 @@ from typing import Literal, TypeAlias
 
 from layoutdsl.bounds import ONE, ZERO, simplify
 from layoutdsl.claims import Claim, EqualsFormula
+from layoutdsl.compare.arrays import offsets
 from layoutdsl.compare.axes import Paired, Pairing, Unpaired, over_same_axes, pairing
 from layoutdsl.compare.lanes import LanesPermuted, lanes
-from layoutdsl.compare.offsets import Mismatch, offsets, ragged, same
+from layoutdsl.compare.offsets import Mismatch, ragged, same
 from layoutdsl.compare.ranges import proof
 from layoutdsl.digits import read, times
 from layoutdsl.digits import same as same_extent

@@ -1,30 +1,45 @@
-"""Which known layouts a layout is equal to, under whatever names and order of axes."""
+"""Which known layouts a layout is equal to, under whatever names and order of axes.
+
+Of each known layout one of three things is said: it is equal, with a proof; it differs, with a
+shape; or no difference was found and no proof either. Shapes are looked at first; what they do not
+tell apart is asked of the prover, with as much time as `diff` gives it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from itertools import islice, permutations, product
 from math import prod
+from typing import TypeAlias
 
 from layoutdsl.compare.axes import (
     Paired,
     Pairing,
     Unpaired,
     fixed_parameters,
+    of_one_rank,
     over_same_axes,
-    paired,
+    pairing,
 )
-from layoutdsl.compare.cuts import numbers_of
-from layoutdsl.compare.hints import MOST_AXES, alike, axes_text
-from layoutdsl.compare.offsets import common, same
-from layoutdsl.compare.ranges import Agreement, agreements, is_single, proof
-from layoutdsl.model import Condition, Layout
+from layoutdsl.compare.cuts import all_numbers, numbers_of
+from layoutdsl.compare.hints import MOST_AXES, axes_text
+from layoutdsl.compare.offsets import (
+    ELEMENTS,
+    Mismatch,
+    common,
+    mismatch,
+    same,
+    telling_shapes,
+)
+from layoutdsl.compare.ranges import agreements, equality, is_single, proof
+from layoutdsl.compare.seen import Apart, Match, Seen, Untold
+from layoutdsl.model import Layout
+from layoutdsl.prove import check
 from layoutdsl.prove.shapes import Values, in_range
-from layoutdsl.prove.verdict import Proved, certificate_hash
+from layoutdsl.prove.verdict import Finding, Proved, Refuted, certificate_hash
 
 MOST_PARAMETERS = 2
-MOST_VARIANTS = 12
+MOST_VARIANTS = 36
 """Parameters that are given numbers, and how many numbers are tried."""
 
 MOST_SHAPES = 48
@@ -32,62 +47,134 @@ MOST_ELEMENTS = 5000
 """Shapes at which a layout is looked at for agreement in a range, and elements of one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A known layout that is equal to the one asked about.
-
-    Attributes:
-        name: of the known layout, with its parameters: ``NCHWc<8>``.
-        pairing: which of its axes are which.
-        axes: what ``--axes`` of ``diff`` is given, where names and order do not do.
-        where: the shapes for which both are defined, where one of them is not for all.
-        agreements: ranges in which they are equal, where they are not for all shapes.
-    """
-
-    name: str
-    pairing: Pairing
-    axes: str | None
-    where: tuple[Condition, ...]
-    agreements: tuple[Agreement, ...]
-    certificate: str = ""
-    queries: int = 0
-
-    @property
-    def everywhere(self) -> bool:
-        """Whether the layouts are equal wherever both are defined."""
-        return not self.agreements
+Tell: TypeAlias = Callable[[str], None]
 
 
 def identify(
-    layout: Layout,
-    known: Iterable[tuple[str, Layout]],
-    progress: Callable[[str], None] | None = None,
-) -> Iterator[Match]:
-    """Yield each known layout that is equal to ``layout``, or is in some range of shapes.
+    layout: Layout, known: Iterable[tuple[str, Layout]], progress: Tell | None = None
+) -> Iterator[Match | Untold]:
+    """Yield each known layout that is equal to ``layout``, in some range of shapes, or perhaps.
 
     Args:
         layout: what to look for.
         known: layouts with the names to call them.
         progress: told which one is looked at.
     """
+    return (each for each in look(layout, known, progress) if not isinstance(each, Apart))
+
+
+def look(
+    layout: Layout, known: Iterable[tuple[str, Layout]], progress: Tell | None = None
+) -> Iterator[Seen]:
+    """Yield what is found of each known layout; several, where its parameters fit several ways.
+
+    The arguments are those of `identify`.
+    """
     tell = progress or (lambda _: None)
     for name, candidate in known:
         tell(f"looking at {name}")
-        found = None
+        apart: list[Apart] = []
+        found: list[Match | Untold] = []
         for variant, called in _variants(layout, candidate, name):
-            found = _equal(layout, variant, called) or _near(layout, variant, called)
-            if found is not None:
-                yield found
+            for seen in _looked_at(layout, variant, called, tell):
+                if isinstance(seen, Apart):
+                    apart.append(seen)
+                else:
+                    found.append(seen)
+        yield from found
+        if not found:
+            yield _all_apart(layout, candidate, name, apart)
+
+
+def _all_apart(layout: Layout, candidate: Layout, name: str, apart: list[Apart]) -> Apart:
+    """Put together how a known layout differs, whatever its parameters are."""
+    if layout.rank != candidate.rank and all(each.mismatch is None for each in apart):
+        reason = apart[0].reason if apart else f"they have {layout.rank} and {candidate.rank} axes"
+        return Apart(name, reason, None, len(apart), complete=True)
+    opened = bool(_open(layout, candidate))
+    tried = sum(each.tried for each in apart)
+    complete = not opened and all(each.complete for each in apart)
+    first = next((each for each in apart if each.mismatch is not None), None)
+    if first is None:
+        reason = apart[0].reason if apart else "no number for its parameters was found"
+        return Apart(name, reason, None, tried, complete)
+    return Apart(name, None, first.mismatch, tried, complete)
+
+
+def _looked_at(layout: Layout, candidate: Layout, name: str, tell: Tell) -> tuple[Seen, ...]:
+    """Return what is found of one layout without parameters to choose."""
+    matches: list[Match] = []
+    untold: Untold | None = None
+    first: Mismatch | None = None
+    reason: str | None = None
+    tried = 0
+    for pair in _pairs(layout, candidate):
+        tried += 1
+        if isinstance(pair, Unpaired):
+            reason = reason or str(pair)
+            continue
+        found = _difference(pair)
+        if found is not None:
+            first = first or found
+            continue
+        finding = _settled(pair, tell)
+        if isinstance(finding, Proved):
+            matches.append(_match(pair, name, finding))
+            if not layout.symbols or set(matches[-1].where) == set(layout.where):
+                break
+        elif isinstance(finding, Refuted):
+            first = first or _replayed(pair, finding)
+            reason = reason or finding.example.sentence
+        else:
+            untold = untold or Untold(name, pair.pairing, _axes(pair), finding.reason)
+    if matches:  # of several orders, the one that asks for least
+        return (min(matches, key=lambda each: len(each.where)),)
+    complete = max(layout.rank, candidate.rank) <= MOST_AXES
+    apart = Apart(name, None if first else reason, first, tried, complete)
+    perhaps = tuple(each for each in (_near(layout, candidate, name), untold) if each is not None)
+    return perhaps or (apart,)
+
+
+def _difference(pair: Paired) -> Mismatch | None:
+    """Return where two layouts differ at one of the shapes that tell most, if they do."""
+    shapes = telling_shapes(pair)
+    found = (mismatch(pair.one, pair.other, values, ELEMENTS) for values in shapes)
+    return next(filter(None, found), None)
+
+
+def _replayed(pair: Paired, finding: Refuted) -> Mismatch | None:
+    values = dict(finding.example.shape)
+    if values.keys() != set(pair.one.symbols):
+        return None
+    return mismatch(pair.one, pair.other, values)
+
+
+def _settled(pair: Paired, tell: Tell) -> Finding:
+    """Return what comes of a quick proof, and if that fails, of one with more time."""
+    finding = proof(pair)
+    if isinstance(finding, Proved):
+        return finding
+    (finding,) = check(equality(pair), tell).findings
+    return finding
+
+
+def _match(pair: Paired, name: str, finding: Proved) -> Match:
+    where = tuple(dict.fromkeys((*pair.fixed, *pair.where)))
+    certificate = certificate_hash(finding)
+    return Match(name, pair.pairing, _axes(pair), where, (), certificate, finding.queries)
+
+
+def _open(layout: Layout, candidate: Layout) -> tuple[str, ...]:
+    return tuple(each for each in candidate.parameters if each not in layout.parameters)
 
 
 def _variants(layout: Layout, candidate: Layout, name: str) -> Iterator[tuple[Layout, str]]:
     """Yield the candidate with numbers for its parameters, those by which the layout is cut."""
-    names = tuple(each for each in candidate.parameters if each not in layout.parameters)
+    names = _open(layout, candidate)
     if not names or len(names) > MOST_PARAMETERS:
         yield candidate, name
         return
-    numbers = sorted({each for cuts in numbers_of(layout).values() for each in cuts} - {1})
-    for values in islice(product(numbers, repeat=len(names)), MOST_VARIANTS):
+    for values in islice(product(all_numbers(layout), repeat=len(names)), MOST_VARIANTS):
         given = dict(zip(names, values, strict=True))
         shown = ", ".join(str(given.get(each, each)) for each in candidate.parameters)
         try:
@@ -96,43 +183,30 @@ def _variants(layout: Layout, candidate: Layout, name: str) -> Iterator[tuple[La
             continue
 
 
-def _pairs(layout: Layout, candidate: Layout) -> Iterator[Paired]:
-    """Yield both layouts over the same axes: as `diff` pairs them, then in every other order."""
+def _pairs(layout: Layout, candidate: Layout) -> Iterator[Paired | Unpaired]:
+    """Yield both layouts over the same axes, or why no shape is one of both.
+
+    First as `diff` pairs their axes, then in every other order, unless there are too many.
+    """
     try:
-        first = paired(layout, candidate)
-    except Unpaired:
+        one, other, left_out = of_one_rank(layout, candidate)
+    except Unpaired as reason:
+        yield reason
         return
-    yield first
-    if first.originals[0].rank > MOST_AXES:
-        return
-    names = [axis.name for axis in first.originals[0].axes]
-    for order in permutations(second for _, second in first.pairing.pairs):
+    usual = pairing(one, other, None)
+    names = [axis.name for axis in one.axes]
+    orders = permutations(second for _, second in usual.pairs)
+    for order in islice(orders, None if one.rank <= MOST_AXES else 1):
         pairs = tuple(zip(names, order, strict=True))
-        if pairs == first.pairing.pairs:
-            continue
+        how = usual.how if pairs == usual.pairs else "given"
         try:
-            turned = Pairing(pairs, "given", first.pairing.left_out)
-            yield over_same_axes(*first.originals, turned)
-        except Unpaired:
-            continue
-
-
-def _equal(layout: Layout, candidate: Layout, name: str) -> Match | None:
-    for pair in _pairs(layout, candidate):
-        if not alike(pair):
-            continue
-        finding = proof(pair)
-        if isinstance(finding, Proved):
-            where = tuple(dict.fromkeys((*pair.fixed, *pair.where)))
-            axes = _axes(pair)
-            return Match(
-                name, pair.pairing, axes, where, (), certificate_hash(finding), finding.queries
-            )
-    return None
+            yield over_same_axes(one, other, Pairing(pairs, how, left_out))
+        except Unpaired as reason:
+            yield reason
 
 
 def _axes(pair: Paired) -> str | None:
-    usual = paired(*pair.originals).pairing
+    usual = pairing(*pair.originals, None)
     if usual.pairs == pair.pairing.pairs:
         return None
     return axes_text(*pair.originals, pair.pairing.pairs, usual)
@@ -142,6 +216,8 @@ def _near(layout: Layout, candidate: Layout, name: str) -> Match | None:
     """Return the range in which the two agree, where it asks for no axis of one element."""
     shapes: tuple[Values, ...] = ()
     for pair in _pairs(layout, candidate):
+        if isinstance(pair, Unpaired) or not pair.one.symbols:
+            continue
         shapes = shapes or tuple(_wide(common(pair)))
         if not _ever_alike(pair, shapes):
             continue

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.claims import Claim, EqualsFormula
+from layoutdsl.compare.arrays import offsets, size
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
-from layoutdsl.compare.offsets import common, offsets, size
+from layoutdsl.compare.offsets import common
 from layoutdsl.expr import (
     Add,
     Constant,

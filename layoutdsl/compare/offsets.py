@@ -1,4 +1,4 @@
-"""Offsets of all elements of a shape at once, to see quickly where two layouts differ.
+"""Where two layouts differ: shapes in the order in which they tell most, and what is found there.
 
 What is found here is a hint: a difference is replayed in plain integers before it is reported, and
 that there is none is proved.
@@ -9,37 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, cycle, islice
-from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from layoutdsl.compare.arrays import sample, size, slots
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
-from layoutdsl.expr import (
-    Add,
-    BitAnd,
-    BitXor,
-    CeilDiv,
-    Constant,
-    Coordinate,
-    Expr,
-    Extent,
-    FloorDiv,
-    Index,
-    Max,
-    Min,
-    MixedRadix,
-    Mod,
-    Mul,
-    Sub,
-    evaluate,
-)
 from layoutdsl.model import Layout
 from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
-
-Numbers: TypeAlias = Any
-"""An integer, or an array of them."""
+from layoutdsl.values import said
 
 ELEMENTS = 400_000
 """Elements that are compared in search of a difference, in each of two rounds."""
@@ -53,9 +31,6 @@ LARGEST_SHAPE = 1 << 24
 RAGGED = 60_000
 """Elements of the largest shape that is looked at for a hint."""
 
-LARGEST = 2**62
-"""Buffers of more elements are not looked at: their offsets may be no 64-bit integers."""
-
 
 @dataclass(frozen=True, slots=True)
 class Mismatch:
@@ -64,109 +39,64 @@ class Mismatch:
     Attributes:
         shape: every extent and parameter with its value.
         index: the first element in row-major order that lies elsewhere; ``None`` if none does.
-        offsets: of that element, in either layout.
+        offsets: of that element, in either layout; ``None`` where one holds no such element.
         sizes: elements of either buffer.
     """
 
     shape: tuple[tuple[str, int], ...]
     index: tuple[tuple[str, int], ...] | None
-    offsets: tuple[int, int] | None
+    offsets: tuple[int | None, int | None] | None
     sizes: tuple[int, int]
 
-
-def numbers(expr: Expr, values: Mapping[str, Numbers]) -> Numbers:
-    """Return the value of an expression, over arrays; `expr.evaluate` is what it means."""
-    match expr:
-        case Index(name) | Extent(name):
-            return values[name]
-        case Constant(value):
-            return value
-        case MixedRadix(parts):
-            return mixed(parts, values)
-        case _:
-            left, right = numbers(expr.left, values), numbers(expr.right, values)
-    if isinstance(expr, FloorDiv | CeilDiv | Mod) and not np.all(np.greater(right, 0)):
-        raise ZeroDivisionError("a divisor is not positive")
-    match expr:
-        case FloorDiv():
-            return left // right
-        case CeilDiv():
-            return -(-left // right)
-        case Mod():
-            return left % right
-        case Min():
-            return np.minimum(left, right)
-        case Max():
-            return np.maximum(left, right)
-        case BitAnd():
-            return left & right
-        case BitXor():
-            return left ^ right
-        case _:
-            return _plain(expr, left, right)
-
-
-def _plain(expr: Expr, left: Numbers, right: Numbers) -> Numbers:
-    match expr:
-        case Add():
-            return left + right
-        case Sub():
-            return left - right
-        case Mul():
-            return left * right
-    raise TypeError(f"{expr} is no operation")
-
-
-def mixed(coordinates: tuple[Coordinate, ...], values: Mapping[str, Numbers]) -> Numbers:
-    """Return the mixed-radix value of coordinates."""
-    total: Numbers = 0
-    for each in coordinates:
-        total = total * numbers(each.extent, values) + numbers(each.value, values)
-    return total
-
-
-def offsets(layout: Layout, values: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the offset of each element, as an array of the shape of the tensor."""
-    extents = layout.shape_of(values)
-    grids = np.indices(extents, dtype=np.int64, sparse=True)
-    names = [axis.name for axis in layout.axes]
-    bound: dict[str, Numbers] = {**values, **dict(zip(names, grids, strict=True))}
-    found = numbers(layout.start, values) + mixed(layout.coordinates, bound)
-    return np.broadcast_to(np.asarray(found, dtype=np.int64), extents)
-
-
-def size(layout: Layout, values: Mapping[str, int]) -> int:
-    """Return the elements of the buffer, of a shape in the range or not."""
-    total = 1
-    for each in layout.coordinates:
-        total *= evaluate(each.extent, values)
-    return total + evaluate(layout.start, values)
+    def __repr__(self) -> str:
+        shape = " ".join(f"{name}={value}" for name, value in self.shape)
+        index = ", ".join(f"{name}={value}" for name, value in self.index or ())
+        where = f"offsets {self.offsets} of ({index})" if self.index else f"sizes {self.sizes}"
+        return said(self, f"at {shape}: {where}")
 
 
 def same(one: Layout, other: Layout, values: Values) -> bool:
     """Return whether two layouts over the same axes agree at a shape, as far as can be seen."""
-    total = size(one, values)
-    if total != size(other, values):
+    if size(one, values) != size(other, values):
         return False
-    if total > LARGEST:
-        return True
-    return bool(np.array_equal(offsets(one, values), offsets(other, values)))
+    return _differing(one, other, values, LARGEST_SHAPE) is None
 
 
-def mismatch(one: Layout, other: Layout, values: Values) -> Mismatch | None:
-    """Return where two layouts differ at a shape, replayed in plain integers."""
+def mismatch(
+    one: Layout, other: Layout, values: Values, most: int = LARGEST_SHAPE
+) -> Mismatch | None:
+    """Return where two layouts differ at a shape, replayed in plain integers.
+
+    All elements are looked at, or some, where there are more than ``most``.
+    """
     sizes = size(one, values), size(other, values)
     shape = tuple(values.items())
-    if max(sizes) <= LARGEST:
-        differ = offsets(one, values) != offsets(other, values)
-        if differ.any():
-            place = np.unravel_index(int(np.argmax(differ)), differ.shape)
-            names = (axis.name for axis in one.axes)
-            index = {name: int(each) for name, each in zip(names, place, strict=True)}
-            both = tuple(each.offset_at({**values, **index}) for each in (one, other))
-            if both[0] != both[1]:
-                return Mismatch(shape, tuple(index.items()), (both[0], both[1]), sizes)
+    found = _differing(one, other, values, most)
+    if found is not None:
+        names = (axis.name for axis in one.axes)
+        index = dict(zip(names, found, strict=True))
+        both = tuple(_slot(each, {**values, **index}) for each in (one, other))
+        if both[0] != both[1]:
+            return Mismatch(shape, tuple(index.items()), (both[0], both[1]), sizes)
     return Mismatch(shape, None, None, sizes) if sizes[0] != sizes[1] else None
+
+
+def _differing(one: Layout, other: Layout, values: Values, most: int) -> tuple[int, ...] | None:
+    """Return the first index that lies elsewhere, of all or where they are too many, of some."""
+    extents = one.shape_of(values)
+    if volume(one, values) > most:
+        drawn = sample(extents)
+        differ = slots(one, values, drawn) != slots(other, values, drawn)
+        return tuple(int(axis[np.argmax(differ)]) for axis in drawn) if differ.any() else None
+    grids = np.indices(extents, dtype=np.int64, sparse=True)
+    differ = np.broadcast_to(slots(one, values, grids) != slots(other, values, grids), extents)
+    if not differ.any():
+        return None
+    return tuple(int(each) for each in np.unravel_index(int(np.argmax(differ)), extents))
+
+
+def _slot(layout: Layout, values: Mapping[str, int]) -> int | None:
+    return layout.offset_at(values) if layout.holds(values) else None
 
 
 def common(pair: Paired) -> Layout:
@@ -210,6 +140,16 @@ def ragged(pair: Paired, most: int = 20) -> Iterator[Values]:
         if volume(both, values) <= RAGGED and in_range(both, values)
     )
     return islice(found, most)
+
+
+def telling_shapes(pair: Paired) -> Iterator[Values]:
+    """Yield what `ragged` does, and where each of those shapes is too large, the smallest."""
+    found = False
+    for values in ragged(pair):
+        found = True
+        yield values
+    if not found:
+        yield from islice(telling(common(pair), (), 4000), 3)
 
 
 def _uneven(layout: Layout) -> Iterator[Values]:

@@ -15,6 +15,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from layoutdsl.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, expect
+from layoutdsl.compare.arrays import offsets, size
 from layoutdsl.compare.axes import Pairing, Unpaired, over_same_axes
 from layoutdsl.compare.calling import (
     PADDING,
@@ -31,9 +33,9 @@ from layoutdsl.compare.calling import (
 )
 from layoutdsl.compare.hints import MOST_AXES, AxesPermuted, axes_text
 from layoutdsl.compare.lanes import blocks, described, exchanged_in, orders_in
-from layoutdsl.compare.offsets import offsets, size
 from layoutdsl.expr import evaluate
-from layoutdsl.model import FillAny, FillValue, Layout, Shape
+from layoutdsl.model import LAYOUT, FillAny, FillValue, Layout, Shape
+from layoutdsl.values import said
 
 MOST_SLOTS = 1 << 26
 """Elements of a buffer that is probed."""
@@ -62,6 +64,11 @@ class Probe:
     calls: int
     wrong: int = 0
     raised: Exception | None = None
+
+    def __repr__(self) -> str:
+        shape = " ".join(f"{name}={value}" for name, value in self.shape)
+        found = "same" if self.same else "; ".join(each.sentence for each in self.faults)
+        return said(self, f"at {shape}: {found}")
 
     @property
     def same(self) -> bool:
@@ -101,6 +108,9 @@ def probe(
     Raises:
         ValueError: the shape does not fit, the buffer is too large, or the type holds too little.
     """
+    expect(function=(function, FUNCTION), layout=(layout, LAYOUT), unpack=(unpack, FLAG))
+    expect(flat=(flat, FLAG), bits=(bits, INTEGER), progress=(progress, FUNCTION.or_none()))
+    expect(dtype=(dtype, TYPE), array=(array, TEXT))
     values = layout.bind(shape)
     slots = size(layout, values)
     if slots > MOST_SLOTS:

@@ -31,6 +31,7 @@ from layoutdsl.prove.check import attempt
 from layoutdsl.prove.shapes import Values, in_range
 from layoutdsl.prove.statement import coordinates
 from layoutdsl.prove.verdict import Finding, Proved, certificate_hash
+from layoutdsl.values import said
 
 Conditions = tuple[Condition, ...]
 
@@ -54,6 +55,9 @@ class Agreement:
     conditions: Conditions
     certificate: str
     queries: int
+
+    def __repr__(self) -> str:
+        return said(self, str(self))
 
     @property
     def of_single_elements(self) -> bool:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from layoutdsl.claims import IntegerType
+from layoutdsl.digits import NotDigits
 from layoutdsl.functions.c_family import LANGUAGES as C_FAMILY
-from layoutdsl.functions.machine import functions
+from layoutdsl.functions.machine import Functions, functions
 from layoutdsl.functions.mlir_text import LANGUAGE as MLIR
-from layoutdsl.functions.names import renamed
+from layoutdsl.functions.names import renamed, renamed_inverse
 from layoutdsl.functions.text import Known, Language
 from layoutdsl.functions.triton_text import LANGUAGE as TRITON
 from layoutdsl.functions.values import values
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Layout
 
 __all__ = ["LANGUAGES", "Known", "Language", "parts", "write"]
@@ -20,22 +22,29 @@ LANGUAGES: dict[str, Language] = {each.name: each for each in (*C_FAMILY, TRITON
 """The languages by name."""
 
 
-def write(layout: Layout, language: str, known: Known) -> str:
+def write(layout: Layout, inverse: Inverse | NotDigits, language: str, known: Known) -> str:
     """Return the index functions of a layout as text, an end of line after every line.
 
     Args:
         layout: its ``where`` clause is the range for which the functions were proved.
+        inverse: the closed inverse that was proved to be one, or why there is none.
         language: one of `LANGUAGES`.
         known: what was proved of the functions; the text says so and rests on it.
     """
-    spoken = renamed(layout, language)
-    return LANGUAGES[language].write(functions(spoken), known) + "\n"
+    return LANGUAGES[language].write(_spoken(layout, inverse, language), known) + "\n"
 
 
-def parts(layout: Layout, language: str, integers: IntegerType) -> dict[str, Any]:
+def parts(
+    layout: Layout, inverse: Inverse | NotDigits, language: str, integers: IntegerType
+) -> dict[str, Any]:
     """Return the expressions in the text as plain values; none where the language has none."""
     spelling = LANGUAGES[language].spelling
     if spelling is None:
         return {}
     axes = tuple(axis.name for axis in layout.axes)
-    return values(functions(renamed(layout, language)), axes, spelling(integers))
+    return values(_spoken(layout, inverse, language), axes, spelling(integers))
+
+
+def _spoken(layout: Layout, inverse: Inverse | NotDigits, language: str) -> Functions:
+    spoken = renamed(layout, language)
+    return functions(spoken, renamed_inverse(inverse, layout, language))

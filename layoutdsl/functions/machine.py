@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from layoutdsl.bounds import ONE, ZERO
+from layoutdsl.digits import NotDigits
 from layoutdsl.expr import (
     Add,
     CeilDiv,
@@ -27,7 +28,7 @@ from layoutdsl.expr import (
     apply,
     indices,
 )
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Condition, Layout
 from layoutdsl.steps import SLOT
 
@@ -52,6 +53,7 @@ class Backward:
         pieces: steps and guards in turn.
         index: the index along each axis, over the names of the steps.
         within: what that index satisfies that has this slot.
+        inverse: all that before it was written for a machine.
     """
 
     padded: tuple[Expr, ...]
@@ -59,6 +61,7 @@ class Backward:
     pieces: tuple[Piece, ...]
     index: Steps
     within: tuple[Condition, ...]
+    inverse: Inverse
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +84,13 @@ class Functions:
         return tuple(axis.name for axis in self.layout.axes)
 
 
-def functions(layout: Layout) -> Functions:
-    """Return the index functions of a layout."""
-    inverse = invert(layout)
+def functions(layout: Layout, inverse: Inverse | NotDigits) -> Functions:
+    """Return the index functions of a layout.
+
+    Args:
+        layout: any layout.
+        inverse: its closed inverse, by whoever knows that it is one.
+    """
     return Functions(
         layout,
         _after(layout.start, machine(MixedRadix(layout.coordinates))),
@@ -116,6 +123,7 @@ def _backward(layout: Layout, inverse: Inverse) -> Backward:
         tuple(_pieces(steps, tuple(map(_condition, inverse.guards)))),
         tuple((name, machine(expr)) for name, expr in inverse.index),
         (*shape, *map(_condition, layout.domain)),
+        inverse,
     )
 
 

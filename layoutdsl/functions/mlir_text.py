@@ -32,7 +32,7 @@ from layoutdsl.expr import (
 from layoutdsl.functions.affine import NotAffine, affine
 from layoutdsl.functions.machine import Backward, Functions
 from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Condition
 from layoutdsl.steps import SLOT
 
@@ -79,10 +79,11 @@ def _maps(said: Functions, known: Known) -> Iterable[str]:
     yield f"// {BUFFER}"
     yield _map(f"{layout.name}_size", {}, symbols, [size])
     yield _map(f"{layout.name}_physical_shape", {}, symbols, extents)
-    inverse = invert(layout)
-    if isinstance(inverse, Inverse):
+    if isinstance(said.backward, Backward):
         yield f"// d0 = {SLOT}: {HELD}, where @{layout.name}_index says that it is an element"
-        yield _map(f"{layout.name}_index", {SLOT: "d0"}, symbols, _written_out(inverse))
+        yield _map(
+            f"{layout.name}_index", {SLOT: "d0"}, symbols, _written_out(said.backward.inverse)
+        )
     yield ""
 
 

@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from layoutdsl.digits import NotDigits
 from layoutdsl.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
+from layoutdsl.inverse import Inverse
 from layoutdsl.model import Axis, Layout
 
 _ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "has_slot", "holds")
@@ -52,10 +54,7 @@ _FROM_STDINT = re.compile(
 
 def renamed(layout: Layout, language: str) -> Layout:
     """Return the layout with ``_`` after each name that is taken in a language."""
-    names = [*(axis.name for axis in layout.axes), *layout.symbols]
-    spoken = dict(zip(names, _free(names, language), strict=True))
-    values: dict[str, Expr] = {name: Extent(spoken[name]) for name in layout.symbols}
-    values |= {axis.name: Index(spoken[axis.name]) for axis in layout.axes}
+    spoken, values = _spoken(layout, language)
 
     def extent(known: Extent | Constant) -> Extent | Constant:
         return known if isinstance(known, Constant) else Extent(spoken[known.name])
@@ -69,6 +68,35 @@ def renamed(layout: Layout, language: str) -> Layout:
         domain=tuple(each.substituted(values) for each in layout.domain),
         parameters=tuple(spoken[name] for name in layout.parameters),
     )
+
+
+def renamed_inverse(
+    inverse: Inverse | NotDigits, layout: Layout, language: str
+) -> Inverse | NotDigits:
+    """Return the inverse of the layout that `renamed` gives."""
+    if isinstance(inverse, NotDigits):
+        return inverse
+    spoken, values = _spoken(layout, language)
+
+    def pairs(named: tuple[tuple[str, Expr], ...]) -> tuple[tuple[str, Expr], ...]:
+        return tuple((spoken.get(name, name), substitute(expr, values)) for name, expr in named)
+
+    return Inverse(
+        pairs(inverse.steps),
+        pairs(inverse.index),
+        pairs(inverse.padded),
+        tuple(each.substituted(values) for each in inverse.guards),
+        tuple(substitute(each, values) for each in inverse.radices),
+    )
+
+
+def _spoken(layout: Layout, language: str) -> tuple[dict[str, str], dict[str, Expr]]:
+    """What each name is called, and what stands for it."""
+    names = [*(axis.name for axis in layout.axes), *layout.symbols]
+    spoken = dict(zip(names, _free(names, language), strict=True))
+    values: dict[str, Expr] = {name: Extent(spoken[name]) for name in layout.symbols}
+    values |= {axis.name: Index(spoken[axis.name]) for axis in layout.axes}
+    return spoken, values
 
 
 def _free(names: Sequence[str], language: str) -> list[str]:

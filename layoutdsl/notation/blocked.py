@@ -38,6 +38,8 @@ def blocked(layout: Layout) -> Blocked:
     Raises:
         Unwritable: it is anything else.
     """
+    if not layout.axes:
+        raise Unwritable("it has no axes")
     refuse_start(layout)
     refuse_range(layout)
     found = places(layout)

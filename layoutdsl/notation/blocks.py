@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.bounds import ONE, reach, simplify
 from layoutdsl.digits import times
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
+from layoutdsl.matching import Crossed, matched
 from layoutdsl.model import Axis
 from layoutdsl.notation.notation import MOST_LETTERS
-from layoutdsl.scope import fault
+from layoutdsl.scope import Fault, fault
 from layoutdsl.source import Span
 
 MOST_PIECES = 64
@@ -30,17 +31,20 @@ class Piece:
 def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordinate, ...]:
     """Return the coordinates of pieces, most major first.
 
-    Of the pieces of one axis, the last holds the lowest digit of its index, as in ``16c`` of
-    ``nChw16c``.
+    Of the blocks of one axis, the last holds the lowest digit of its index, as in ``16c`` of
+    ``nChw16c``; all the rest is what they leave of it, wherever it stands.
     """
     below: dict[int, Expr] = {}
-    found: list[Coordinate] = []
+    divisors: list[Expr] = []
     for piece in reversed(pieces):
-        divisor = below.get(piece.axis, ONE)
-        found.append(coordinate(axes, digit(axes[piece.axis].name, divisor, piece.size)))
+        divisors.append(below.get(piece.axis, ONE))
         if piece.size is not None:
-            below[piece.axis] = times(divisor, piece.size)
-    return tuple(reversed(found))
+            below[piece.axis] = times(divisors[-1], piece.size)
+    found: list[Coordinate] = []
+    for piece, divisor in zip(pieces, reversed(divisors), strict=True):
+        above = below.get(piece.axis, ONE) if piece.size is None else divisor
+        found.append(coordinate(axes, digit(axes[piece.axis].name, above, piece.size)))
+    return tuple(found)
 
 
 def refuse_many(count: int, text: Span) -> None:
@@ -99,6 +103,8 @@ def axes_or(
 ) -> tuple[Axis, ...]:
     """Return the axes as declared, or with the names that the notation gives them.
 
+    They go by their places: this is for texts that say which axis is meant by nothing else.
+
     Args:
         given: what the declaration says, or ``None``.
         names: of the notation's own axes.
@@ -116,26 +122,87 @@ def axes_or(
     return given
 
 
+def axes_called(
+    given: tuple[Axis, ...] | None,
+    names: Sequence[str],
+    text: Span,
+    what: str,
+    unnamed: Collection[int] = (),
+) -> tuple[Axis, ...]:
+    """Return the axes in the order of a text that names them, for a reader of which names count.
+
+    Args:
+        given: what the declaration says, or ``None``.
+        names: of the axes of the text, in its order.
+        text: where the axes are spoken of.
+        what: the text, for the message: "the tag".
+        unnamed: places whose name is of our making; it counts only where the layout has it too.
+
+    Raises:
+        Fault: there are more or fewer axes than the text speaks of, or a name of the text is
+            that of another axis.
+    """
+    if given is None or len(given) != len(names):
+        return axes_or(given, names, text, what)
+    known = [axis.name for axis in given]
+    folded = [name.lower() for name in names]
+    spoken = folded if len(set(folded)) == len(folded) else names
+    found = matched(
+        [
+            None if place in unnamed and name not in known else name
+            for place, name in enumerate(spoken)
+        ],
+        known,
+    )
+    if isinstance(found, Crossed):
+        raise _crossed(found, spoken, text, what)
+    return tuple(given[place] for place in found)
+
+
+def _crossed(found: Crossed, names: Sequence[str], text: Span, what: str) -> Fault:
+    theirs, ours = (f"axis {place + 1}" for place in found.places)
+    message = f"`{found.name}` is {theirs} of {what}, and {ours} of the layout"
+    renamed, ordered = ("(" + ", ".join(each) + ")" for each in (found.renamed, found.ordered))
+    in_order = f"`{ordered}`, in the order of the text"
+    by_name = f"`{renamed}`, to go by names, or " if all(map(_is_name, found.renamed)) else ""
+    words = f"its axes are ({', '.join(names)})"
+    return fault("L408", message, text, words=words, help=f"declare the axes {by_name}{in_order}")
+
+
+def _is_name(word: str) -> bool:
+    """Whether an axis may be called so."""
+    return word.isascii() and word.isidentifier() and word.islower() and word[0] != "_"
+
+
 def _axes(count: int) -> str:
     return f"{count} axis" if count == 1 else f"{count} axes"
 
 
 def with_extents(axes: tuple[Axis, ...], extents: Sequence[Expr], text: Span) -> tuple[Axis, ...]:
-    """Return the axes with the extents that the text fixes.
+    """Return the axes with the extents that the text fixes; axes of one extent stay of one.
 
     Raises:
         Fault: a declared extent is another number.
     """
     found: list[Axis] = []
+    fixed: dict[str, Constant] = {}
     for axis, extent in zip(axes, extents, strict=True):
         match axis.extent, extent:
-            case Constant(declared), Constant(fixed) if declared != fixed:
-                message = f"axis `{axis.name}` has {declared} elements, the text says {fixed}"
+            case Constant(declared), Constant(said) if declared != said:
+                message = f"axis `{axis.name}` has {declared} elements, the text says {said}"
                 raise fault("L403", message, text)
             case Constant(), Extent():
                 found.append(axis)
+            case Extent(name), Constant(said) if fixed.setdefault(name, extent) != extent:
+                message = f"`{name}` is {fixed[name].value} and {said} at once"
+                raise fault("L403", message, text)
             case _, Constant() | Extent():
                 found.append(Axis(axis.name, extent))
             case _:
                 raise ValueError("an extent is a number or a name")
-    return tuple(found)
+    return tuple(
+        Axis(axis.name, fixed[axis.extent.name])
+        if isinstance(axis.extent, Extent) and axis.extent.name in fixed
+        else axis
+        for axis in found
+    )

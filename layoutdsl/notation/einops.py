@@ -20,7 +20,7 @@ from layoutdsl.bounds import ONE
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, MixedRadix, Mod
 from layoutdsl.model import Axis, Condition, FillAny, Layout
 from layoutdsl.notation import einops_text
-from layoutdsl.notation.blocks import axes_or, coordinate, digit, with_extents
+from layoutdsl.notation.blocks import axes_called, coordinate, digit, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.scope import fault
 from layoutdsl.source import Span
@@ -78,19 +78,22 @@ class _Reader:
         known = self._sizes(sizes)
         entries = [self._entry(each) for each in cast("list[Branch]", left.children)]
         self._refuse_repeats([token for entry in entries for token in entry])
-        axes = axes_or(given, _axis_names(entries), self._text, "the left side")
-        pieces: dict[str, _Piece] = {}
-        extents: list[Expr] = []
+        names = _axis_names(entries)
+        unnamed = {number for number, entry in enumerate(entries) if _only_name(entry) is None}
+        axes = axes_called(given, names, self._text, "the left side", unnamed)
+        cut = [self._cut(number, entry, known) for number, entry in enumerate(entries)]
+        pieces = {name: piece for found, _ in cut for name, piece in found.items()}
+        self._refuse_unknown_sizes(sizes, pieces)
+        extents: list[Expr] = [
+            axis.extent if extent is None else Constant(extent)
+            for axis, (_, extent) in zip(axes, cut, strict=True)
+        ]
+        axes = with_extents(axes, extents, self._text)
         where: list[Condition] = []
-        for number, entry in enumerate(entries):
-            found, extent = self._cut(number, entry, known)
-            pieces |= found
-            extents.append(axes[number].extent if extent is None else Constant(extent))
+        for axis, (found, extent) in zip(axes, cut, strict=True):
             block = prod(each.size or 1 for each in found.values())
             if extent is None and block > 1:
-                where += self._divisible(axes[number].extent, block)
-        self._refuse_unknown_sizes(sizes, pieces)
-        axes = with_extents(axes, extents, self._text)
+                where += self._divisible(axis.extent, block)
         places = self._places(axes, cast("list[Branch]", right.children), pieces)
         return Layout("rearranged", axes, places, fill=FillAny(), where=tuple(where))
 
@@ -190,13 +193,22 @@ class _Reader:
 
 def _axis_names(entries: list[list[Token]]) -> list[str]:
     """Name every axis: after its only piece, after what its pieces begin with, or by its number."""
+    only = [_only_name(entry) for entry in entries]
+    taken = {name for name in only if name is not None}
     names: list[str] = []
-    for number, entry in enumerate(entries):
-        words = [str(token).lower() for token in entry if token.type == "NAME"]
-        name = words[0] if len(words) == 1 else _common(words)
-        taken = not name.isidentifier() or name[0] == "_" or name in names
-        names.append(f"d{number}" if taken else name)
+    for number, (name, entry) in enumerate(zip(only, entries, strict=True)):
+        found = name or _common([str(token).lower() for token in entry if token.type == "NAME"])
+        if name is None and (found in taken or not found.isidentifier() or found[0] == "_"):
+            found = f"d{number}"
+        taken.add(found)
+        names.append(found)
     return names
+
+
+def _only_name(entry: list[Token]) -> str | None:
+    """The name of an axis that has one piece, where an axis may be called so."""
+    words = [str(token).lower() for token in entry if token.type == "NAME"]
+    return words[0] if len(words) == 1 and words[0][0] != "_" else None
 
 
 def _common(words: list[str]) -> str:

@@ -3,7 +3,8 @@
 The rank, then pairs of a dimension and a size, most major first; a size of 0 is all the rest of the
 dimension, and stands once for each of them, before the sizes. The sizes are a chunk, and chunks may
 lie apart. A list of pairs does not say what padding holds: that is 31 for the croutons that the
-document names, by whichever name or pairs, and 0 for all others.
+document names, by whichever name or pairs, and 0 for all others. Pairs speak of dimensions by their
+place; the types that the document names are those of a tensor of b, h, w, d.
 
 Source: Qualcomm 80-63442-10, "Tensors and Memory Layout". What it misprints is in
 `tests/test_notation_htp.py`.
@@ -25,6 +26,7 @@ from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     MOST_PIECES,
     Piece,
+    axes_called,
     axes_or,
     coordinates,
     number,
@@ -91,7 +93,7 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
         pairs = _written(found, text)
     rank = sum(size == 0 for _, size in pairs)
     names = _NAMES if rank == len(_NAMES) else [f"i{number}" for number in range(rank)]
-    known = axes_or(axes, names, text, "the type")
+    known = (axes_called if notes else axes_or)(axes, names, text, "the type")
     pieces = [Piece(axis, Constant(size) if size else None) for axis, size in pairs]
     chunk = rank if len(pairs) > rank else None
     return Reading(

@@ -2,7 +2,7 @@
 
 An image has rows, columns and four lanes; a layout here is ``[row, column, lane]``, so that the
 documents' pixel P[x, y] is row y, column x. The names are those of `OpenCLBufferType`, in either
-case. Padding is 0.
+case. Padding is 0. A kind is of a tensor whose axes have a meaning, so they go by name.
 
 Sources: MACE, "Memory layout", for the kinds and the sizes of their images; where its table of
 pixels is no inverse of anything, the map is the kernels' (`layoutdsl/library/mace.layout` refutes
@@ -18,8 +18,9 @@ from layoutdsl.bounds import ONE, ZERO, product
 from layoutdsl.digits import Digit, same
 from layoutdsl.digits import read as read_digit
 from layoutdsl.expr import Constant, Coordinate, MixedRadix
+from layoutdsl.matching import Crossed, matched
 from layoutdsl.model import Axis, Condition, FillValue, Layout
-from layoutdsl.notation.blocks import Piece, axes_or, coordinates, refuse_long_name
+from layoutdsl.notation.blocks import Piece, axes_called, coordinates, refuse_long_name
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import opened, refuse_fill, refuse_start
 from layoutdsl.scope import did_you_mean, fault
@@ -74,7 +75,7 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
         message = f"there is no image kind `{kind}`" if kind else "expected a kind of image"
         raise fault("L401", message, text, help=hint)
     image = IMAGES[kind]
-    found = axes_or(axes, image.axes, text, f"`{kind}`")
+    found = axes_called(axes, image.axes, text, f"`{kind}`")
     for axis in _single(image, found):
         if isinstance(axis.extent, Constant):
             message = f"axis `{axis.name}` of `{kind}` has one element, not {axis.extent.value}"
@@ -107,11 +108,13 @@ def _number(digits: list[Coordinate]) -> Coordinate:
 
 
 def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  kinds say nothing beyond
-    """Return the kind of image that a layout is, whatever the names of its axes."""
+    """Return the kind of image that a layout is; its axes go by name, as where it is read."""
     refuse_start(layout)
+    names = [axis.name for axis in layout.axes]
     for kind, image in IMAGES.items():
-        if len(image.axes) == layout.rank:
-            found = _layout(image, layout.axes)
+        order = matched(image.axes, names) if len(image.axes) == layout.rank else None
+        if order is not None and not isinstance(order, Crossed):
+            found = _layout(image, tuple(layout.axes[place] for place in order))
             if _are_same(found.coordinates, layout.coordinates):
                 _refuse_other_shapes(kind, found, layout)
                 refuse_fill(layout, FillValue(0))

@@ -31,7 +31,7 @@ from layoutdsl.model import (
 )
 from layoutdsl.notation import mlir_text
 from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
-from layoutdsl.notation.blocks import Piece, axes_or, coordinates, with_extents
+from layoutdsl.notation.blocks import Piece, axes_called, axes_or, coordinates, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.scope import fault
 from layoutdsl.source import Span
@@ -120,7 +120,7 @@ class _Reader:
                 raise fault("L405", "a tile has 1 element or more", span)
         pieces = [Piece(axis, None) for axis in outer]
         pieces += [Piece(axis, Constant(n)) for axis, (n, _) in zip(places, tiles, strict=True)]
-        cut = coordinates(axes, pieces)
+        cut = coordinates(axes, pieces) or (Coordinate(Constant(0), Constant(1)),)
         if "padding" in found:
             return Layout("pack", axes, cut, fill=FillValue(self._padding(found["padding"])))
         where = self._divisible(axes, list(zip(places, tiles, strict=True)))
@@ -176,7 +176,7 @@ class _Reader:
                 raise fault("L404", f"`{token}` is declared twice", self._span(token))
         if self._axes is None:
             self._refuse_odd([*names, *opened])
-        axes = axes_or(self._axes, [str(each) for each in names], self._whole, "the map")
+        axes = axes_called(self._axes, [str(each) for each in names], self._whole, "the map")
         known: dict[str, Expr] = {
             str(token): Index(axis.name) for token, axis in zip(names, axes, strict=True)
         }

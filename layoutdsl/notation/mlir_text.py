@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layoutdsl.bounds import ZERO, product, reach
+from layoutdsl.bounds import ONE, ZERO, product, reach
 from layoutdsl.digits import same
 from layoutdsl.expr import (
     Add,
@@ -189,7 +189,9 @@ def _in_elements(layout: Layout) -> list[int]:
                 strides[name] = reached
                 if number < len(wide) - 1 and isinstance(extents_[name], Extent):
                     needed.add(Condition(extents_[name], "<=", each.extent))
-            case Constant(0):
+                if number == len(wide) - 1 and not same(each.extent, extents_[name]):
+                    raise Unwritable(f"`{name}` has the declared extent `{text(each.extent)}`")
+            case Constant(0) if number < len(wide) - 1 or each.extent == ONE:
                 pass
             case _:
                 raise Unwritable(f"`{text(each.value)}` is no index, and strides move indices")

@@ -15,9 +15,11 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, cast
 
+from layoutdsl.expr import Constant, Extent
 from layoutdsl.model import Axis, Layout
 from layoutdsl.scope import Fault, did_you_mean, fault
 from layoutdsl.source import LayoutError, Source, Span
+from layoutdsl.values import brief
 
 MOST_LETTERS = 100
 MOST_PARENTHESES = 50
@@ -34,6 +36,8 @@ class Reading:
 
     layout: Layout
     notes: Notes = field(default_factory=dict)
+
+    __repr__ = brief
 
 
 class Unwritable(ValueError):  # noqa: N818  an answer, not an error of ours
@@ -52,7 +56,8 @@ class Notation(Protocol):
         Args:
             text: of the notation, a part of a source.
             axes: as the declaration names them; ``None`` for those of the notation. An extent that
-                the text fixes replaces one that is only a name.
+                the text fixes replaces one that is only a name. The layout may have them in the
+                order of the text.
 
         Raises:
             Fault: the text is not in the notation, or does not fit the axes.
@@ -89,7 +94,7 @@ def notation(name: str) -> Notation:
 
 
 def read(name: str, text: Span, axes: tuple[Axis, ...] | None, at: Span) -> Reading:
-    """Return what a text of the notation ``name`` says.
+    """Return what a text of the notation ``name`` says, its axes in the order of ``axes``.
 
     Args:
         name: of the notation.
@@ -107,10 +112,18 @@ def read(name: str, text: Span, axes: tuple[Axis, ...] | None, at: Span) -> Read
         message = f"this text has {len(text.text)} characters, at most {MOST_CHARACTERS}"
         raise fault("L103", message, Span(text.source, text.start, text.start + 1))
     _refuse_depth(text)
+    found = notation(name)
     try:
-        return notation(name).read(text, axes)
-    except LayoutError as found:
-        raise Fault(found.diagnostics[0]) from None
+        reading = found.read(text, axes)
+    except LayoutError as wrong:
+        first = wrong.diagnostics[0]
+        alike = f"such a text looks like `{found.EXAMPLE}`"
+        raise Fault(replace(first, help=first.help or alike)) from None
+    if axes is None:
+        return reading
+    read_as = {axis.name: axis for axis in reading.layout.axes}
+    ordered = tuple(read_as[axis.name] for axis in axes)
+    return replace(reading, layout=replace(reading.layout, axes=ordered))
 
 
 def _refuse_depth(text: Span) -> None:
@@ -145,7 +158,27 @@ def read_text(name: str, text: str) -> Reading:
 def write(name: str, layout: Layout, notes: Notes | None = None) -> str:
     """Return the text of a layout in the notation ``name``, one of `NAMES`.
 
+    A layout that was read in this notation is written as it was read.
+
     Raises:
         Unwritable: there is none.
     """
-    return notation(name).write(layout, notes or {})
+    return _as_read(name, layout) or notation(name).write(layout, notes or {})
+
+
+def _as_read(name: str, layout: Layout) -> str | None:
+    """Return the text that a layout was read from, where that says all of it still."""
+    if layout.origin is None or layout.origin.notation != name:
+        return None
+    text = layout.origin.text
+    axes = tuple(
+        replace(axis, extent=Extent(f"extent of {axis.name}"))
+        if isinstance(axis.extent, Constant)
+        else axis
+        for axis in layout.axes
+    )
+    try:
+        again = notation(name).read(Span(Source(f"<{name}>", text), 0, len(text)), axes).layout
+    except (Fault, LayoutError):
+        return None
+    return text if replace(again, name=layout.name) == layout else None

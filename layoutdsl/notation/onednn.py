@@ -1,8 +1,9 @@
 """oneDNN's format tags: ``aBcd16b``, ``nChw16c``, ``OIhw4i16o4i``.
 
 One letter for each axis from the most major, capital where blocks of the axis follow; then blocks,
-the last moving fastest. Padding is zero. ``a`` to ``l`` name the axes in their order; other letters
-say what the axes mean, and their order is the library's (`_MEANINGS`).
+the last moving fastest. Padding is zero. ``a`` to ``l`` are the axes in their order, whatever they
+are called; other letters say what the axes mean, and go by name. Where the layout calls its axes
+otherwise, their order is the library's (`_MEANINGS`).
 
 Source: oneDNN Developer Guide, "Understanding Memory Formats" and "dnnl_format_tag_t".
 """
@@ -20,6 +21,7 @@ from layoutdsl.model import Axis, FillValue, Layout
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     Piece,
+    axes_called,
     axes_or,
     coordinates,
     number,
@@ -27,6 +29,7 @@ from layoutdsl.notation.blocks import (
     refuse_many,
 )
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
+from layoutdsl.notation.onednn_names import names
 from layoutdsl.notation.places import refuse_fill
 from layoutdsl.scope import fault
 from layoutdsl.source import Source, Span
@@ -76,7 +79,7 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     outer = [each for each in letters if each.size is None]
     _refuse_wrong_letters(letters, outer)
     order = _axis_order(outer, text)
-    found = axes_or(axes, order, text, f"the tag `{tag}`")
+    found = _axes(axes, order, text, f"the tag `{tag}`")
     pieces = [
         Piece(order.index(each.name.lower()), None if each.size is None else Constant(each.size))
         for each in letters
@@ -120,6 +123,24 @@ def _axis_order(outer: list[_Letter], text: Span) -> str:
     )
 
 
+def _axes(given: tuple[Axis, ...] | None, order: str, text: Span, what: str) -> tuple[Axis, ...]:
+    """Return the axes in the order of the letters; a to l are places, so none of another axis."""
+    if not LETTERS.startswith(order):
+        return axes_called(given, order, text, what)
+    found = axes_or(given, order, text, what)
+    names = "".join(axis.name for axis in found)
+    if names != order and sorted(names) == sorted(order):
+        letter, place = next(
+            (a, names.index(a)) for a, b in zip(order, names, strict=True) if a != b
+        )
+        message = (
+            f"`{letter}` is axis {order.index(letter) + 1} of {what}, and axis {place + 1} here"
+        )
+        hint = "a to l are the axes in their order: call those of the layout otherwise"
+        raise fault("L408", message, text, help=hint)
+    return found
+
+
 def _refuse_wrong_letters(letters: list[_Letter], outer: list[_Letter]) -> None:
     seen = Counter[str]()
     blocks = [each for each in letters if each.size is not None]
@@ -146,8 +167,8 @@ def _refuse_wrong_letters(letters: list[_Letter], outer: list[_Letter]) -> None:
 def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  tags say nothing beyond
     """Return the tag of a layout.
 
-    Axes whose names are those of the library, such as n, c, h, w, keep them; all others are called
-    ``a``, ``b`` and on.
+    Axes whose names are those of the library, such as n, c, h, w, keep them where it has a name for
+    the tag; all others are called ``a``, ``b`` and on.
     """
     if layout.rank > len(LETTERS):
         raise Unwritable(f"a tag has {len(LETTERS)} axes at most, the layout has {layout.rank}")
@@ -156,10 +177,11 @@ def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  tags say nothin
         refuse_fill(layout, FillValue(0))
     cut = {axis for axis, _ in found.blocks}
 
-    def spelled(names: str) -> str:
-        head = "".join(names[k].upper() if k in cut else names[k] for k in found.order)
-        return head + "".join(f"{size}{names[axis]}" for axis, size in found.blocks)
+    def spelled(letters: str) -> str:
+        head = "".join(letters[k].upper() if k in cut else letters[k] for k in found.order)
+        return head + "".join(f"{size}{letters[axis]}" for axis, size in found.blocks)
 
-    names = "".join(axis.name for axis in layout.axes)
-    meant = len(names) == layout.rank and _MEANINGS.get(frozenset(names)) == names
-    return spelled(names) if meant and spelled(names) not in _MISPRINTS else spelled(LETTERS)
+    called = "".join(axis.name for axis in layout.axes)
+    meant = len(called) == layout.rank and _MEANINGS.get(frozenset(called)) == called
+    known = meant and spelled(called) in {*names(), *_MISPRINTS.values()}
+    return spelled(called if known else LETTERS)

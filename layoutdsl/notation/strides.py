@@ -13,7 +13,8 @@ from typing import cast
 from lark import Token, Tree
 
 from layoutdsl import strided
-from layoutdsl.expr import Constant, Index
+from layoutdsl.bounds import product, simplify
+from layoutdsl.expr import Constant, Expr, Index
 from layoutdsl.model import ELEMENT_TYPES, Axis, ElementType, FillAny, Layout
 from layoutdsl.notation import cute_text
 from layoutdsl.notation.blocks import axes_or, with_extents
@@ -132,12 +133,20 @@ def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  nothing is said
     extents = list(found.extents)
     strides = [sum(stride for *_, stride in digits) for digits in found.digits.values()]
     shape = f"shape={_tuple(extents)}"
+    pairs = zip(layout.axes, extents, strides, strict=True)
+    array = [strided.Digit(Index(axis.name), extent, stride) for axis, extent, stride in pairs]
+    if Constant(strided.slots(array)) != _size(layout):
+        raise Unwritable("its buffer is larger than that of an array with these strides")
     if element is None and strides == _strides_of_wide(extents):
         return shape
     if element is None or element.name not in names:
         raise Unwritable("strides are in bytes, and the layout names no element type numpy has")
     written = _tuple([element.bits // 8 * stride for stride in strides])
     return f"{shape}, strides={written}, dtype={names[element.name]}"
+
+
+def _size(layout: Layout) -> Expr:
+    return simplify(product(tuple(each.extent for each in layout.coordinates)))
 
 
 def _strides_of_wide(extents: list[int]) -> list[int]:

@@ -2,8 +2,10 @@
 
 A tag lists axes and their blocks from the most major; a capital is an axis, or what its blocks
 leave of it, and a number with a small letter a block. ``[4o4i]`` is one coordinate of two blocks.
-An axis that its blocks do not divide is padded (TVM rounds up). An index map gives the position of
-an index, and ``IndexMap.AXIS_SEPARATOR`` stands where the chunk ends.
+An axis that its blocks do not divide is padded (TVM rounds up). A tag may cut an axis several
+times, as TVM's quantised convolutions call their weights; its `slayout` refuses such a tag, and so
+none is printed. An index map gives the position of an index, and ``IndexMap.AXIS_SEPARATOR``, which
+later versions have no more, stands where the chunk ends.
 
 Source: TVM documentation, `tvm.tir.Layout`, `tvm.tir.IndexMap`.
 """
@@ -20,7 +22,7 @@ from layoutdsl.expr import Constant, Coordinate, Expr, Index, MixedRadix, text
 from layoutdsl.model import Axis, Layout
 from layoutdsl.notation import tvm_text
 from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
-from layoutdsl.notation.blocks import Piece, axes_or, coordinate, coordinates
+from layoutdsl.notation.blocks import Piece, axes_called, coordinate, coordinates
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.scope import fault
 from layoutdsl.source import Span
@@ -47,7 +49,8 @@ def read(whole: Span, axes: tuple[Axis, ...] | None) -> Reading:
     (branch,) = cast("list[Branch]", tree("tvm", whole, "L401", _SPELLING).children)
     if branch.data == "tag":
         return Reading(_Tag(whole).layout(branch, axes))
-    return Reading(_map(whole, branch, axes), {"form": "map"})
+    layout = _map(whole, branch, axes)
+    return Reading(layout, {"form": "map" if layout.chunk_rank is None else "separated map"})
 
 
 def write(layout: Layout, notes: Notes) -> str:
@@ -68,7 +71,7 @@ class _Tag:
     def layout(self, branch: Branch, axes: tuple[Axis, ...] | None) -> Layout:
         items = [each for each in branch.children if isinstance(each, Tree)]
         letters = self._letters(items)
-        found = axes_or(axes, [each.lower() for each in letters], self._whole, "the tag")
+        found = axes_called(axes, [each.lower() for each in letters], self._whole, "the tag")
         names = {letter.lower(): number for number, letter in enumerate(letters)}
         groups = [self._pieces(item, names) for item in items]
         flat = list(coordinates(found, [piece for group in groups for piece in group]))
@@ -133,7 +136,7 @@ def _map(whole: Span, branch: Branch, axes: tuple[Axis, ...] | None) -> Layout:
         if axes is None and not (token.islower() and token.isidentifier() and token[0] != "_"):
             message = f"`{token}` is no name of an axis, which is in lower case"
             raise fault("L404", message, arithmetic.span(token))
-    found = axes_or(axes, [str(token) for token in written], whole, "the map")
+    found = axes_called(axes, [str(token) for token in written], whole, "the map")
     indices: dict[str, Expr] = {
         str(token): Index(axis.name) for token, axis in zip(written, found, strict=True)
     }

@@ -1,8 +1,17 @@
-"""A layout as TVM writes it: a tag where all coordinates are blocks of axes, else an index map."""
+"""A layout as TVM writes it: a tag where TVM makes a layout of it, else an index map.
+
+A tag cuts an axis once, and puts no more than two blocks together. An index map is a function of
+Python that returns expressions of its indices: a name is none of Python's own words, and a number
+does not stand alone.
+
+Source: `tvm.s_tir.slayout` and `tvm.tirx.IndexMap.from_func`, as far as they take a text.
+"""
 
 from __future__ import annotations
 
-from layoutdsl.bounds import ONE, reach
+from keyword import iskeyword
+
+from layoutdsl.bounds import ONE, ZERO, reach
 from layoutdsl.digits import NotDigits, network, read, same
 from layoutdsl.expr import (
     Add,
@@ -22,6 +31,8 @@ from layoutdsl.expr import (
     Mul,
     Sub,
     extents,
+    indices,
+    substitute,
     text,
 )
 from layoutdsl.model import FillValue, Layout
@@ -31,6 +42,13 @@ from layoutdsl.notation.places import refuse_fill, refuse_range, refuse_start
 _LEVEL = {BitXor: 1, BitAnd: 2, Add: 3, Sub: 3, Mul: 4, FloorDiv: 4, Mod: 4}
 _SYMBOL = {BitXor: "^", BitAnd: "&", Add: "+", Sub: "-", Mul: "*", FloorDiv: "//", Mod: "%"}
 SEPARATOR = "IndexMap.AXIS_SEPARATOR"
+
+PACKED = 2
+"""Blocks in one coordinate of a tag: of three, TVM 0.27 gives the first too large a stride."""
+
+LARGEST_BLOCK = 2**31 - 1
+LARGEST = 10**18 - 1
+"""Of a block in a tag, which TVM keeps in 32 bits, and of a number in an index map."""
 
 
 def write(layout: Layout, notes: Notes) -> str:
@@ -42,64 +60,49 @@ def write(layout: Layout, notes: Notes) -> str:
     refuse_start(layout)
     refuse_range(layout)
     refuse_fill(layout, FillValue(0))
-    if notes.get("form") != "map":
-        tag = _tag(layout)
-        if tag is not None:
-            return tag
-    return _map(layout)
+    form = notes.get("form")
+    tag = None if form in ("map", "separated map") else _tag(layout)
+    return tag if tag is not None else _map(layout, separated=form == "separated map")
 
 
 def _tag(layout: Layout) -> str | None:
     """Return the tag, or ``None`` where there is none."""
-    if layout.chunk_rank is not None or isinstance(network(layout), NotDigits):
-        return None
-    if any(len(axis.name) > 1 for axis in layout.axes):
-        return None
-    if not _descending(layout):
+    if isinstance(network(layout), NotDigits):
         return None
     words = [_item(layout, each) for each in layout.coordinates]
-    if any(word is None for word in words):
-        return None
     tag = "".join(word for word in words if word is not None)
-    order = [letter.lower() for letter in tag if letter.isupper()]
-    return tag if sorted(order) == sorted(axis.name for axis in layout.axes) else None
+    if None in words or not _cuts_once(layout, tag):
+        return None
+    return tag
 
 
-def _descending(layout: Layout) -> bool:
-    """Whether the blocks of each axis stand from the most major down, as a tag takes them to."""
-    below: dict[str, int] = {}
-    for part in (part for each in layout.coordinates for part in _parts(each)):
-        digit = read(part.value)
-        if digit is None or not isinstance(digit.whole, Index):
-            return False
-        if not isinstance(digit.divisor, Constant):
-            return False
-        name = digit.whole.name
-        if name in below and digit.divisor.value >= below[name]:
-            return False
-        below[name] = digit.divisor.value
-    return True
-
-
-def _parts(coordinate: Coordinate) -> tuple[Coordinate, ...]:
-    return coordinate.value.parts if isinstance(coordinate.value, MixedRadix) else (coordinate,)
+def _cuts_once(layout: Layout, tag: str) -> bool:
+    """Whether a tag has every axis once, and a block of it at most once, as TVM takes it."""
+    names = sorted(axis.name for axis in layout.axes)
+    blocks = [letter for letter in tag if letter.islower()]
+    rests = sorted(letter.lower() for letter in tag if letter.isupper())
+    return bool(names) and rests == names and len(set(blocks)) == len(blocks)
 
 
 def _item(layout: Layout, coordinate: Coordinate) -> str | None:
+    """Return what a tag has for a coordinate, with the rest of an axis above its only block."""
     if not _is_natural(layout, coordinate):
         return None
     if isinstance(coordinate.value, MixedRadix):
         parts = [_item(layout, part) for part in coordinate.value.parts]
-        if any(part is None or not part[0].isdigit() for part in parts):
+        if len(parts) != PACKED or any(part is None or not part[0].isdigit() for part in parts):
             return None
         return f"[{''.join(part for part in parts if part)}]"
     digit = read(coordinate.value)
-    if digit is None or not isinstance(digit.whole, Index):
+    if digit is None or not isinstance(digit.whole, Index) or len(digit.whole.name) > 1:
         return None
     name = digit.whole.name
-    if digit.radix is None:
-        return name.upper()
-    return f"{digit.radix.value}{name}" if isinstance(digit.radix, Constant) else None
+    match digit.divisor, digit.radix:
+        case Constant(), None:
+            return name.upper()
+        case Constant(1), Constant(size) if size <= LARGEST_BLOCK:
+            return f"{size}{name}"
+    return None
 
 
 def _is_natural(layout: Layout, coordinate: Coordinate) -> bool:
@@ -107,19 +110,43 @@ def _is_natural(layout: Layout, coordinate: Coordinate) -> bool:
     return bound is not None and same(bound.high, coordinate.extent)
 
 
-def _map(layout: Layout) -> str:
+def _map(layout: Layout, *, separated: bool) -> str:
+    called = _names(layout)
     values: list[str] = []
     for number, each in enumerate(layout.coordinates):
-        if number == layout.chunk_rank:
+        if separated and number == layout.chunk_rank:
             values.append(SEPARATOR)
         if not _is_natural(layout, each):
             raise Unwritable(f"`{text(each.value)}` has the declared extent `{text(each.extent)}`")
         if extents(each.value):
             raise Unwritable(f"`{text(each.value)}` speaks of extents, and an index map cannot")
-        if each.extent != ONE or layout.axes:
-            values.append(_python(plain(each.value)))
-    names = ", ".join(axis.name for axis in layout.axes)
-    return f"lambda {names}: [{', '.join(values)}]" if names else "lambda: []"
+        if called:
+            values.append(_value(plain(each.value), called))
+        elif each.extent != ONE:
+            raise Unwritable("it has no axes, and in an index map a number does not stand alone")
+    head = f"lambda {', '.join(called.values())}" if called else "lambda"
+    return f"{head}: [{', '.join(values)}]"
+
+
+def _names(layout: Layout) -> dict[str, str]:
+    """Return what Python calls each index: as the axis, unless that is a word of Python's own."""
+    taken = {axis.name for axis in layout.axes}
+    called: dict[str, str] = {}
+    for axis in layout.axes:
+        name = axis.name
+        while iskeyword(name) or (name != axis.name and name in taken):
+            name += "_"
+        taken.add(name)
+        called[axis.name] = name
+    return called
+
+
+def _value(value: Expr, called: dict[str, str]) -> str:
+    """Return an expression of an index; a number becomes one."""
+    if not indices(value):
+        nothing = Mul(Index(next(iter(called))), ZERO)
+        value = nothing if value == ZERO else Add(nothing, value)
+    return _python(substitute(value, {axis: Index(name) for axis, name in called.items()}))
 
 
 def plain(value: Expr) -> Expr:
@@ -141,6 +168,8 @@ def _python(value: Expr, outer: int = 0) -> str:
     match value:
         case Index(name) | Extent(name):
             return name
+        case Constant(number) if abs(number) > LARGEST:
+            raise Unwritable(f"the number {number} is too large for an index map")
         case Constant(number):
             return str(number) if number >= 0 else f"({number})"
         case CeilDiv() | Min() | Max() | MixedRadix():
