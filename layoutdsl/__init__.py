@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     )
     from layoutdsl.claims import Claim, Module, TableClaim
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
-    from layoutdsl.compare.identify import Match
     from layoutdsl.compare.probe import Probe, probe
+    from layoutdsl.compare.seen import Match, Untold
     from layoutdsl.formula import Formula
     from layoutdsl.model import Layout
     from layoutdsl.source import Diagnostic, LayoutError
@@ -76,6 +76,7 @@ __all__ = [
     "TableClaim",
     "Translation",
     "Unknown",
+    "Untold",
     "UnvalidatedError",
     "__version__",
     "compile",
@@ -111,12 +112,13 @@ _ELSEWHERE = {
     "Formula": "formula",
     "Layout": "model",
     "LayoutError": "source",
-    "Match": "compare.identify",
+    "Match": "compare.seen",
     "Module": "claims",
     "Table": "table",
     "TableClaim": "claims",
     "Probe": "compare.probe",
     "Unknown": "compare.difference",
+    "Untold": "compare.seen",
     "diff": "compare.difference",
     "probe": "compare.probe",
 }
@@ -140,12 +142,14 @@ class _Package(ModuleType):
 sys.modules[__name__].__class__ = _Package
 
 
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'api')}"), name)
-    globals()[name] = value
-    return value
+if not TYPE_CHECKING:  # with it, a type checker would believe any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'api')}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -150,7 +150,7 @@ def simplify(expr: Expr) -> Expr:
         case Index() | Extent() | Constant():
             return expr
         case Add() | Sub() | Mul():
-            return _from_polynomial(polynomial(expr))
+            return from_polynomial(polynomial(expr))
         case MixedRadix():
             return expr
         case _:
@@ -167,7 +167,7 @@ def _fold(expr: Expr) -> Expr:
             return left
         case CeilDiv(left, right) | FloorDiv(left, right) if isinstance(right, Extent | Mul):
             exact = _exactly(polynomial(left), polynomial(right))
-            return expr if exact is None else _from_polynomial(exact)
+            return expr if exact is None else from_polynomial(exact)
         case Index() | Extent() | Constant() | MixedRadix():
             return expr
         case _:
@@ -244,7 +244,8 @@ def _times(one: Polynomial, other: Polynomial) -> Polynomial:
     return {factors: coefficient for factors, coefficient in total.items() if coefficient}
 
 
-def _from_polynomial(terms: Polynomial) -> Expr:
+def from_polynomial(terms: Polynomial) -> Expr:
+    """Return a sum of products as an expression, the longest products first."""
     order = sorted(terms.items(), key=lambda term: (-len(term[0]), tuple(map(text, term[0]))))
     positive = [term for term in order if term[1] > 0]
     total: Expr | None = None

@@ -1,18 +1,21 @@
 """What is said of layouts and tables: claims, and the module that holds all three.
 
 A claim is `prove` or `refute` with a predicate over one layout or table, in a range of shapes. This
-module imports `model`, `table` and `expr` only.
+module imports `model`, `table`, `expr` and `source` only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from layoutdsl.expr import Coordinate, Expr
 from layoutdsl.model import Condition, ElementType, Layout
+from layoutdsl.source import Diagnostic
 from layoutdsl.table import Table
+from layoutdsl.values import brief, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,16 @@ class EqualsLayout:
 
     other: Layout
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
 class EqualsFormula:
     """The offset is the value of a hand-written formula."""
 
     formula: Expr
+
+    __repr__ = brief
 
 
 def of_bits(bits: int) -> IntegerType:
@@ -92,6 +99,8 @@ class Keeps:
 
     run: tuple[Coordinate, ...]
 
+    __repr__ = brief
+
 
 @dataclass(frozen=True, slots=True)
 class Aligns:
@@ -100,6 +109,8 @@ class Aligns:
     run: tuple[Coordinate, ...]
     bytes: int
     element: ElementType
+
+    __repr__ = brief
 
 
 Predicate: TypeAlias = (
@@ -119,6 +130,9 @@ class Claim:
     predicate: Predicate
     where: tuple[Condition, ...] = ()
     text: str = ""
+
+    def __repr__(self) -> str:
+        return said(self, self.text)
 
     @property
     def subject(self) -> Layout:
@@ -148,6 +162,9 @@ class TableClaim:
     where: tuple[Condition, ...] = ()
     text: str = ""
 
+    def __repr__(self) -> str:
+        return said(self, self.text)
+
     @property
     def subject(self) -> Table:
         """The table."""
@@ -161,15 +178,20 @@ class TableClaim:
 
 AnyClaim: TypeAlias = Claim | TableClaim
 
+_APPLIED = re.compile(r"([A-Za-z_]\w*)\s*<\s*([0-9]{1,18}(?:\s*,\s*[0-9]{1,18})*)\s*>", re.ASCII)
+"""A name with numbers for its parameters."""
+
 
 class Module(Mapping[str, Layout]):
     """The layouts of one text by name, in its order, its tables, and its claims.
+
+    A layout with parameters is taken with numbers for them as ``module["NCHWc<8>"]``.
 
     >>> parse("layout NHWC(n, c, h, w) = [n, h, w, c]")["NHWC"].offset((1, 1, 0, 2), (2, 3, 4, 5))
     67
     """
 
-    __slots__ = ("_layouts", "claims", "name", "table_claims", "tables", "texts")
+    __slots__ = ("_layouts", "claims", "name", "table_claims", "tables", "texts", "warnings")
 
     def __init__(
         self,
@@ -179,6 +201,7 @@ class Module(Mapping[str, Layout]):
         texts: Mapping[str, str],
         tables: Mapping[str, Table] | None = None,
         table_claims: tuple[TableClaim, ...] = (),
+        warnings: Mapping[str, tuple[Diagnostic, ...]] | None = None,
     ) -> None:
         self.name = name
         """Where the text came from."""
@@ -189,6 +212,8 @@ class Module(Mapping[str, Layout]):
         self.tables: Mapping[str, Table] = dict(tables or {})
         self.table_claims = table_claims
         """What is said of tables."""
+        self.warnings: Mapping[str, tuple[Diagnostic, ...]] = dict(warnings or {})
+        """What is legal and hardly meant, by the layout or table that says it."""
         self._layouts = dict(layouts)
 
     @property
@@ -197,7 +222,25 @@ class Module(Mapping[str, Layout]):
         return (*self.claims, *self.table_claims)
 
     def __getitem__(self, name: str) -> Layout:
-        return self._layouts[name]
+        """Return a layout by name; ``NCHWc<8>`` gives its parameters values, and is `NCHWc_8`.
+
+        Raises:
+            KeyError: there is none of that name, or it takes other parameters; says which.
+        """
+        if name in self._layouts:
+            return self._layouts[name]
+        applied = _APPLIED.fullmatch(name) if isinstance(name, str) else None
+        if applied is None or applied[1] not in self._layouts:
+            raise KeyError(name)
+        layout = self._layouts[applied[1]]
+        numbers = [int(each) for each in applied[2].split(",")]
+        if len(numbers) != len(layout.parameters):
+            held = f"<{', '.join(layout.parameters)}>" if layout.parameters else "no parameters"
+            raise KeyError(f"layout `{layout.name}` has {held}, and not `{name}`")
+        try:
+            return layout.with_parameters(**dict(zip(layout.parameters, numbers, strict=True)))
+        except ValueError as wrong:
+            raise KeyError(str(wrong)) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._layouts)
@@ -206,4 +249,4 @@ class Module(Mapping[str, Layout]):
         return len(self._layouts)
 
     def __repr__(self) -> str:
-        return f"Module({self.name!r}: {', '.join(self)})"
+        return said(self, f"{self.name}: {', '.join((*self, *self.tables))}")

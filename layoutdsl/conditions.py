@@ -12,6 +12,7 @@ from math import prod
 from typing import Literal, TypeAlias
 
 from layoutdsl.expr import Expr, Interval, enclose, evaluate, indices, substitute, text
+from layoutdsl.values import said
 
 Box: TypeAlias = tuple[Interval, ...]
 """An interval for each of some names, in their order."""
@@ -35,6 +36,9 @@ class Condition:
     left: Expr
     operator: Operator
     right: Expr
+
+    def __repr__(self) -> str:
+        return said(self, str(self))
 
     def holds(self, values: Mapping[str, int]) -> bool:
         """Return whether the comparison is true where extents and indices have these values."""

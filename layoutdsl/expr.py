@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, assert_never, cast
+
+MOST = 200
+"""Characters of an expression that its `repr` shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,88 +36,100 @@ class Constant:
     value: int
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+class _Written:
+    """Its `repr` is what the language writes, cut where that is long: trees go deep."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        written = (
+            coordinate_text(self) if isinstance(self, Coordinate) else text(cast("Expr", self))
+        )
+        return f"<{type(self).__name__} {written[:MOST]}{'...' if len(written) > MOST else ''}>"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Add(_Written):
     """The sum."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Sub:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sub(_Written):
     """The difference; it may be negative."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Mul:
+@dataclass(frozen=True, slots=True, repr=False)
+class Mul(_Written):
     """The product."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class FloorDiv:
+@dataclass(frozen=True, slots=True, repr=False)
+class FloorDiv(_Written):
     """``left / right``, rounded down; ``right`` is positive."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class CeilDiv:
+@dataclass(frozen=True, slots=True, repr=False)
+class CeilDiv(_Written):
     """``ceil(left / right)``; ``right`` is positive."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Mod:
+@dataclass(frozen=True, slots=True, repr=False)
+class Mod(_Written):
     """``left % right``, in 0 to ``right - 1``; ``right`` is positive."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class BitAnd:
+@dataclass(frozen=True, slots=True, repr=False)
+class BitAnd(_Written):
     """The bits that both numbers have."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class BitXor:
+@dataclass(frozen=True, slots=True, repr=False)
+class BitXor(_Written):
     """The bits that exactly one of the numbers has."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Min:
+@dataclass(frozen=True, slots=True, repr=False)
+class Min(_Written):
     """The smaller of two numbers."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Max:
+@dataclass(frozen=True, slots=True, repr=False)
+class Max(_Written):
     """The larger of two numbers."""
 
     left: Expr
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinate:
+@dataclass(frozen=True, slots=True, repr=False)
+class Coordinate(_Written):
     """One physical position: its value, and the extent it is declared or known to stay below.
 
     ``declared`` says that the text gave the extent (``e : X``) where it would otherwise follow
@@ -126,8 +141,8 @@ class Coordinate:
     declared: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class MixedRadix:
+@dataclass(frozen=True, slots=True, repr=False)
+class MixedRadix(_Written):
     """Several coordinates read as the digits of one number, most major first."""
 
     parts: tuple[Coordinate, ...]

@@ -5,7 +5,7 @@ Each takes a piece of the tree and returns its meaning, or raises the fault with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from layoutdsl.bounds import at_least
@@ -17,8 +17,6 @@ from layoutdsl.expr import (
     Expr,
     Extent,
     Index,
-    substitute,
-    substitute_coordinate,
 )
 from layoutdsl.model import (
     ELEMENT_TYPES,
@@ -32,6 +30,7 @@ from layoutdsl.model import (
 )
 from layoutdsl.scope import Fault, Scope, did_you_mean, fault
 from layoutdsl.source import Label, Span
+from layoutdsl.synonyms import element_called, fill_called
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression, print_place
 
@@ -147,25 +146,19 @@ def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     if not values:
         return layout
     opened = [v.name for v in values.values() if isinstance(v, Extent)]
-    return replace(
-        layout,
-        coordinates=tuple(substitute_coordinate(each, values) for each in layout.coordinates),
-        start=substitute(layout.start, values),
-        where=tuple(each.substituted(values) for each in layout.where),
-        domain=tuple(each.substituted(values) for each in layout.domain),
-        parameters=tuple(dict.fromkeys(opened)),
-    )
+    return replace(layout.substituted(values), parameters=tuple(dict.fromkeys(opened)))
 
 
-def foreign(body: ast.Foreign, axes: tuple[Axis, ...] | None) -> Layout:
-    """Return the layout that a text in another notation stands for.
+def no_layout(name: ast.Name, known: Iterable[str]) -> Fault:
+    """Return the fault of a name that is no layout's: perhaps that of a notation without a text."""
+    from layoutdsl.notation.notation import NAMES, notation
 
-    Raises:
-        Fault, LayoutError: there is no such notation, or the text is not in it.
-    """
-    from layoutdsl.notation.notation import read
-
-    return read(body.notation.text, body.place, axes, body.notation.span).layout
+    if name.text in NAMES:
+        message = f"the notation `{name.text}` stands before a text in quotes"
+        hint = f'write one, as in `{name.text} "{notation(name.text).EXAMPLE}"`'
+        return fault("L401", message, name.span, help=hint)
+    close = did_you_mean(name.text, known)
+    return fault("L201", f"there is no layout `{name.text}`", name.span, help=close)
 
 
 def fill_of(clause: ast.FillClause) -> Fill:
@@ -177,7 +170,8 @@ def fill_of(clause: ast.FillClause) -> Fill:
             return FillAny()
         case "zero_point":
             return FillZeroPoint()
-    hint = "write a number, `any`, or `zero_point`"
+    called = fill_called(clause.value)
+    hint = f"write `{called}`" if called else "write a number, `any`, or `zero_point`"
     raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
 
 
@@ -185,7 +179,9 @@ def element_of(name: ast.Name) -> ElementType:
     """Return the element type of that name."""
     if name.text in ELEMENT_TYPES:
         return ELEMENT_TYPES[name.text]
-    hint = did_you_mean(name.text, ELEMENT_TYPES) or f"known are {', '.join(ELEMENT_TYPES)}"
+    called = element_called(name.text)
+    close = f"write `{called}`" if called else did_you_mean(name.text, ELEMENT_TYPES)
+    hint = close or f"known are {', '.join(ELEMENT_TYPES)}"
     raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
 
 
@@ -202,10 +198,9 @@ def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
     element, fill = layout.element, layout.fill
     if clause is None or element is None or not isinstance(fill, FillValue):
         return
-    if element.kind not in ("i", "u"):
+    if element.values is None:
         return
-    low = -(1 << element.bits - 1) if element.kind == "i" else 0
-    high = low + (1 << element.bits) - 1
+    low, high = element.values
     if not low <= fill.value <= high:
         words = f"{element.name} holds {low} to {high}"
         message = f"the fill {fill.value} is no value of `{element.name}`"
@@ -230,6 +225,14 @@ def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
                 hint = f"write `{name}%{block}`, or cut again with `{again}`"
     words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
     return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
+
+
+def unused(found: NotDigits, declaration: ast.LayoutDecl) -> Fault:
+    """Return the fault of an axis that no coordinate speaks of, at the axis."""
+    axes = [each.name for each in declaration.axes or ()]
+    (name,) = [each for each in axes if each.text == found.axis]
+    hint = "give it a coordinate, or fix its extent to 1"
+    return fault("L209", found.reason, name.span, help=hint)
 
 
 def width_of(width: ast.Name | ast.Number) -> IntegerType:
@@ -290,7 +293,11 @@ def refuse_domain(layout: Layout, span: Span) -> None:
 
 
 def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
-    """Rename the axes of ``other``, in their order, to those of ``layout``."""
+    """Return ``other`` over the axes of ``layout``: by name if both have the same, else in order.
+
+    Raises:
+        Fault: the layouts take different tensors.
+    """
     if len(layout.axes) != len(other.axes):
         message = f"`{layout.name}` has {len(layout.axes)} axes, `{other.name}` {len(other.axes)}"
         raise fault("L303", message, span)
@@ -298,8 +305,11 @@ def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
     if opened:
         message = f"the parameter `{opened[0]}` of `{other.name}` is open"
         raise fault("L303", message, span, help=f"give it a number, as in `{other.name}<16>`")
+    known = {axis.name: axis for axis in layout.axes}
+    by_name = known.keys() == {axis.name for axis in other.axes}
     names: dict[str, Expr] = {}
-    for mine, theirs in zip(layout.axes, other.axes, strict=True):
+    for axis, theirs in zip(layout.axes, other.axes, strict=True):
+        mine = known[theirs.name] if by_name else axis
         names[theirs.name] = Index(mine.name)
         if isinstance(theirs.extent, Extent):
             if names.setdefault(theirs.extent.name, mine.extent) != mine.extent:
@@ -308,11 +318,4 @@ def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
         elif theirs.extent != mine.extent:
             message = f"axis `{theirs.name}` of `{other.name}` has {theirs.extent.value} elements"
             raise fault("L303", message, span)
-    return replace(
-        other,
-        axes=layout.axes,
-        coordinates=tuple(substitute_coordinate(each, names) for each in other.coordinates),
-        start=substitute(other.start, names),
-        where=tuple(each.substituted(names) for each in other.where),
-        domain=tuple(each.substituted(names) for each in other.domain),
-    )
+    return replace(other.substituted(names), axes=layout.axes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from layoutdsl.bounds import at_least, reach, simplify
@@ -30,6 +30,7 @@ from layoutdsl.expr import (
 )
 from layoutdsl.model import Condition, Operator
 from layoutdsl.source import Diagnostic, Label, Span
+from layoutdsl.synonyms import call_written
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression
 
@@ -90,11 +91,27 @@ class Scope:
         axes: the extent of each index; in a table, of each slot coordinate.
         symbols: what each upper-case name, and each parameter, stands for.
         called: what messages call an index here.
+        multiples: pairs of which the range says that the second divides the first.
     """
 
     axes: Mapping[str, Expr]
     symbols: Mapping[str, Expr] = field(default_factory=dict)
     called: str = "an axis"
+    multiples: frozenset[tuple[Expr, Expr]] = frozenset()
+
+    def within(self, conditions: Iterable[ast.Comparison | ast.Within]) -> Scope:
+        """Return the same names in a range of shapes, whose faults are found where it is read."""
+        found: set[tuple[Expr, Expr]] = set()
+        for each in conditions:
+            try:
+                comparisons = _compared(each, self.extent)
+            except Fault:
+                continue
+            for comparison in comparisons:
+                match comparison:
+                    case Condition(Mod(left, right), "==", Constant(0)):
+                        found.add((left, right))
+        return replace(self, multiples=frozenset(found))
 
     def coordinate(self, place: ast.Place) -> Coordinate:
         """Return the coordinate with its declared or natural extent."""
@@ -207,10 +224,14 @@ class Scope:
                 return BitXor(left, right)
 
     def divisor(self, expression: ast.Expression) -> Expr:
-        """Return a divisor: positive for all extents, and free of indices."""
+        """Return a divisor: positive for all extents of the range, and free of indices.
+
+        Where a quotient leaves nothing over it may as well be rounded up, and is positive then.
+        """
         divisor = self.extent(expression)
-        if at_least(divisor, 1):
-            return divisor
+        for candidate in (divisor, simplify(_rounded_up(divisor, self.multiples))):
+            if at_least(candidate, 1):
+                return candidate
         written = print_expression(expression)
         if isinstance(divisor, Constant):
             raise fault("L205", f"the divisor `{written}` is {divisor.value}", expression.span)
@@ -246,30 +267,49 @@ class Scope:
                     first = Min(first, argument) if name == "min" else Max(first, argument)
                 return first
             case (("ceil" | "roundup" | "min" | "max"), _):
-                form = {"ceil": "ceil(E/k)", "roundup": "roundup(E, k)"}.get(name, f"{name}(E, F)")
+                form = call_written(call) or {"ceil": "ceil(E/k)", "roundup": "roundup(E, k)"}.get(
+                    name, f"{name}(E, F)"
+                )
                 message = f"`{name}` takes other arguments"
                 raise fault("L207", message, call.span, help=f"write `{form}`")
-        hint = did_you_mean(name, ["ceil", "roundup", "min", "max"])
+        instead = call_written(call)
+        hint = instead and f"write `{instead}`"
+        hint = hint or did_you_mean(name, ["ceil", "roundup", "min", "max"])
         raise fault("L207", f"there is no function `{name}`", call.function.span, help=hint)
 
 
 def _comparisons(
     clause: ast.WhereClause | None, side: Callable[[ast.Expression], Expr]
 ) -> tuple[Condition, ...]:
-    found: list[Condition] = []
-    for condition in clause.conditions if clause is not None else ():
-        match condition:
-            case ast.Within(value, low, high):
-                middle = side(value)
-                found.append(Condition(middle, ">=", side(low)))
-                found.append(Condition(middle, "<=", side(high)))
-            case ast.Comparison(operands, operators):
-                sides = [side(operand) for operand in operands]
-                found += [
-                    Condition(left, _OPERATORS[operator], right)
-                    for left, operator, right in zip(sides, operators, sides[1:], strict=False)
-                ]
-    return tuple(found)
+    conditions = clause.conditions if clause is not None else ()
+    return tuple(found for each in conditions for found in _compared(each, side))
+
+
+def _compared(
+    condition: ast.Comparison | ast.Within, side: Callable[[ast.Expression], Expr]
+) -> list[Condition]:
+    match condition:
+        case ast.Within(value, low, high):
+            middle = side(value)
+            return [Condition(middle, ">=", side(low)), Condition(middle, "<=", side(high))]
+        case ast.Comparison(operands, operators):
+            sides = [side(operand) for operand in operands]
+            return [
+                Condition(left, _OPERATORS[operator], right)
+                for left, operator, right in zip(sides, operators, sides[1:], strict=False)
+            ]
+
+
+def _rounded_up(expr: Expr, multiples: frozenset[tuple[Expr, Expr]]) -> Expr:
+    """The same value in the range, with quotients rounded up that leave nothing over."""
+    match expr:
+        case Index() | Extent() | Constant() | MixedRadix():
+            return expr
+        case FloorDiv(left, right) if (left, right) in multiples:
+            return CeilDiv(left, right)
+        case _:
+            sides = (_rounded_up(each, multiples) for each in (expr.left, expr.right))
+            return type(expr)(*sides)
 
 
 def _masked(left: Expr, right: Expr) -> Expr:

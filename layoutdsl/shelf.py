@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from layoutdsl import resources
+from layoutdsl.arguments import PATH, TEXT, expect
 from layoutdsl.claims import Module
 from layoutdsl.model import Layout
 from layoutdsl.scope import did_you_mean
@@ -34,7 +35,9 @@ def load(path: str | PathLike[str]) -> Module:
         LayoutError: with every fault of the text.
         OSError: the file cannot be read.
         UnicodeDecodeError: it is not UTF-8.
+        TypeError: ``path`` is no path.
     """
+    expect(path=(path, PATH))
     with Path(path).open("rb") as file:
         return read(file, str(path))
 
@@ -57,10 +60,9 @@ def parse(text: str, name: str = "<text>") -> Module:
 
     Raises:
         LayoutError: with every fault of the text.
-        TypeError: ``text`` is no string.
+        TypeError: ``text`` or ``name`` is no text.
     """
-    if not isinstance(text, str):
-        raise TypeError(f"a text is parsed, not a {type(text).__name__}")
+    expect(text=(text, TEXT), name=(name, TEXT))
     return elaborated(Source(name, text), _Shelf(), _TableShelf())
 
 
@@ -116,7 +118,9 @@ def library(name: str) -> Layout:
 
     Raises:
         ValueError: the library has none of that name.
+        TypeError: ``name`` is no text.
     """
+    expect(name=(name, TEXT))
     return pick(_Shelf(), name, "in the library")
 
 

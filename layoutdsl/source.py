@@ -26,6 +26,9 @@ class Source:
     name: str
     text: str
 
+    def __repr__(self) -> str:
+        return f"<Source {self.name[:WINDOW]}: {len(self.text)} characters>"
+
     def place(self, position: int) -> tuple[int, int]:
         """Return the line and column, both counted from 1, of a character position."""
         line = self.text.count("\n", 0, position) + 1
@@ -44,6 +47,10 @@ class Span:
     source: Source
     start: int
     end: int
+
+    def __repr__(self) -> str:
+        line, column = self.source.place(self.start)
+        return f"<Span {self.source.name[:WINDOW]}:{line}:{column} {self.text[:WINDOW]!r}>"
 
     @property
     def text(self) -> str:
@@ -64,11 +71,26 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Mend:
+    """``text`` in place of what stands at ``span``."""
+
+    span: Span
+    text: str
+
+    @property
+    def mended(self) -> str:
+        """The whole text with the mend made."""
+        whole = self.span.source.text
+        return whole[: self.span.start] + self.text + whole[self.span.end :]
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One fault: what, where, and how to mend it.
 
     ``code`` is stable; ``layoutdsl explain CODE`` tells more. ``help`` proposes a mend, and is
-    left out when there is none that is surely right.
+    left out when there is none that is surely right; ``mend`` is the same for an editor, where the
+    help comes to one change of the text.
     """
 
     code: str
@@ -77,9 +99,13 @@ class Diagnostic:
     others: tuple[Label, ...] = ()
     help: str | None = None
     severity: Literal["error", "warning"] = "error"
+    mend: Mend | None = None
 
     def __str__(self) -> str:
         return render(self)
+
+    def __repr__(self) -> str:
+        return f"<Diagnostic {self.code}: {self.message[: 2 * WINDOW]}>"
 
     def as_json(self) -> dict[str, object]:
         """Return the diagnostic as plain values, places counted from 1."""
@@ -89,6 +115,7 @@ class Diagnostic:
             "message": self.message,
             "places": [_label_json(label) for label in (self.primary, *self.others)],
             "help": self.help,
+            "mend": self.mend and {**_place(self.mend.span), "text": self.mend.text},
         }
 
 
@@ -100,19 +127,21 @@ class LayoutError(Exception):
         self.diagnostics = tuple(sorted(found, key=lambda each: each.primary.span.start))
         super().__init__(self.diagnostics)
 
+    def __repr__(self) -> str:
+        more = f" and {len(self.diagnostics) - 1} more" if len(self.diagnostics) > 1 else ""
+        return f"<LayoutError {self.diagnostics[0]!r}{more}>"
+
     def __str__(self) -> str:
         return "\n\n".join(render(diagnostic) for diagnostic in self.diagnostics)
 
 
 def _label_json(label: Label) -> dict[str, object]:
-    line, column = label.span.source.place(label.span.start)
-    return {
-        "source": label.span.source.name,
-        "line": line,
-        "column": column,
-        "length": label.span.end - label.span.start,
-        "words": label.words,
-    }
+    return {"source": label.span.source.name, **_place(label.span), "words": label.words}
+
+
+def _place(span: Span) -> dict[str, object]:
+    line, column = span.source.place(span.start)
+    return {"line": line, "column": column, "length": span.end - span.start}
 
 
 def render(diagnostic: Diagnostic) -> str:

@@ -6,14 +6,15 @@ is the definition; what is proved of tables is held against it. It imports `mode
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import product as boxes
 from math import prod
-from operator import index as as_integer
 
-from layoutdsl.expr import Coordinate, Expr, evaluate
+from layoutdsl.arguments import integer, integers, parameters
+from layoutdsl.expr import Constant, Coordinate, Expr, evaluate, substitute, text
 from layoutdsl.model import ZERO, Axis, Condition, Indices, Layout, Shape
+from layoutdsl.values import brief, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,8 @@ class Slot:
 
     name: str
     extent: Expr
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,10 @@ class Table:
     where: tuple[Condition, ...] = ()
     parameters: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        slots = ", ".join(slot.name for slot in self.slots)
+        return said(self, f"{self.name}[{slots}] = ({', '.join(map(text, self.index))})")
+
     @property
     def frame(self) -> Layout:
         """A layout of the same axes, parameters and range, whose box is that of the slots.
@@ -52,6 +59,30 @@ class Table:
         coordinates = tuple(Coordinate(ZERO, slot.extent, declared=True) for slot in self.slots)
         return Layout(
             self.name, self.axes, coordinates, where=self.where, parameters=self.parameters
+        )
+
+    def with_parameters(self, /, **values: int) -> Table:
+        """Return the table with numbers for its parameters, or for some of them.
+
+        Raises:
+            TypeError: a value is no integer.
+            ValueError: it has no such parameter, or a value is below 1.
+        """
+        found = parameters(f"table `{self.name}`", self.parameters, values)
+        if not found:
+            return self
+        name = "_".join([self.name, *(str(found.get(each, each)) for each in self.parameters)])
+        opened = tuple(each for each in self.parameters if each not in found)
+        numbers = {each: Constant(number) for each, number in found.items()}
+        return replace(self.substituted(numbers), name=name, parameters=opened)
+
+    def substituted(self, values: Mapping[str, Expr]) -> Table:
+        """Return the table with names replaced in everything but its axes and parameters."""
+        return replace(
+            self,
+            slots=tuple(Slot(each.name, substitute(each.extent, values)) for each in self.slots),
+            index=tuple(substitute(each, values) for each in self.index),
+            where=tuple(each.substituted(values) for each in self.where),
         )
 
     def box(self, shape: Shape) -> tuple[int, ...]:
@@ -95,16 +126,23 @@ class Table:
 
     def holders(self, index: Indices, shape: Shape) -> Iterator[tuple[int, ...]]:
         """Yield, in order, every slot that holds the element; a table may be wrong."""
-        axes = [axis.name for axis in self.axes]
-        wanted = tuple(index[name] for name in axes) if isinstance(index, Mapping) else tuple(index)
+        wanted = tuple(self._named("an index", index, [axis.name for axis in self.axes]).values())
         return (slot for slot in self.every_slot(shape) if self.decode(slot, shape) == wanted)
 
+    def _named(self, noun: str, given: Indices, names: Sequence[str]) -> dict[str, int]:
+        """Return numbers by name that were given in order or by name; ``noun`` is what they are."""
+        word, listed = noun.split()[1], ", ".join(names)
+        if isinstance(given, Mapping):
+            named = {name: integer(given[name], f"`{name}` of the {word}") for name in given}
+        else:
+            numbers = integers(given, word, f"{noun} over {listed}, in order or by name")
+            named = dict(zip(names, numbers, strict=False)) if len(numbers) == len(names) else {}
+        if set(named) != set(names):
+            raise ValueError(f"table `{self.name}` takes {noun} over {listed}")
+        return {name: named[name] for name in names}
+
     def _slot(self, slot: Indices, values: Mapping[str, int]) -> dict[str, int]:
-        names = [each.name for each in self.slots]
-        named = slot if isinstance(slot, Mapping) else dict(zip(names, slot, strict=False))
-        if set(named) != set(names) or len(slot) != len(names):
-            raise ValueError(f"table `{self.name}` takes a slot over {', '.join(names)}")
-        given = {name: as_integer(named[name]) for name in names}
+        given = self._named("a slot", slot, [each.name for each in self.slots])
         for each in self.slots:
             extent = evaluate(each.extent, values)
             if not 0 <= given[each.name] < extent:

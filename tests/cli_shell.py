@@ -1,16 +1,24 @@
-"""Runs a command line in this process, as the shell would."""
+"""Runs a command line in this process, as the shell would, and each replay line that it prints."""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from replaying import replayed
 
 from layoutdsl.cli.shell import run
+
+
+def timeless(text: str) -> str:
+    """A text that was printed, with 0 ms in place of every duration, whatever its size."""
+    return re.sub(r"\b\d+(\.\d+)? m?s\b", "0 ms", text)
+
 
 Shell = Callable[..., "Ended"]
 
@@ -51,6 +59,8 @@ def shell(
         capsysbinary.readouterr()
         code = run(arguments)
         out, err = capsysbinary.readouterr()
-        return Ended(code, out.decode(errors="replace"), err.decode(), out)
+        ended = Ended(code, out.decode(errors="replace"), err.decode(), out)
+        replayed(started, f"{ended.out}\n{ended.err}", all_of_it=False)
+        return ended
 
     return started

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,11 +15,43 @@ from layoutdsl.api import compiling
 
 GOLDEN = Path(__file__).parent / "golden"
 
+SURROUNDINGS = (
+    "COLUMNS",
+    "FORCE_COLOR",
+    "LAYOUTDSL_DEBUG",
+    "LINES",
+    "NO_COLOR",
+)
+"""What a user may have set, and what would change what is printed."""
+
 # The same examples in every run, without a stop-watch; `--hypothesis-profile=campaign` draws
 # new ones, and many.
 settings.register_profile("layoutdsl", derandomize=True, deadline=None, database=None)
 settings.register_profile("campaign", max_examples=20_000, deadline=None, database=None)
 settings.load_profile("layoutdsl")
+
+_KEPT = pytest.StashKey[str]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let no test depend on who runs it, or leave anything with them.
+
+    What is compiled and proved is kept for the run alone, in a folder that workers inherit; or in
+    `$LAYOUTDSL_TEST_CACHE`, for those who run again and again.
+    """
+    for name in SURROUNDINGS:
+        os.environ.pop(name, None)
+    if not hasattr(config, "workerinput"):
+        kept = os.environ.get("LAYOUTDSL_TEST_CACHE")
+        if not kept:
+            kept = config.stash[_KEPT] = tempfile.mkdtemp(prefix="layoutdsl-tests-")
+        os.environ["LAYOUTDSL_CACHE"] = kept
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Take the folder away."""
+    if _KEPT in config.stash:
+        shutil.rmtree(config.stash[_KEPT], ignore_errors=True)
 
 
 @pytest.fixture

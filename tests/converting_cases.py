@@ -27,6 +27,10 @@ class Pair:
         return "-".join(names)
 
     @property
+    def texts(self) -> tuple[str, str]:
+        return self.source, self.target
+
+    @property
     def layouts(self) -> tuple[Layout, Layout]:
         """Both over the same axes, in the shapes that both have."""
         return over_same_axes(layout_of(self.source), layout_of(self.target))
@@ -34,12 +38,16 @@ class Pair:
 
 def over_same_axes(source: Layout, target: Layout) -> tuple[Layout, Layout]:
     both = paired(source, target)
-    return replace(both.one, where=both.where), replace(both.other, where=both.where)
+    one, other = (
+        replace(each, where=both.where, element=source.element or target.element)
+        for each in (both.one, both.other)
+    )
+    return one, other
 
 
 @cache
 def emitted(pair: Pair) -> EmittedModule:
-    made = generate_conversion(*pair.layouts, texts=(pair.source, pair.target))
+    made = generate_conversion(*pair.layouts, texts=pair.texts)
     assert not isinstance(made, Fallback)
     return made
 

@@ -34,7 +34,7 @@ FLAGS = ["-O1", "-Wall", "-Werror", "-Wno-unused-variable", "-Wno-unused-functio
 
 
 def text(layout: Layout, language: str, integers: str) -> str:
-    return write(layout, language, Known(INTEGER_TYPES[integers], "none", "none"))
+    return write(layout, invert(layout), language, Known(INTEGER_TYPES[integers], "none", "none"))
 
 
 def inverted(layout: Layout) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,13 +134,74 @@ def test_prove(module: layoutdsl.Module) -> None:
     assert layoutdsl.prove(claims_of(module)[:1]).passed
 
 
-@pytest.mark.parametrize("wrong", ["x", 3, None, ["x"], b"layout A(c) = [c]"])
-def test_what_is_no_layout_is_not_proved(wrong: object) -> None:
-    with pytest.raises(TypeError, match="a layout, a table, a module or claims are proved, not a "):
-        layoutdsl.prove(wrong)  # type: ignore[arg-type]
-    if not isinstance(wrong, str):
-        with pytest.raises(TypeError, match="a text is parsed, not a "):
-            layoutdsl.parse(wrong)  # type: ignore[arg-type]
+OPEN = """\
+layout Blocked<k>(n, c) = [n, c/k, c%k] where C % k == 0
+layout Two<j, k>(n: 4, c) = [n, c/j, c%j/k, c%k : 2*k] fill 3 of u8 offset k where c < k*j
+layout Over<n0>(m) = [m/n0, m%n0]
+table Slots<k>(c)[i: ceil(C/k), l: k] = (c = i*k + l) where C > k
+"""
+
+
+def test_parameters_are_given_as_in_a_text() -> None:
+    module = layoutdsl.parse(OPEN)
+    for name in ("Blocked<16>", "Blocked< 16 >", "Two<8,2>", "Two<8, 2>", "Over<3>"):
+        assert module[name] == pick(module, name)
+        assert name in module
+    assert module["Blocked<16>"].name == "Blocked_16"
+    assert list(module) == ["Blocked", "Two", "Over"]
+    for name in layoutdsl.library_names():
+        layout = layoutdsl.library(name)
+        if layout.parameters:
+            given = {each: 2 + number for number, each in enumerate(layout.parameters)}
+            written = f"{name}<{', '.join(map(str, given.values()))}>"
+            assert layout.with_parameters(**given) == layoutdsl.library(written)
+
+
+def test_parameters_one_at_a_time() -> None:
+    two = layoutdsl.parse(OPEN)["Two"]
+    half = two.with_parameters(j=8)
+    assert (half.name, half.parameters) == ("Two_8_k", ("k",))
+    assert half.offset((1, 5), (4, 9, 2)) == two.offset((1, 5), (4, 9, 8, 2))
+    whole = half.with_parameters(k=2)
+    assert whole.parameters == ()
+    assert replace(whole, name="Two_8_2") == two.with_parameters(k=2, j=8)
+    assert whole.with_parameters() is whole
+    read = layoutdsl.from_notation("mlir", "affine_map<(d0)[s0] -> (d0 floordiv s0, d0 mod s0)>")
+    assert read.with_parameters(s0=4).physical_shape((9,)) == (3, 4)
+    table = layoutdsl.parse(OPEN).tables["Slots"].with_parameters(k=4)
+    assert (table.name, table.parameters) == ("Slots_4", ())
+    assert table.decode((1, 2), (7,)) == (6,)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Nope", "Nope"),
+        ("Nope<3>", "Nope<3>"),
+        ("Blocked<k>", "Blocked<k>"),
+        ("Blocked<>", "Blocked<>"),
+        ("Blocked<-3>", "Blocked<-3>"),
+        ("Blocked<3, 4>", "layout `Blocked` has <k>, and not `Blocked<3, 4>`"),
+        ("Blocked<0>", "parameter `k` of layout `Blocked` is 0, must be >= 1"),
+        (3, 3),
+        (None, None),
+    ],
+)
+def test_a_module_has_no_such_layout(name: Any, said: Any) -> None:
+    module = layoutdsl.parse(OPEN)
+    with pytest.raises(KeyError) as caught:
+        module[name]
+    assert caught.value.args == (said,)
+    assert name not in module
+    assert module.get(name) is None
+
+
+def test_wrong_parameters() -> None:
+    blocked = layoutdsl.parse(OPEN)["Blocked"]
+    with pytest.raises(ValueError, match="layout `Blocked` has no parameter `m`; it has `k`"):
+        blocked.with_parameters(m=3)
+    with pytest.raises(ValueError, match="parameter `k` of layout `Blocked` is -1, must be >= 1"):
+        blocked.with_parameters(k=-1)
 
 
 def test_formula(module: layoutdsl.Module) -> None:

@@ -14,6 +14,7 @@ layout Blocks(n, c, h, w) = [n, c/16, h, w, c%16]
 layout Last(n, c, h, w) = [n, h, w, c]
 layout Turned(n, h, w, c) = [n, h, w, c]
 layout Other(b, y, x, d) = [b, y, x, d]
+layout Crossed(b, h, w, d) = [b, h, w, d]
 layout Three(n, c: 3, h, w) = [n, h, w, c]
 layout Twelve(n, c, h, w) = [n, c/12, h, w, c%12]
 layout Narrow(n, c, h, w) = [n, h, w, c] where C <= 20
@@ -44,6 +45,17 @@ def test_axes(name: str, axes: object) -> None:
 def test_by_their_order_where_names_differ() -> None:
     conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Other"])
     assert np.array_equal(conversion(BUFFER, SHAPE), TENSOR)
+
+
+def test_a_name_that_is_another_axis_there_is_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"`h` is axis 3 of `Blocks`, and 2 of `Crossed`: .*'b, h, w, d'"
+    ):
+        layoutdsl.convert(SPECS["Blocks"], SPECS["Crossed"])
+    conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Crossed"], "b, h, w, d")
+    assert np.array_equal(conversion(BUFFER, SHAPE), TENSOR)
+    conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Crossed"], "h=h, w=w, c=d")
+    assert np.array_equal(conversion(BUFFER, SHAPE), LAST)
 
 
 def test_what_it_carries() -> None:
@@ -104,7 +116,7 @@ def test_what_it_refuses() -> None:
 
 def test_what_is_not_proved_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     unproved = validate.NotValidated("nobody knows")
-    monkeypatch.setattr(validate, "validate_conversion", lambda *_: unproved)
+    monkeypatch.setattr(validate, "validate_conversion", lambda *_, **__: unproved)
     target = api.parse("layout Fresh(n, c, h, w) = [n, c/2, h, w, c%2]")["Fresh"]
     with pytest.raises(layoutdsl.UnvalidatedError, match="`Blocks to Fresh` was not validated"):
         layoutdsl.convert(SPECS["Blocks"], target)

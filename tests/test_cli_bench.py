@@ -188,6 +188,12 @@ def test_a_conversion(shell: Shell) -> None:
     assert move["target"].startswith("layout NHWC")
 
 
+def test_axes_of_the_same_names_are_the_same(shell: Shell) -> None:
+    ended = shell("bench", "NCHW4c", "--to", "tvm:NHWC", *TINY, "--json")
+    (move,) = json.loads(ended.out)["moves"]
+    assert (ended.code, move["target"]) == (0, "layout tvm_NHWC(n, c, h, w) = [n, h, w, c]")
+
+
 def test_which_of_ours(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     native, two = Planted(name="native", package=None), Planted(name="unpack+pack", package=None)
     monkeypatch.setattr(shelf, "OURS", (native, PLAIN, two))
@@ -212,7 +218,7 @@ def test_parts_of_the_default_set(shell: Shell) -> None:
 
 
 REFUSED = (
-    (("NCHW4c",), "--shape is missing", "give the extents: --shape 8,256,56,56"),
+    (("NCHW4c",), "--shape is missing", "give it one number for each of N, C, H, W"),
     (("--shape", "1,2"), "--shape is about a layout, and none is named",
      "the default set has its own; name a layout, or use --only"),
     (("--only", "nowhere"), "there is no such case",

@@ -128,7 +128,7 @@ def test_what_does_not_fit(shell: Shell) -> None:
     Path("cut.npy").write_bytes(stored(TENSOR)[:-5])
     assert refused("NCHW16c", "NHWC", source="cut.npy") == (
         4,
-        "error: `cut.npy` is no .npy array that can be read: it is cut short: 2043 bytes of 2048",
+        "error: `cut.npy` is cut short: 2043 bytes of 2048",
     )
 
 
@@ -161,7 +161,19 @@ def test_what_is_not_proved_is_refused(shell: Shell, monkeypatch: pytest.MonkeyP
     assert np.load("out.npy").shape == (2, 10, 3, 4, 2)
 
 
-def test_the_destination_may_be_the_source(shell: Shell) -> None:
+def test_the_destination_is_neither_source_nor_spec(shell: Shell) -> None:
     np.save("in.npy", packed("NCHW16c"))
-    assert shell("convert", "NCHW16c", "NHWC", "in.npy", "in.npy", *SHAPED).code == 0
-    assert np.array_equal(np.load("in.npy"), packed("NHWC"))
+    Path("link.npy").symlink_to("in.npy")
+    for name in ("in.npy", "link.npy"):
+        ended = shell("convert", "NCHW16c", "NHWC", "in.npy", name, *SHAPED)
+        assert (ended.code, ended.err) == (
+            4,
+            f"error: `{name}` is the input itself, and is not replaced\n"
+            "  = help: write to another file, and move it there afterwards\n",
+        )
+    for specs in (("demo.layout:NCHW16c", "NHWC"), ("NHWC", "demo.layout:NCHW16c")):
+        ended = shell("convert", *specs, "in.npy", "demo.layout", *SHAPED)
+        assert ended.code == 4
+        assert ended.err.startswith("error: `demo.layout` is the spec itself, and is not replaced")
+    assert np.array_equal(np.load("in.npy"), packed("NCHW16c"))
+    assert Path("demo.layout").read_text().startswith("layout NCHW16c")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -172,6 +173,26 @@ def test_where_nothing_can_be_written(shell: Shell) -> None:
     ended = shell("prove", "NCHW", "--write", "--into", "taken/here")
     assert ended.code == 4
     assert ended.err.startswith("error: `taken/here` cannot be written: ")
+
+
+def test_only_certificates_are_replaced_or_removed(certified: Shell) -> None:
+    Path("theirs").mkdir()
+    old = Path("theirs/old.json")
+    old.write_text(next(Path("mine").rglob("*.json")).read_text())
+    Path("mine/link").symlink_to("../theirs")
+    os.mkfifo("mine/pipe.json")
+    written = ("prove", "my.layout", "--write", "--into", "mine")
+    assert certified(*written).code == 0
+    assert old.exists()
+    one = next(each for each in Path("mine").rglob("*.smt2") if each.is_file())
+    one.write_text("precious")
+    ended = certified(*written)
+    assert (ended.code, ended.err) == (
+        4,
+        f"error: `{one}` is no certificate of layoutdsl, and is not replaced\n"
+        "  = help: choose another folder, or remove this one\n",
+    )
+    assert one.read_text() == "precious"
 
 
 def test_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_shell import Ended, Shell, shell
+from cli_shell import Ended, Shell, shell, timeless
 
+import layoutdsl
 import layoutdsl.cli.output
 from layoutdsl.api import Report, claims_of, narrowed, parse
 from layoutdsl.claims import Claim
@@ -29,7 +30,7 @@ from layoutdsl.prove.verdict import (
 __all__ = ["shell"]
 
 SPEC = """\
-layout Manual(n, c, h, w) = [n, c/8, h, w, c%8]
+layout Manual(n, c, h, w) = [n, c%8*H + h, w]
 layout Half(c) = [c/2, c%2] where C % 2 == 0
 """
 EXAMPLE = Counterexample(
@@ -83,8 +84,7 @@ def prove(shell: Shell, text: str, *options: str) -> Ended:
     Path("my.layout").write_text(text)
     ended = shell("prove", "my.layout", *options)
     assert ended.err == ""
-    timeless = re.sub(r"\d+ ms", "0 ms", ended.out)
-    return Ended(ended.code, timeless, ended.err, ended.raw)
+    return Ended(ended.code, timeless(ended.out), ended.err, ended.raw)
 
 
 def test_proved(shell: Shell, answers: Answers) -> None:
@@ -196,15 +196,68 @@ def test_a_refutation_outweighs_what_is_undecided(shell: Shell, answers: Answers
     assert prove(shell, SPEC).code == 1
 
 
-def test_a_text_without_layouts(shell: Shell, answers: Answers) -> None:
+SILENT = {
+    "empty": "",
+    "blank": "\n \n",
+    "remarks": "# nothing yet\n",
+}
+
+
+@pytest.mark.parametrize("verb", [["prove"], ["prove", "--write", "--into", "x"], ["recheck"]])
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+def test_what_says_nothing_does_not_pass(shell: Shell, verb: list[str], text: str) -> None:
+    Path("my.layout").write_text(text)
+    message = "`my.layout` says nothing, so there is nothing to prove"
+    hint = "write `layout NCHW(n, c, h, w) = [n, c, h, w]`"
+    for targets in (["my.layout"], ["demo.layout", "my.layout"]):
+        ended = shell(*verb, *targets)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err == f"error: {message}\n  = help: {hint}\n"
+        ended = shell(*verb, *targets, "--json")
+        assert (ended.code, ended.err) == (2, "")
+        failure = {"status": "error", "message": message, "help": hint, "diagnostics": []}
+        assert json.loads(ended.out) == failure
+    assert not Path("x").exists()
+
+
+def test_a_standard_input_that_says_nothing_does_not_pass(shell: Shell) -> None:
+    ended = shell("prove", "-", stdin=b"# nothing\n")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: the standard input says nothing, so there is nothing")
+
+
+def test_a_file_of_claims_alone_says_something(shell: Shell, answers: Answers) -> None:
     answers()
-    Path("my.layout").write_text("# nothing yet")
-    note = "note: `my.layout` says nothing, so there is nothing to prove\n"
-    ended = shell("prove", "my.layout")
-    assert (ended.code, ended.out, ended.err) == (0, "", note)
-    ended = shell("prove", "my.layout", "--json")
-    assert (ended.code, ended.err) == (0, note)
-    assert json.loads(ended.out) == {"status": "empty", "passed": True, "claims": []}
+    assert prove(shell, "prove NCHW fits int8").code == 0
+
+
+def test_python_does_not_prove_nothing() -> None:
+    for nothing in (parse(""), (), []):
+        with pytest.raises(ValueError, match="there is nothing to prove"):
+            layoutdsl.prove(nothing)
+
+
+RANGES = """\
+layout Half(c) = [c/2, c%2] where C % 2 == 0
+layout Third(c) = [c/3, c%3] where C % 3 == 0
+prove Half fits int8 where C <= 64
+prove Half == Third where C <= 64, C % 2 == 0
+refute Half fits int16 where C < 9
+"""
+
+
+def test_the_range_of_a_claim_does_not_hide_that_of_its_layout(
+    shell: Shell, answers: Answers
+) -> None:
+    answers()
+    lines = [line.partition("  (")[0] for line in prove(shell, RANGES).out.splitlines()]
+    assert lines[4:-1] == [
+        "proved     Half fits int8 where C <= 64, C%2 == 0",
+        "  where the buffer is small",
+        "proved     Half == Third where C <= 64, C%2 == 0, C%3 == 0",
+        "  where the buffer is small",
+        "proved: `Half fits int16 where C < 9` holds where C%2 == 0, and the text says it does not",
+    ]
 
 
 CLAIMS = """\
@@ -339,12 +392,12 @@ def test_progress_is_for_terminals(
     assert shell("prove", "my.layout").err == ("\r\x1b[2Kasking about prove Manual\r\x1b[2K")
 
 
-def test_an_empty_report_passes_and_mixed_ones_do_not() -> None:
+def test_empty_reports_and_mixed_ones_do_not_pass() -> None:
     claim = claims_of(parse(SPEC))[0]
     proved, refuted, undecided = (
         Checked(claim, findings) for findings in (PROVED, REFUTED, UNDECIDED)
     )
-    assert Report(()).status == "proved"
+    assert Report(()).status == "undecided"
     assert Report((proved, undecided)).status == "undecided"
     assert Report((undecided, refuted)).status == "refuted"
     assert Report((proved,)).passed

@@ -41,7 +41,7 @@ def test_converts_what_the_layouts_mean(pair: Pair) -> None:
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_right_modules_are_validated(pair: Pair) -> None:
-    found = validate_conversion(emitted(pair).text, *pair.layouts)
+    found = validate_conversion(emitted(pair).text, *pair.layouts, texts=pair.texts)
     assert isinstance(found, Validated), found
 
 
@@ -59,6 +59,9 @@ def run(text: str, pair: tuple[Layout, Layout], shapes: tuple[Shape, ...]) -> No
     assert callable(convert)
     for number, shape in enumerate(shapes):
         dtype = ("u1", "i2", "u4", "f8", "c16")[number % 5]
+        if target.element is not None:
+            kind, width = target.element.item
+            dtype = f"{kind}{width}"
         buffer = poisoned(pair[0], shape, dtype, POISON)
         kept = buffer.copy()
         want = meant(pair, shape, buffer, OTHER, POISON)
@@ -115,7 +118,7 @@ def _try_pair(names: tuple[str, str]) -> None:
     pair = over_same_axes(*map(api.library, names))
     made = generate_conversion(*pair, texts=("", ""))
     assert not isinstance(made, Fallback)
-    found = validate_conversion(made.text, *pair)
+    found = validate_conversion(made.text, *pair, texts=("", ""))
     assert isinstance(found, Validated), found
     run(made.text, pair, SMALL[pair[0].rank])
     planned = conversion_plan(*pair)
@@ -183,7 +186,7 @@ def test_wrong_modules_are_not_validated(what: str) -> None:
     pair = BY_NAME[name]
     text = emitted(pair).text
     assert right in text
-    found = validate_conversion(text.replace(right, wrong, 1), *pair.layouts)
+    found = validate_conversion(text.replace(right, wrong, 1), *pair.layouts, texts=pair.texts)
     assert isinstance(found, NotValidated), what
 
 
@@ -212,7 +215,7 @@ def _try_mutants(pair: Pair, step: int) -> None:
         if text is None:
             continue
         tried += 1
-        if isinstance(validate_conversion(text, *pair.layouts), Validated):
+        if isinstance(validate_conversion(text, *pair.layouts, texts=pair.texts), Validated):
             run(text, pair.layouts, pair.shapes)
         else:
             rejected += 1
@@ -226,9 +229,10 @@ def test_a_module_is_for_its_own_layouts() -> None:
     text = emitted(pair).text
     other = layout_of("layout NCHW8c(n, c, h, w) = [n, c/8, h, w, c%8]")
     for wrong in ((target, source), (other, target), (source, other)):
-        assert isinstance(validate_conversion(text, *wrong), NotValidated)
+        assert isinstance(validate_conversion(text, *wrong, texts=pair.texts), NotValidated)
     narrow = layout_of("layout NHWC(n, c, h, w) = [n, h, w, c] where C <= 9")
-    assert isinstance(validate_conversion(text, source, narrow), NotValidated)
+    other = validate_conversion(text, source, narrow, texts=pair.texts)
+    assert isinstance(other, NotValidated)
 
 
 @pytest.mark.parametrize("name", ["NCHW16c-NHWC", "NHWC-NCHW16c", "NCHW8c-Crouton"])

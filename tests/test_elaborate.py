@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from texts import LIBRARY, layout, message, module
 
-from layoutdsl.claims import Aligns, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
+import layoutdsl
+from layoutdsl.claims import Aligns, EqualsFormula, EqualsLayout, Fits, Inverts, Keeps, Sound
 from layoutdsl.expr import text
 from layoutdsl.model import FillAny, FillValue, FillZeroPoint
 from layoutdsl.source import LayoutError
@@ -214,6 +215,24 @@ def test_predicate(text: str, kind: Any) -> None:
     assert isinstance(claim.predicate, kind)
     assert text == claim.text
     assert claim.polarity == text.split()[0]
+
+
+def test_axes_of_the_same_names_are_matched_by_name() -> None:
+    texts = (
+        "layout A(n, c, h) = [n, h, c]\n"
+        "layout B(c, h, n) = [n, h, c]\n"
+        "table T(h, n, c)[i: N, j: H, k: C] = (h = j, n = i, c = k)\n"
+        "prove A == B\nprove T inverts A"
+    )
+    found = module(texts)
+    (equal,), (inverse,) = found.claims, found.table_claims
+    assert isinstance(equal.predicate, EqualsLayout)
+    assert isinstance(inverse.predicate, Inverts)
+    for other in (equal.predicate.other, inverse.predicate.layout):
+        named = {"n": 1, "c": 4, "h": 2}
+        shape = {"n": 2, "c": 5, "h": 3}
+        assert other.offset(named, shape) == (1 * 3 + 2) * 5 + 4
+    assert layoutdsl.prove(layoutdsl.parse(texts)).passed
 
 
 def test_axes_of_the_other_layout_are_matched_by_position() -> None:

@@ -8,13 +8,13 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from time import sleep
 from typing import Literal
 
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
 from native_cases import needs_compiler
+from processes import gone, running
 
 from layoutdsl import api
 from layoutdsl.codegen.native import cache, compilers, loader
@@ -165,10 +165,13 @@ assert shared.physical_shape((2, 5)) == (2, 2, 4)
 def test_two_processes_at_once(place: Path) -> None:
     program = RACE.format(tests=str(Path(__file__).parent))
     command = [sys.executable, "-c", program]
-    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(2)]
-    for each in running:
-        _, words = each.communicate(timeout=120)
-        assert each.returncode == 0, words.decode()
+    with (
+        running(command, stderr=subprocess.PIPE) as one,
+        running(command, stderr=subprocess.PIPE) as other,
+    ):
+        for each in (one, other):
+            _, words = each.communicate(timeout=120)
+            assert each.returncode == 0, words.decode()
     assert {each.suffix for each in place.iterdir()} == {".so", ".text"}, "and nothing half-written"
     assert len(list(place.glob("*.so"))) == 1
 
@@ -245,20 +248,7 @@ def test_a_compiler_that_hangs_is_not_waited_for_again(
         with pytest.warns(RuntimeWarning, match=r"within 1\.5 seconds"):
             assert works(fresh())
     (number,) = started.read_text().split()
-    assert ended(int(number))
-
-
-def ended(number: int) -> bool:
-    """Whether a process is no more, or soon is."""
-    for _ in range(100):
-        try:
-            os.kill(number, 0)
-            if Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
-                return True
-        except OSError:
-            return True
-        sleep(0.1)
-    return False
+    assert gone(int(number))
 
 
 def test_a_compiler_that_never_says_what_it_is(

@@ -19,6 +19,7 @@ from layoutdsl.codegen.native.loader import kernels
 from layoutdsl.codegen.native.module import NativeModule
 from layoutdsl.codegen.native.program import EmittedProgram, generate_c
 from layoutdsl.expr import Constant
+from layoutdsl.values import exact
 
 pytestmark = needs_compiler
 
@@ -53,7 +54,7 @@ def streamed(text: str, vector: int) -> NativeModule:
         made = generate_c(layout, source=text, certificate=None, **wanted)
         return replace(made, text=f"#define STREAM_BYTES 1\n{made.text}")
 
-    meaning = f"{layout!r} {vector}, streamed"
+    meaning = f"{exact(layout)} {vector}, streamed"
     return NativeModule(layout, plain, kernels(layout.name, meaning, emit), unexpected)
 
 

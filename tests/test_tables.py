@@ -16,9 +16,8 @@ from texts import LIBRARY, LIBRARY_MODULES, module
 import layoutdsl
 from layoutdsl import resources
 from layoutdsl.claims import Inverts, Sound, TableClaim
-from layoutdsl.digits import Network, network
 from layoutdsl.inference import flat, infer
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.inverse import ReadBack, read_back
 from layoutdsl.model import Layout
 from layoutdsl.prove import check, lemmas, table_statement
 from layoutdsl.prove.certificate import establish
@@ -509,10 +508,9 @@ WRONG = "table T(c, h)[a: ceil(C/4), b: H, k: 4] = (c = a*4 + 3 - k, h = b)"
 
 
 def proofs(text: str, digits: Layout) -> list[tuple[Theorem, Proof]]:
-    inverse, wires = invert(digits), network(digits)
-    assert isinstance(inverse, Inverse)
-    assert isinstance(wires, Network)
-    made = Inversion(table(text), digits, digits, inverse, wires, lemmas.stated())
+    read = read_back(digits)
+    assert isinstance(read, ReadBack)
+    made = Inversion(table(text), digits, digits, read, lemmas.stated())
     return list(made.theorems())
 
 

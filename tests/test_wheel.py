@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -62,6 +63,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_wheel_holds_the_folders_beside_the_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for needed in (
+        "layoutdsl/py.typed",
         "layoutdsl/grammar/layout.lark",
         "layoutdsl/grammar/errors.md",
         "layoutdsl/library/blocked.layout",
@@ -105,3 +107,55 @@ print(json.dumps([list(module), nchw16c.offset((1, 17, 2, 3), (2, 20, 3, 4))]))
     found = run(elsewhere, "-c", program)
     assert found.stderr == ""
     assert json.loads(found.stdout) == [["Demo"], 753]
+
+
+RIGHT = """\
+from pathlib import Path
+
+import numpy as np
+
+import layoutdsl
+
+module: layoutdsl.Module = layoutdsl.parse("layout A(n, c) = [c, n]")
+layout: layoutdsl.Layout = module["A"].with_parameters()
+offset: int = layout.offset((1, 2), (3, 4))
+report: layoutdsl.Report = layoutdsl.prove(module, print)
+status: str = report.status
+code = layoutdsl.compile(layoutdsl.library("NCHW16c"), "numpy")
+packed = code.pack(np.zeros((2, 20, 3, 4)))
+made: Path = layoutdsl.generate(layout).write("a.py")
+found: layoutdsl.Difference = layoutdsl.diff(layout, layoutdsl.from_notation("onednn", "ba"))
+if isinstance(found, layoutdsl.Equal):
+    print(found.certificate, found.queries)
+for match in layoutdsl.identify(layout):
+    print(match.name.upper())
+try:
+    layoutdsl.load(Path("demo.layout"))
+except layoutdsl.LayoutError as error:
+    print(error.diagnostics[0].code)
+"""
+WRONG = """\
+import layoutdsl
+
+layout = layoutdsl.library("NCHW16c")
+offset: str = layout.offset((0, 0, 0, 0), (1, 1, 1, 1))
+layoutdsl.prov(layout)
+layoutdsl.prove(layout).stat
+layoutdsl.compile(layoutdsl.library_module())
+layoutdsl.compile(layout, "fpga")
+"""
+MISTAKES = ["4: [assignment]", "5: [attr-defined]", "6: [attr-defined]"]
+MISTAKES += ["7: [arg-type]", "8: [arg-type]"]
+
+
+def test_types(elsewhere: Path) -> None:
+    """What is installed tells a strict type checker all, and lets it find what is wrong."""
+    pytest.importorskip("mypy", reason="mypy is not here")
+    (elsewhere / "right.py").write_text(RIGHT, encoding="utf-8")
+    (elsewhere / "wrong.py").write_text(WRONG, encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(elsewhere / "cache")]
+    command += ["--python-executable", str(elsewhere / "venv/bin/python"), "right.py", "wrong.py"]
+    found = subprocess.run(command, cwd=elsewhere, text=True, capture_output=True, check=False)
+    assert found.stderr == ""
+    *lines, _ = found.stdout.splitlines()
+    assert [re.sub(r"wrong\.py:(\d+): error: .* ", r"\1: ", line) for line in lines] == MISTAKES

@@ -13,7 +13,7 @@ from layoutdsl.claims import Module
 from layoutdsl.elaborate import elaborate
 from layoutdsl.expr import CeilDiv, Constant, Extent, FloorDiv, Index, Mod, indices, walk
 from layoutdsl.model import Layout
-from layoutdsl.source import LayoutError, Source
+from layoutdsl.source import Diagnostic, LayoutError, Source
 from layoutdsl.syntax.parser import parse
 
 HERE = Path(__file__).parent
@@ -39,6 +39,15 @@ def message(text: str, known: dict[str, Layout] | None = None) -> str:
     except LayoutError as error:
         return str(error)
     return ""
+
+
+def said(text: str, known: dict[str, Layout] | None = None) -> tuple[Diagnostic, ...]:
+    """What is wrong with a text; where nothing is, what it hardly means."""
+    try:
+        found = module(text, known).warnings
+    except LayoutError as error:
+        return error.diagnostics
+    return tuple(each for about in found.values() for each in about)
 
 
 LIBRARY_MODULES = tuple(module(text, name=name) for name, text in resources.library_families())

@@ -23,7 +23,7 @@ from layoutdsl.api.evidence import (
     write_files,
 )
 from layoutdsl.api.files import MEM, pack_file, unpack_file
-from layoutdsl.api.formulas import cost, formula
+from layoutdsl.api.formulas import closed_inverse, cost, formula
 from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
 from layoutdsl.api.generating import (
     Generated,
@@ -39,6 +39,7 @@ from layoutdsl.api.translation import (
     Translation,
     from_notation,
     identify,
+    look,
     notations,
     reading_of,
     to_notation,
@@ -77,6 +78,7 @@ __all__ = [
     "checks",
     "claims_about",
     "claims_of",
+    "closed_inverse",
     "compile",
     "convert",
     "cost",
@@ -96,6 +98,7 @@ __all__ = [
     "library_module",
     "library_names",
     "load",
+    "look",
     "missing_solver",
     "narrowed",
     "notations",

@@ -8,17 +8,19 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.api.generating import UnvalidatedError, digits_of, generate
-from layoutdsl.model import Layout
+from layoutdsl.arguments import FLAG, TEXT, expect
+from layoutdsl.model import LAYOUT, Layout
+from layoutdsl.values import exact
 
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.module import NativeModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
+TARGETS = ("auto", "native", "numpy")
 Compiled: TypeAlias = "ModuleType | NativeModule"
 """What `compile` returns: either has `pack`, `unpack`, `offset` and `physical_shape`."""
 
 
-@cache
 def compile(  # noqa: A001  the verb of `re.compile`
     layout: Layout, target: CompileTarget = "auto", *, validate: bool = True
 ) -> Compiled:
@@ -44,8 +46,25 @@ def compile(  # noqa: A001  the verb of `re.compile`
         UnvalidatedError: it was not shown that the code does what the layout means.
         ValueError: there is no such target.
     """
-    if target not in ("auto", "native", "numpy"):
-        raise ValueError(f"there is no target `{target}`; known are auto, native, numpy")
+    expect(layout=(layout, LAYOUT), validate=(validate, FLAG))
+    expect_target("target", target)
+    return _compiled(layout, target, validate)
+
+
+def expect_target(name: str, target: CompileTarget) -> None:
+    """Check what is to run.
+
+    Raises:
+        TypeError: it is no text.
+        ValueError: there is no such target.
+    """
+    expect(**{name: (target, TEXT)})
+    if target not in TARGETS:
+        raise ValueError(f"there is no target `{target}`; known are {', '.join(TARGETS)}")
+
+
+@cache
+def _compiled(layout: Layout, target: CompileTarget, validate: bool) -> Compiled:
     plain = _plain(layout, validate)
     return plain if target == "numpy" else _native(layout, plain, target, validate)
 
@@ -57,7 +76,7 @@ def _plain(layout: Layout, validate: bool) -> ModuleType:
     from layoutdsl.codegen.native.cache import keep_text, kept_text
     from layoutdsl.resources import fingerprint
 
-    key = f"{fingerprint()} numpy {validate} {layout!r}"
+    key = f"{fingerprint()} numpy {validate} {exact(layout)}"
     text = kept_text(key)
     if text is not None:
         return load(EmittedModule(layout.name, text, None))
@@ -89,7 +108,7 @@ def _digits(layout: Layout) -> str | None:
     from layoutdsl.codegen.native.cache import keep_text, kept_text
     from layoutdsl.resources import fingerprint
 
-    key = f"{fingerprint()} digits {layout!r}"
+    key = f"{fingerprint()} digits {exact(layout)}"
     text = kept_text(key)
     if text is None:
         text = digits_of(layout) or ""

@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from layoutdsl.api.compiling import CompileTarget, can_compile, teller
+from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, teller
 from layoutdsl.api.compiling import compile as compiled_layout
 from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
-from layoutdsl.model import Layout
+from layoutdsl.arguments import FLAG, expect
+from layoutdsl.matching import Crossed, matched
+from layoutdsl.model import LAYOUT, ElementType, Layout
 from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:
@@ -48,33 +50,59 @@ def convert(
         source: the layout of what is read, without open parameters.
         target: the layout of what is written.
         axes: which axes of ``target`` are which of ``source``: ``"n=b, h=y"``, or all of them in
-            order, ``"b, c, y, x"``. Left out, by name where the names are the same, else by order.
+            order, ``"b, c, y, x"``. Left out, by name where the names are the same, else by order
+            if no name is that of another axis.
         compiled: ``auto``, ``native`` or ``numpy``, as for `compile`.
         validate: with `False` code is run without having been read back.
 
     Raises:
         RefusedError: a layout is refuted.
         UnvalidatedError: it was not shown that the code does what the layouts mean.
-        ValueError: the layouts take different tensors, or ``axes`` names what there is not.
+        ValueError: the layouts take different tensors, or hold elements of different types, or
+            ``axes`` names what there is not.
     """
-    if compiled not in ("auto", "native", "numpy"):
-        raise ValueError(f"there is no target `{compiled}`; known are auto, native, numpy")
+    expect(source=(source, LAYOUT), target=(target, LAYOUT), validate=(validate, FLAG))
+    expect_target("compiled", compiled)
     return _conversion(*_over_same_axes(source, target, axes), compiled, validate)
 
 
 def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[Layout, Layout]:
-    """Both layouts over the axes of the first, in the shapes that both have."""
+    """Both layouts over the axes of the first, in the shapes that both have, of one type."""
     from layoutdsl.compare.axes import Unpaired, over_same_axes, pairing
 
     names = f"`{source.name}` and `{target.name}`"
     if source.rank != target.rank:
         ranks = f"{source.rank} and {target.rank} axes"
         raise ValueError(f"{names} take tensors of different ranks: they have {ranks}")
+    if axes is None:
+        _refuse_crossed(source, target)
     try:
         pair = over_same_axes(source, target, pairing(source, target, axes))
     except Unpaired as reason:
         raise ValueError(f"{names} take different tensors: {reason}") from None
-    return replace(pair.one, where=pair.where), replace(pair.other, where=pair.where)
+    element = _common_type(source, target)
+    one, other = (
+        replace(each, where=pair.where, element=element) for each in (pair.one, pair.other)
+    )
+    return one, other
+
+
+def _common_type(source: Layout, target: Layout) -> ElementType | None:
+    one, other = source.element, target.element
+    if one is not None and other is not None and one != other:
+        names = f"`{source.name}` is of {one.name}, and `{target.name}` of {other.name}"
+        raise ValueError(f"{names}: elements are moved as they are")
+    return one or other
+
+
+def _refuse_crossed(source: Layout, target: Layout) -> None:
+    """Raise where to go by order would take an axis for one of another name, which both have."""
+    found = matched([axis.name for axis in target.axes], [axis.name for axis in source.axes])
+    if isinstance(found, Crossed):
+        one, other = (place + 1 for place in reversed(found.places))
+        crossed = f"`{found.name}` is axis {one} of `{source.name}`, and {other} of `{target.name}`"
+        order = ", ".join(axis.name for axis in target.axes)
+        raise ValueError(f"{crossed}: say which axes are which; by their order, axes='{order}'")
 
 
 @cache
@@ -94,7 +122,7 @@ def _conversion(
         )
         return TensorConversion(first, second, emitted.reason)
     if validate:
-        emitted = _validated(source, target, emitted)
+        emitted = _validated(source, target, emitted, texts)
     plain = load(emitted)
     if compiled == "numpy" or not can_compile(compiled):
         return StraightConversion(plain)
@@ -130,11 +158,13 @@ def _native(
     return StraightConversion(plain, native, digits)
 
 
-def _validated(source: Layout, target: Layout, emitted: EmittedModule) -> EmittedModule:
+def _validated(
+    source: Layout, target: Layout, emitted: EmittedModule, texts: tuple[str, str]
+) -> EmittedModule:
     from layoutdsl.codegen import stamp
     from layoutdsl.validate import NotValidated, validate_conversion
 
-    found = validate_conversion(emitted.text, source, target)
+    found = validate_conversion(emitted.text, source, target, texts=texts)
     if isinstance(found, NotValidated):
         raise UnvalidatedError(f"{source.name} to {target.name}", found.reason)
-    return stamp(emitted, found.certificate)
+    return stamp(emitted, found.seal)

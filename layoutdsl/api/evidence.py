@@ -41,15 +41,21 @@ def record(subject: Subject, checked: Sequence[Checked]) -> Recorded:
 
 
 def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
-    """Write texts to files below a folder, each whole or not at all.
+    """Write certificates to files below a folder, each whole or not at all.
 
     Raises:
+        OccupiedError: there is a file that is no certificate.
         OSError: a file was not written; those before it were.
     """
-    from layoutdsl.codegen import write_whole
+    from layoutdsl.evidence import is_certificate
+    from layoutdsl.files.places import OccupiedError
+    from layoutdsl.files.whole import write_whole
 
     for name, text in files:
         place = folder / name
+        if place.exists() and not is_certificate(place):
+            message = f"`{place}` is no certificate of layoutdsl, and is not replaced"
+            raise OccupiedError(message, "choose another folder, or remove this one")
         place.parent.mkdir(parents=True, exist_ok=True)
         write_whole(place, text)
 

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from layoutdsl.api.claims import range_of
+from layoutdsl.api.formulas import closed_inverse
 from layoutdsl.api.generating import RefusedError, certificate_of
 from layoutdsl.api.proofs import prove
 from layoutdsl.claims import INTEGER_TYPES, Claim, Computes, IntegerType
 from layoutdsl.model import Condition, Layout
+from layoutdsl.values import brief
 
 if TYPE_CHECKING:
+    from layoutdsl.inverse import Inverse
     from layoutdsl.prove.functions import Enough
     from layoutdsl.prove.verdict import Checked
 
@@ -53,6 +56,8 @@ class IndexFunctions:
     narrowed: tuple[Condition, ...] = ()
     why_wide: str = ""
 
+    __repr__ = brief
+
 
 def languages() -> tuple[str, ...]:
     """Return the languages that index functions are written in."""
@@ -86,6 +91,7 @@ def index_functions(
         ValueError: there is no such language or width, or the range is empty.
     """
     from layoutdsl.functions import LANGUAGES, Known, parts, write
+    from layoutdsl.inverse import Inverse
     from layoutdsl.prove.refute import first_element
     from layoutdsl.prove.verdict import certificate_hash
 
@@ -101,21 +107,25 @@ def index_functions(
     if checked.status == "refuted":
         raise RefusedError(checked)
     types = [INTEGER_TYPES[name] for name in LANGUAGES[language].types]
-    found, why = _enough(ranged, types, width)
+    inverse = closed_inverse(layout)
+    reads = inverse if isinstance(inverse, Inverse) else None
+    found, why = _enough(ranged, reads, types, width)
     known = Known(found.type, certificate_hash(found.proved), certificate_of(checked))
     return IndexFunctions(
         found.layout,
         language,
-        write(found.layout, language, known),
+        write(found.layout, inverse, language, known),
         found.type.name,
         known.certificate,
-        parts(found.layout, language, found.type),
+        parts(found.layout, inverse, language, found.type),
         found.layout.where[len(ranged.where) :],
         why,
     )
 
 
-def _enough(layout: Layout, types: list[IntegerType], width: Width | None) -> tuple[Enough, str]:
+def _enough(
+    layout: Layout, inverse: Inverse | None, types: list[IntegerType], width: Width | None
+) -> tuple[Enough, str]:
     """The first types that are proved to be enough, the narrow ones first; and why no narrower."""
     from layoutdsl.prove.functions import Enough, attempts, enough
     from layoutdsl.prove.verdict import Checked
@@ -123,11 +133,11 @@ def _enough(layout: Layout, types: list[IntegerType], width: Width | None) -> tu
     narrow, wide = ([each for each in types if each.name.endswith(str(bits))] for bits in (32, 64))
     why = ""
     if width is None:
-        tried = attempts(layout, narrow)
+        tried = attempts(layout, inverse, narrow)
         if isinstance(tried, Enough):
             return tried, ""
         why = tried.reason.removeprefix("no proof was found: ")
-    found = enough(layout, narrow if width == 32 else wide)
+    found = enough(layout, inverse, narrow if width == 32 else wide)
     if isinstance(found, Enough):
         return found, why
     type_ = (narrow if width == 32 else wide)[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from layoutdsl.cli.exits import Exit, Failure, usage
@@ -62,32 +63,38 @@ def _asked(
 ) -> Iterator[Task]:
     from layoutdsl.bench.moves import Task
 
-    if not shapes:
-        raise Failure(Exit.USAGE, "--shape is missing", "give the extents: --shape 8,256,56,56")
     last = None if goal is None else _sound(target(goal), None)[0]
     for each in written:
         for layout in _sound(target(each), last):
-            for shape in shapes:
+            for shape in shapes or (None,):
                 for kind in _types(layout, types):
                     with usage():
                         extents = _extents(layout, shape)
                         _refuse_fill(layout, kind)
                         if last is not None:
-                            _extents(last, ",".join(map(str, extents)))
+                            turned = _in_order_of(layout, last)
+                            _extents(turned, ",".join(map(str, extents)))
                             title = f"{layout.name} -> {last.name}"
-                            yield Task(title, layout, last, extents, kind)
+                            yield Task(title, layout, turned, extents, kind)
                             continue
                     yield Task(layout.name, None, layout, extents, kind)
                     yield Task(layout.name, layout, None, extents, kind)
 
 
-def _extents(layout: Layout, shape: str) -> tuple[int, ...]:
+def _in_order_of(layout: Layout, other: Layout) -> Layout:
+    """Return ``other`` with its axes in the order of those of ``layout``, if they have the same."""
+    names = {axis.name: axis for axis in other.axes}
+    if names.keys() != {axis.name for axis in layout.axes}:
+        return other
+    return replace(other, axes=tuple(names[axis.name] for axis in layout.axes))
+
+
+def _extents(layout: Layout, shape: str | None) -> tuple[int, ...]:
     return layout.shape_of(layout.bind(shape_of(layout, shape)))
 
 
 def _types(layout: Layout, types: tuple[str, ...]) -> tuple[str, ...]:
     """The types of numpy in which elements travel."""
-    from layoutdsl.cli.elements import item_of
     from layoutdsl.model import ELEMENT_TYPES
 
     for each in types:
@@ -97,8 +104,8 @@ def _types(layout: Layout, types: tuple[str, ...]) -> tuple[str, ...]:
     usual = layout.element or ELEMENT_TYPES[USUAL_TYPE]
     chosen = [ELEMENT_TYPES[each] for each in types] or [usual]
     names = {"i": "int", "u": "uint", "f": "float"}
-    items = [item_of(each) for each in chosen]
-    return tuple(dict.fromkeys(f"{names[kind]}{bits}" for kind, bits in items))
+    items = [each.item for each in chosen]
+    return tuple(dict.fromkeys(f"{names[kind]}{8 * width}" for kind, width in items))
 
 
 def _refuse_fill(layout: Layout, kind: str) -> None:
@@ -129,6 +136,7 @@ def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
         with usage(), refusing(chosen):
             ready(each, "numpy")
             if goal is not None:
-                convert(each, goal, tuple(axis.name for axis in goal.axes))
+                turned = _in_order_of(each, goal)
+                convert(each, turned, tuple(axis.name for axis in turned.axes))
         progress.clear()
     return chosen.layouts

@@ -167,11 +167,7 @@ def _generated(chosen: Target, layout: Layout, trust: str) -> Generated:
 
 def _write(generated: Generated, place: Path) -> Exit:
     with writing(f"`{place}`"):
-        if place.exists() and not place.is_file():  # a pipe or a device, kept in its place
-            with place.open("w", encoding="utf-8") as device:
-                device.write(generated.text)
-        else:
-            generated.write(place)
+        generated.write(place)
     say(f"wrote {place}{_falls_back(generated)}")
     return Exit.OK
 

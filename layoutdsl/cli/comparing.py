@@ -14,7 +14,7 @@ from layoutdsl.cli.targets import SHIELD, Target, target
 
 if TYPE_CHECKING:
     from layoutdsl.api import Translation
-    from layoutdsl.compare.identify import Match
+    from layoutdsl.compare.seen import Seen
 
 ALL = "all"
 
@@ -46,7 +46,8 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
       layoutdsl diff NCHW16c "einops:n (co ci) h w -> n co h w ci, ci=16"
       layoutdsl diff HtpNCHW R4NCHWMemoryLayout --axes h=w,w=h
     """
-    first, second = target(one).layout, target(other).layout
+    named = target(one), target(other)
+    first, second = (each.layout for each in named)
     from layoutdsl.cli.comparison_json import difference_json
     from layoutdsl.cli.comparison_text import difference_text
     from layoutdsl.compare.difference import Unknown
@@ -62,7 +63,7 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
     if form == "json":
         say_json(difference_json(found, *names, seconds))
     else:
-        say(difference_text(found, *names, first, seconds))
+        say(difference_text(found, names, named, seconds))
     if isinstance(found, Unknown):
         return Exit.UNDECIDED
     return Exit.OK if found.same else Exit.REFUTED
@@ -148,27 +149,30 @@ def _table(found: list[Translation]) -> list[str]:
 def identify(written: str, form: str) -> int:
     """Say which layouts of the library a layout is equal to, whatever its axes are called.
 
-    All of it is proved, for all shapes or for those of a range. The exit code is 0 where one is
-    equal wherever both are defined, else 1.
+    Equality is proved, for all shapes, for those of a range, or for the only one.
 
     \b
       layoutdsl identify onednn:aBcd8b
       layoutdsl identify "einops:b h w c -> b c h w"
+      layoutdsl identify 'xla:f32[300,400]{1,0:T(8,128)}'
+    \b
+    0  one is equal wherever both are defined
+    1  none is: each was shown to differ, for all shapes or outside of a range
+    3  none was proved to be, and of some no difference was found either
     """
-    from layoutdsl.api import identify as look_up
-    from layoutdsl.cli.comparison_json import match_json
-    from layoutdsl.cli.comparison_text import match_text
+    from layoutdsl.api import look
+    from layoutdsl.cli.comparison_json import identity_json
+    from layoutdsl.cli.comparison_text import identity_text
+    from layoutdsl.compare.seen import Match, Untold
 
     layout = target(written).layout
     progress = Progress()
-    found: list[Match] = list(look_up(layout, progress))
+    found: list[Seen] = list(look(layout, progress))
     progress.clear()
-    found.sort(key=lambda each: (not each.everywhere, each.axes is not None))
     if form == "json":
-        say_json({"layout": layout.name, "matches": [match_json(each) for each in found]})
-    elif found:
-        name = written.removeprefix(SHIELD)
-        say("\n".join(match_text(each, name) for each in found))
+        say_json(identity_json(layout.name, found))
     else:
-        say(f"`{written.removeprefix(SHIELD)}` is no layout of the library")
-    return Exit.OK if any(each.everywhere for each in found) else Exit.REFUTED
+        say(identity_text(found, written.removeprefix(SHIELD)))
+    if any(isinstance(each, Match) and each.everywhere for each in found):
+        return Exit.OK
+    return Exit.UNDECIDED if any(isinstance(each, Untold) for each in found) else Exit.REFUTED

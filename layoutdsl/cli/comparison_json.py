@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, assert_never
 
@@ -10,10 +11,10 @@ if TYPE_CHECKING:
     from layoutdsl.compare.calling import ProbeHint
     from layoutdsl.compare.difference import Difference
     from layoutdsl.compare.hints import Hint
-    from layoutdsl.compare.identify import Match
     from layoutdsl.compare.offsets import Mismatch
     from layoutdsl.compare.probe import Probe
     from layoutdsl.compare.ranges import Agreement
+    from layoutdsl.compare.seen import Apart, Match, Seen, Untold
     from layoutdsl.model import Condition
 
 Json = dict[str, Any]
@@ -116,8 +117,42 @@ def hint_json(hint: Hint | ProbeHint) -> Json:
     return {**asdict(hint), "kind": kind}
 
 
-def match_json(match: Match) -> Json:
-    """Return one layout of the library that a layout is, or nearly is."""
+def identity_json(layout: str, found: Sequence[Seen]) -> Json:
+    """Return what was found of each layout of the library, by what it is."""
+    from layoutdsl.compare.seen import Apart, Match, Untold
+
+    matches = [each for each in found if isinstance(each, Match)]
+    untold = [each for each in found if isinstance(each, Untold)]
+    status = "undecided" if untold else "range" if matches else "none"
+    return {
+        "layout": layout,
+        "status": "found" if any(each.everywhere for each in matches) else status,
+        "matches": [_match_json(each) for each in matches],
+        "undecided": [_untold_json(each) for each in untold],
+        "different": [_apart_json(each) for each in found if isinstance(each, Apart)],
+    }
+
+
+def _untold_json(untold: Untold) -> Json:
+    return {
+        "name": untold.name,
+        "axes": untold.axes,
+        "pairs": [list(each) for each in untold.pairing.pairs],
+        "reason": untold.reason,
+    }
+
+
+def _apart_json(apart: Apart) -> Json:
+    return {
+        "name": apart.name,
+        "reason": apart.reason,
+        "mismatch": None if apart.mismatch is None else _mismatch_json(apart.mismatch),
+        "tried": apart.tried,
+        "complete": apart.complete,
+    }
+
+
+def _match_json(match: Match) -> Json:
     return {
         "name": match.name,
         "everywhere": match.everywhere,

@@ -2,37 +2,41 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, assert_never
 
 import click
 
+from layoutdsl.cli.replay import element
 from layoutdsl.cli.verdicts import milliseconds
+from layoutdsl.matching import Crossed, matched
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
+    from layoutdsl.cli.targets import Target
     from layoutdsl.compare.axes import Pairing
     from layoutdsl.compare.difference import Difference, Different, EqualWhere
     from layoutdsl.compare.hints import Hint
-    from layoutdsl.compare.identify import Match
     from layoutdsl.compare.lanes import LanesPermuted
     from layoutdsl.compare.notes import Note
     from layoutdsl.compare.offsets import Mismatch
     from layoutdsl.compare.ranges import Agreement
-    from layoutdsl.model import Condition, Layout
+    from layoutdsl.compare.seen import Match, Seen, Untold
+    from layoutdsl.model import Condition
 
 
-def difference_text(found: Difference, one: str, other: str, layout: Layout, seconds: float) -> str:
+def difference_text(
+    found: Difference, names: tuple[str, str], named: tuple[Target, Target], seconds: float
+) -> str:
     """Return whether two layouts are equal, and what tells them apart.
 
     Args:
         found: what `diff` found.
-        one: the first layout, as it was written on the command line.
-        other: the second.
-        layout: the first.
+        names: both layouts, as they were written on the command line.
+        named: what these stand for.
         seconds: how long it took.
     """
+    one, other = names
     from layoutdsl.compare.difference import Different, EqualWhere
 
     lines = [*_verdict(found, one, other, milliseconds(seconds))]
@@ -41,7 +45,7 @@ def difference_text(found: Difference, one: str, other: str, layout: Layout, sec
             words = f"where {_and(conditions)}"
             lines.append(f"  no difference was found {words}, and no proof either")
         lines += [f"  = hint: {hint_text(hint, one, other)}" for hint in found.hints]
-        lines += [] if found.mismatch is None else _replay(found.mismatch, one, layout)
+        lines += [f"  = replay: {line}" for line in _replays(found, *named)]
     lines += [f"  = note: {_note(each, one, other)}" for each in found.notes]
     lines += [] if found.pairing is None else [f"  = axes: {_pairing(found.pairing)}"]
     return "\n".join(lines)
@@ -100,23 +104,36 @@ def _mismatch_lines(found: Mismatch, one: str, other: str) -> Iterator[str]:
         yield f"  at shape {named_text(found.shape)}"
     if found.index is not None and found.offsets is not None:
         first, second = found.offsets
-        yield f"    {index_text(found.index)} -> offset {first} in `{one}`, {second} in `{other}`"
+        told = "no slot" if first is None else f"offset {first}"
+        offset = second if first is not None else f"offset {second}"
+        both = f"{told} in `{one}`, {'no slot' if second is None else offset} in `{other}`"
+        yield f"    {index_text(found.index)} -> {both}"
     if found.sizes[0] != found.sizes[1]:
         yield f"    buffers of {found.sizes[0]} and {found.sizes[1]} elements"
 
 
-def _replay(found: Mismatch, one: str, layout: Layout) -> Iterator[str]:
-    """Yield the command line that shows the element in the first layout."""
-    if found.index is None or one.startswith("-"):
+def _replays(found: EqualWhere | Different, one: Target, other: Target) -> Iterator[str]:
+    """Yield the command lines that show the element in the first layout, and in the second."""
+    from layoutdsl.compare.axes import paired
+
+    differ, pairing = found.mismatch, found.pairing
+    if differ is None or pairing is None or differ.index is None or differ.offsets is None:
         return
-    values = dict(found.shape)
-    known = [axis.name for axis in layout.axes]
-    if [name for name, _ in found.index] != known or not set(layout.symbols) <= set(values):
-        return
-    shape = [*layout.shape_of(values), *(values[name] for name in layout.parameters)]
-    index = [value for _, value in found.index]
-    words = ["layoutdsl", "where", one, "--shape", ",".join(map(str, shape))]
-    yield f"  = replay: {shlex.join([*words, '--index', ','.join(map(str, index))])}"
+    values, index = dict(differ.shape), dict(differ.index)
+    pair = paired(one.layout, other.layout, dict(pairing.pairs))
+    axes = (axis.name for axis in pair.one.axes)
+    extents = dict(zip(axes, pair.one.shape_of(values), strict=True))
+    own = {name: name for name in (*extents, *one.layout.parameters)}
+    theirs = {second: first for first, second in pairing.pairs}
+    for name in other.layout.parameters:
+        theirs[name] = f"{name}_2" if f"{name}_2" in values else name
+    for chosen, names, offset in zip((one, other), (own, theirs), differ.offsets, strict=True):
+        called = [names.get(axis.name, "") for axis in chosen.layout.axes]
+        given = [values.get(names[name], 1) for name in chosen.layout.parameters]
+        shape = [*(extents.get(each, 1) for each in called), *given]
+        place = [index.get(each, 0) for each in called]  # an axis left out has one element
+        if offset is not None:
+            yield from element(chosen, (chosen.name,), shape, place, offset)
 
 
 def _note(note: Note, one: str, other: str) -> str:
@@ -127,7 +144,16 @@ def _pairing(pairing: Pairing) -> str:
     pairs = ", ".join(f"{a} = {b}" if a != b else a for a, b in pairing.pairs)
     how = {"name": "by name", "position": "by position", "given": "as given"}[pairing.how]
     left = f"; {', '.join(pairing.left_out)}, of one element, left out" if pairing.left_out else ""
-    return f"{pairs}, {how}{left}"
+    return f"{pairs}, {how}{_though(pairing)}{left}"
+
+
+def _though(pairing: Pairing) -> str:
+    """What speaks against going by position: names that both have, of different axes."""
+    ours, theirs = zip(*pairing.pairs, strict=True) if pairing.pairs else ((), ())
+    if pairing.how != "position" or not isinstance(matched(theirs, ours), Crossed):
+        return ""
+    crossed = (f"`{a}`" for a, b in pairing.pairs if a != b and a in theirs)
+    return f", though both have {', '.join(crossed)}"
 
 
 def hint_text(hint: Hint, one: str, other: str) -> str:
@@ -178,8 +204,34 @@ def _sure(proved: bool, where: str = "for all shapes") -> str:
     return f"proved {where}" if proved else "as far as was tried"
 
 
-def match_text(match: Match, name: str) -> str:
-    """Return one layout of the library that the layout called ``name`` is, or nearly is."""
+def identity_text(found: Sequence[Seen], name: str) -> str:
+    """Return which layouts of the library the layout called ``name`` is, and how sure that is."""
+    from layoutdsl.compare.seen import Apart, Match, Untold
+
+    matches = [each for each in found if isinstance(each, Match)]
+    matches.sort(key=lambda each: (not each.everywhere, each.axes is not None))
+    untold = [each for each in found if isinstance(each, Untold)]
+    lines = [*(_match(each, name) for each in matches), *(_untold(each, name) for each in untold)]
+    if lines:
+        return "\n".join(lines)
+    apart = [each for each in found if isinstance(each, Apart)]
+    count = f"{len(apart)} layouts of the library"
+    some = ", ".join(f"`{each.name}`" for each in apart if not each.complete)
+    if not some:
+        return f"`{name}` is none of the {count}: each differs from it"
+    return (
+        f"none found: each of the {count} differs from `{name}`, as far as was tried\n"
+        f"  not every number for parameters, or order of axes, was tried of {some}"
+    )
+
+
+def _untold(untold: Untold, name: str) -> str:
+    axes = f" with --axes {untold.axes}" if untold.axes else ""
+    head = click.style("undecided", fg="yellow", bold=True)
+    return f"{head}  `{name}` and `{untold.name}`{axes}\n  {untold.reason}"
+
+
+def _match(match: Match, name: str) -> str:
     axes = f" with --axes {match.axes}" if match.axes else ""
     defined = f", where {_and(match.where)}" if match.where else ""
     if match.everywhere:

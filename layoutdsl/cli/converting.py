@@ -15,6 +15,7 @@ from layoutdsl.cli.arrays import (
     notes,
     say_done,
 )
+from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import COMPILED, SHAPE, choice
 from layoutdsl.cli.output import error
@@ -47,7 +48,7 @@ def convert(
     other: str,
     source: str,
     destination: str,
-    shape: str,
+    shape: str | None,
     axes: str | None,
     fill: str | None,
     compiled: str,
@@ -71,15 +72,17 @@ def convert(
     from layoutdsl.cli import elements, npy
 
     first, second = target(one), target(other)
+    refuse_inputs(destination, source, first.place, second.place)
     before, after = first.layout, second.layout
     _refuse_types(before, after)
     value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(after, value)
-    _say_axes(before, after, axes)
+    axes = _axes(before, after, axes)
     with usage():
         extents = extents_of(before, shape_of(before, shape))
-    buffer = npy.read(source)
+    given = npy.read(source)
+    buffer = given.array
     for layout in (before, after):
         elements.refuse_items(layout, source, buffer)
     conversion = _ready(first, second, axes, compiled, trust)
@@ -87,7 +90,7 @@ def convert(
         error(f"note: through the tensor: {conversion.fallback}")
     with notes(), npy.fitting(source, "" if value is None else "--fill"):
         converted = conversion(buffer, extents, fill=value)
-    npy.write(destination, converted)
+    npy.write(destination, converted, given)
     say_done("converted", buffer, converted, verbose)
 
 
@@ -109,14 +112,16 @@ def _refuse_types(before: Layout, after: Layout) -> None:
         raise Failure(Exit.USAGE, f"{words}: elements are moved as they are")
 
 
-def _say_axes(before: Layout, after: Layout, axes: str | None) -> None:
-    """Axes that go by their order are a guess, and are told."""
+def _axes(before: Layout, after: Layout, axes: str | None) -> str | None:
+    """Return which axes are which; those that go by their order are a guess, and are told."""
     from layoutdsl.compare.axes import pairing
 
     if before.rank != after.rank:
-        return
+        return axes
     with usage():
         found = pairing(before, after, axes)
-    if axes is None and found.how == "position":
-        pairs = ", ".join(f"{name}={theirs}" for name, theirs in found.pairs)
-        error(f"note: axes go by their order: --axes {pairs.replace(' ', '')}")
+    if axes is not None or found.how != "position":
+        return axes
+    pairs = ",".join(f"{name}={theirs}" for name, theirs in found.pairs)
+    error(f"note: axes go by their order: --axes {pairs}")
+    return pairs

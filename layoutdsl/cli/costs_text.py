@@ -30,7 +30,7 @@ def cost_text(cost: Cost) -> str:
         _rows(_extremes(cost)),
     ]
     if cost.at is not None:
-        blocks.append(f"at {_shape(cost.at.shape)}\n{_rows(_numbers(cost, cost.at))}")
+        blocks.append(f"{_at(cost.at.shape)}\n{_rows(_numbers(cost, cost.at))}")
     return "\n\n".join(blocks)
 
 
@@ -86,6 +86,10 @@ def _value(bound: Bound) -> str:
     return "no bound" if bound.value is None else number(bound.value)
 
 
+def _at(shape: tuple[tuple[str, int], ...]) -> str:
+    return f"at {_shape(shape)}" if shape else "at its only shape"
+
+
 def _shape(shape: tuple[tuple[str, int], ...]) -> str:
     return " ".join(f"{name}={value}" for name, value in shape)
 
@@ -100,7 +104,7 @@ def _numbers(cost: Cost, at: ShapeCost) -> list[Row]:
     rows.append(("ratio", number(at.ratio)))
     rows += [(f"  axis {each.axis}", _axis(each)) for each in at.axes or ()]
     if at.axes is None:
-        rows.append(("  axes", "not told apart: the coordinates are no digits"))
+        rows.append(("  axes", "not told apart: no padded extents were proved"))
     if at.gaps != 1:
         rows.append(("  gaps", f"times {number(at.gaps)}"))
     if at.before:
@@ -124,7 +128,7 @@ def table(costs: list[Cost]) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     ]
-    title = [] if costs[0].at is None else [f"at {_shape(costs[0].at.shape)}".strip()]
+    title = [] if costs[0].at is None else [_at(costs[0].at.shape)]
     return "\n".join([*title, *written])
 
 

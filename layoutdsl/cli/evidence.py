@@ -13,7 +13,7 @@ import click
 from layoutdsl.cli.exits import Exit, Failure, reading, writing
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import Progress, say, say_json
-from layoutdsl.cli.targets import Target, targets_of
+from layoutdsl.cli.targets import Target, refuse_silent, targets_of
 
 if TYPE_CHECKING:
     from layoutdsl.evidence.problem import Problem, Rechecked
@@ -136,6 +136,8 @@ def recheck(
     disagree; with 3 where a solver gives no answer. `layoutdsl explain P101` explains a code.
     """
     targets = targets_of(written)
+    for chosen in targets:
+        refuse_silent(chosen)
     subjects = _subjects(targets)
     place = _readable(targets, folder)
     solvers = ("z3", "cvc5") if solver == "both" else (solver,)

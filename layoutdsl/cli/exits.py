@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+
+from layoutdsl.files.places import OccupiedError
 
 
 class Exit(IntEnum):
@@ -65,6 +66,8 @@ def writing(name: str) -> Iterator[None]:
         yield
     except BrokenPipeError:
         raise
+    except OccupiedError as taken:
+        raise Failure(Exit.INPUT, taken.message, taken.remedy or None) from None
     except OSError as error:
         raise Failure(Exit.INPUT, f"{name} cannot be written: {reason(error)}") from None
 
@@ -72,6 +75,4 @@ def writing(name: str) -> Iterator[None]:
 def reason(error: OSError) -> str:
     """Return why the system refused, in its words and our case."""
     words = error.strerror or str(error) or type(error).__name__
-    if re.fullmatch(r"\d+ requested and \d+ written", words):  # so numpy says of a full disk
-        return "no space left on device"
     return words[:1].lower() + words[1:]

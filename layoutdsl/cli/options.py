@@ -12,9 +12,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 TARGET = click.argument("written", metavar="FILE:NAME")
 SHAPE = click.option(
     "--shape",
-    required=True,
     metavar="2,20,3,4",
-    help="The extents in axis order, then open parameters; or N=2,C=20,H=3,W=4.",
+    help="The extents in axis order, then open parameters; or N=2,C=20,H=3,W=4. Those that the "
+    "layout fixes may be left out.",
 )
 
 

@@ -12,6 +12,8 @@ import click
 from layoutdsl.cli.streams import drop
 from layoutdsl.source import LayoutError
 
+_HEADS = {"error": "red", "warning": "yellow"}
+
 
 def coloured(stream: TextIO) -> bool:
     """Return whether a stream gets colours: a terminal, unless NO_COLOR or FORCE_COLOR decide."""
@@ -30,8 +32,9 @@ def say(text: str = "") -> None:
 def error(text: str) -> None:
     """Print a message that is no result; where it cannot be printed, the exit code must do."""
     head, colon, rest = text.partition(":")
-    if colon and head.startswith("error"):
-        text = f"{click.style(head, fg='red', bold=True)}:{rest}"
+    colour = next((found for word, found in _HEADS.items() if head.startswith(word)), None)
+    if colon and colour is not None:
+        text = f"{click.style(head, fg=colour, bold=True)}:{rest}"
     try:
         click.echo(text, err=True, color=coloured(sys.stderr))
     except OSError:

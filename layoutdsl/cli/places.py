@@ -30,7 +30,7 @@ PAGE = 100
     "--index", required=True, metavar="1,17,2,3", help="The element; or n=1,c=17,h=2,w=3."
 )
 @JSON
-def where(written: str, shape: str, index: str, form: str) -> None:
+def where(written: str, shape: str | None, index: str, form: str) -> None:
     """Say where an element lies, coordinate by coordinate.
 
     \b
@@ -54,7 +54,7 @@ def where(written: str, shape: str, index: str, form: str) -> None:
 @SHAPE
 @click.argument("offset", type=int)
 @JSON
-def at(written: str, shape: str, offset: int, form: str) -> None:
+def at(written: str, shape: str | None, offset: int, form: str) -> None:
     """Say what a slot of the buffer holds: an element, or padding, and why.
 
     \b
@@ -84,7 +84,7 @@ def at(written: str, shape: str, offset: int, form: str) -> None:
 @TARGET
 @SHAPE
 @click.option("--rows", default=48, type=click.IntRange(1, 4096), help="Rows that are shown.")
-def show(written: str, shape: str, rows: int) -> None:
+def show(written: str, shape: str | None, rows: int) -> None:
     """Show the buffer as a grid, coloured by block.
 
     \b

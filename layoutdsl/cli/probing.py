@@ -44,7 +44,7 @@ FILE_MODULE = "probed"
 def probe(
     function: str,
     against: str,
-    shape: str,
+    shape: str | None,
     unpack: bool,
     dtype: str,
     array: str,
@@ -159,14 +159,14 @@ def _of_the_user(path: str) -> Iterator[None]:
 def _lines(found: Probe, function: str, against: str) -> Iterator[str]:
     from layoutdsl.show.words import named_text
 
-    at = named_text(found.shape)
+    at = f", at shape {named_text(found.shape)}" if found.shape else ""
     calls = f"{found.calls} {'call' if found.calls == 1 else 'calls'}"
     if found.same:
         head = click.style("same", fg="green", bold=True)
-        yield f"{head}  `{function}` does what `{against}` says, at shape {at}  ({calls})"
+        yield f"{head}  `{function}` does what `{against}` says{at}  ({calls})"
     else:
         head = click.style("different", fg="red", bold=True)
-        yield f"{head}  `{function}` does not do what `{against}` says, at shape {at}  ({calls})"
+        yield f"{head}  `{function}` does not do what `{against}` says{at}  ({calls})"
     for fault in found.faults:
         yield f"  {fault.sentence}"
     if found.wrong > 1:

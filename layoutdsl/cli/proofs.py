@@ -9,8 +9,8 @@ import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
-from layoutdsl.cli.output import Progress, error, faults_json, say, say_json
-from layoutdsl.cli.targets import Target, target, targets_of
+from layoutdsl.cli.output import Progress, faults_json, say, say_json
+from layoutdsl.cli.targets import Target, claims_in, named, refuse_silent, targets_of, warn
 from layoutdsl.source import LayoutError
 
 if TYPE_CHECKING:
@@ -34,23 +34,25 @@ def check(file: str, form: str) -> int:
       layoutdsl check - < demo.layout
     """
     try:
-        module = target(file).module
+        chosen = named(file)
     except LayoutError as failure:
         if form != "json":
             raise
         say_json({**faults_json(failure), "layouts": [], "tables": [], "claims": []})
         return Exit.USAGE
     if form == "json":
-        say_json(_module_json(module))
+        say_json(_module_json(chosen))
     else:
-        say(_well_formed(module))
+        warn(chosen)
+        say(_well_formed(chosen.module))
     return Exit.OK
 
 
-def _module_json(module: Module) -> dict[str, Any]:
+def _module_json(chosen: Target) -> dict[str, Any]:
+    module = chosen.module
     return {
         "status": "ok",
-        "diagnostics": [],
+        "diagnostics": [each.as_json() for each in chosen.warnings],
         "layouts": [layout_json(each) for each in module.values()],
         "tables": [table_json(each) for each in module.tables.values()],
         "claims": [claim.text for claim in module.all_claims],
@@ -160,20 +162,14 @@ def prove(
     if writes == "write" and range_ is not None:
         raise Failure(Exit.USAGE, "--write writes what the text claims, without --where")
     targets = targets_of(written)
-    pairs = [(each, claim) for each in targets for claim in _narrowed(_claims(each), range_)]
+    for each in targets:
+        refuse_silent(each)
+    pairs = [(each, claim) for each in targets for claim in _narrowed(claims_in(each), range_)]
     if writes == "write":
         from layoutdsl.cli.evidence import Writer
 
-        return _report(pairs, targets, verbose, jobs, form, Writer(targets, into, bool(written)))
-    return _report(pairs, targets, verbose, jobs, form, None)
-
-
-def _claims(chosen: Target) -> tuple[AnyClaim, ...]:
-    from layoutdsl.api import claims_about, claims_of
-
-    if chosen.name is None:
-        return claims_of(chosen.module)
-    return claims_about(chosen.module, chosen.subject)
+        return _report(pairs, verbose, jobs, form, Writer(targets, into, bool(written)))
+    return _report(pairs, verbose, jobs, form, None)
 
 
 def _narrowed(claims: tuple[AnyClaim, ...], range_: str | None) -> tuple[AnyClaim, ...]:
@@ -189,7 +185,6 @@ def _narrowed(claims: tuple[AnyClaim, ...], range_: str | None) -> tuple[AnyClai
 
 def _report(
     pairs: list[tuple[Target, AnyClaim]],
-    targets: tuple[Target, ...],
     verbose: int,
     jobs: int | None,
     form: str,
@@ -210,15 +205,11 @@ def _report(
         if form != "json":
             say(verdict_text(verdicts[-1], verbose))
     report = Report(tuple(each.checked for each in verdicts))
-    if not verdicts:
-        called = " and ".join(each.called for each in targets)
-        error(f"note: {called} says nothing, so there is nothing to prove")
     written = {} if writer is None else writer.finish()
     if form == "json":
-        status = report.status if verdicts else "empty"
         claims = [each.as_json() for each in verdicts]
-        say_json({"status": status, "passed": report.passed, "claims": claims, **written})
-    elif verdicts:
+        say_json({"status": report.status, "passed": report.passed, "claims": claims, **written})
+    else:
         say(summary(verdicts, perf_counter() - started))
         if writer is not None:
             say(writer.summary)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from layoutdsl.digits import NotDigits
+from layoutdsl.bounds import ZERO
 from layoutdsl.expr import Expr, Index, substitute
-from layoutdsl.functions.names import renamed
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.functions.names import renamed, renamed_inverse
+from layoutdsl.inverse import Inverse
+from layoutdsl.model import Condition
 from layoutdsl.steps import SLOT
 
 if TYPE_CHECKING:
@@ -91,11 +92,13 @@ def sheet_json(layout: Layout, language: str) -> dict[str, Any]:
 
 
 def lines_of(layout: Layout, language: str) -> Lines:
-    """Return the formulas of a layout as text."""
+    """Return the formulas of a layout as text; an inverse only where it was proved to be one."""
+    from layoutdsl.api import closed_inverse
     from layoutdsl.formula import formula, symbolic
 
     spoken, write = renamed(layout, language), _writer(language)
-    found = formula(spoken)
+    inverse = renamed_inverse(closed_inverse(layout), layout, language)
+    found = formula(spoken, inverse)
 
     def written(expr: Expr) -> str:
         return write(symbolic(expr))
@@ -109,9 +112,9 @@ def lines_of(layout: Layout, language: str) -> Lines:
         write(found.size),
         tuple(map(write, found.box)),
         _domain(spoken, language, written),
-        _backward(spoken, found.inverse, language, written)
-        if isinstance(found.inverse, Inverse)
-        else _no_inverse(layout),
+        _backward(spoken, inverse, language, written)
+        if isinstance(inverse, Inverse)
+        else inverse.reason,
     )
 
 
@@ -125,9 +128,10 @@ def _backward(
     def written(expr: Expr) -> str:
         return write(substitute(expr, shown))
 
+    first = Condition(Index(SLOT), ">=", layout.start)
     guards = [
         _comparison(written(each.left), each.operator, written(each.right), language)
-        for each in inverse.guards
+        for each in (*([] if layout.start == ZERO else [first]), *inverse.guards)
     ]
     shape = [f"{write(Index(axis.name))} < {write(axis.extent)}" for axis in layout.axes]
     return Backward(
@@ -143,13 +147,6 @@ def _domain(layout: Layout, language: str, write: Callable[[Expr], str]) -> tupl
         _comparison(write(each.left), each.operator, write(each.right), language)
         for each in layout.domain
     )
-
-
-def _no_inverse(layout: Layout) -> str:
-    """The reason, in the names of the layout itself."""
-    found = invert(layout)
-    assert isinstance(found, NotDigits)
-    return found.reason
 
 
 def _presentable(name: str, language: str) -> str:

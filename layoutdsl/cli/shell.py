@@ -39,7 +39,7 @@ _CODES = """\b
 Exit codes:
   0    proved, or done
   1    refuted or different, --check found a difference, or a certificate does not stand
-  2    the spec or the command line is wrong
+  2    the spec or the command line is wrong, or there is nothing to prove
   3    undecided, which is never a pass
   4    a file cannot be read or written, or does not fit
   70   a bug of ours
@@ -137,8 +137,14 @@ def _run(given: Sequence[str]) -> int:
     return result if isinstance(result, int) else Exit.OK
 
 
+def _asks_json(given: Sequence[str]) -> bool:
+    """Whether a command line asks for JSON; what follows ``--`` are names."""
+    words = list(given)
+    return "--json" in words[: words.index("--")] if "--" in words else "--json" in words
+
+
 def _faulty(failure: LayoutError, given: Sequence[str]) -> int:
-    if "--json" in given:
+    if _asks_json(given):
         say_json(faults_json(failure))
     else:
         error(str(failure))
@@ -146,7 +152,7 @@ def _faulty(failure: LayoutError, given: Sequence[str]) -> int:
 
 
 def _failed(failure: Failure, given: Sequence[str]) -> int:
-    if "--json" in given:
+    if _asks_json(given):
         say_json(error_json(failure.message, failure.hint))
     else:
         error(str(failure))

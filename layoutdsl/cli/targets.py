@@ -9,21 +9,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from layoutdsl.cli.exits import Exit, Failure, reading, reason, usage
-from layoutdsl.expr import text
+from layoutdsl.cli.output import error
+from layoutdsl.expr import Extent, text
 
 if TYPE_CHECKING:
     from layoutdsl.claims import AnyClaim, Module
     from layoutdsl.model import Layout, Shape
+    from layoutdsl.source import Diagnostic
     from layoutdsl.table import Table
 
 SHIELD = "\0"
 """Stands before ``-:NAME``, which click would take for an option."""
 
-MOST_DIGITS = 18
+TOLD = "layoutdsl.cli.told"
+"""Under which a run keeps the warnings that it has printed."""
+
+MOST_DIGITS = 40
 
 _NAME = re.compile(r"[A-Za-z_]\w*\s*(<[\s\w,]*>)?", re.ASCII)
-_SUBJECT = re.compile(r"(?:prove|refute)\s+([A-Za-z_]\w*\s*(?:<[\s\w,]*>)?)(?!\w)", re.ASCII)
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*=(.*)", re.ASCII | re.DOTALL)
 
 
@@ -82,14 +88,12 @@ class Target:
             found = pick_table(self.module.tables, self.name or "") if named else None
         return self.layout if found is None else found
 
-    def spelled(self, claim: AnyClaim) -> str:
-        """Return how a command line names what a claim is about: here, or in the library."""
-        subject = _SUBJECT.match(claim.text)
-        name = subject[1] if subject else claim.subject.name
-        if self.name is not None and claim.subject == self.subject:
-            name = self.name
-        here = self.place and (_bare(name) in self.module or _bare(name) in self.module.tables)
-        return f"{self.place}:{name}" if here else name
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What is legal in the text and hardly meant, of all of it or of what is named."""
+        found = self.module.warnings
+        about = found if self.name is None else [_bare(self.name)]
+        return tuple(said for each in about for said in found.get(each, ()))
 
 
 def source_of(chosen: Target, layout: Layout) -> str | None:
@@ -103,16 +107,45 @@ def _bare(name: str) -> str:
 
 
 def target(written: str) -> Target:
+    """Return what `named` returns, and print the warnings about it."""
+    found = named(written)
+    warn(found)
+    return found
+
+
+def warn(chosen: Target) -> None:
+    """Print the warnings about what is named; each once, however often the text is read."""
+    context = click.get_current_context(silent=True)
+    told = context.meta.setdefault(TOLD, set()) if context is not None else set()
+    new = [each for each in chosen.warnings if each not in told]
+    told.update(new)
+    if new:
+        error("\n\n".join(map(str, new)))
+
+
+def named(written: str) -> Target:
     """Return what ``FILE:NAME``, ``FILE``, ``-``, a library name or ``onednn:TAG`` stands for."""
     written = written.removeprefix(SHIELD)
     if written == "-" or written.startswith("-:"):
         return Target(_standard_input(), "-", written[2:] or None)
     if not written:
         raise Failure(Exit.USAGE, "a name is missing: of a file, or of a layout of the library")
+    place, name = parted(written)
+    if place is not None:
+        return Target(_file(place), place, name)
+    word, colon, foreign = written.partition(":")
+    return _foreign(word, foreign) if colon else _library(written)
+
+
+def parted(written: str) -> tuple[str | None, str | None]:
+    """Return the file that a word names, and the layout in it, where a name was given.
+
+    There is no file where it names a layout of the library, or one in another notation.
+    """
     if not _readable(written):
-        word, colon, foreign = written.partition(":")
+        word, colon, _ = written.partition(":")
         if colon and _is_notation(word):
-            return _foreign(word, foreign)
+            return None, None
         path, colon, name = written.rpartition(":")
         if colon and not path:
             hint = f"write `{name}` for a layout of the library" if name else None
@@ -122,10 +155,10 @@ def target(written: str) -> Target:
                 Exit.USAGE, f"a name is missing after `{written}`", f"write `{path}:NAME`"
             )
         if colon and _NAME.fullmatch(name):
-            return Target(_file(path), path, name)
+            return path, name
         if _NAME.fullmatch(written) and not _is_folder(written):
-            return _library(written)
-    return Target(_file(written), written, None)
+            return None, written
+    return written, None
 
 
 def targets_of(written: tuple[str, ...]) -> tuple[Target, ...]:
@@ -135,6 +168,22 @@ def targets_of(written: tuple[str, ...]) -> tuple[Target, ...]:
     from layoutdsl.api import library_families
 
     return tuple(Target(family, "", None) for family in library_families())
+
+
+def claims_in(chosen: Target) -> tuple[AnyClaim, ...]:
+    """Return what there is to prove: of all of a text, or of what is named."""
+    from layoutdsl.api import claims_about, claims_of
+
+    if chosen.name is None:
+        return claims_of(chosen.module)
+    return claims_about(chosen.module, chosen.subject)
+
+
+def refuse_silent(chosen: Target) -> None:
+    """Fail where a text says nothing: what was never asked must not pass for proved."""
+    if not claims_in(chosen):
+        message = f"{chosen.called} says nothing, so there is nothing to prove"
+        raise Failure(Exit.USAGE, message, "write `layout NCHW(n, c, h, w) = [n, c, h, w]`")
 
 
 def _is_notation(word: str) -> bool:
@@ -210,10 +259,24 @@ def _library(name: str) -> Target:
         raise Failure(Exit.USAGE, message, mark[2:] + hint or all_of_them) from None
 
 
-def shape_of(layout: Layout, written: str) -> tuple[int, ...] | dict[str, int]:
-    """Return what ``--shape`` says."""
+def shape_of(layout: Layout, written: str | None) -> tuple[int, ...] | dict[str, int]:
+    """Return what ``--shape`` says; extents that are numbers need not be said, and then none may.
+
+    Raises:
+        Failure: it is no shape, or is missing where something is open.
+    """
+    fixed = [None if isinstance(axis.extent, Extent) else axis.extent.value for axis in layout.axes]
+    known = [*fixed, *(None for _ in layout.parameters)]
     names = [*(text(axis.extent) for axis in layout.axes), *layout.parameters]
-    return _numbers(written, "--shape", f"write one number for each of {', '.join(names)}")
+    open_ = [name for name, value in zip(names, known, strict=True) if value is None]
+    hint = f"write one number for each of {', '.join(open_ or names)}"
+    if written is None and open_:
+        raise Failure(Exit.USAGE, "--shape is missing", hint.replace("write", "give it"))
+    found = _numbers(written or "", "--shape", hint)
+    if isinstance(found, dict) or len(found) != len(open_):
+        return found
+    given = iter(found)
+    return tuple(next(given) if value is None else value for value in known)
 
 
 def index_of(layout: Layout, written: str, shape: Shape) -> tuple[int, ...] | dict[str, int]:

@@ -114,7 +114,7 @@ def _verdict(claim: AnyClaim, expected: Status) -> None:
     seconds = perf_counter() - started
     if report.status != expected:
         raise RuntimeError(f"`{claim.text}` came out as {report.status}")
-    _tell(verdict_text(Verdict(report.checked[0], seconds, ""), 0))
+    _tell(verdict_text(Verdict(report.checked[0], seconds), 0))
 
 
 def _run(crouton: Layout) -> None:

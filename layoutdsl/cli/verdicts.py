@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,9 +12,9 @@ import click
 from layoutdsl.claims import AnyClaim, Claim, EqualsLayout, Sound
 from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.output import error
+from layoutdsl.cli.replay import replays
 from layoutdsl.cli.targets import Target
 from layoutdsl.show.words import index_text, named_text
-from layoutdsl.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.prove.verdict import Checked, Counterexample, Finding
@@ -25,11 +24,15 @@ _COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found of one claim, how long it took, and how the user named the layout."""
+    """What was found of one claim, how long it took, and what the user named, if anything."""
 
     checked: Checked
     seconds: float
-    spelled: str
+    named: Target | None = None
+
+    def replays(self, example: Counterexample) -> tuple[str, ...]:
+        """Command lines that show a counterexample to the claim."""
+        return () if self.named is None else replays(self.named, self.checked.claim, example)
 
     @property
     def outcome(self) -> str:
@@ -80,7 +83,7 @@ def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
                 "points": [
                     {"index": dict(point.index), "words": point.words} for point in example.points
                 ],
-                "replay": _replay(example, verdict),
+                "replay": next(iter(verdict.replays(example)), None),
             }
         case Undecided(name, reason):
             return {"property": name, "status": "undecided", "reason": reason}
@@ -93,8 +96,9 @@ def verdict_text(verdict: Verdict, verbosity: int) -> str:
         return "\n".join(_refutations(verdict))
     if checked.status == "proved" and not checked.passed:
         head = click.style("proved", fg="red", bold=True)
-        words = f"`{_said(checked)}` holds{_range(checked)}, and the text says it does not"
-        return f"{head}: {words}"
+        needed = f" where {_needed(checked)}" if _needed(checked) else ""
+        range_ = needed if checked.claim.where else f" for all shapes{needed}"
+        return f"{head}: `{_said(checked)}` holds{range_}, and the text says it does not"
     lines = [_line(verdict)]
     if checked.status == "undecided":
         lines += _undecided(checked)
@@ -111,14 +115,19 @@ def _said(checked: Checked) -> str:
 
 
 def _range(checked: Checked) -> str:
-    """For which shapes; where the claim says so itself, nothing."""
+    """For which shapes, as it stands after the claim: what its own ``where`` leaves unsaid."""
+    needed = _needed(checked)
     if checked.claim.where:
-        return ""
+        return f", {needed}" if needed else ""
+    return f" for all shapes{' where ' + needed if needed else ''}"
+
+
+def _needed(checked: Checked) -> str:
+    """The conditions under which the layouts of a claim are defined, but for those it repeats."""
     needed = [*checked.claim.subject.where]
     if isinstance(checked.claim.predicate, EqualsLayout):
         needed += checked.claim.predicate.other.where
-    conditions = ", ".join(map(str, dict.fromkeys(needed)))
-    return f" for all shapes{' where ' + conditions if conditions else ''}"
+    return ", ".join(str(each) for each in dict.fromkeys(needed) if each not in checked.claim.where)
 
 
 def _line(verdict: Verdict) -> str:
@@ -203,8 +212,7 @@ def _refutations(verdict: Verdict) -> list[str]:
             lines += [f"{head}: {first}", *others]
             if not isinstance(verdict.checked.claim.predicate, Sound):
                 lines.append(f"  = claim: {verdict.checked.claim.text}")
-            replay = _replay(finding.example, verdict)
-            lines += [f"  = replay: {replay}"] if replay else []
+            lines += [f"  = replay: {line}" for line in verdict.replays(finding.example)]
     return lines
 
 
@@ -219,46 +227,9 @@ def example_lines(example: Counterexample) -> list[str]:
     return lines
 
 
-def _replay(example: Counterexample, verdict: Verdict) -> str | None:
-    """Return the command line that shows the last point, where that is an index."""
-    layout = verdict.checked.claim.subject
-    point = example.points[-1] if example.points else None
-    if isinstance(layout, Table):
-        return _replay_slot(example, layout, verdict.spelled)
-    if not verdict.spelled:
-        return None
-    axes = tuple(axis.name for axis in layout.axes)
-    if point is None or tuple(name for name, _ in point.index) != axes:
-        return None
-    try:
-        values = layout.bind(dict(example.shape))
-        layout.offset(dict(point.index), values)
-    except ValueError:
-        return None
-    shape = [*layout.shape_of(values), *(values[name] for name in layout.parameters)]
-    index = [value for _, value in point.index]
-    words = ["layoutdsl", "where", verdict.spelled, "--shape", ",".join(map(str, shape))]
-    return shlex.join([*words, "--index", ",".join(map(str, index))])
-
-
-def _replay_slot(example: Counterexample, table: Table, spelled: str) -> str | None:
-    """Return the command line that shows the last slot of a counterexample to a table."""
-    slots = tuple(slot.name for slot in table.slots)
-    point = example.points[-1] if example.points else None
-    if not spelled or point is None or tuple(name for name, _ in point.index) != slots:
-        return None
-    shape = dict(example.shape)
-    number = 0
-    for (_, value), extent in zip(point.index, table.box(shape), strict=True):
-        number = number * extent + value
-    given = [*table.frame.shape_of(shape), *(shape[name] for name in table.parameters)]
-    words = ["layoutdsl", "at", spelled, "--shape", ",".join(map(str, given)), str(number)]
-    return shlex.join(words)
-
-
 def verdict_of(target: Target, checked: Checked, seconds: float) -> Verdict:
     """Return the verdict on a claim about a layout of the target."""
-    return Verdict(checked, seconds, target.spelled(checked.claim))
+    return Verdict(checked, seconds, target)
 
 
 UNVALIDATED = "`layoutdsl generate --unvalidated` writes it all the same, and its head says so"

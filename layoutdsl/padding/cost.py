@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
 from layoutdsl.bounds import ZERO
 from layoutdsl.digits import same
-from layoutdsl.expr import Constant, evaluate, text
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import ElementType, Layout, Shape
+from layoutdsl.expr import Constant, Extent, evaluate, text
+from layoutdsl.inverse import Inverse
+from layoutdsl.model import Condition, ElementType, Layout, Shape
 from layoutdsl.padding.extremes import Bound, spread
 from layoutdsl.padding.quotient import box, elements, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares
+from layoutdsl.prove.closed import closed_inverse
 from layoutdsl.prove.padded import PADDING, prove_ratio
 from layoutdsl.prove.verdict import Proved, Undecided
+from layoutdsl.values import brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class ShapeCost:
         size: slots of the buffer: elements, padding, and what is before the first slot.
         before: slots before the first; they are no padding.
         bytes: of the whole buffer; ``None`` without an element type.
-        axes: the axes that are padded; ``None`` where the coordinates are no digits.
+        axes: the axes that are padded; ``None`` where no padded extents were proved.
         gaps: by what gaps and pitches multiply the slots of the padded axes.
     """
 
@@ -53,6 +55,8 @@ class ShapeCost:
     bytes: int | None
     axes: tuple[AxisCost, ...] | None
     gaps: Fraction
+
+    __repr__ = brief
 
     @property
     def padding(self) -> int:
@@ -99,6 +103,8 @@ class Cost:
     far: Fraction | None
     proof: Proved | Undecided
     at: ShapeCost | None
+
+    __repr__ = brief
 
 
 def cost(layout: Layout, shape: Shape | None = None, of: ElementType | None = None) -> Cost:
@@ -179,7 +185,10 @@ def _at(layout: Layout, values: dict[str, int], element: ElementType | None) -> 
 
 
 def _axes(layout: Layout, values: dict[str, int]) -> tuple[AxisCost, ...] | None:
-    inverse = invert(layout)
+    inverse = closed_inverse(layout)
+    if not isinstance(inverse, Inverse):
+        here = tuple(Condition(Extent(name), "==", Constant(each)) for name, each in values.items())
+        inverse = closed_inverse(replace(layout, where=(*layout.where, *here)))
     if not isinstance(inverse, Inverse):
         return None
     padded = dict(inverse.padded)

@@ -7,7 +7,7 @@ from itertools import groupby
 from math import prod
 
 from layoutdsl.show.grid import Cell, Grid, Row
-from layoutdsl.show.words import named_text
+from layoutdsl.show.words import at_shape, named_text
 
 MOST_IN_LEGEND = 8
 MOST_COUNTED = 1 << 18
@@ -62,7 +62,7 @@ COLOURS = Ink(
 
 def grid_text(grid: Grid, ink: Ink) -> str:
     """Return the grid with a head, a row per line, and what its marks mean."""
-    name = f"`{grid.layout.name}` at shape {named_text(grid.shape)}"
+    name = at_shape(grid.layout.name, grid.shape)
     values = dict(grid.shape)
     slots = _plural(grid.size - grid.start, "slot")
     head = f"{name}: {slots}"

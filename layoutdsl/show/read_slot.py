@@ -8,7 +8,7 @@ from math import prod
 from layoutdsl.expr import evaluate, text
 from layoutdsl.model import Shape
 from layoutdsl.show.places import Named
-from layoutdsl.show.words import index_text, named_text
+from layoutdsl.show.words import at_shape, index_text
 from layoutdsl.table import Table
 
 
@@ -78,7 +78,7 @@ def read_slot(table: Table, slot: int, shape: Shape) -> ReadSlot:
 
 def read_slot_text(read: ReadSlot) -> str:
     """Return the answer in a few lines: the slot, what it holds, and each index."""
-    head = f"`{read.table.name}` at shape {named_text(read.shape)}"
+    head = at_shape(read.table.name, read.shape)
     held = "padding" if read.element is None else index_text(read.element)
     lines = [head, f"slot {read.slot}, {index_text(read.coordinates)} -> {held}", ""]
     for each in read.entries:

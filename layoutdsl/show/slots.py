@@ -1,7 +1,8 @@
 """What a slot of the buffer holds, and why. Nothing is printed here; `words` writes it.
 
-The answer is `Layout.decode`. The closed inverse only explains it: its steps, worked out in
-numbers, show how each index is put together, and which digit or index goes too far.
+The answer is `Layout.decode`. A reading of the coordinates only explains it: its steps, worked out
+in numbers, show how each index is put together, and which digit or index goes too far. Nobody has
+proved it, so it is heard only where it comes to that answer.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from itertools import islice
 from math import prod
 from typing import Literal
 
-from layoutdsl.digits import Network
+from layoutdsl.digits import NotDigits
 from layoutdsl.expr import Constant, Expr, Extent, Mul, evaluate, indices, substitute, text
-from layoutdsl.inverse import Inverse, invert
+from layoutdsl.inverse import ReadBack, read_back
 from layoutdsl.model import Condition, Layout, Shape
 from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
 from layoutdsl.steps import SLOT, digit_name, straight_name, whole_name
-from layoutdsl.twists import reading
 
 MOST_HOLDERS = 4
 
@@ -84,7 +84,7 @@ def at(layout: Layout, slot: int, shape: Shape) -> Held:
     rest = slot - evaluate(layout.start, values)
     if rest < 0 and not found:
         return Held(layout, given, slot, "before", (), (), (), (), None, address(layout, slot))
-    reading = _read(layout, slot, values)
+    reading = _read(layout, slot, values, found)
     inside = prod(layout.box(shape)[layout.chunk_rank or 0 :])
     return Held(
         layout,
@@ -119,14 +119,17 @@ class _Reading:
     reasons: tuple[str, ...]
 
 
-def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
-    inverse, digits = invert(layout), reading(layout)
-    if not (isinstance(inverse, Inverse) and isinstance(digits, Network)):
+def _read(
+    layout: Layout, slot: int, values: Mapping[str, int], held: tuple[Named, ...]
+) -> _Reading:
+    found = read_back(layout)
+    if isinstance(found, NotDigits):
         return _Reading((), (_nothing(layout),))
+    inverse = found.inverse
     known = {**values, SLOT: slot}
     for name, step in inverse.steps:
         known[name] = evaluate(step, known)
-    written = _written(layout, digits)
+    written = _written(found)
     order = layout.symbols
     reasons = [
         _beyond(guard, known, written, order) for guard in inverse.guards if not guard.holds(known)
@@ -145,10 +148,15 @@ def _read(layout: Layout, slot: int, values: Mapping[str, int]) -> _Reading:
             reasons.append(
                 f"{name} = {each.value} is not below {_limit(axis.extent, known, order)}"
             )
+    there = {**known, **{each.axis: each.value for each in recovered}}
     if not reasons:
-        there = {**known, **{each.axis: each.value for each in recovered}}
         reasons += [f"`{each}` does not hold" for each in layout.domain if not each.holds(there)]
-    return _Reading(tuple(recovered), tuple(reasons) or (_nothing(layout),))
+    index = tuple((each.axis, each.value) for each in recovered)
+    agrees = bool(reasons) if not held else not reasons and index == held[0]
+    in_a_gap = not all(guard.holds(known) for guard in inverse.guards)
+    if not agrees or not (in_a_gap or layout.offset_at(there) == slot):
+        return _Reading((), (_nothing(layout),))
+    return _Reading(tuple(recovered), tuple(reasons))
 
 
 def _nothing(layout: Layout) -> str:
@@ -156,10 +164,11 @@ def _nothing(layout: Layout) -> str:
     return f"no index{held} lies here"
 
 
-def _written(layout: Layout, digits: Network) -> dict[str, Expr]:
-    """What each name of the inverse stands for, as the layout writes it."""
+def _written(read: ReadBack) -> dict[str, Expr]:
+    """What each name of the inverse stands for, as the layout writes it, or digit by digit."""
+    digits = read.network
     written = {digit_name(number): wire.value for number, wire in enumerate(digits.wires)}
-    for number, coordinate in enumerate(layout.coordinates):
+    for number, coordinate in enumerate(read.spelled.coordinates):
         written[digit_name(number)] = coordinate.value
     for twist in digits.twists:
         written[straight_name(twist.wire)] = digits.wires[twist.wire].value

@@ -13,7 +13,7 @@ _HEAD = ("coordinate", "value", "extent", "stride", "amount")
 
 def placement_text(placement: Placement) -> str:
     """Return where an element lies: one row per coordinate, and their sum."""
-    head = f"{_at_shape(placement.layout, placement.shape)}"
+    head = at_shape(placement.layout.name, placement.shape)
     rows = [_row(term) for term in placement.terms]
     if placement.start:
         rows.insert(0, ("offset", "", "", "", str(placement.start)))
@@ -29,7 +29,7 @@ def placement_text(placement: Placement) -> str:
 
 def held_text(held: Held) -> str:
     """Return what a slot holds: one row per coordinate, and how the index follows."""
-    lines = [_at_shape(held.layout, held.shape), _held_line(held)]
+    lines = [at_shape(held.layout.name, held.shape), _held_line(held)]
     lines += [f"  = note: {index_text(each)} lies here too" for each in held.elements[1:]]
     if held.terms:
         lines += ["", *_table([_HEAD[:4], *(_row(term)[:4] for term in held.terms)])]
@@ -48,8 +48,9 @@ def named_text(values: Named, between: str = " ") -> str:
     return between.join(f"{name}={value}" for name, value in values)
 
 
-def _at_shape(layout: Layout, shape: Named) -> str:
-    return f"`{layout.name}` at shape {named_text(shape)}" if shape else f"`{layout.name}`"
+def at_shape(name: str, shape: Named) -> str:
+    """Return what is shown, and at which shape; one whose extents are all fixed has but one."""
+    return f"`{name}` at shape {named_text(shape)}" if shape else f"`{name}`"
 
 
 def _held_line(held: Held) -> str:
