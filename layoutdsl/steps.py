@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from layoutdsl.conditions import Condition
 from layoutdsl.expr import Expr, evaluate
+from layoutdsl.values import brief
 
 SLOT = "_slot"
 """The name of the slot."""
@@ -54,6 +55,8 @@ class Inverse:
     padded: tuple[tuple[str, Expr], ...]
     guards: tuple[Condition, ...]
     radices: tuple[Expr, ...]
+
+    __repr__ = brief
 
     def read(self, slot: int, values: Mapping[str, int]) -> tuple[int, ...] | None:
         """Return the index in the padded box that a slot is read to; ``None`` in a gap.

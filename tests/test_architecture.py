@@ -242,6 +242,7 @@ SHOWS = {
     "codegen/allowed.py",
     "codegen/native/conversion.py",
     "codegen/support.py",
+    "files/npy.py",
     "prove/checker.py",
     "prove/leftover.py",
     "prove/polynomial.py",

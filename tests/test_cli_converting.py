@@ -145,7 +145,7 @@ def test_a_refuted_layout_moves_nothing(shell: Shell) -> None:
 
 def test_what_is_not_proved_is_refused(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     unproved = validate.NotValidated("an element's place: nobody knows")
-    monkeypatch.setattr(validate, "validate_conversion", lambda *_: unproved)
+    monkeypatch.setattr(validate, "validate_conversion", lambda *_, **__: unproved)
     Path("new.layout").write_text("layout New(n, c, h, w) = [n, c/2, h, w, c%2]")
     np.save("in.npy", packed("NHWC"))
     line = ("convert", "NHWC", "new.layout", "in.npy", "out.npy", *SHAPED)

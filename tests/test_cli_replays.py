@@ -70,7 +70,7 @@ LINES = 19
 SHORT = """\
 layout Bad(n, c) = [n, c%4] where C < 99
 layout Good(n, c) = [n, c]
-layout Turned(c, n) = [n, c]
+layout Turned(a, b) = [b, a]
 prove Good fits int8
 prove Good == Turned
 """

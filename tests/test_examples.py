@@ -27,6 +27,7 @@ from replaying import replayed
 import layoutdsl
 from layoutdsl import api
 from layoutdsl.cli import shell
+from layoutdsl.show.declaration import declaration
 
 HOUSE = Path(layoutdsl.__file__).parent
 CHECKOUT = HOUSE.parent
@@ -42,7 +43,7 @@ def known() -> dict[str, object]:
     verbs = {name: getattr(api, name) for name in api.__all__}
     layout = api.library("NCHW16c")
     text = api.generate(layout).text
-    return {**verbs, "np": np, "layout": layout, "text": text}
+    return {**verbs, "np": np, "layout": layout, "text": text, "source": declaration(layout)}
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -182,12 +182,14 @@ def test_no_mutant_of_any_layout_is_taken_for_right(name: str) -> None:
 
 L = f"layout L{SQUARE} [i*(i + 1)/2 + j : {TRIANGLE}] where j <= i\n"
 U = f"layout U{SQUARE} [i + j*(j + 1)/2 : {TRIANGLE}] where i <= j\n"
-T = f"layout T(j: N, i: N) = [i + j*(j + 1)/2 : {TRIANGLE}] where i <= j\n"
+T = f"layout T(j: N, i: N) = [j + i*(i + 1)/2 : {TRIANGLE}] where j <= i\n"
+BY_PLACE = f"layout P(p: N, q: N) = [q + p*(p + 1)/2 : {TRIANGLE}] where q <= p\n"
 RIGHT = [
     f"{L}prove L == (i*i + i)/2 + j",
     f"{L}prove L == i*(i - 1)/2 + i + j",
     f"{L}prove L == [j + (i + 1)*i/2 : (N*N + N)/2]",
     f"{L}{T}prove L == T",
+    f"{L}{BY_PLACE}prove L == P",
     f"{L}prove L fits int32 where N <= 10000",
     f"{L}prove L fits uint8 where N <= 22",
 ]

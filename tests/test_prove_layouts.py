@@ -91,13 +91,13 @@ RIGHT = """
 [c : roundup(C, 4)*H, h]
 [c : roundup(C, k)*H, h]
 [c, h] where C & 5 == 4
+[c + c/32, h]
 """.strip().splitlines()
 
 NOT_YET = """
 [c/4, h, c%8]
 [(c, h ^ 5)]
 [c*(H + 1) + h]
-[c + c/32, h]
 [h, (h + c)%8, c%8 ^ h%4, c/8]
 [c, h : (H & 6) + H]
 """.strip().splitlines()

@@ -47,8 +47,22 @@ def _more(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
     more = total([(upper, 1), (lower, -1)])
     if any(coefficient < 0 for coefficient in more.values()):
         return None
+    if not all(_grows(factor) for factors in more for factor in factors):
+        return None
     facts = [arithmetic.not_negative(canonical({factors: 1})) for factors in more if factors]
     return arithmetic.script.have(("<=", low, high), first, second, *facts)
+
+
+def _grows(term: Term) -> bool:
+    """Whether nothing is taken away in a term over extents but the one of a quotient rounded up."""
+    match term:
+        case int():
+            return term >= 0
+        case ("-", part, 1):
+            return _grows(part)
+        case ("+" | "*" | "div", *parts):
+            return all(_grows(part) for part in parts)
+    return isinstance(term, str)
 
 
 def _rounded(

@@ -5,7 +5,7 @@ symbolic extents (`reading`, by the rules of `meaning`), what has to be shown of
 down (`statement`, `partition`, `theorems`), and proved by the engine of `prove`. This room knows
 nothing of how texts are generated.
 
->>> len(validate(text, layout, source=declaration).seal)
+>>> len(validate(text, layout, source=source).seal)
 64
 """
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from layoutdsl.expr import text
-from layoutdsl.model import Layout
+from layoutdsl.model import Fill, FillValue, Layout
 
 
 def seal(*parts: str) -> str:
@@ -23,5 +23,10 @@ def spelled(layout: Layout) -> str:
     places = (f"{text(each.value)} : {text(each.extent)}" for each in layout.coordinates)
     element = "" if layout.element is None else layout.element.name
     conditions = map(str, (*layout.where, *layout.domain))
-    clauses = (repr(layout.fill), element, text(layout.start), *conditions)
+    clauses = (_padding(layout.fill), element, text(layout.start), *conditions)
     return "; ".join((*axes, *places, *clauses))
+
+
+def _padding(fill: Fill) -> str:
+    number = f" {fill.value}" if isinstance(fill, FillValue) else ""
+    return f"{type(fill).__name__}{number}"
