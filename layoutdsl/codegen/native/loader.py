@@ -9,14 +9,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING
 from warnings import warn
 
-from layoutdsl.codegen.native.cache import built_apart, cached
+from layoutdsl.codegen.native.cache import Kind, keep, kept, mark
 from layoutdsl.codegen.native.calls import Function, entry_text, function
 from layoutdsl.codegen.native.compilers import (
     Compiler,
@@ -26,7 +24,9 @@ from layoutdsl.codegen.native.compilers import (
     compiler,
     vector_bytes,
 )
+from layoutdsl.codegen.native.images import loaded
 from layoutdsl.codegen.native.module import Kernels, NativeModule, Say
+from layoutdsl.files.private import passing_folder
 from layoutdsl.model import Layout
 from layoutdsl.resources import fingerprint
 from layoutdsl.values import exact
@@ -125,33 +125,33 @@ def kernels(name: str, meaning: str, emit: Callable[[str, int], EmittedProgram])
     return of
 
 
-def _opened(name: str, key: str, emit: Callable[[], EmittedProgram]) -> Function:
+def _opened(name: str, meaning: str, emit: Callable[[], EmittedProgram]) -> Function:
     which = compiler()
     if which is None:
         raise CompilerError("there is no C compiler")
-
-    def made(place: Path) -> None:
-        _compiled(which, emit(), place)
-
+    key = "\n".join([meaning, which.identity, *OPTIONS])
+    library = kept(Kind.LIBRARY, key)
+    if library is not None:
+        with suppress(OSError):  # it was made where it could be loaded
+            return function(loaded(library), name, mark(key))
     try:
-        place = cached("\n".join([key, which.identity, *OPTIONS]), made)
-        with suppress(OSError):
-            return function(place, name)
-        with suppress(OSError):  # it was kept, and is none
-            place.unlink()
-        return function(built_apart(made), name)
+        library = _compiled(which, emit(), mark(key))
+        found = function(loaded(library), name, mark(key))
     except OSError as error:
         raise CompilerError(f"the compiled library cannot be used: {error}") from None
+    keep(Kind.LIBRARY, key, library)
+    return found
 
 
-def _compiled(which: Compiler, program: EmittedProgram, place: Path) -> None:
-    entries = [line for name in program.functions for line in entry_text(name)]
-    with TemporaryDirectory(prefix="layoutdsl-", ignore_cleanup_errors=True) as directory:
-        source = Path(directory) / f"{program.stem}.c"
+def _compiled(which: Compiler, program: EmittedProgram, marked: str) -> bytes:
+    entries = [line for name in program.functions for line in entry_text(name, marked)]
+    with passing_folder() as folder:
+        source, library = folder / f"{program.stem}.c", folder / "library.so"
         source.write_text("\n".join([program.text, *entries, ""]), encoding="utf-8")
         try:
-            build(which, source, place, OPTIONS)
+            build(which, source, library, OPTIONS)
         except SlowCompilerError:
             raise
         except CompilerError:
-            build(which, source, place, PLAIN_OPTIONS)
+            build(which, source, library, PLAIN_OPTIONS)
+        return library.read_bytes()
