@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, teller
+from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, failing
 from layoutdsl.api.compiling import compile as compiled_layout
 from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
 from layoutdsl.arguments import FLAG, expect
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from layoutdsl.codegen import EmittedModule
     from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
+    from layoutdsl.codegen.native.module import Failed
     from layoutdsl.compare.axes import Axes
 
 Conversion: TypeAlias = "StraightConversion | TensorConversion"
@@ -58,6 +58,8 @@ def convert(
     Raises:
         RefusedError: a layout is refuted.
         UnvalidatedError: it was not shown that the code does what the layouts mean.
+        CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
+            to get them. Where a compiler fails, the calls that need it raise the same.
         ValueError: the layouts take different tensors, or hold elements of different types, or
             ``axes`` names what there is not.
     """
@@ -112,6 +114,7 @@ def _conversion(
     from layoutdsl.codegen import Fallback, generate_conversion, load
     from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
 
+    compiles = can_compile(compiled)
     for layout in (source, target):
         refuse_refuted(layout)
     texts = declaration(source), declaration(target)
@@ -124,10 +127,10 @@ def _conversion(
     if validate:
         emitted = _validated(source, target, emitted, texts)
     plain = load(emitted)
-    if compiled == "numpy" or not can_compile(compiled):
+    if not compiles:
         return StraightConversion(plain)
     try:
-        return _native(source, target, plain, validate, teller(compiled))
+        return _native(source, target, plain, validate, failing(compiled))
     except UnvalidatedError:
         if compiled == "native":
             raise
@@ -139,7 +142,7 @@ def _native(
     target: Layout,
     plain: ModuleType,
     validate: bool,
-    tell: Callable[[str], None],
+    failed: Failed,
 ) -> Conversion:
     from layoutdsl.codegen.conversion import StraightConversion
     from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
@@ -154,7 +157,7 @@ def _native(
         return StraightConversion(plain)
     name = f"{source.name}_to_{target.name}"
     digits = proved_digits(name, said_by(found, source, target)) if validate else None
-    native = NativeConversion(plain, target, name, found, digits, tell)
+    native = NativeConversion(plain, target, name, found, digits, failed)
     return StraightConversion(plain, native, digits)
 
 
