@@ -156,6 +156,22 @@ def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(found, tensor.T)
 
 
+def test_numpy_serves_where_there_are_no_common_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By design, which those who asked for native are told."""
+    from layoutdsl.codegen.native import conversion as room
+    from layoutdsl.codegen.native.sides import Apart
+
+    monkeypatch.setattr(room, "conversion_chains", lambda _: Apart("no common digits"))
+    source = layout_of("layout Single(n, c) = [c/4, n, c%4]")
+    target = layout_of("layout Twin(n, c) = [c, n]")
+    words = "numpy serves in place of compiled code: `Single` to `Twin`: no common digits"
+    with pytest.warns(RuntimeWarning, match=words) as said:
+        conversion = api.convert(source, target, compiled="native")
+    assert said[0].filename == __file__
+    assert isinstance(conversion, StraightConversion)
+    assert (conversion.native, api.convert(source, target).__class__) == (None, StraightConversion)
+
+
 def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     from layoutdsl.codegen.native import conversion as room
     from layoutdsl.codegen.native.compilers import CompilerError

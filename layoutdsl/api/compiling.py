@@ -92,9 +92,7 @@ def _plain(layout: Layout, validate: bool) -> ModuleType:
 
 def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Compiled:
     if layout.domain:
-        if target == "native":
-            domain = f"`{layout.name}` holds elements of a domain only"
-            _say_once(f"numpy serves in place of compiled code: {domain}")
+        numpy_serves(target, f"`{layout.name}` holds elements of a domain only")
         return plain
     from layoutdsl.codegen.native.loader import native_module
 
@@ -147,6 +145,12 @@ def failing(target: CompileTarget) -> Failed:
 
 def _forgo(_: CompilerError) -> None:
     """Who asked for what there is, is not told what there is not."""
+
+
+def numpy_serves(target: CompileTarget, reason: str) -> None:
+    """Tell those who asked for ``native``, once, that it is not for these layouts."""
+    if target == "native":
+        _say_once(f"numpy serves in place of compiled code: {reason}")
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, failing
+from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, failing, numpy_serves
 from layoutdsl.api.compiling import compile as compiled_layout
 from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
 from layoutdsl.arguments import FLAG, expect
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from layoutdsl.codegen import EmittedModule
     from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
-    from layoutdsl.codegen.native.module import Failed
     from layoutdsl.compare.axes import Axes
 
 Conversion: TypeAlias = "StraightConversion | TensorConversion"
@@ -130,7 +129,7 @@ def _conversion(
     if not compiles:
         return StraightConversion(plain)
     try:
-        return _native(source, target, plain, validate, failing(compiled))
+        return _native(source, target, plain, compiled, validate)
     except UnvalidatedError:
         if compiled == "native":
             raise
@@ -141,8 +140,8 @@ def _native(
     source: Layout,
     target: Layout,
     plain: ModuleType,
+    compiled: CompileTarget,
     validate: bool,
-    failed: Failed,
 ) -> Conversion:
     from layoutdsl.codegen.conversion import StraightConversion
     from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
@@ -154,10 +153,11 @@ def _native(
     assert isinstance(planned, ConversionPlan), "it has regions, for they were emitted"
     found = conversion_chains(planned)
     if isinstance(found, Apart):
+        numpy_serves(compiled, f"`{source.name}` to `{target.name}`: {found.reason}")
         return StraightConversion(plain)
     name = f"{source.name}_to_{target.name}"
     digits = proved_digits(name, said_by(found, source, target)) if validate else None
-    native = NativeConversion(plain, target, name, found, digits, failed)
+    native = NativeConversion(plain, target, name, found, digits, failing(compiled))
     return StraightConversion(plain, native, digits)
 
 
