@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         unpack_file,
     )
     from layoutdsl.claims import Claim, Module, TableClaim
+    from layoutdsl.codegen.native.compilers import CompilerError
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
     from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.compare.seen import Match, Untold
@@ -57,6 +58,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Claim",
+    "CompilerError",
     "Diagnostic",
     "Difference",
     "Different",
@@ -104,6 +106,7 @@ __all__ = [
 
 _ELSEWHERE = {
     "Claim": "claims",
+    "CompilerError": "codegen.native.compilers",
     "Diagnostic": "source",
     "Difference": "compare.difference",
     "Different": "compare.difference",

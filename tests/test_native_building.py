@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from codegen_cases import layout_of, module_of
 from native_cases import needs_compiler
 from processes import gone, running
 
+import layoutdsl
 from layoutdsl import api
 from layoutdsl.codegen.native import cache, compilers, loader
 from layoutdsl.codegen.native.compilers import CompilerError
@@ -81,11 +83,17 @@ def test_a_library_for_another_machine(place: Path, monkeypatch: pytest.MonkeyPa
     (library,) = place.iterdir()
     elsewhere = place.with_name("elsewhere")
     monkeypatch.setenv("LAYOUTDSL_CACHE", str(elsewhere))
-    assert cache._put(elsewhere / library.name, b"\x7fELF of some other machine")
+    real = cache.keep
+    monkeypatch.setattr(loader, "keep", lambda *given: real(*given[:2], b"\x7fELF of another"))
     assert works(fresh())
-    assert not list(elsewhere.iterdir())
+    (kept,) = elsewhere.iterdir()
+    assert (kept.name, kept.read_bytes()[:4]) == (library.name, b"\x7fELF")
+    assert kept.stat().st_size < 100
+    monkeypatch.setattr(loader, "keep", real)
     assert works(fresh())
-    assert [each.name for each in elsewhere.iterdir()] == [library.name]
+    assert kept.stat().st_size > 1000, "it is made again, and kept"
+    monkeypatch.setattr(loader, "build", lambda *_: pytest.fail("compiled again"))
+    assert works(fresh())
 
 
 def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
@@ -100,13 +108,12 @@ def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
 def test_a_full_or_read_only_cache(
     place: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError
 ) -> None:
-    write = Path.write_bytes
+    place.mkdir(0o700)
 
-    def refuse(self: Path, data: bytes) -> int:
-        write(self, data[:100])
+    def refuse(*_: object, **__: object) -> None:
         raise fault
 
-    monkeypatch.setattr(Path, "write_bytes", refuse)
+    monkeypatch.setattr(os, "rename", refuse)
     assert works(fresh())
     assert not list(place.iterdir()), "nothing is left half-written"
     cache.keep_text("key", "text")
@@ -143,11 +150,13 @@ def test_no_room_anywhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise OSError(28, "No space left on device")
 
     place.write_text("in the way")
-    monkeypatch.setattr(cache, "_folder_of", full)
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
     module = fresh()
-    with pytest.warns(RuntimeWarning, match="No space left on device"):
-        assert works(module)
-    assert works(module)
+    for _ in range(2):
+        with pytest.raises(CompilerError, match="No space left on device"):
+            works(module)
+    monkeypatch.undo()
+    assert works(fresh()), "and it is no fault of the compiler"
 
 
 RACE = """
@@ -155,6 +164,7 @@ import sys
 sys.path.insert(0, {tests!r})
 from test_native_building import fresh, works
 from codegen_cases import layout_of
+import layoutdsl
 from layoutdsl import api
 assert works(fresh())
 shared = api.compile(layout_of("layout Shared(n, c) = [c/4, n, c%4]"))
@@ -176,31 +186,6 @@ def test_two_processes_at_once(place: Path) -> None:
     assert len(list(place.glob("*.so"))) == 1
 
 
-FORK = """
-import os, sys
-sys.path.insert(0, {tests!r})
-from pathlib import Path
-from test_native_building import fresh, works
-from layoutdsl.codegen.native import cache
-assert works(fresh())
-child = os.fork()
-if child == 0:
-    sys.exit(0)
-os.waitpid(child, 0)
-assert Path(cache._folder_of(os.getpid())).is_dir()
-print(cache._folder_of(os.getpid()))
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_child_leaves_what_is_its_parents(place: Path) -> None:
-    place.write_text("in the way")
-    program = FORK.format(tests=str(Path(__file__).parent))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr.decode()
-    assert not Path(done.stdout.decode().strip()).exists()
-
-
 VERSION = 'case " $* " in *" --version "*) echo test; exit 0;; esac\n'
 JUNK = 'while [ "$1" != -o ]; do shift; done; echo junk > "$2"'
 COMPILERS = {
@@ -220,19 +205,26 @@ def test_a_compiler_that_fails(
     text, words = COMPILERS[name]
     monkeypatch.setenv("CC", f"'{script(tmp_path / name, VERSION + text)}' -g")
     monkeypatch.setattr(compilers, "SECONDS", 0.3 if name == "hangs" else 60)
-    module = fresh()
-    with pytest.warns(RuntimeWarning, match=words) as said:
-        assert works(module)
-    assert said[0].filename == __file__
+    module, out = fresh(), np.full((2, 5, 4), 9, "u2")
+    for _ in range(2):
+        with pytest.raises(CompilerError, match=words) as said:
+            module.pack(TENSOR, out)
+        assert said.value.remedy.startswith("set $CC to another compiler")
+        with pytest.raises(CompilerError, match=words):
+            module.unpack(out, TENSOR.shape)
+    assert np.all(out == 9), "nothing was written"
+    one, other = (
+        layout_of(f"layout {word}{list(COMPILERS).index(name)}(n, c) = [c/4, n, c%4]")
+        for word in ("Quiet", "Asked")
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert works(module), "said once"
-        quiet = layout_of(f"layout Quiet{list(COMPILERS).index(name)}(n, c) = [c/4, n, c%4]")
-        assert works(api.compile(quiet)), "and not where native was not asked for"
+        assert works(api.compile(one)), "numpy serves where native was not asked for"
+    asked = api.compile(other, "native")
+    with pytest.raises(CompilerError, match=words):
+        works(asked)
+    assert works(api.compile(other, "auto")), "what was asked once is not asked of others"
     assert not list(place.glob("*.so"))
-    asked = layout_of(f"layout Asked{list(COMPILERS).index(name)}(n, c) = [c/4, n, c%4]")
-    with pytest.warns(RuntimeWarning, match=words):
-        assert works(api.compile(asked, "native"))
 
 
 @pytest.mark.usefixtures("place")
@@ -245,8 +237,8 @@ def test_a_compiler_that_hangs_is_not_waited_for_again(
     monkeypatch.setenv("CC", script(tmp_path / "slow", text))
     monkeypatch.setattr(compilers, "SECONDS", 1.5)
     for _ in range(2):
-        with pytest.warns(RuntimeWarning, match=r"within 1\.5 seconds"):
-            assert works(fresh())
+        with pytest.raises(CompilerError, match=r"within 1\.5 seconds"):
+            works(fresh())
     (number,) = started.read_text().split()
     assert gone(int(number))
 
@@ -284,38 +276,112 @@ def test_a_compiler_that_knows_no_options_of_this_machine(
     assert len(list(place.glob("*.so"))) == 1
 
 
-@pytest.mark.parametrize("target", ["native", "auto"])
-def test_without_cffi(target: Literal["native", "auto"], monkeypatch: pytest.MonkeyPatch) -> None:
+def no_cffi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "_cffi_backend", None)
-    layout = layout_of(f"layout Without_{target}(n, c) = [c/4, n, c%4]")
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        module = api.compile(layout, target)
-        assert works(module)
-        assert api.compile(layout, target) is module
-    assert not isinstance(module, NativeModule)
-    words = "numpy serves in place of compiled code: the package `cffi` is missing"
-    assert [str(each.message)[: len(words)] for each in said] == [words] * (target == "native")
 
 
-def test_a_compiler_that_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    layout = layout_of("layout Missing(n, c) = [c, n]")
+def no_such_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler -O3")
-    assert "no-such-compiler" in str(loader.why_not())
-    with pytest.raises(CompilerError, match="no program `no-such-compiler`"):
-        fresh()
-    with pytest.warns(RuntimeWarning, match="numpy serves in place of compiled code"):
-        module = api.compile(layout, "native")
-    assert not isinstance(module, NativeModule)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert not isinstance(api.compile(layout, "auto"), NativeModule)
+
+
+def no_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "'")
-    assert "no command" in str(loader.why_not())
-    monkeypatch.delenv("CC")
+
+
+def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "")
     monkeypatch.setattr(compilers, "find_spec", lambda _: None)
-    assert "there is no C compiler" in str(loader.why_not())
+
+
+ZIG = "pip install 'layoutdsl[ziglang]'"
+MISSING: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
+    "cffi": (no_cffi, "the package `cffi` is missing", "pip install 'layoutdsl[native]'"),
+    "what $CC names": (
+        no_such_compiler,
+        "$CC is `no-such-compiler -O3`, and there is no program `no-such-compiler`",
+        f"set $CC to a C compiler, or unset it and {ZIG}",
+    ),
+    "a command": (
+        no_command,
+        "$CC is `'`, which is no command: No closing quotation",
+        f"set $CC to a C compiler, or unset it and {ZIG}",
+    ),
+    "all": (no_compiler, "there is no C compiler", f"install one, set $CC, or {ZIG}"),
+}
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_what_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks for native gets it, or is told what to do; `auto` takes what there is."""
+    number = list(MISSING).index(name)
+    one, other, domain = map(
+        layout_of,
+        (
+            f"layout Missing{number}(n, c) = [c/4, n, c%4]",
+            f"layout Lacking{number}(n, c) = [c, n]",
+            f"layout Upper{number}(i, j) = [i, j] where i <= j",
+        ),
+    )
+    remove, message, remedy = MISSING[name]
+    remove(monkeypatch)
+    words = f"{message}; {remedy}"
+    assert loader.why_not() == words
+    for _ in range(2):
+        for layout in (one, domain):
+            with pytest.raises(layoutdsl.CompilerError) as said:
+                api.compile(layout, "native")
+            assert str(said.value) == words
+            assert (said.value.message, said.value.remedy) == (message, remedy)
+    with pytest.raises(layoutdsl.CompilerError, match=re.escape(message)):
+        api.convert(one, other, compiled="native")
+    with pytest.raises(layoutdsl.CompilerError, match=re.escape(message)):
+        fresh()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for target in ("auto", "numpy"):
+            module = api.compile(one, target)
+            assert works(module)
+            assert not isinstance(module, NativeModule)
+        packed = api.compile(one, "numpy").pack(TENSOR)
+        assert np.array_equal(api.convert(one, other)(packed, TENSOR.shape), TENSOR.T)
+
+
+@pytest.mark.parametrize("name", MISSING)
+def test_files_are_not_packed_by_what_is_missing(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    MISSING[name][0](monkeypatch)
+    layout = layout_of(f"layout Filed{list(MISSING).index(name)}(n, c) = [c, n]")
+    np.save(tmp_path / "in.npy", TENSOR)
+    with pytest.raises(layoutdsl.CompilerError):
+        api.pack_file(layout, tmp_path / "in.npy", tmp_path / "out.npy", target="native")
+    assert [each.name for each in tmp_path.iterdir()] == ["in.npy"]
+
+
+def test_numpy_serves_by_design(place: Path) -> None:
+    """What C does not take is no failure of the compiler, and not warned of."""
+    layout = layout_of("layout Designed(n, c) = [c/4, n, c%4]")
+    module, plain = api.compile(layout, "native"), api.compile(layout, "numpy")
+    for tensor in (TENSOR[:, ::2], TENSOR.T, TENSOR[:0], TENSOR.astype("c16"), TENSOR > 3):
+        assert np.array_equal(module.pack(tensor), plain.pack(tensor))
+    assert len(list(place.glob("*.so"))) > 0
+
+
+def test_a_cache_that_others_may_write_is_told_of_once(place: Path) -> None:
+    place.mkdir()
+    place.chmod(0o777)
+    layouts = [layout_of(f"layout Open{number}(n, c) = [c/4, n, c%4]") for number in range(3)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert works(api.compile(layouts[0]))
+    words = f"nothing is kept of what is compiled: `{place}` may be written by others"
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        assert works(api.compile(layouts[1], "native"))
+        assert works(api.compile(layouts[2], "native"))
+    assert [(each.filename, str(each.message)) for each in said] == [(__file__, words)]
+    assert not list(place.iterdir())
 
 
 def test_compile_takes_what_is_at_hand() -> None:

@@ -85,11 +85,42 @@ def test_every_target_packs_the_same(shell: Shell, target: str) -> None:
     assert np.array_equal(np.load("back.npy"), TENSOR)
 
 
+MISSING = """\
+error: $CC is `no-such-compiler`, and there is no program `no-such-compiler`
+  = help: set $CC to a C compiler, or unset it and pip install 'layoutdsl[ziglang]'; without \
+`--target native` numpy serves
+"""
+NATIVE = {
+    "pack": ("new.layout:New", "in.npy", "out.npy"),
+    "pack in pieces": ("new.layout:New", "in.npy", "out.npy", "--mem", "1M"),
+    "unpack": ("new.layout:New", "in.npy", "out.npy", "--shape", "5,3"),
+    "unpack in pieces": ("new.layout:New", "in.npy", "out.npy", "--shape", "5,3", "--mem", "1M"),
+    "convert": ("new.layout:New", "new.layout:Old", "in.npy", "out.npy", "--shape", "5,3"),
+}
+
+
 @pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
-def test_says_that_numpy_serves(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", NATIVE)
+def test_says_what_is_missing(name: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("in.npy", np.zeros((3, 5), "u1"))
-    Path("new.layout").write_text("layout New(n, c) = [c, n]")
+    Path("new.layout").write_text("layout New(n, c) = [c, n]\nlayout Old(n, c) = [n, c]")
     monkeypatch.setenv("CC", "no-such-compiler")
-    ended = shell("pack", "new.layout", "in.npy", "out.npy", "--target", "native")
-    assert ended.code == 0
-    assert ended.err.startswith("note: numpy serves in place of compiled code: $CC is")
+    command = (name.partition(" ")[0], *NATIVE[name])
+    ended = shell(*command, "--target", "native")
+    assert (ended.code, ended.out, ended.err) == (2, "", MISSING)
+    assert not list(Path().glob("out*"))
+    assert shell(*command, "--target", "auto").code == 0
+
+
+@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+def test_says_that_a_compiler_fails(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save("in.npy", np.zeros((3, 5), "u1"))
+    Path("newer.layout").write_text("layout Newer(n, c) = [c, n]")
+    Path("broken").write_text('#!/bin/sh\ncase "$1" in --version) exit 0;; esac\nexit 3\n')
+    Path("broken").chmod(0o755)
+    monkeypatch.setenv("CC", str(Path("broken").absolute()))
+    ended = shell("pack", "newer.layout", "in.npy", "out.npy", "--target", "native")
+    assert ended.code == 2
+    assert "broken` failed with 3: no message\n  = help: set $CC to another compiler" in ended.err
+    assert not Path("out.npy").exists()
+    assert shell("pack", "newer.layout", "in.npy", "out.npy").code == 0

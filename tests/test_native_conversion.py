@@ -147,12 +147,29 @@ def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     target = layout_of("layout Other(n, c) = [c, n]")
     tensor = np.arange(35, dtype="u1").reshape(5, 7)
     monkeypatch.setenv("CC", "no-such-compiler")
-    with pytest.warns(RuntimeWarning, match="no-such-compiler"):
-        conversion = api.convert(source, target, compiled="native")
+    with pytest.raises(layoutdsl.CompilerError, match="no-such-compiler"):
+        api.convert(source, target, compiled="native")
+    conversion = api.convert(source, target)
     assert isinstance(conversion, StraightConversion)
     assert conversion.native is None
     found = conversion(api.compile(source, "numpy").pack(tensor), (5, 7))
     assert np.array_equal(found, tensor.T)
+
+
+def test_numpy_serves_where_there_are_no_common_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By design, which those who asked for native are told."""
+    from layoutdsl.codegen.native import conversion as room
+    from layoutdsl.codegen.native.sides import Apart
+
+    monkeypatch.setattr(room, "conversion_chains", lambda _: Apart("no common digits"))
+    source = layout_of("layout Single(n, c) = [c/4, n, c%4]")
+    target = layout_of("layout Twin(n, c) = [c, n]")
+    words = "numpy serves in place of compiled code: `Single` to `Twin`: no common digits"
+    with pytest.warns(RuntimeWarning, match=words) as said:
+        conversion = api.convert(source, target, compiled="native")
+    assert said[0].filename == __file__
+    assert isinstance(conversion, StraightConversion)
+    assert (conversion.native, api.convert(source, target).__class__) == (None, StraightConversion)
 
 
 def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,11 +185,14 @@ def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "kernels", refuse)
     source = layout_of("layout Lone(n, c) = [c/4, n, c%4]")
     target = layout_of("layout Others(n, c) = [c, n]")
-    conversion = api.convert(source, target, compiled="native")
-    buffer = np.arange(40, dtype="u1").reshape(2, 5, 4)
-    with pytest.warns(RuntimeWarning, match="had enough"):
-        found = conversion(buffer, (5, 7))
-    assert np.array_equal(found, conversion(buffer, (5, 7)))
+    conversion, other = (api.convert(source, target, compiled=each) for each in ("native", "auto"))
+    buffer, out = np.arange(40, dtype="u1").reshape(2, 5, 4), np.full((7, 5), 9, "u1")
+    for _ in range(2):
+        with pytest.raises(CompilerError, match="had enough"):
+            conversion(buffer, (5, 7), out)
+    assert np.all(out == 9), "nothing was written"
+    found = other(buffer, (5, 7))
+    assert np.array_equal(found, other(buffer, (5, 7)))
     assert found.shape == (7, 5)
 
 

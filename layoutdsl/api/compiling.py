@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -13,7 +12,8 @@ from layoutdsl.model import LAYOUT, Layout
 from layoutdsl.values import exact
 
 if TYPE_CHECKING:
-    from layoutdsl.codegen.native.module import NativeModule
+    from layoutdsl.codegen.native.compilers import CompilerError
+    from layoutdsl.codegen.native.module import Failed, NativeModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
 TARGETS = ("auto", "native", "numpy")
@@ -27,11 +27,12 @@ def compile(  # noqa: A001  the verb of `re.compile`
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
     Proved, generated and validated once per layout; what was is kept on the disk, for as long as
-    this program stays as it is. With ``auto`` and ``native`` the moves are compiled C, kept as
-    well, where there is a C compiler and the package `cffi`; elsewhere, and for layouts with a
-    domain, the numpy code serves, which is said once to those who asked for ``native``. Of the
-    numpy code all that it does was proved; of the compiled code that the digits which it moves by
-    are the layout's, and the rest is held against the meaning by tests.
+    this program stays as it is. With ``native`` the moves are compiled C, kept as well; with
+    ``auto`` they are where there is a C compiler that works, and the package `cffi`. The numpy code
+    serves the others, layouts with a domain, which those who ask for ``native`` are told, and
+    arguments that C does not take, such as arrays that are not contiguous. Of the numpy code all
+    that it does was proved; of the compiled code that the digits which it moves by are the
+    layout's, and the rest is held against the meaning by tests.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
@@ -44,6 +45,8 @@ def compile(  # noqa: A001  the verb of `re.compile`
     Raises:
         RefusedError: the layout is refuted.
         UnvalidatedError: it was not shown that the code does what the layout means.
+        CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
+            to get them. Where a compiler fails, the calls that need it raise the same.
         ValueError: there is no such target.
     """
     expect(layout=(layout, LAYOUT), validate=(validate, FLAG))
@@ -65,8 +68,9 @@ def expect_target(name: str, target: CompileTarget) -> None:
 
 @cache
 def _compiled(layout: Layout, target: CompileTarget, validate: bool) -> Compiled:
+    compiles = can_compile(target)
     plain = _plain(layout, validate)
-    return plain if target == "numpy" else _native(layout, plain, target, validate)
+    return _native(layout, plain, target, validate) if compiles else plain
 
 
 @cache
@@ -88,9 +92,7 @@ def _plain(layout: Layout, validate: bool) -> ModuleType:
 
 def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Compiled:
     if layout.domain:
-        teller(target)(f"`{layout.name}` holds elements of a domain only")
-        return plain
-    if not can_compile(target):
+        numpy_serves(target, f"`{layout.name}` holds elements of a domain only")
         return plain
     from layoutdsl.codegen.native.loader import native_module
 
@@ -100,7 +102,7 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: 
         if target == "native":
             raise
         return plain
-    return native_module(layout, plain, digits=digits, tell=teller(target))
+    return native_module(layout, plain, digits=digits, failed=failing(target))
 
 
 def _digits(layout: Layout) -> str | None:
@@ -117,26 +119,42 @@ def _digits(layout: Layout) -> str | None:
 
 
 def can_compile(target: CompileTarget) -> bool:
-    """Return whether C can be compiled here; that it cannot is told those who asked for it."""
-    from layoutdsl.codegen.native.loader import why_not
+    """Return whether C is compiled for a target.
 
-    reason = why_not()
+    Raises:
+        CompilerError: it cannot be, and nothing else was asked for.
+    """
+    from layoutdsl.codegen.native.cache import refusal
+    from layoutdsl.codegen.native.loader import expect_compiler, why_not
+
+    if target != "native":
+        return target == "auto" and why_not() is None
+    expect_compiler()
+    reason = refusal()
     if reason is not None:
-        teller(target)(reason)
-    return reason is None
+        _say_once(f"nothing is kept of what is compiled: {reason}")
+    return True
 
 
-def teller(target: CompileTarget) -> Callable[[str], None]:
-    """Return who is told why numpy serves: those who asked for ``native``, once."""
-    return _say_once if target == "native" else _keep_quiet
+def failing(target: CompileTarget) -> Failed:
+    """Return who is told that a compiler failed: who asked for ``auto`` gets numpy in its place."""
+    from layoutdsl.codegen.native.loader import insist
+
+    return insist if target == "native" else _forgo
+
+
+def _forgo(_: CompilerError) -> None:
+    """Who asked for what there is, is not told what there is not."""
+
+
+def numpy_serves(target: CompileTarget, reason: str) -> None:
+    """Tell those who asked for ``native``, once, that it is not for these layouts."""
+    if target == "native":
+        _say_once(f"numpy serves in place of compiled code: {reason}")
 
 
 @cache
-def _say_once(reason: str) -> None:
+def _say_once(words: str) -> None:
     from layoutdsl.codegen.native.loader import say
 
-    say(reason)
-
-
-def _keep_quiet(_: str) -> None:
-    """Who asked for what there is, is not told what there is not."""
+    say(words)

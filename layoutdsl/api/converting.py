@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
-from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, teller
+from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, failing, numpy_serves
 from layoutdsl.api.compiling import compile as compiled_layout
 from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
 from layoutdsl.arguments import FLAG, expect
@@ -58,6 +57,8 @@ def convert(
     Raises:
         RefusedError: a layout is refuted.
         UnvalidatedError: it was not shown that the code does what the layouts mean.
+        CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
+            to get them. Where a compiler fails, the calls that need it raise the same.
         ValueError: the layouts take different tensors, or hold elements of different types, or
             ``axes`` names what there is not.
     """
@@ -112,6 +113,7 @@ def _conversion(
     from layoutdsl.codegen import Fallback, generate_conversion, load
     from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
 
+    compiles = can_compile(compiled)
     for layout in (source, target):
         refuse_refuted(layout)
     texts = declaration(source), declaration(target)
@@ -124,10 +126,10 @@ def _conversion(
     if validate:
         emitted = _validated(source, target, emitted, texts)
     plain = load(emitted)
-    if compiled == "numpy" or not can_compile(compiled):
+    if not compiles:
         return StraightConversion(plain)
     try:
-        return _native(source, target, plain, validate, teller(compiled))
+        return _native(source, target, plain, compiled, validate)
     except UnvalidatedError:
         if compiled == "native":
             raise
@@ -138,8 +140,8 @@ def _native(
     source: Layout,
     target: Layout,
     plain: ModuleType,
+    compiled: CompileTarget,
     validate: bool,
-    tell: Callable[[str], None],
 ) -> Conversion:
     from layoutdsl.codegen.conversion import StraightConversion
     from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
@@ -151,10 +153,11 @@ def _native(
     assert isinstance(planned, ConversionPlan), "it has regions, for they were emitted"
     found = conversion_chains(planned)
     if isinstance(found, Apart):
+        numpy_serves(compiled, f"`{source.name}` to `{target.name}`: {found.reason}")
         return StraightConversion(plain)
     name = f"{source.name}_to_{target.name}"
     digits = proved_digits(name, said_by(found, source, target)) if validate else None
-    native = NativeConversion(plain, target, name, found, digits, tell)
+    native = NativeConversion(plain, target, name, found, digits, failing(compiled))
     return StraightConversion(plain, native, digits)
 
 

@@ -66,6 +66,7 @@ def pack_file(
         UnreadableError: the source is no such tensor, or has changed meanwhile.
         OccupiedError: another run, or a file of somebody else, is in the way, or the source.
         RefusedError: the layout is refuted.
+        CompilerError: ``native`` was asked for, and nothing can be compiled.
         ValueError, TypeError: something else does not fit.
         OSError: a file cannot be read or written; it says which.
     """

@@ -200,9 +200,15 @@ def _ready(chosen: Target, layout: Layout, compiled: CompileTarget) -> Any:
 
 @contextmanager
 def notes() -> Iterator[None]:
-    """Say what is warned of, as a note."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always", RuntimeWarning)
-        yield
+    """Say what is warned of, as a note; and that nothing is compiled, where that was asked for."""
+    from layoutdsl.codegen.native.compilers import CompilerError
+
+    try:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always", RuntimeWarning)
+            yield
+    except CompilerError as failed:
+        hint = f"{failed.remedy}; without `--target native` numpy serves"
+        raise Failure(Exit.USAGE, failed.message, hint) from None
     for each in found:
         error(f"note: {each.message}")

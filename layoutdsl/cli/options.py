@@ -31,5 +31,6 @@ COMPILED = click.option(
     type=click.Choice(["auto", "native", "numpy"]),
     default="auto",
     show_default=True,
-    help="Compiled C, numpy, or C where a compiler is at hand.",
+    help="native: compiled C, or an error where there is no compiler; numpy; auto: C where a "
+    "compiler is at hand, else numpy.",
 )

@@ -16,6 +16,7 @@ from layoutdsl.api import Compiled, CompileTarget, convert
 from layoutdsl.api import compile as ready
 from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers.peer import CannotError, Run
+from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.loader import why_not
 
 TWO_PASSES = "unpack+pack"
@@ -119,9 +120,12 @@ def _threaded(module: Compiled, verb: str, threads: int) -> Callable[..., Any]:
 
 @contextmanager
 def _no_substitute() -> Iterator[None]:
-    """What is said when numpy serves in place of compiled code is why that was not measured."""
-    with warnings.catch_warnings(record=True) as found:
-        warnings.simplefilter("always", RuntimeWarning)
-        yield
+    """Where code is not compiled, or numpy serves in its place, that is why it was not measured."""
+    try:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always", RuntimeWarning)
+            yield
+    except CompilerError as error:
+        raise CannotError(str(error)) from None
     if found:
         raise CannotError(str(found[0].message))

@@ -1,123 +1,116 @@
 """What was made once, on disk: libraries and texts, each under the hash of all it was made from.
 
-The folder is `$LAYOUTDSL_CACHE`, else `layoutdsl` in `$XDG_CACHE_HOME` or `~/.cache`. A file is
-written elsewhere and put into its place in one step, so that processes that write it at once all
-end up with a whole one; it ends with its own hash, so that one that was damaged is made again.
-Where the folder cannot be used, libraries live in a temporary folder until the process ends.
+The folder is `$LAYOUTDSL_CACHE`, else `layoutdsl` in `$XDG_CACHE_HOME` or `~/.cache`. Only what
+this user, or the system, alone could have written is taken from it, and is handed on as it was
+read. A file is written elsewhere and put into its place in one step, so that processes that write
+it at once all end up with a whole one. It ends with the hash of its key and its content, so that
+one that was damaged, or made for another key, is made again.
 """
 
 from __future__ import annotations
 
-import atexit
+import errno
 import os
-import secrets
-import tempfile
-from collections.abc import Callable
-from contextlib import suppress
-from functools import cache
+from enum import Enum
 from hashlib import sha256
 from pathlib import Path
-from shutil import rmtree
-from stat import S_ISREG, S_IWGRP, S_IWOTH
+
+from layoutdsl.files.private import (
+    UntrustedError,
+    make_private,
+    private_folder,
+    read_private,
+    write_private,
+)
 
 DIGEST = 32
-"""Bytes of the hash at the end of a file; loaders of libraries do not look that far."""
+"""Bytes of the hash at the end of a file."""
 
 
-def cached(key: str, build: Callable[[Path], None]) -> Path:
-    """Return the library of a key; it is built where there is none.
+class Kind(Enum):
+    """What is kept; the value ends the name of its file."""
+
+    LIBRARY = ".so"
+    TEXT = ".text"
+
+
+def kept(kind: Kind, key: str) -> bytes | None:
+    """Return what was kept under a key; ``None`` where there is nothing that can be trusted.
 
     Args:
-        key: everything that the library depends on.
-        build: writes the library to a path whose folder exists; its errors are passed on.
-
-    Raises:
-        OSError: not even a temporary folder can be written.
+        kind: what it is.
+        key: everything that it depends on.
     """
-    place = _place(key, ".so")
-    if _content(place) is not None:
-        return place
-    made = built_apart(build)
-    if not _put(place, made.read_bytes()):
-        return made
-    made.unlink(missing_ok=True)
-    return place
+    try:
+        with private_folder(folder()) as place:
+            found = read_private(place, _name(kind, key))
+    except OSError:
+        return None
+    if found is None:
+        return None
+    content, digest = found[:-DIGEST], found[-DIGEST:]
+    return content if digest == _digest(kind, key, content) else None
 
 
-def built_apart(build: Callable[[Path], None]) -> Path:
-    """Return a library that is built for this process alone."""
-    made = Path(_folder_of(os.getpid())) / f"{secrets.token_hex(16)}.so"
-    build(made)
-    return made
+def keep(kind: Kind, key: str, content: bytes) -> None:
+    """Keep something under a key, where the folder can be used."""
+    try:
+        make_private(folder())
+        with private_folder(folder()) as place:
+            write_private(place, _name(kind, key), content + _digest(kind, key, content))
+    except OSError:
+        pass
 
 
 def kept_text(key: str) -> str | None:
     """Return the text that was kept under a key."""
-    content = _content(_place(key, ".text"))
+    content = kept(Kind.TEXT, key)
     return None if content is None else content.decode("utf-8")
 
 
 def keep_text(key: str, text: str) -> None:
     """Keep a text under a key, where the folder can be used."""
-    _put(_place(key, ".text"), text.encode("utf-8"))
+    keep(Kind.TEXT, key, text.encode("utf-8"))
+
+
+def refusal() -> str | None:
+    """Return why nothing is kept, where others may write to the folder; ``None`` elsewhere."""
+    try:
+        with private_folder(folder()):
+            return None
+    except UntrustedError as reason:
+        return str(reason)
+    except OSError:
+        return None
 
 
 def folder() -> Path:
-    """Return where things are kept."""
+    """Return where things are kept.
+
+    Raises:
+        OSError: nobody knows whose home.
+    """
     named = os.environ.get("LAYOUTDSL_CACHE")
     if named:
         return Path(named)
     shared = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(shared) if shared else Path.home() / ".cache") / "layoutdsl"
-    except RuntimeError:  # nobody knows whose home
-        return Path(_folder_of(os.getpid()))
+    except RuntimeError:
+        raise OSError(errno.ENOENT, "there is no home folder") from None
 
 
-def _place(key: str, ending: str) -> Path:
-    return folder() / f"{sha256(key.encode()).hexdigest()}{ending}"
+def mark(key: str) -> str:
+    """Return a word that stands for a key."""
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def _content(place: Path) -> bytes | None:
-    """What a file holds, if it is whole and only this user, or the system, could have put it."""
-    try:
-        status = place.stat()
-        if not S_ISREG(status.st_mode):
-            return None
-        if os.name == "posix" and (
-            status.st_uid not in (os.getuid(), 0) or status.st_mode & (S_IWGRP | S_IWOTH)
-        ):
-            return None
-        content = place.read_bytes()
-    except OSError:
-        return None
-    content, digest = content[:-DIGEST], content[-DIGEST:]
-    return content if sha256(content).digest() == digest else None
+def _name(kind: Kind, key: str) -> str:
+    return f"{mark(key)}{kind.value}"
 
 
-def _put(place: Path, content: bytes) -> bool:
-    """Write a file, whole or not at all; say whether it was written."""
-    beside = place.with_name(f".{place.name[:16]}.{secrets.token_hex(8)}")
-    try:
-        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        beside.write_bytes(content + sha256(content).digest())
-        beside.chmod(0o700)
-        beside.replace(place)
-    except OSError:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-        return False
-    return True
-
-
-@cache
-def _folder_of(process: int) -> str:
-    """A folder that goes when this process does; one that forks leaves it to its parent."""
-    name = tempfile.mkdtemp(prefix="layoutdsl-")
-    atexit.register(_removed, name, process)
-    return name
-
-
-def _removed(name: str, process: int) -> None:
-    if os.getpid() == process:
-        rmtree(name, ignore_errors=True)
+def _digest(kind: Kind, key: str, content: bytes) -> bytes:
+    """The hash of all of it; the name alone would not say which content belongs to which key."""
+    asked = key.encode("utf-8", "surrogatepass")
+    head = f"layoutdsl {kind.value} {len(asked)}\n".encode()
+    return sha256(head + asked + content).digest()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from sys import byteorder
 from typing import Any
 
@@ -37,17 +36,18 @@ _SHAPE = 5
 """Where in a job the shape starts."""
 
 
-def entry_text(name: str) -> list[str]:
+def entry_text(name: str, mark: str) -> list[str]:
     """Return the C function that Python calls.
 
     Args:
         name: of the function that moves everything; it has parts.
+        mark: of the library, which its name carries: another library has no such function.
     """
     return [
         "",
         "/* job: bytes of src, bytes of dst, first, past, fill, and the shape. */",
-        f"int {name}_job(const void *src, void *dst, const int64_t *job);",
-        f"int {name}_job(const void *src, void *dst, const int64_t *job)",
+        f"int {name}_job_{mark}(const void *src, void *dst, const int64_t *job);",
+        f"int {name}_job_{mark}(const void *src, void *dst, const int64_t *job)",
         "{",
         "    const uintptr_t p = (uintptr_t)src, q = (uintptr_t)dst;",
         "    if (p < q + (uintptr_t)job[1] && q < p + (uintptr_t)job[0]) return 2;",
@@ -64,15 +64,14 @@ class Function:
     units: Any
 
 
-def function(library: Path, name: str) -> Function:
+def function(library: ctypes.CDLL, name: str, mark: str) -> Function:
     """Return a function of a library that has `entry_text` in it.
 
     Raises:
-        OSError: the library cannot be loaded, or is another.
+        OSError: it is another library.
     """
     try:
-        loaded = ctypes.CDLL(str(library))
-        job, units = (_address(loaded[f"{name}_{word}"]) for word in ("job", "units"))
+        job, units = (_address(library[f"{name}_{word}"]) for word in (f"job_{mark}", "units"))
     except AttributeError as error:
         raise OSError(str(error)) from None
     ffi = _ffi()

@@ -28,8 +28,25 @@ WORDS = 400
 """Characters of a compiler's complaint that are passed on."""
 
 
+ANOTHER = "set $CC to another compiler"
+ZIG = "pip install 'layoutdsl[ziglang]'"
+NAMED = f"set $CC to a C compiler, or unset it and {ZIG}"
+
+
 class CompilerError(RuntimeError):
-    """There is no compiler, or it failed; the message says which and why."""
+    """Code cannot be compiled, or not be called.
+
+    Attributes:
+        message: what is missing, or what failed and why.
+        remedy: how to mend it.
+    """
+
+    def __init__(self, message: str, remedy: str = ANOTHER) -> None:
+        super().__init__(message, remedy)
+        self.message, self.remedy = message, remedy
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.remedy}" if self.remedy else self.message
 
 
 class SlowCompilerError(CompilerError):
@@ -49,36 +66,37 @@ class Compiler:
     identity: str
 
 
-def compiler() -> Compiler | None:
+def compiler() -> Compiler:
     """Return `$CC`, `cc`, `gcc`, `clang` or the package `ziglang`, the first there is.
 
     Raises:
-        CompilerError: `$CC` is set to what cannot be run, or what there is does not answer.
+        CompilerError: there is none, `$CC` cannot be run, or what there is does not answer.
     """
     found = _asked_once(os.environ.get("CC", ""), os.environ.get("PATH", ""))
-    if isinstance(found, str):
-        raise CompilerError(found)
-    return found
+    if isinstance(found, Compiler):
+        return found
+    raise CompilerError(*found)
 
 
 @lru_cache(maxsize=8)
-def _asked_once(named: str, path: str) -> Compiler | str | None:
+def _asked_once(named: str, path: str) -> Compiler | tuple[str, str]:
     """The compiler, or what is wrong with it: one that hangs is not waited for again."""
     try:
         return _compiler(named, path)
     except CompilerError as error:
-        return str(error)
+        return error.message, error.remedy
 
 
-def _compiler(named: str, path: str) -> Compiler | None:
+def _compiler(named: str, path: str) -> Compiler:
     if named.strip():
         try:
             command = tuple(shlex.split(named))
         except ValueError as error:
-            raise CompilerError(f"$CC is `{named}`, which is no command: {error}") from None
+            words = f"$CC is `{named}`, which is no command: {error}"
+            raise CompilerError(words, NAMED) from None
         if not command or shutil.which(command[0], path=path) is None:
-            program = command[0] if command else ""
-            raise CompilerError(f"$CC is `{named}`, and there is no program `{program}`")
+            words = f"$CC is `{named}`, and there is no program `{command[0] if command else ''}`"
+            raise CompilerError(words, NAMED)
         return _identified(command)
     for program in ("cc", "gcc", "clang"):
         found = shutil.which(program, path=path)
@@ -86,7 +104,7 @@ def _compiler(named: str, path: str) -> Compiler | None:
             return _identified((found,))
     if find_spec("ziglang") is not None:
         return _identified((sys.executable, "-m", "ziglang", "cc"))
-    return None
+    raise CompilerError("there is no C compiler", f"install one, set $CC, or {ZIG}")
 
 
 def _identified(command: tuple[str, ...]) -> Compiler:
@@ -126,18 +144,18 @@ def build(which: Compiler, source: Path, library: Path, options: tuple[str, ...]
         SlowCompilerError: it took too long, or did so before.
     """
     if which in _given_up:
-        raise SlowCompilerError(_given_up[which])
+        raise SlowCompilerError(*_given_up[which])
     command = (*which.command, *options, "-shared", "-fPIC", "-o", str(library), str(source))
     try:
         _run(command, SECONDS)
     except SlowCompilerError as error:
-        _given_up[which] = str(error)
+        _given_up[which] = error.message, error.remedy
         raise
     if not library.is_file():
         raise CompilerError(f"`{which.command[0]}` wrote no library")
 
 
-_given_up: dict[Compiler, str] = {}
+_given_up: dict[Compiler, tuple[str, str]] = {}
 """Compilers that took too long in this process, and what was said of them."""
 
 

@@ -26,8 +26,8 @@ from layoutdsl.codegen.native.calls import (
 from layoutdsl.codegen.native.chains import Chains, chains
 from layoutdsl.codegen.native.compilers import CompilerError, vector_bytes
 from layoutdsl.codegen.native.kernel_text import kernel_functions
-from layoutdsl.codegen.native.loader import kernels, say
-from layoutdsl.codegen.native.module import MOST_REMEMBERED, Say
+from layoutdsl.codegen.native.loader import insist, kernels
+from layoutdsl.codegen.native.module import MOST_REMEMBERED, Failed
 from layoutdsl.codegen.native.padding import moved_beside_padding
 from layoutdsl.codegen.native.program import (
     EmittedProgram,
@@ -84,7 +84,7 @@ class NativeConversion:
         name: str,
         found: Chains,
         digits: str | None,
-        tell: Say = say,
+        failed: Failed = insist,
     ) -> None:
         """Prepare it; nothing is compiled yet.
 
@@ -94,14 +94,14 @@ class NativeConversion:
             name: of both layouts.
             found: both buffers.
             digits: the hash of the proof that their digits are those of the layouts.
-            tell: is told, at most once, why numpy serves after all.
+            failed: is told that a compiler failed, when an element width is used that needs it.
         """
-        self._plain, self._target, self._tell = plain, target, tell
+        self._plain, self._target, self._failed = plain, target, failed
         meaning = f"{exact(found)} {exact(target)} {vector_bytes()}"
         self._kernels = kernels(
             name, meaning, lambda _, width: conversion_program(name, found, target, width, digits)
         )
-        self._failed = False
+        self._failure: CompilerError | None = None
         self._known: dict[Any, Ready] = {}
 
     def converted(
@@ -111,6 +111,7 @@ class NativeConversion:
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
+            CompilerError: the compiler failed, and compiled code was asked for; likewise.
         """
         workers = checked_threads(threads)
         prepared = self._remembered(src, shape, fill)
@@ -167,15 +168,14 @@ class NativeConversion:
         )
 
     def _called(self, width: int) -> Function | None:
-        """What is compiled; ``None`` where numpy serves, which is said where it is news."""
-        if self._failed:
-            return None
-        try:
-            return self._kernels("convert", width)
-        except CompilerError as error:
-            self._failed = True
-            self._tell(str(error))
-            return None
+        """What is compiled; ``None`` where numpy serves."""
+        if self._failure is None:
+            try:
+                return self._kernels("convert", width)
+            except CompilerError as error:
+                self._failure = error.with_traceback(None)
+        self._failed(self._failure)
+        return None
 
     def _fill(self, fill: object) -> object | None:
         """The number in padding; ``None`` where there is none, which numpy refuses."""

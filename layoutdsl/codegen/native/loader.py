@@ -9,16 +9,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from types import ModuleType
 from typing import TYPE_CHECKING
 from warnings import warn
 
-from layoutdsl.codegen.native.cache import built_apart, cached
+from layoutdsl.codegen.native.cache import Kind, keep, kept, mark
 from layoutdsl.codegen.native.calls import Function, entry_text, function
 from layoutdsl.codegen.native.compilers import (
+    ANOTHER,
     Compiler,
     CompilerError,
     SlowCompilerError,
@@ -26,7 +25,9 @@ from layoutdsl.codegen.native.compilers import (
     compiler,
     vector_bytes,
 )
-from layoutdsl.codegen.native.module import Kernels, NativeModule, Say
+from layoutdsl.codegen.native.images import loaded
+from layoutdsl.codegen.native.module import Failed, Kernels, NativeModule
+from layoutdsl.files.private import passing_folder
 from layoutdsl.model import Layout
 from layoutdsl.resources import fingerprint
 from layoutdsl.values import exact
@@ -38,24 +39,36 @@ OPTIONS = ("-std=c11", "-O1", "-g0", "-march=native")
 PLAIN_OPTIONS = ("-std=c11", "-O1", "-g0")
 
 
-def why_not() -> str | None:
-    """Return why nothing can be compiled here, in a few words; ``None`` where it can."""
+def expect_compiler() -> None:
+    """Check that code can be compiled here, and called.
+
+    Raises:
+        CompilerError: it cannot; says what is missing, and where to get it.
+    """
     try:
         import _cffi_backend  # noqa: F401
     except ImportError:
-        return "the package `cffi` is missing: pip install layoutdsl[native]"
+        words = "the package `cffi` is missing"
+        raise CompilerError(words, "pip install 'layoutdsl[native]'") from None
+    compiler()
+
+
+def why_not() -> str | None:
+    """Return why nothing can be compiled here, in a few words; ``None`` where it can."""
     try:
-        found = compiler()
+        expect_compiler()
     except CompilerError as error:
         return str(error)
-    if found is None:
-        return "there is no C compiler: set $CC, or pip install layoutdsl[ziglang]"
     return None
 
 
-def say(reason: str) -> None:
-    """Warn that numpy serves, at the line that called a module or `compile`."""
-    words = f"numpy serves in place of compiled code: {reason}"
+def insist(failure: CompilerError) -> None:
+    """Raise what failed: compiled code was asked for, and nothing else."""
+    raise CompilerError(failure.message, failure.remedy)
+
+
+def say(words: str) -> None:
+    """Warn of something, at the line that called a module or `compile`."""
     frame, level = sys._getframe(1), 2
     while frame.f_back and frame.f_globals.get("__name__", "").startswith("layoutdsl."):
         frame, level = frame.f_back, level + 1
@@ -67,7 +80,7 @@ def native_module(
     plain: ModuleType,
     vector: int | None = None,
     digits: str | None = None,
-    tell: Say = say,
+    failed: Failed = insist,
 ) -> NativeModule:
     """Return the module that packs by compiled C.
 
@@ -76,15 +89,12 @@ def native_module(
         plain: the generated numpy module of the same layout, loaded; it checks arguments.
         vector: bytes of the widest vector; what suits this machine if left out.
         digits: the hash of the proof that the digits it moves by are the layout's.
-        tell: is told, at most once, why numpy serves after all.
+        failed: is told that a compiler failed, when an element width is used that needs it.
 
     Raises:
-        CompilerError: nothing can be compiled here. That a compiler fails is said, by the same
-            error, when an element width is first used.
+        CompilerError: nothing can be compiled here.
     """
-    reason = why_not()
-    if reason is not None:
-        raise CompilerError(reason)
+    expect_compiler()
     lanes = vector_bytes() if vector is None else vector
 
     def emit(verb: str, width: int) -> EmittedProgram:
@@ -100,7 +110,8 @@ def native_module(
             vector=lanes,
         )
 
-    return NativeModule(layout, plain, kernels(layout.name, f"{exact(layout)} {lanes}", emit), tell)
+    made = kernels(layout.name, f"{exact(layout)} {lanes}", emit)
+    return NativeModule(layout, plain, made, failed)
 
 
 def kernels(name: str, meaning: str, emit: Callable[[str, int], EmittedProgram]) -> Kernels:
@@ -125,33 +136,32 @@ def kernels(name: str, meaning: str, emit: Callable[[str, int], EmittedProgram])
     return of
 
 
-def _opened(name: str, key: str, emit: Callable[[], EmittedProgram]) -> Function:
+def _opened(name: str, meaning: str, emit: Callable[[], EmittedProgram]) -> Function:
     which = compiler()
-    if which is None:
-        raise CompilerError("there is no C compiler")
-
-    def made(place: Path) -> None:
-        _compiled(which, emit(), place)
-
+    key = "\n".join([meaning, which.identity, *OPTIONS])
+    library = kept(Kind.LIBRARY, key)
+    if library is not None:
+        with suppress(OSError):  # it was made where it could be loaded
+            return function(loaded(library), name, mark(key))
     try:
-        place = cached("\n".join([key, which.identity, *OPTIONS]), made)
-        with suppress(OSError):
-            return function(place, name)
-        with suppress(OSError):  # it was kept, and is none
-            place.unlink()
-        return function(built_apart(made), name)
+        library = _compiled(which, emit(), mark(key))
+        found = function(loaded(library), name, mark(key))
     except OSError as error:
-        raise CompilerError(f"the compiled library cannot be used: {error}") from None
+        words = f"the compiled library cannot be used: {error}"
+        raise CompilerError(words, f"{ANOTHER}, or $TMPDIR to another folder") from None
+    keep(Kind.LIBRARY, key, library)
+    return found
 
 
-def _compiled(which: Compiler, program: EmittedProgram, place: Path) -> None:
-    entries = [line for name in program.functions for line in entry_text(name)]
-    with TemporaryDirectory(prefix="layoutdsl-", ignore_cleanup_errors=True) as directory:
-        source = Path(directory) / f"{program.stem}.c"
+def _compiled(which: Compiler, program: EmittedProgram, marked: str) -> bytes:
+    entries = [line for name in program.functions for line in entry_text(name, marked)]
+    with passing_folder() as folder:
+        source, library = folder / f"{program.stem}.c", folder / "library.so"
         source.write_text("\n".join([program.text, *entries, ""]), encoding="utf-8")
         try:
-            build(which, source, place, OPTIONS)
+            build(which, source, library, OPTIONS)
         except SlowCompilerError:
             raise
         except CompilerError:
-            build(which, source, place, PLAIN_OPTIONS)
+            build(which, source, library, PLAIN_OPTIONS)
+        return library.read_bytes()

@@ -35,8 +35,8 @@ from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
 Kernels = Callable[[str, int], Function]
 """From a verb and the bytes of an element to what is compiled for them."""
 
-Say = Callable[[str], None]
-"""Is told why numpy serves in place of compiled code."""
+Failed = Callable[[CompilerError], None]
+"""Is told that nothing was compiled: raises it where nothing else will do; else numpy serves."""
 
 MOST_REMEMBERED = 256
 ALONE = 1
@@ -61,13 +61,13 @@ class NativeModule:
 
     target = "native"
 
-    def __init__(self, layout: Layout, plain: ModuleType, kernels: Kernels, say: Say) -> None:
+    def __init__(self, layout: Layout, plain: ModuleType, kernels: Kernels, failed: Failed) -> None:
         self.__name__ = plain.__name__
         self.__doc__ = plain.__doc__
         self.SOURCE: str = plain.SOURCE
         self.CERTIFICATE: str = plain.CERTIFICATE
-        self.layout, self._plain, self._kernels, self._say = layout, plain, kernels, say
-        self._failed = False
+        self.layout, self._plain, self._kernels, self._failed = layout, plain, kernels, failed
+        self._failure: CompilerError | None = None
         self._keeps = isinstance(layout.fill, FillAny)
         element = layout.element
         self._values = None if element is None or element.fills_item else element.values
@@ -107,6 +107,7 @@ class NativeModule:
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
+            CompilerError: the compiler failed, and compiled code was asked for; likewise.
         """
         try:
             key = (src.shape, src.dtype, fill if fill is DEFAULT else (type(fill), fill))
@@ -148,6 +149,7 @@ class NativeModule:
 
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
+            CompilerError: the compiler failed, and compiled code was asked for; likewise.
         """
         try:
             found = self._unpacks[src.shape, src.dtype, shape]
@@ -270,15 +272,20 @@ class NativeModule:
         return item.tobytes(), (evaluate(self.layout.start, values), item)
 
     def _called(self, verb: str, extents: tuple[int, ...], dtype: np.dtype[Any]) -> Function | None:
-        """The compiled function; ``None`` where numpy serves, which is said where it is news."""
-        if self._failed or 0 in extents or not self.within_words(extents, dtype.itemsize):
+        """The compiled function; ``None`` where numpy serves.
+
+        Raises:
+            CompilerError: it could not be compiled, and numpy was not asked for.
+        """
+        if 0 in extents or not self.within_words(extents, dtype.itemsize):
             return None
-        try:
-            return self._kernels(verb, dtype.itemsize)
-        except CompilerError as error:
-            self._failed = True
-            self._say(str(error))
-            return None
+        if self._failure is None:
+            try:
+                return self._kernels(verb, dtype.itemsize)
+            except CompilerError as error:
+                self._failure = error.with_traceback(None)
+        self._failed(self._failure)
+        return None
 
     def within_words(self, extents: tuple[int, ...], width: int) -> bool:
         """Whether all that C works out stays within 64 bits."""
