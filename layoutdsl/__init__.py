@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from layoutdsl.api import (
+        CompilerError,
         Generated,
         GeneratedC,
         RefusedError,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
         unpack_file,
     )
     from layoutdsl.claims import Claim, Module, TableClaim
-    from layoutdsl.codegen.native.compilers import CompilerError
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
     from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.compare.seen import Match, Untold
@@ -106,7 +106,7 @@ __all__ = [
 
 _ELSEWHERE = {
     "Claim": "claims",
-    "CompilerError": "codegen.native.compilers",
+    "CompilerError": "api",
     "Diagnostic": "source",
     "Difference": "compare.difference",
     "Different": "compare.difference",

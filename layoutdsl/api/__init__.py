@@ -9,6 +9,7 @@ from __future__ import annotations
 from layoutdsl.api.claims import claims_about, claims_of, narrowed
 from layoutdsl.api.compiling import (
     Compiled,
+    CompilerError,
     CompileTarget,
     compile,  # noqa: A004  the verb of `re.compile`
 )
@@ -65,6 +66,7 @@ __all__ = [
     "MEM",
     "CompileTarget",
     "Compiled",
+    "CompilerError",
     "Conversion",
     "Generated",
     "GeneratedC",

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.api.generating import UnvalidatedError, digits_of, generate
 from layoutdsl.arguments import FLAG, TEXT, expect
+from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
 from layoutdsl.model import LAYOUT, Layout
 from layoutdsl.values import exact
 
 if TYPE_CHECKING:
-    from layoutdsl.codegen.native.compilers import CompilerError
     from layoutdsl.codegen.native.module import Failed, NativeModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]

@@ -201,7 +201,7 @@ def _ready(chosen: Target, layout: Layout, compiled: CompileTarget) -> Any:
 @contextmanager
 def notes() -> Iterator[None]:
     """Say what is warned of, as a note; and that nothing is compiled, where that was asked for."""
-    from layoutdsl.codegen.native.compilers import CompilerError
+    from layoutdsl.api import CompilerError
 
     try:
         with warnings.catch_warnings(record=True) as found:
