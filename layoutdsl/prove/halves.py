@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from layoutdsl.prove.checker import By, Ring, Term, total
+from layoutdsl.prove.checker import By, Polynomial, Ring, Term, total
 from layoutdsl.prove.evaluate import Evaluator
 from layoutdsl.prove.polynomials import canonical
 
@@ -48,6 +48,22 @@ class Halves:
             value = total([(rest, 1), ({(f"t.{name}",): 2}, coefficient)])
         fact = self._script.calculate(canonical(key), *moves, Ring(canonical(value)))
         self._values.know_sum(key, value, fact)
+
+    def written_out(self, value: Polynomial) -> Polynomial:
+        """Return a number with halves that are taken twice as what they are halves of.
+
+        Two ways to the same number may differ by ``2*t.x - x - x*x``, and the lengths of rows are
+        linear only where that is taken away. As it is where that makes it no shorter.
+        """
+        parts: list[tuple[Polynomial, int]] = []
+        for factors, coefficient in value.items():
+            named = [name for name in self._named if factors == (f"t.{name}",)]
+            if named and coefficient % 2 == 0:
+                (name,) = named
+                parts.append(({(name, name): 1, (name,): 1}, coefficient // 2))
+            else:
+                parts.append(({factors: coefficient}, 1))
+        return min(value, total(parts), key=len)
 
     def _half(self, name: str) -> str:
         """Return the fact ``2*t.x = x*(x + 1)``."""

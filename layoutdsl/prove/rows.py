@@ -147,7 +147,7 @@ class Working:
         one, other = self.normal(first), self.normal(second)
         between = total([(other, 1), (one, -1), (ONE, -1)])
         lengths = total([(self.length(rows, first), 1), (self.length(rows, second), 1)])
-        self.times(between, lengths)
+        self.times(between, self.halves.written_out(lengths))
 
     def vanishing(self, value: Polynomial, number: Term) -> None:
         """Note that products with a number are zero where it is; no factor is negative."""
