@@ -15,7 +15,7 @@
 
 #include "kernels.c"
 
-enum { ROOM = 1 << 18, PAGE = 1 << 12, MOST_RANK = 16 };
+enum { PAGE = 1 << 12, MOST_RANK = 16 };
 static const uint8_t POISON[2] = {0xa5, 0x5a};
 
 typedef int part(const void *, void *, const int64_t *, const void *, int64_t, int64_t);
@@ -34,21 +34,20 @@ static const struct {
 
 typedef struct {
     uint8_t *first, *array;
-    size_t bytes;
+    size_t room, bytes;
 } memory;
 
 static memory room(size_t bytes, int at_end)
 {
-    memory made = {0, 0, bytes};
+    memory made = {0, 0, (bytes / PAGE + 2) * PAGE, bytes};
 #if defined(__SANITIZE_ADDRESS__)
     made.first = malloc(bytes + (at_end ? 3 : 0));
     made.array = made.first + (at_end ? 3 : 0);
 #else
-    uint8_t *all = mmap(0, ROOM + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint8_t *all = mmap(0, made.room + 2 * PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     made.first = all + PAGE;
-    if (all == MAP_FAILED || bytes > ROOM) abort();
-    if (mprotect(made.first, ROOM, PROT_READ | PROT_WRITE)) abort();
-    made.array = made.first + (at_end ? ROOM - bytes : 0);
+    if (all == MAP_FAILED || mprotect(made.first, made.room, PROT_READ | PROT_WRITE)) abort();
+    made.array = made.first + (at_end ? made.room - bytes : 0);
 #endif
     return made;
 }
@@ -58,7 +57,7 @@ static void gone(memory made)
 #if defined(__SANITIZE_ADDRESS__)
     free(made.first);
 #else
-    munmap(made.first - PAGE, ROOM + 2 * PAGE);
+    munmap(made.first - PAGE, made.room + 2 * PAGE);
 #endif
 }
 
@@ -67,7 +66,7 @@ static void poisoned(memory made, int which)
 #if defined(__SANITIZE_ADDRESS__)
     memset(made.array, POISON[which], made.bytes);
 #else
-    memset(made.first, POISON[which], ROOM);
+    memset(made.first, POISON[which], made.room);
 #endif
 }
 
@@ -75,7 +74,7 @@ static void poisoned(memory made, int which)
 static int within(memory made)
 {
 #if !defined(__SANITIZE_ADDRESS__)
-    for (uint8_t *at = made.first; at < made.first + ROOM; at++)
+    for (uint8_t *at = made.first; at < made.first + made.room; at++)
         if ((at < made.array || at >= made.array + made.bytes) && *at != POISON[0]) return 0;
 #endif
     (void)made;

@@ -29,7 +29,7 @@ import numpy as np
 if __package__:
     sys.path.insert(0, str(Path(__file__).parent))
 
-from random_digits import Several, Shape, drawn, shapes, shrunk  # noqa: E402
+from random_digits import Several, Shape, Written, drawn, layout_read, shapes, shrunk  # noqa: E402
 
 from layoutdsl.bench.meaning import offsets  # noqa: E402
 from layoutdsl.codegen.convert_plan import conversion_plan  # noqa: E402
@@ -77,7 +77,7 @@ WAYS = {
 class Case:
     """A kernel: one layout packed or unpacked, or the buffer of one turned into that of another."""
 
-    layouts: Several
+    layouts: Several | tuple[Written, ...]
     verb: str
     width: int
     shapes: tuple[Shape, ...]
@@ -127,9 +127,7 @@ def _slots(layout: Layout, shape: Shape) -> int:
 @cache
 def held(text: str, shape: Shape) -> np.ndarray | None:
     """The offset of every element, -1 without a slot; nothing where the layout is wrong there."""
-    from codegen_cases import layout_of
-
-    layout = layout_of(text)
+    layout = layout_read(text)
     values, planned = layout.bind(shape), plan(layout)
     for limit in planned.limits if isinstance(planned, Plan) else ():
         if evaluate(limit.least, values) > evaluate(limit.most, values):
@@ -232,6 +230,7 @@ def _said(place: Path) -> Iterator[tuple[int, str]]:
 def simplest(case: Case, way: Way) -> Fault:
     """The simplest case that is still wrong in the same way."""
     kinds = [kind for _, kind in faults([case], way)]
+    assert not any(isinstance(each, Written) for each in case.layouts)
 
     def fails(layouts: Several, shape: Shape) -> bool:
         other = replace(case, layouts=layouts, shapes=(shape,))

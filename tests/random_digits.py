@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import prod
 from random import Random
 
@@ -26,6 +27,9 @@ FIXED = (1, 2, 3, 3, 3, 4, 5, 5, 7, 8, 9, 12, 16, 19, 32, 33)
 FILLS = ("", "", "", " fill 31", " fill 7", " fill any")
 MOST_BLOCK = 256
 MOST_SLOTS = 6000
+
+
+layout_read = lru_cache(maxsize=1024)(layout_of)
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,23 @@ class Drawn:
 
     @property
     def layout(self) -> Layout:
-        return layout_of(self.text)
+        return layout_read(self.text)
 
     def ends(self, axis: str) -> list[int]:
         """Where the blocks of an axis end; of several read as one, those of the last."""
         digits = [digit for place in self.places for digit in place.digits]
         return sorted({end for d in digits if d.whole[-1] == axis for end in d.ends()} | {1})
+
+
+@dataclass(frozen=True)
+class Written:
+    """A layout that somebody wrote, in place of one that was drawn."""
+
+    text: str
+
+    @property
+    def layout(self) -> Layout:
+        return layout_read(self.text)
 
 
 def drawn(random: Random, beside: Drawn | None = None) -> Drawn:
@@ -119,7 +134,9 @@ def _is_taken(found: Drawn) -> bool:
 def _axes(random: Random) -> tuple[tuple[str, int | None], ...]:
     names = random.sample(NAMES, random.choice((1, 2, 2, 2, 3, 3, 4)))
     if len(names) > 1 and random.random() < 0.1:  # few that lie together
-        return tuple((n, random.choice((2, 3, 3, 4, 5, 9)) if n == names[0] else None) for n in names)
+        return tuple(
+            (n, random.choice((2, 3, 3, 4, 5, 9)) if n == names[0] else None) for n in names
+        )
     return tuple((n, random.choice(FIXED) if random.random() < 0.25 else None) for n in names)
 
 
