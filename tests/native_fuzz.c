@@ -95,7 +95,10 @@ static const char *whole(problem p, memory src, memory dst, int64_t cut, int64_t
     for (int64_t k = 0; k < p.count; k++)
         memcpy(wanted + (size_t)p.to[k] * width, src.array + (size_t)p.from[k] * width, width);
     poisoned(dst, 0);
-    if (move(src.array, dst.array, p.shape, fill, cut, all)) found = "refused";
+    const int refused = move(src.array, dst.array, p.shape, fill, cut, all);
+    if (refused) found = refused == 3 ? "too large" : "refused";
+    for (size_t k = 0; k < dst.bytes && refused; k++)
+        if (dst.array[k] != POISON[0]) found = "refused, and written";
     if (cut && move(src.array, dst.array, p.shape, fill, 0, cut)) found = "refused";
     for (size_t k = 0; k < dst.bytes && !found; k++)
         if (dst.array[k] != wanted[k]) found = "wrong";

@@ -29,20 +29,20 @@ import numpy as np
 if __package__:
     sys.path.insert(0, str(Path(__file__).parent))
 
-from random_digits import Several, Shape, Written, drawn, layout_read, shapes, shrunk  # noqa: E402
+from random_digits import Several, Shape, Written, drawn, layout_read, shapes, shrunk
 
-from layoutdsl.bench.meaning import offsets  # noqa: E402
-from layoutdsl.codegen.convert_plan import conversion_plan  # noqa: E402
-from layoutdsl.codegen.moves import Fallback, Plan  # noqa: E402
-from layoutdsl.codegen.native import WIDTHS  # noqa: E402
-from layoutdsl.codegen.native.conversion import conversion_chains  # noqa: E402
-from layoutdsl.codegen.native.kernel_text import kernel_functions  # noqa: E402
-from layoutdsl.codegen.native.program import prelude, sides, verb_functions  # noqa: E402
-from layoutdsl.codegen.native.sides import Apart  # noqa: E402
-from layoutdsl.codegen.native.spelling import Spelling  # noqa: E402
-from layoutdsl.codegen.plan import plan  # noqa: E402
-from layoutdsl.expr import evaluate  # noqa: E402
-from layoutdsl.model import Layout  # noqa: E402
+from layoutdsl.bench.meaning import offsets
+from layoutdsl.codegen.convert_plan import conversion_plan
+from layoutdsl.codegen.moves import Fallback, Plan
+from layoutdsl.codegen.native import WIDTHS
+from layoutdsl.codegen.native.conversion import conversion_chains
+from layoutdsl.codegen.native.kernel_text import kernel_functions
+from layoutdsl.codegen.native.program import prelude, sides, verb_functions
+from layoutdsl.codegen.native.sides import Apart
+from layoutdsl.codegen.native.spelling import Spelling
+from layoutdsl.codegen.plan import plan
+from layoutdsl.expr import evaluate
+from layoutdsl.model import Layout
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 HARNESS = Path(__file__).with_name("native_fuzz.c")

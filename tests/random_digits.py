@@ -1,7 +1,7 @@
 """Layouts of digits drawn at random, as one line each, with shapes at the ends of their blocks.
 
-Each axis, or several read as one, is cut into digits of any nesting, powers of two or not, and these
-stand in any order, alone or in tuples. What a layout means is not said here: `Layout.offset` does.
+Each axis, or several read as one, is cut into digits of any nesting, powers of two or not, and
+these stand in any order, alone or in tuples. What a layout means is said by `Layout.offset` alone.
 A layout that something was found with is made `simpler` one step at a time.
 """
 
@@ -117,7 +117,7 @@ class Written:
 
 
 def drawn(random: Random, beside: Drawn | None = None) -> Drawn:
-    """A layout that the language takes; of the same axes as another, mostly with blocks in common."""
+    """A layout that the language takes; of the axes of another, mostly with blocks in common."""
     while True:
         found = _drawn(random, beside)
         if _is_taken(found):

@@ -1,4 +1,4 @@
-"""Compiled C of layouts drawn at random, byte by byte against the meaning; and what was found so."""
+"""Compiled C of layouts drawn at random, byte by byte against the meaning; and what was found."""
 
 from __future__ import annotations
 
@@ -118,8 +118,9 @@ def test_a_planted_fault_is_found_and_made_simple(monkeypatch: pytest.MonkeyPatc
 def test_simpler_layouts_are_layouts_and_end() -> None:
     random, steps = Random(5), 0
     for _ in range(10):
-        layouts, shape = (drawn(random),), None
-        for shape in shapes(random, layouts, 1):
+        layouts = (drawn(random),)
+        for first in shapes(random, layouts, 1):
+            shape = first
             seen: set[tuple[str, Shape]] = set()
             while following := [each for each in simpler(layouts, shape) if _drawable(each[0])]:
                 layouts, shape = random.choice(following)
