@@ -71,6 +71,7 @@ WAYS = {
     "wide vectors of any machine": Way(64),
     "no vectors": Way(16, ("-DLAYOUT_PLAIN",)),
 }
+MACHINE = WAYS["this machine"]
 
 
 @dataclass(frozen=True)

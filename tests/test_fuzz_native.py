@@ -8,14 +8,13 @@ from random import Random
 
 import pytest
 from native_cases import needs_compiler
-from native_fuzz import WAYS, Case, Way, campaign, cases, faults, simplest
+from native_fuzz import MACHINE, WAYS, Case, Way, campaign, cases, faults, simplest
+from native_fuzz_modules import checked
 from random_digits import Digit, Drawn, Place, Shape, Written, drawn, shapes, simpler
 
 from layoutdsl.codegen.native import WIDTHS, tiles
 
 pytestmark = needs_compiler
-
-MACHINE = WAYS["this machine"]
 
 # What was wrong once, in its smallest form or as it was reported: extents to be tried of each axis.
 FOUND: dict[str, tuple[tuple[int, ...], ...]] = {
@@ -86,6 +85,17 @@ def test_random_layouts(name: str) -> None:
 @pytest.mark.parametrize("name", ["this machine", "vectors of 16 bytes"])
 def test_random_layouts_sanitized(name: str) -> None:
     assert_none(list(cases(2000 + len(name), 4)), WAYS[name].sanitized)
+
+
+def test_random_layouts_as_python_calls_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strides, types, threads, buffers of others; `convert` too."""
+    assert checked(3000, 8, monkeypatch) > 20
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("block", range(50))
+def test_more_as_python_calls_them(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert checked(100_000 + 100 * block, 20, monkeypatch) > 50
 
 
 @pytest.mark.campaign
