@@ -28,6 +28,8 @@ the job, and the shape, type and lead of the result. A plain tuple is the quicke
 
 OUTSIDE = "the layout leaves its buffer at this shape"
 OVERLAPS = "`out` overlaps `src`"
+TOO_LARGE = 3
+"""What C returns where it might leave 64 bits, and does nothing."""
 SHARES = 4
 """Parts of a job for each thread: one that is held up does fewer of them."""
 SHARE_BYTES = 1 << 22
@@ -151,6 +153,8 @@ def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | No
     else:
         shares = _shares(job, parts)
         failed = shared(lambda part: called(read, write, part), shares, min(threads, parts))
+    if failed == TOO_LARGE:
+        return None
     if failed:
         raise ValueError(OVERLAPS if failed == 2 else OUTSIDE)
     return target

@@ -140,6 +140,42 @@ def holds(axis: ChainAxis, side: SideName, block: int) -> bool:
     return axis.tops[0 if side == "source" else 1] % block == 0
 
 
+def ends_are_told(
+    chains: Chains, extents: tuple[int, ...], stretches: tuple[tuple[Bit, ...], tuple[Bit, ...]]
+) -> bool:
+    """Return whether a number of first elements says which of a stretch are there, at any edge.
+
+    So it is where the stretch holds the lowest bits of an axis, and nothing above them; not where
+    it holds, for example, every fourth index of a last block that is cut off.
+
+    Args:
+        chains: both sides.
+        extents: of the tile.
+        stretches: for each side, the index bits that lie together, most minor first.
+    """
+    return all(
+        _is_told(axis, (side, number), extent, stretch)
+        for side, stretch in zip(SIDES, stretches, strict=True)
+        for number, (axis, extent) in enumerate(zip(chains.axes, extents, strict=True))
+    )
+
+
+def _is_told(
+    axis: ChainAxis, place: tuple[SideName, int], extent: int, stretch: tuple[Bit, ...]
+) -> bool:
+    side, number = place
+    held = [bit for other, bit in stretch if other == number]
+    if not held:
+        return True
+    block = 1 << (max(held) + 1)
+    whole = holds(axis, side, block)
+    if fits(axis, extent):  # vectors are there or not, as a whole
+        padding = side == "source" and not same(axis.extent, axis.target)
+        valid = isinstance(axis.extent, Constant) and axis.extent.value % block == 0
+        return whole and (valid or not padding)
+    return whole or stretch[-len(held) :] == tuple((number, bit) for bit in range(len(held)))
+
+
 def fixed_box(chains: Chains, boxes: tuple[int, ...], width: int) -> tuple[int, ...]:
     """Return the box that is moved without a look at its edges.
 

@@ -6,6 +6,18 @@
 #include <emmintrin.h>
 #endif
 
+/* Functions that pass wide vectors are static here, and inlined where compilers do so: how a machine
+   without such vectors would pass them concerns nobody else. */
+#if defined(__clang__)
+#if defined(__has_warning)
+#if __has_warning("-Wpsabi")
+#pragma clang diagnostic ignored "-Wpsabi"
+#endif
+#endif
+#elif defined(__GNUC__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
 /* What is said in full by a header that takes longer to read than a kernel does to compile. */
 #if defined(__AVX512BW__) && defined(__AVX512VL__) && defined(__BMI2__) && !defined(LAYOUT_PLAIN)
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
@@ -221,8 +233,14 @@ INLINED v16 get16_part(const uint8_t *p, int64_t n, const uint8_t *end, v16 rest
         return rest;
     if (end - p < 16) {
         memcpy(part, &rest, 16);
-        for (int64_t k = 0; k < n; k++)
-            part[k] = p[k];
+        if (n & 8)
+            memcpy(part, p, 8);
+        if (n & 4)
+            memcpy(part + (n & 8), p + (n & 8), 4);
+        if (n & 2)
+            memcpy(part + (n & 12), p + (n & 12), 2);
+        if (n & 1)
+            part[n & 14] = p[n & 14];
         return get16(part);
     }
 #if VECTORS

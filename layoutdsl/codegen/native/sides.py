@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.bounds import ONE, ZERO, product, simplify
 from layoutdsl.codegen.moves import AxisMove, DigitMove, Plan
+from layoutdsl.codegen.room import plain
 from layoutdsl.digits import same
 from layoutdsl.expr import Add, Constant, Expr, Mul, substitute
 
@@ -132,6 +133,8 @@ def _axis(move: AxisMove, strides: list[Expr]) -> SideAxis | Apart:
         divisor = simplify(digit.divisor)
         if not isinstance(divisor, Constant):
             return Apart(f"axis `{move.name}` is cut by a number that depends on the shape")
+        if not plain(digit.radix, digit.extent):  # a block that is never full lacks slots
+            return Apart(f"a digit of axis `{move.name}` may have less room than it has steps")
         cuts.append(Cut(divisor.value, strides[digit.dimension], digit.dimension))
     padded = _padded(move.digits[0]) if move.digits else ONE
     return SideAxis(move.axes, move.extent, tuple(cuts), padded)

@@ -50,6 +50,9 @@ class StagedText:
         pairs = {self.staged.row: ("0", "0"), self.staged.top: ("0", "0")}
         pairs |= {axis: (str(self.staged.extents[axis]),) * 2 for axis in pairs if axis not in ends}
         given = [end for axis in pairs for end in ends.get(axis, pairs[axis])]
+        others = [f"{v} > 0" for axis, (v, _) in ends.items() if axis not in pairs]
+        if others:  # along them nothing is left but padding, so no stretch holds anything
+            given[0] = f"{' && '.join(others)} ? {given[0]} : 0"
         words = ", ".join(["p", "q", self._far(), *given, "shape", "end", "rest", "stream"])
         return [f"{self.prefix}_edge({words});"]
 
@@ -88,7 +91,10 @@ class StagedText:
         ]
 
     def _edge(self) -> list[str]:
-        """The valid part of every stretch is copied into, or out of, a whole box."""
+        """The valid part of every stretch is copied into, or out of, a whole box.
+
+        What is no element is filled, so that a box holds nothing that was never written.
+        """
         stretch = self.staged.stretch * self.width
         rows, step = self.staged.rows, self.staged.step * self.width
         far = self.words.name(APART)
@@ -102,7 +108,12 @@ class StagedText:
         ]
         if self.staged.side == "target":
             copied = f"q + k*{far}*{self.width}, box + k*{stretch}, w1*{step}, w1*{step}"
+            blank = f"q + k*{far}*{self.width}, box, 0, w1*{step}"
             lines = [
+                "if (v0 == 0) {",
+                f"    for (int k = 0; k < w0; k++) run({blank}, box, rest, 0);",
+                "    return;",
+                "}",
                 f"{self.prefix}_whole(p, box, {self.staged.stretch}, shape, end, rest, 0);",
                 f"for (int k = 0; k < w0; k++) run({copied}, box + sizeof box, rest, 0);",
             ]

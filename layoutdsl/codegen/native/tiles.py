@@ -15,6 +15,7 @@ from layoutdsl.codegen.native.lanes import (
     SIDES,
     SideName,
     bits_of,
+    ends_are_told,
     extents_of,
     fits,
     fixed_box,
@@ -121,6 +122,8 @@ def _lanes_apart(chains: Chains, width: int, vector: int) -> Tile | None:
     extents = extents_of(chains, (*source, *target))
     if not all(map(made_of_bits, chains.axes, extents)):
         return None
+    if not ends_are_told(chains, extents, (source, target)):
+        return None
     if width * prod(extents) // 16 > MOST_VECTORS:
         return None
     inside = tuple((-1, bit) for bit in range(fixed))
@@ -130,7 +133,8 @@ def _lanes_apart(chains: Chains, width: int, vector: int) -> Tile | None:
     if stages is None:
         return None
     lines = whole_lines(chains, extents, width)
-    wide, joined = _wide(chains, extents, lines, (vector // 16).bit_length() - 1, lane)
+    most = (vector // 16).bit_length() - 1
+    wide, joined = _wide(chains, extents, lines, most, (source, target))
     stages = tuple(Stage((*each.lane, *wide), each.bit, each.dropped) for each in stages)
     extents = extents_of(chains, (*bits_of(extents), *wide))
     one, other = (LANE_BITS + (len(wide) if side in joined else 0) for side in SIDES)
@@ -156,6 +160,8 @@ def _any_bytes(chains: Chains, width: int) -> Tile | None:
     extents = extents_of(chains, (*source, *target))
     if len(start) < lane - fixed or not all(map(made_of_bits, chains.axes, extents)):
         return None
+    if not ends_are_told(chains, extents, (source, target)):
+        return None
     if set(bits_of(extents)) != {*source, *target}:
         return None
     if width * prod(extents) // ANY_BYTES > MOST_VECTORS or any(map(fits, chains.axes, extents)):
@@ -171,10 +177,14 @@ def _any_bytes(chains: Chains, width: int) -> Tile | None:
 
 
 def _wide(
-    chains: Chains, extents: tuple[int, ...], lines: tuple[int, ...], wanted: int, lane: int
+    chains: Chains,
+    extents: tuple[int, ...],
+    lines: tuple[int, ...],
+    wanted: int,
+    lanes: tuple[Lane, Lane],
 ) -> tuple[tuple[Bit, ...], tuple[SideName, ...]]:
     """Return the bits that number the lanes of wide vectors: those that follow a lane in memory."""
-    inside = bits_of(extents)
+    inside, lane = bits_of(extents), len(lanes[0])
     best: tuple[tuple[Bit, ...], tuple[SideName, ...]] = (), ()
     most = -1
     for count in range(wanted, 0, -1):
@@ -186,6 +196,8 @@ def _wide(
             larger = extents_of(chains, (*inside, *wide))
             apart = not set(wide) & set(inside) and len(bits_of(larger)) == len(inside) + count
             held = sum(map(fits, chains.axes, larger))
-            if apart and held > most and all(map(le, larger, lines)):
+            one, other = (bits if each == side else lanes[SIDES.index(each)] for each in SIDES)
+            told = ends_are_told(chains, larger, (one, other))
+            if apart and told and held > most and all(map(le, larger, lines)):
                 best, most = (wide, (side,)), held
     return best

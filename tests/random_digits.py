@@ -1,0 +1,357 @@
+"""Layouts of digits drawn at random, as one line each, with shapes at the ends of their blocks.
+
+Each axis, or several read as one, is cut into digits of any nesting, powers of two or not, and
+these stand in any order, alone or in tuples. What a layout means is said by `Layout.offset` alone.
+A layout that something was found with is made `simpler` one step at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+from random import Random
+
+from codegen_cases import layout_of
+
+from layoutdsl.model import Layout
+from layoutdsl.source import LayoutError
+
+Shape = tuple[int, ...]
+
+NAMES = ("n", "c", "h", "w", "k")
+BLOCKS = (2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 8, 12, 16, 16, 32, 64)
+TWOS = (2, 2, 4, 4, 8, 8, 16, 16, 32)
+FIXED = (1, 2, 3, 3, 3, 4, 5, 5, 7, 8, 9, 12, 16, 19, 32, 33)
+FILLS = ("", "", "", " fill 31", " fill 7", " fill any")
+MOST_BLOCK = 256
+MOST_SLOTS = 6000
+
+
+layout_read = lru_cache(maxsize=1024)(layout_of)
+
+
+@dataclass(frozen=True)
+class Digit:
+    """``whole`` divided, and its remainder taken, in this order.
+
+    Attributes:
+        whole: the axes that are read as one.
+        steps: ``/`` or ``%``, and by how much.
+    """
+
+    whole: tuple[str, ...]
+    steps: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        whole = self.whole[0] if len(self.whole) == 1 else f"({', '.join(self.whole)})"
+        return whole + "".join(f"{sign}{number}" for sign, number in self.steps)
+
+    def cut(self, block: int) -> tuple[Digit, Digit]:
+        above, below = (replace(self, steps=(*self.steps, (sign, block))) for sign in "/%")
+        return above, below
+
+    def ends(self) -> Iterator[int]:
+        """Where its blocks end, in steps of the whole."""
+        step = 1
+        for sign, number in self.steps:
+            yield step * number
+            step *= number if sign == "/" else 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """A coordinate: a digit, or a tuple of them; with room, or turned by another axis."""
+
+    digits: tuple[Digit, ...]
+    room: str = ""
+    twist: str = ""
+
+    def __str__(self) -> str:
+        text = ", ".join(map(str, self.digits))
+        text = f"({text})" if len(self.digits) > 1 else text
+        return (f"({text} ^ {self.twist})" if self.twist else text) + self.room
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A layout.
+
+    Attributes:
+        axes: with their extents, where these are fixed.
+        places: the coordinates, most major first.
+        clauses: the fill, what stands before the first slot, and the domain, each as text.
+    """
+
+    axes: tuple[tuple[str, int | None], ...]
+    places: tuple[Place, ...]
+    clauses: tuple[str, str, str] = ("", "", "")
+
+    @property
+    def text(self) -> str:
+        axes = ", ".join(name if e is None else f"{name}: {e}" for name, e in self.axes)
+        fill, start, domain = self.clauses
+        places = ", ".join(map(str, self.places))
+        return f"layout A({axes}) = [{places}]{start}{fill}{domain}"
+
+    @property
+    def layout(self) -> Layout:
+        return layout_read(self.text)
+
+    def ends(self, axis: str) -> list[int]:
+        """Where the blocks of an axis end; of several read as one, those of the last."""
+        digits = [digit for place in self.places for digit in place.digits]
+        return sorted({end for d in digits if d.whole[-1] == axis for end in d.ends()} | {1})
+
+
+@dataclass(frozen=True)
+class Written:
+    """A layout that somebody wrote, in place of one that was drawn."""
+
+    text: str
+
+    @property
+    def layout(self) -> Layout:
+        return layout_read(self.text)
+
+
+def drawn(random: Random, beside: Drawn | None = None) -> Drawn:
+    """A layout that the language takes; of the axes of another, mostly with blocks in common."""
+    while True:
+        found = _drawn(random, beside)
+        if _is_taken(found):
+            return found
+
+
+def _is_taken(found: Drawn) -> bool:
+    try:
+        return found.layout.rank > 0
+    except LayoutError:
+        return False
+
+
+def _axes(random: Random) -> tuple[tuple[str, int | None], ...]:
+    names = random.sample(NAMES, random.choice((1, 2, 2, 2, 3, 3, 4)))
+    if len(names) > 1 and random.random() < 0.1:  # few that lie together
+        return tuple(
+            (n, random.choice((2, 3, 3, 4, 5, 9)) if n == names[0] else None) for n in names
+        )
+    return tuple((n, random.choice(FIXED) if random.random() < 0.25 else None) for n in names)
+
+
+def _drawn(random: Random, beside: Drawn | None) -> Drawn:
+    axes = beside.axes if beside else _axes(random)
+    names, last = [name for name, _ in axes], list[Digit]()
+    if len(names) > 1 and random.random() < 0.15:
+        digits, last = _odd_below(random, names)
+    elif beside and random.random() < 0.9:
+        digits = list(_common(random, beside))
+    else:
+        blocks = BLOCKS if random.random() < 0.5 else random.choice((TWOS, (3, 7, *TWOS)))
+        digits = [d for each in _wholes(random, names) for d in _digits(random, each, blocks)]
+    random.shuffle(digits)
+    if random.random() < 0.6:  # blocks come last, as engineers write them
+        digits.sort(key=lambda each: bool(each.steps) and "%" in dict(each.steps))
+    places = _places(random, [*digits, *last])
+    if random.random() < 0.05:
+        number = random.randrange(len(places))
+        room = random.choice((" : 40", " : 64", " : 9", f" : {names[0].upper()} + 2"))
+        places[number] = replace(places[number], room=room)
+    if random.random() < 0.02:
+        number, size = random.randrange(len(places)), random.choice((2, 4))
+        twist = f"{random.choice(names)}%{size}"
+        places[number] = replace(places[number], twist=twist)
+    domain = ""
+    if len(names) > 1 and random.random() < 0.02:
+        one, other = random.sample(names, 2)
+        domain = random.choice((f" where {one} <= {other} + 3", f" where ({one} + {other})%2 == 1"))
+    start = f" offset {random.randint(1, 9)}" if random.random() < 0.06 else ""
+    return Drawn(axes, tuple(places), (random.choice(FILLS), start, domain))
+
+
+def _odd_below(random: Random, names: list[str]) -> tuple[list[Digit], list[Digit]]:
+    """The last axis cut by what is no power of two, and the block of another, which comes last."""
+    other = random.choice(names[:-1])
+    top, block = Digit((other,)).cut(random.choice((4, 8, 16, 16, 32)))
+    odd = random.choice((3, 3, 5, 7, 9))
+    inner = Digit((names[-1],))
+    digits = [top]
+    if random.random() < 0.6:
+        above, inner = inner.cut(odd * random.choice((4, 8, 16)))
+        digits.append(above)
+    digits += inner.cut(odd) if random.random() < 0.7 else [inner]
+    for name in names[:-1]:
+        if name != other:
+            digits += _digits(random, Digit((name,)), BLOCKS)
+    return digits, [block]
+
+
+def _wholes(random: Random, names: list[str]) -> list[Digit]:
+    """The axes, of which two may be read as one, mostly neighbours."""
+    if len(names) < 2 or random.random() > 0.12:
+        return [Digit((name,)) for name in names]
+    first = random.randrange(len(names) - 1)
+    both = names[first : first + 2] if random.random() < 0.8 else random.sample(names, 2)
+    return [Digit(tuple(both)), *(Digit((name,)) for name in names if name not in both)]
+
+
+def _digits(random: Random, whole: Digit, blocks: tuple[int, ...]) -> list[Digit]:
+    """The digits of a whole: cut at most three times, each time one of those that there are."""
+    found = [whole]
+    for _ in range(random.choice((0, 1, 1, 1, 2, 2, 3))):
+        number = random.randrange(len(found))
+        radix = dict(reversed(found[number].steps[-1:])).get("%")
+        sizes = [b for b in blocks if radix is None or b < radix]
+        if radix is not None and random.random() < 0.95:
+            sizes = [b for b in sizes if radix % b == 0]
+        sizes = [b for b in sizes if b * max([1, *found[number].ends()]) <= MOST_BLOCK]
+        if sizes:
+            found[number : number + 1] = found[number].cut(random.choice(sizes))
+    return found
+
+
+def _common(random: Random, beside: Drawn) -> Iterator[Digit]:
+    """The digits of the same wholes, cut where the other's are, in part, and once more."""
+    theirs = [digit for place in beside.places for digit in place.digits]
+    for whole in sorted({digit.whole for digit in theirs}):
+        ends = {end for digit in theirs if digit.whole == whole for end in digit.ends()}
+        kept = sorted(end for end in ends if random.random() < 0.6)
+        largest = max([1, *ends])
+        if random.random() < 0.3 and largest * 4 <= MOST_BLOCK:
+            kept.append(largest * random.choice((2, 3, 4)))
+        below = Digit(whole)
+        for end in reversed(kept):
+            above, below = below.cut(end)
+            yield above
+        yield below
+
+
+def _places(random: Random, digits: list[Digit]) -> list[Place]:
+    places = list[Place]()
+    while digits:
+        count = 1 if random.random() < 0.85 else random.randint(1, min(3, len(digits)))
+        places.append(Place(tuple(digits[:count])))
+        digits = digits[count:]
+    return places
+
+
+def shapes(random: Random, layouts: tuple[Drawn, ...], count: int) -> list[Shape]:
+    """Shapes that the layouts take, at the ends of their blocks and beside them."""
+    meant, found = [each.layout for each in layouts], set[Shape]()
+    for _ in range(8 * count):
+        shape = tuple(
+            random.choice(_borders(layouts, name)) if extent is None else extent
+            for name, extent in layouts[0].axes
+        )
+        if len(found) < count and all(_is_small(each, shape) for each in meant):
+            found.add(shape)
+    return sorted(found)
+
+
+def _borders(layouts: tuple[Drawn, ...], axis: str) -> list[int]:
+    near = list[int]()
+    for layout in layouts:
+        for end in layout.ends(axis):
+            near += [end - 1, end, end + 1, 2 * end - 1, 2 * end, 2 * end + 1, 3 * end]
+    return [1, 2, 3, *(each for each in near if each > 0)]
+
+
+def _is_small(layout: Layout, shape: Shape) -> bool:
+    try:
+        return 0 < max(prod(shape), prod(layout.physical_shape(shape))) <= MOST_SLOTS
+    except ValueError:
+        return False
+
+
+Several = tuple[Drawn, ...]
+
+
+def simpler(layouts: Several, shape: Shape) -> Iterator[tuple[Several, Shape]]:
+    """Layouts of the same axes that are one step simpler, or a smaller shape, the boldest first."""
+    for number in range(len(shape)) if len(shape) > 1 else ():
+        without = tuple(_without(each, layouts[0].axes[number][0]) for each in layouts)
+        yield without, (*shape[:number], *shape[number + 1 :])
+    for number, each in enumerate(layouts):
+        for one in _simpler(each):
+            yield (*layouts[:number], one, *layouts[number + 1 :]), shape
+    for number, (name, extent) in enumerate(layouts[0].axes):
+        if extent is not None:
+            free = (*layouts[0].axes[:number], (name, None), *layouts[0].axes[number + 1 :])
+            yield tuple(replace(each, axes=free) for each in layouts), shape
+    for number, extent in enumerate(shape):
+        for less in sorted({1, extent // 2, extent - 1} - {0, extent}):
+            if layouts[0].axes[number][1] is None:
+                yield layouts, (*shape[:number], less, *shape[number + 1 :])
+
+
+def shrunk(
+    layouts: Several, shape: Shape, fails: Callable[[Several, Shape], bool]
+) -> tuple[Several, Shape]:
+    """The simplest layouts and shape that still fail."""
+    progress = True
+    while progress:
+        progress = False
+        for fewer, less in simpler(layouts, shape):
+            small = all(_is_taken(each) and _is_small(each.layout, less) for each in fewer)
+            if small and fails(fewer, less):
+                layouts, shape, progress = fewer, less, True
+                break
+    return layouts, shape
+
+
+def _without(layout: Drawn, axis: str) -> Drawn:
+    places = list[Place]()
+    for place in layout.places:
+        kept = tuple(
+            replace(digit, whole=tuple(name for name in digit.whole if name != axis))
+            for digit in place.digits
+            if digit.whole != (axis,)
+        )
+        if kept:
+            twist = "" if place.twist.startswith(axis) else place.twist
+            room = "" if f" {axis.upper()} " in place.room else place.room
+            places.append(Place(kept, room, twist))
+    fill, start, domain = layout.clauses
+    domain = "" if f"{axis} " in domain or f"{axis})" in domain else domain
+    axes = tuple(each for each in layout.axes if each[0] != axis)
+    return Drawn(axes, tuple(places), (fill, start, domain))
+
+
+def _simpler(layout: Drawn) -> Iterator[Drawn]:
+    for number, clause in enumerate(layout.clauses):
+        if clause:
+            clauses = ("" if k == number else each for k, each in enumerate(layout.clauses))
+            yield replace(layout, clauses=tuple(clauses))  # type: ignore[arg-type]
+    for number, place in enumerate(layout.places):
+
+        def with_it(*new: Place, at: int = number) -> Drawn:
+            return replace(layout, places=(*layout.places[:at], *new, *layout.places[at + 1 :]))
+
+        if place.room or place.twist:
+            yield with_it(Place(place.digits))
+        if len(place.digits) > 1:
+            yield with_it(*(Place((digit,)) for digit in place.digits))
+    digits = {digit for place in layout.places for digit in place.digits}
+    for digit in sorted(digits, key=str):
+        if digit.steps and digit.steps[-1][0] == "%":
+            below = replace(digit, steps=digit.steps[:-1])
+            above = replace(digit, steps=(*digit.steps[:-1], ("/", digit.steps[-1][1])))
+            if above in digits:
+                yield _swapped(layout, {digit: None, above: below})
+                yield _swapped(layout, {above: None, digit: below})
+    for whole in sorted({digit.whole for digit in digits if len(digit.whole) > 1}):
+        some = {d: replace(d, whole=whole[1:]) for d in digits if d.whole == whole}
+        apart = _swapped(layout, some)
+        yield replace(apart, places=(Place((Digit(whole[:1]),)), *apart.places))
+
+
+def _swapped(layout: Drawn, new: dict[Digit, Digit | None]) -> Drawn:
+    """The layout with some digits replaced, or left out for ``None``."""
+    places = list[Place]()
+    for place in layout.places:
+        swapped = [new.get(digit, digit) for digit in place.digits]
+        kept = tuple(digit for digit in swapped if digit is not None)
+        if kept:
+            places.append(replace(place, digits=kept))
+    return replace(layout, places=tuple(places))

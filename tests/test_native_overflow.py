@@ -1,0 +1,110 @@
+"""Offsets by formula in C where numbers on the way leave 64 bits: refused, and nothing written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codegen_cases import layout_of
+from native_cases import needs_compiler
+from native_fuzz import WAYS, Case, faults
+from random_digits import Written
+from test_codegen_overflow import FOUND
+
+from layoutdsl import api
+from layoutdsl.codegen.native.program import generate_c, sides
+from layoutdsl.codegen.native.sides import Apart
+
+CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+SANITIZED = ("-fsanitize=undefined", "-fno-sanitize-recover=all")
+STRICT = ("-std=c11", "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+
+pytestmark = needs_compiler
+
+SMALL, LARGE = (1, 3), (600, 10**6, 10**9, 2**40, 2**62, 2**63 - 1)
+"""Extents of every axis."""
+
+PROGRAM = """
+#include <stdio.h>
+
+int main(void)
+{
+    static uint8_t room[2][1 << 20];
+    const int64_t extents[] = {@EXTENTS@};
+    int all = 1;
+    memset(room[1], 77, sizeof room[1]);
+    for (int k = 0; k < (int)(sizeof extents / sizeof *extents); k++) {
+        const int64_t shape[] = {extents[k], extents[k]};
+        for (int verb = 0; verb < 2; verb++) {
+            const int done = verb ? @NAME@_unpack_8(room[0], room[1], shape)
+                                  : @NAME@_pack_8(room[0], room[1], shape, 0);
+            printf("%d", done);
+            for (size_t at = 0; done && at < sizeof room[1]; at++) all &= room[1][at] == 77;
+            memset(room[1], 77, sizeof room[1]);
+        }
+    }
+    printf(all ? " kept" : " written");
+    return 0;
+}
+"""
+
+
+def answers(text: str, extents: tuple[int, ...], directory: Path) -> str:
+    """What packing and unpacking return at each extent, and whether a refusal wrote anything."""
+    emitted = generate_c(layout_of(text), source=text, certificate=None, widths=(1,))
+    listed = ", ".join(f"INT64_C({each})" for each in extents)
+    program = PROGRAM.replace("@EXTENTS@", listed).replace("@NAME@", emitted.stem)
+    (directory / "a.c").write_text(emitted.text + program)
+    for options in (SANITIZED, ()):
+        command = [*str(CC).split(), *STRICT, *options, "a.c", "-o", "a"]
+        done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+        if done.returncode == 0 or "sanitize" not in done.stderr:
+            break
+    assert done.returncode == 0, done.stderr[:2000]
+    ran = subprocess.run([directory / "a"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr[:2000]
+    return ran.stdout
+
+
+BY_FORMULA = [text for text in FOUND if isinstance(sides(layout_of(text)), Apart)]
+
+
+@pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
+def test_what_may_leave_64_bits_is_refused(text: str, tmp_path: Path) -> None:
+    found, kept = answers(text, (*SMALL, *LARGE), tmp_path).split()
+    assert kept == "kept"
+    assert set(found) <= {"0", "3"}
+    assert found[2 * len(SMALL) :] == "33" * len(LARGE)
+
+
+def test_which_are_refused() -> None:
+    assert len(BY_FORMULA) == len(FOUND) - 1
+
+
+@pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
+def test_what_is_not_refused_is_right(text: str) -> None:
+    layout = layout_of(text)
+    some = [
+        Case((Written(text),), verb, 4, tuple((each,) * layout.rank for each in (1, 2, 3, 5, 12)))
+        for verb in ("pack", "unpack")
+    ]
+    found = {kind for _, kind in faults(some, WAYS["vectors of 16 bytes"])}
+    assert found <= {"too large"}
+
+
+def test_python_takes_another_way() -> None:
+    """Its own bounds are asked before; where C refuses all the same, numpy serves."""
+    text = "layout P(i) = [i, (i - 1)*999999999999999999%7 : 7]"
+    module = api.compile(layout_of(text), "native")
+    for extent in (1, 3, 4, 5, 6, 7, 8, 9, 40):
+        tensor = np.arange(1, extent + 1, dtype=np.int32)
+        packed = module.pack(tensor, fill=0)
+        want = np.zeros((extent, 7), np.int32)
+        for i in range(extent):
+            want[i, (i - 1) * 999999999999999999 % 7] = i + 1
+        assert np.array_equal(packed, want), extent
+        assert np.array_equal(module.unpack(packed, (extent,)), tensor)
