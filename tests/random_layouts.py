@@ -66,7 +66,11 @@ def body(sizes: dict[str, list[int]], random: Random) -> list[str]:
 
 def line(random: Random) -> str:
     """One layout as text; it may be one that the language refuses."""
-    axes = some_axes(random)
+    return line_over(some_axes(random), random)
+
+
+def line_over(axes: dict[str, int | None], random: Random) -> str:
+    """One layout over these axes; fixed extents may become others."""
     sizes = {name: sizes_of(random) for name in axes}
     places = body(sizes, random)
     fits = random.random() < 0.4
