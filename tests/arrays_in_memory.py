@@ -32,13 +32,13 @@ def frame(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarra
         whole = memory[guard : memory.size - guard].view(dtype).reshape(wide)
         match kind:
             case "strided":
-                return whole[(slice(1, None, 2),) * rank]
+                return whole[(..., *[slice(1, None, 2)] * rank)]
             case "apart":
                 return whole[..., 1]
             case "turned":
                 return whole.transpose()
             case "reversed":
-                return whole[(slice(None, None, -1),) * rank]
+                return whole[(..., *[slice(None, None, -1)] * rank)]
         return whole
 
     return memory, view
@@ -54,10 +54,10 @@ def tensor_in(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
         values = np.arange(3 * count).astype("u1").view(dtype)
     else:
         values = (np.arange(count) % 251 + 1).astype(dtype)
-    if kind == "broadcast":
+    if kind == "broadcast" and shape:
         small = values.reshape(shape)[:1]
         return np.broadcast_to(small, shape)
-    memory, view = frame(kind, shape, dtype)
+    memory, view = frame("plain" if kind == "broadcast" else kind, shape, dtype)
     tensor = view(memory)
     tensor[...] = values.reshape(shape)
     tensor.flags.writeable = False

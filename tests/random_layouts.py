@@ -66,11 +66,7 @@ def body(sizes: dict[str, list[int]], random: Random) -> list[str]:
 
 def line(random: Random) -> str:
     """One layout as text; it may be one that the language refuses."""
-    return line_over(some_axes(random), random)
-
-
-def line_over(axes: dict[str, int | None], random: Random) -> str:
-    """One layout over these axes; fixed extents may become others."""
+    axes = some_axes(random)
     sizes = {name: sizes_of(random) for name in axes}
     places = body(sizes, random)
     fits = random.random() < 0.4

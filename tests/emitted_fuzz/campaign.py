@@ -1,0 +1,154 @@
+"""Layout after layout: each with everything that is emitted of it, at a few shapes."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from random import Random
+
+from functions_built import C
+
+from . import conversions, modules
+from .c_functions import compile_together, printed_c
+from .cases import Case, Kind, Refused, Ways
+from .drawing import drawn, far_shape, other_over, shape_in
+from .printed import sheet
+from .running import run, same_fault
+from .shrinking import shrunk
+
+SHAPES = 3
+TOGETHER = 12
+"""Layouts whose C is compiled in one go."""
+
+
+@dataclass
+class Found:
+    """What became of the layouts, and the faults, each as small as it could be made."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: list[tuple[Case, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many layouts, of a hundred, are asked for what takes long."""
+
+    c: int = 20
+    conversions: int = 25
+
+
+def campaign(
+    seed: int,
+    count: int,
+    share: Share = Share(),
+    tell: Callable[[Found], None] = lambda _: None,
+) -> Found:
+    """Run as many layouts; those that the language refuses are not counted.
+
+    The layout of a seed is the same in every run; the next one is that of the next seed.
+    """
+    found = Found()
+    waiting = list[Case]()
+    while found.counts["layouts"] < count:
+        random = Random(seed)
+        seed += 1
+        cases = cases_of(random, share, found.counts)
+        for case in cases:
+            if case.kind == "c":
+                waiting.append(case)
+            else:
+                _settle(case, found)
+        if len({case.text for case in waiting}) >= TOGETHER:
+            _settle_compiled(waiting, found)
+            waiting = []
+        if cases:
+            tell(found)
+    _settle_compiled(waiting, found)
+    return found
+
+
+def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
+    """What is asked of one layout; nothing where the text is none, or has no shape."""
+    text = drawn(random)
+    try:
+        layout = modules.layout_of(text)
+    except Refused:
+        counts["refused texts"] += 1
+        return []
+    shapes = [shape for _ in range(SHAPES) if (shape := shape_in(text, random)) is not None]
+    shapes = list(dict.fromkeys(shapes))
+    if not shapes:
+        counts["no shape"] += 1
+        return []
+    far = far_shape(text, random)
+    counts["layouts"] += 1
+    counts["with a domain"] += bool(layout.domain)
+    counts["typed"] += layout.element is not None
+    cases = [Case("numpy", text, shape, Ways.drawn(random)) for shape in shapes]
+    cases += [Case("python", text, shape) for shape in (*shapes, far) if shape is not None]
+    if random.randrange(100) < share.conversions:
+        other = other_over(text, random)
+        cases += [Case("convert", text, shape, Ways.drawn(random), other) for shape in shapes]
+    if random.randrange(100) < share.c and C is not None:
+        cases += [Case("c", text, shape) for shape in (*shapes, far) if shape is not None]
+    return cases
+
+
+def _settle_compiled(cases: list[Case], found: Found) -> None:
+    try:
+        compile_together(case.text for case in cases)
+    except Exception:
+        pass
+    for case in cases:
+        _settle(case, found)
+
+
+def _settle(case: Case, found: Found) -> None:
+    outcome, message = run(case)
+    found.counts[f"{case.kind}: {outcome}"] += 1
+    _count(case, outcome, found.counts)
+    if outcome == "wrong":
+        small = shrunk(case, same_fault(message))
+        found.faults.append((small, run(small)[1]))
+
+
+_SEEN: set[tuple[Kind, str]] = set()
+
+
+def _count(case: Case, outcome: str, counts: Counter[str]) -> None:
+    """Count what there is of each layout, once."""
+    if outcome == "wrong" or (case.kind, case.text) in _SEEN:
+        return
+    _SEEN.add((case.kind, case.text))
+    if case.kind == "numpy":
+        made = modules.generated(case.text)
+        counts[made if isinstance(made, str) else f"modules, {made.checked.status}"] += 1
+        if not isinstance(made, str):
+            counts["modules"] += 1
+            counts["element by element"] += made.fallback is not None
+            counts["integers of any size"] += "else object" in made.text
+    elif case.kind == "python":
+        counts["inverse printed"] += "\nholds = " in sheet(case.text)[0]
+    elif case.kind == "convert":
+        straight = not isinstance(conversions.converted(case.text, case.other), str)
+        counts["straight conversions"] += straight
+    elif not isinstance(printed := printed_c(case.text), str):
+        counts[f"C, {printed.integers}"] += 1
+        counts["C with an inverse"] += "_index(" in printed.text
+
+
+def told(found: Found, seconds: float) -> str:
+    """The counts and the faults, as text."""
+    counts = found.counts
+    rate = 60 * counts["layouts"] / seconds if seconds else 0.0
+    lines = [f"{counts['layouts']} layouts, {len(found.faults)} faults, {rate:.0f} a minute"]
+    lines += [f"  {counts[name]:7} {name}" for name in sorted(counts) if name != "layouts"]
+    for case, message in found.faults:
+        lines += [f"{case.text}", f"  at {case.shape}: {message}", f"  {case}"]
+    return "\n".join(lines)
+
+
+def now() -> float:
+    return time.perf_counter()
