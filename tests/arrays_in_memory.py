@@ -51,7 +51,7 @@ def tensor_in(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     """A read-only tensor of distinct values where the type has as many, in a kind of memory."""
     count = prod(shape)
     if dtype.kind == "V":
-        values = np.arange(3 * count).astype("u1").view(dtype)
+        values = np.arange(dtype.itemsize * count).astype("u1").view(dtype)
     else:
         values = (np.arange(count) % 251 + 1).astype(dtype)
     if kind == "broadcast" and shape:

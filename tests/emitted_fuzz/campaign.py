@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from random import Random
 
@@ -15,10 +16,12 @@ from .c_functions import compile_together, printed_c
 from .cases import Case, Kind, Refused, Ways
 from .drawing import drawn, far_shape, other_over, shape_in
 from .printed import sheet
-from .running import run, same_fault
+from .running import run, same_fault, sort_of
 from .shrinking import shrunk
 
 SHAPES = 3
+ALIKE = 4
+"""Faults that look the same of which each is made small; more are told as they are."""
 TOGETHER = 12
 """Layouts whose C is compiled in one go."""
 
@@ -97,10 +100,8 @@ def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
 
 
 def _settle_compiled(cases: list[Case], found: Found) -> None:
-    try:
+    with suppress(Exception):  # it is told of the layout of which it is so, one by one
         compile_together(case.text for case in cases)
-    except Exception:
-        pass
     for case in cases:
         _settle(case, found)
 
@@ -110,7 +111,8 @@ def _settle(case: Case, found: Found) -> None:
     found.counts[f"{case.kind}: {outcome}"] += 1
     _count(case, outcome, found.counts)
     if outcome == "wrong":
-        small = shrunk(case, same_fault(message))
+        known = sum(sort_of(each) == sort_of(message) for _, each in found.faults)
+        small = shrunk(case, same_fault(message)) if known < ALIKE else case
         found.faults.append((small, run(small)[1]))
 
 

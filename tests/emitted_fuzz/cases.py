@@ -16,7 +16,7 @@ KINDS_OF_CODE: tuple[Kind, ...] = ("numpy", "convert", "python", "c")
 TYPES = ("u1", "i2", "f4", "f8", "c16", ">i2", ">f4", "f2", "V3", "V16", "m8[s]", "?", "u8")
 
 
-class Fault(AssertionError):
+class Fault(AssertionError):  # noqa: N818  not of the program that runs
     """What is emitted is not what is meant; says in what."""
 
 

@@ -15,6 +15,7 @@ from types import CodeType
 from mutants import oracle
 
 from layoutdsl.cli.sheet import sheet_text
+from layoutdsl.functions.names import renamed
 
 from .cases import Case, Fault
 from .meaning import Meaning, Shape, Values, meaning, offset_at, values_of
@@ -36,7 +37,7 @@ class Script:
 
     def __init__(self, text: str, values: Values) -> None:
         self.text, self._code = sheet(text)
-        self._axes = [axis.name.text for axis in oracle.read(text).axes]
+        self._axes = [axis.name for axis in renamed(layout_of(text), "python").axes]
         self._values = values
 
     @property

@@ -205,7 +205,9 @@ class Room:
         if text in self._names:
             return self.value(self._names[text])
         if text in self._extents:
-            return Value(self._index[text], 0, self._extents[text])
+            fixed = any(axis.name.text == text and isinstance(extent_of(axis), int)
+                        for axis in self._of.axes)  # fmt: skip
+            return Value(self._index[text], 0, self._extents[text], fixed)
         number = self._values.get(text)
         if number is None:
             number = self._extents[text.lower()]
