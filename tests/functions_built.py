@@ -119,10 +119,8 @@ class Called:
     def _rows(self, points: Mapping[str, np.ndarray | int], name: str) -> np.ndarray:
         names = [*(axis.name for axis in self.layout.axes), *self.layout.symbols]
         columns = np.broadcast_arrays(*(points[each] for each in names))
-        rows = np.stack(columns, axis=-1) if names else np.empty((1, 0))
-        rows = np.ascontiguousarray(
-            rows.reshape(rows.size // len(names) if names else 1, len(names)), dtype=np.int64
-        )
+        rows = np.stack(columns, axis=-1).reshape(-1, len(names)) if names else np.empty((1, 0))
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
         out = np.full(len(rows), -9, dtype=np.int64)
         self._of(name)(pointer(rows), ctypes.c_long(len(rows)), pointer(out))
         return out

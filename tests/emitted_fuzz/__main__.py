@@ -1,4 +1,4 @@
-"""Run the campaign: ``python -m tests.emitted_fuzz --count 20000 --seed 0``; 1 where there is a fault.
+"""Run the campaign: ``python -m tests.emitted_fuzz --count 20000``; ends with 1 on a fault.
 
 A line that it prints for a fault runs that one again: ``--kind numpy --layout '...' --shape 3,4``.
 """
@@ -47,8 +47,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--count", type=int, default=1000, help="layouts")
     parser.add_argument("--seed", type=int, default=0, help="of the first layout; then one by one")
     parser.add_argument("--jobs", type=int, default=1, help="processes, from a seed far off each")
-    parser.add_argument("--c", type=int, default=20, help="layouts of a hundred with C")
-    parser.add_argument("--conversions", type=int, default=25, help="of a hundred, converted")
+    parser.add_argument("--c", type=int, default=12, help="layouts of a hundred with C")
+    parser.add_argument("--conversions", type=int, default=12, help="of a hundred, converted")
     parser.add_argument("--kind", choices=KINDS_OF_CODE, default="numpy", help="of a single case")
     parser.add_argument("--layout", help="one layout `L`, run alone")
     parser.add_argument("--other", default="", help="the layout `M` to convert to")

@@ -11,11 +11,12 @@ from random import Random
 
 from functions_built import C
 
-from . import conversions, modules
-from .c_functions import compile_together, printed_c
-from .cases import Case, Kind, Refused, Ways
-from .drawing import drawn, far_shape, other_over, shape_in
-from .printed import sheet
+from . import modules
+from .c_functions import compile_together
+from .cases import Case, Refused, Ways
+from .counting import count
+from .drawing import drawn, far_shape, pair, shape_in
+from .meaning import meaning
 from .running import run, same_fault, sort_of
 from .shrinking import shrunk
 
@@ -38,13 +39,14 @@ class Found:
 class Share:
     """How many layouts, of a hundred, are asked for what takes long."""
 
-    c: int = 20
-    conversions: int = 25
+    c: int = 15
+    conversions: int = 15
+    wrong: int = 8
 
 
 def campaign(
     seed: int,
-    count: int,
+    layouts: int,
     share: Share = Share(),
     tell: Callable[[Found], None] = lambda _: None,
 ) -> Found:
@@ -54,7 +56,7 @@ def campaign(
     """
     found = Found()
     waiting = list[Case]()
-    while found.counts["layouts"] < count:
+    while found.counts["layouts"] < layouts:
         random = Random(seed)
         seed += 1
         cases = cases_of(random, share, found.counts)
@@ -76,7 +78,7 @@ def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
     """What is asked of one layout; nothing where the text is none, or has no shape."""
     text = drawn(random)
     try:
-        layout = modules.layout_of(text)
+        modules.layout_of(text)
     except Refused:
         counts["refused texts"] += 1
         return []
@@ -85,18 +87,34 @@ def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
     if not shapes:
         counts["no shape"] += 1
         return []
+    known = [meaning(text, shape) for shape in shapes]
+    if not all(each and each.right for each in known) and random.randrange(100) >= share.wrong:
+        counts["wrong, and left out"] += 1
+        return []
     far = far_shape(text, random)
     counts["layouts"] += 1
-    counts["with a domain"] += bool(layout.domain)
-    counts["typed"] += layout.element is not None
     cases = [Case("numpy", text, shape, Ways.drawn(random)) for shape in shapes]
     cases += [Case("python", text, shape) for shape in (*shapes, far) if shape is not None]
     if random.randrange(100) < share.conversions:
-        other = other_over(text, random)
-        cases += [Case("convert", text, shape, Ways.drawn(random), other) for shape in shapes]
+        cases += converted(random)
     if random.randrange(100) < share.c and C is not None:
         cases += [Case("c", text, shape) for shape in (*shapes, far) if shape is not None]
     return cases
+
+
+def converted(random: Random) -> list[Case]:
+    """What is asked of a conversion between two more layouts."""
+    text, other = pair(random)
+    try:
+        modules.layout_of(text), modules.layout_of(other)
+    except Refused:
+        return []
+    shapes = [shape_in(random.choice((text, other)), random) for _ in range(SHAPES)]
+    return [
+        Case("convert", text, shape, Ways.drawn(random), other)
+        for shape in dict.fromkeys(shapes)
+        if shape is not None
+    ]
 
 
 def _settle_compiled(cases: list[Case], found: Found) -> None:
@@ -109,36 +127,12 @@ def _settle_compiled(cases: list[Case], found: Found) -> None:
 def _settle(case: Case, found: Found) -> None:
     outcome, message = run(case)
     found.counts[f"{case.kind}: {outcome}"] += 1
-    _count(case, outcome, found.counts)
+    if outcome != "wrong":
+        count(case, outcome, found.counts)
     if outcome == "wrong":
         known = sum(sort_of(each) == sort_of(message) for _, each in found.faults)
         small = shrunk(case, same_fault(message)) if known < ALIKE else case
         found.faults.append((small, run(small)[1]))
-
-
-_SEEN: set[tuple[Kind, str]] = set()
-
-
-def _count(case: Case, outcome: str, counts: Counter[str]) -> None:
-    """Count what there is of each layout, once."""
-    if outcome == "wrong" or (case.kind, case.text) in _SEEN:
-        return
-    _SEEN.add((case.kind, case.text))
-    if case.kind == "numpy":
-        made = modules.generated(case.text)
-        counts[made if isinstance(made, str) else f"modules, {made.checked.status}"] += 1
-        if not isinstance(made, str):
-            counts["modules"] += 1
-            counts["element by element"] += made.fallback is not None
-            counts["integers of any size"] += "else object" in made.text
-    elif case.kind == "python":
-        counts["inverse printed"] += "\nholds = " in sheet(case.text)[0]
-    elif case.kind == "convert":
-        straight = not isinstance(conversions.converted(case.text, case.other), str)
-        counts["straight conversions"] += straight
-    elif not isinstance(printed := printed_c(case.text), str):
-        counts[f"C, {printed.integers}"] += 1
-        counts["C with an inverse"] += "_index(" in printed.text
 
 
 def told(found: Found, seconds: float) -> str:

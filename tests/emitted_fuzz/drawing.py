@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from math import prod
 from random import Random
@@ -57,7 +56,7 @@ def drawn(random: Random) -> str:
         layout = tree(text)
     except LayoutError:
         return text
-    if layout.axes and random.random() < 0.3:
+    if layout.axes and random.random() < 0.4:
         layout = large(layout, random)
     return text_of(with_clauses(layout, random))
 
@@ -106,14 +105,17 @@ def large(layout: ast.LayoutDecl, random: Random) -> ast.LayoutDecl:
     return with_places(layout, tuple(places))
 
 
-def other_over(text: str, random: Random) -> str:
-    """Another layout ``M`` of the same axes."""
-    layout = tree(text)
-    names = [axis.name.text for axis in layout.axes or ()]
-    sizes = {name: random_layouts.sizes_of(random) for name in names}
-    body = ", ".join(random_layouts.body(sizes, random))
-    axes = re.sub(r"layout L\((.*?)\).*", r"\1", text_of(layout))
-    return text_of(with_clauses(tree(f"layout M({axes}) = [{body}]"), random))
+def pair(random: Random) -> tuple[str, str]:
+    """Layouts ``L`` and ``M`` of the same axes, most of them with common digits."""
+    axes, texts = random_layouts.some_axes(random), list[str]()
+    radices = {name: random.choice(((2, 4), (2, 4), (3, 6), (2, 3))) for name in axes}
+    declared = ", ".join(f"{n}: {extent}" if extent else n for n, extent in axes.items())
+    for name in "LM":
+        sizes = {n: random.choices(radices[n], k=random.choice((0, 1, 1, 2))) for n in axes}
+        body = ", ".join(random_layouts.body(sizes, random))
+        layout = tree(f"layout {name}({declared}) = [{body}]")
+        texts.append(text_of(with_clauses(layout, random)))
+    return texts[0], texts[1]
 
 
 def shape_in(text: str, random: Random, most: int = MOST) -> Shape | None:

@@ -144,7 +144,7 @@ def limits(layout: Layout, dtype: np.dtype) -> tuple[int, int]:
         return layout.element.values
     if dtype.kind in "iu":
         return int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-    return (0, 0) if dtype.kind in "mV" else (0, 1) if dtype.kind == "?" else (-100, 2000)
+    return (0, 0) if dtype.kind in "mV" else (0, 1) if dtype.kind == "b" else (-100, 2000)
 
 
 def tensor_of(layout: Layout, shape: Shape, ways: Ways) -> np.ndarray:
