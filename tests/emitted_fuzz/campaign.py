@@ -13,7 +13,7 @@ from functions_built import C
 
 from . import modules
 from .c_functions import compile_together
-from .cases import Case, Refused, Ways
+from .cases import KINDS_OF_CODE, Case, Kind, Refused, Ways
 from .counting import count
 from .drawing import drawn, far_shape, pair, shape_in
 from .meaning import meaning
@@ -37,11 +37,15 @@ class Found:
 
 @dataclass(frozen=True)
 class Share:
-    """How many layouts, of a hundred, are asked for what takes long."""
+    """What is asked of layouts; of what takes long, of how many in a hundred.
+
+    Of layouts that are wrong at a shape that was drawn most are left out, as nothing is emitted.
+    """
 
     c: int = 15
     conversions: int = 15
     wrong: int = 8
+    kinds: tuple[Kind, ...] = KINDS_OF_CODE
 
 
 def campaign(
@@ -49,8 +53,9 @@ def campaign(
     layouts: int,
     share: Share = Share(),
     tell: Callable[[Found], None] = lambda _: None,
+    most: int | None = None,
 ) -> Found:
-    """Run as many layouts; those that the language refuses are not counted.
+    """Run as many layouts, or until so many faults; those that the language refuses do not count.
 
     The layout of a seed is the same in every run; the next one is that of the next seed.
     """
@@ -70,6 +75,8 @@ def campaign(
             waiting = []
         if cases:
             tell(found)
+        if most is not None and len(found.faults) >= most:
+            return found
     _settle_compiled(waiting, found)
     return found
 
@@ -99,7 +106,7 @@ def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
         cases += converted(random)
     if random.randrange(100) < share.c and C is not None:
         cases += [Case("c", text, shape) for shape in (*shapes, far) if shape is not None]
-    return cases
+    return [case for case in cases if case.kind in share.kinds]
 
 
 def converted(random: Random) -> list[Case]:
@@ -131,7 +138,7 @@ def _settle(case: Case, found: Found) -> None:
         count(case, outcome, found.counts)
     if outcome == "wrong":
         known = sum(sort_of(each) == sort_of(message) for _, each in found.faults)
-        small = shrunk(case, same_fault(message)) if known < ALIKE else case
+        small = shrunk(case, same_fault(case, message)) if known < ALIKE else case
         found.faults.append((small, run(small)[1]))
 
 

@@ -54,7 +54,14 @@ def validated(text: str) -> layoutdsl.Generated:
 
 @lru_cache(maxsize=64)
 def module_of(text: str) -> ModuleType:
-    return validated(text).load()
+    return executed(validated(text).text)
+
+
+def executed(text: str) -> ModuleType:
+    """The module, as if its file were imported."""
+    module = ModuleType("emitted")
+    exec(compile(text, "<emitted>", "exec", dont_inherit=True), module.__dict__)
+    return module
 
 
 def check_module(case: Case) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
+from math import prod
+
+from layoutdsl.source import LayoutError
 
 from .c_functions import check_functions
 from .cases import Case, Fault, Kind, Refused
 from .conversions import check_conversion
+from .meaning import meaning
 from .modules import check_module
-from .printed import check_script
+from .printed import ALL, check_script
 
 CHECKS: dict[Kind, Callable[[Case], None]] = {
     "numpy": check_module,
@@ -39,10 +43,24 @@ def sort_of(message: str) -> str:
     return " ".join(message.split()[:2])
 
 
-def same_fault(message: str) -> Callable[[Case], bool]:
-    """Whether a case shows the same fault."""
+def is_right(case: Case) -> bool:
+    """Whether the layouts are right at the shape; of many elements it is not asked."""
+    if prod(case.shape) > ALL:
+        return True
+    try:
+        known = [meaning(text, case.shape) for text in (case.text, case.other) if text]
+    except (LayoutError, LookupError, AssertionError):  # names of what is gone
+        return False
+    return all(each is not None and each.right for each in known)
+
+
+def same_fault(first: Case, message: str) -> Callable[[Case], bool]:
+    """Whether a case shows the fault that the first one does; wrong layouts have others."""
+    right = is_right(first)
 
     def fails(case: Case) -> bool:
+        if right and not is_right(case):
+            return False
         outcome, said = run(case)
         return outcome == "wrong" and sort_of(said) == sort_of(message)
 

@@ -1,0 +1,123 @@
+"""Random layouts with all that is emitted of them, a sample; and that faults are found and shrunk.
+
+The rest: `python -m tests.emitted_fuzz --count 20000`, or `pytest -m campaign -k emitted -s`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from emitted_fuzz import c_functions, conversions, modules, printed
+from emitted_fuzz import campaign as fuzzing
+from emitted_fuzz.campaign import Share, campaign, told
+from emitted_fuzz.cases import Kind, Ways
+from emitted_fuzz.running import run
+from functions_built import C
+
+import layoutdsl
+from layoutdsl import formula_text
+
+CACHES = (
+    modules.generated,
+    modules.module_of,
+    printed.sheet,
+    c_functions.printed_c,
+    conversions.converted,
+)
+
+
+@pytest.fixture
+def anew() -> Iterator[None]:
+    """Nothing that was emitted before is taken, and nothing is left."""
+
+    def forget() -> None:
+        for each in CACHES:
+            each.cache_clear()
+        c_functions._COMPILED.clear()
+
+    forget()
+    yield
+    forget()
+
+
+COUNTED = (
+    "inverses printed",
+    "inverses run at every slot",
+    "modules run beyond 64 bits",
+    "modules with a domain",
+    "modules of an element type",
+    "modules, element by element",
+    "modules, fill any",
+    "straight conversions",
+    *(("C with an inverse",) if C else ()),
+)
+
+
+def test_what_is_emitted_of_random_layouts_is_what_is_meant() -> None:
+    found = campaign(1, 300, Share(c=6, conversions=6, wrong=4))
+    assert not found.faults, told(found, 0)
+    assert found.counts["modules"] > 0.7 * found.counts["layouts"], told(found, 0)
+    assert {name for name in COUNTED if not found.counts[name]} == set()
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("block", range(20))
+def test_many_random_layouts_emitted(block: int) -> None:
+    found = campaign(10**6 * (block + 1), 1000)
+    print(told(found, 0))
+    assert not found.faults, told(found, 0)
+
+
+def wrong_remainders(text: str) -> str:
+    """A text in which each remainder of an index is by one more."""
+    return re.sub(r"\b((?:i_)?[a-z]\w*)%(\d+)", r"\1%(\2 + 1)", text)
+
+
+def plant_in_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    executed = modules.executed
+    monkeypatch.setattr(modules, "executed", lambda text: executed(wrong_remainders(text)))
+
+
+def plant_in_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
+    python = formula_text.python
+
+    def wrong(*given: object) -> str:
+        return wrong_remainders(python(*given))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(formula_text, "python", wrong)
+
+
+def plant_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    functions = layoutdsl.api.index_functions
+
+    def wrong(*given: object, **named: object) -> object:
+        found = functions(*given, **named)  # type: ignore[arg-type]
+        return replace(found, text=wrong_remainders(found.text))
+
+    monkeypatch.setattr(c_functions.api, "index_functions", wrong)
+
+
+PLANTED: dict[Kind, Callable[[pytest.MonkeyPatch], None]] = {
+    "numpy": plant_in_modules,
+    "python": plant_in_formulas,
+    "c": plant_in_c,
+}
+
+
+@pytest.mark.usefixtures("anew")
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_fault_is_found_and_made_small(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:
+    if kind == "c" and C is None:
+        pytest.skip("there is no C compiler")
+    PLANTED[kind](monkeypatch)
+    monkeypatch.setattr(fuzzing, "TOGETHER", 1)
+    found = campaign(7, 20, Share(c=100, conversions=0, wrong=0, kinds=(kind,)), most=1)
+    small = found.faults[0][0]
+    assert re.fullmatch(r"layout L\(\w+\) = \[[^,]{1,12}(, [^,]{1,8})?\]", small.text), small.text
+    assert small.shape[0] <= 5
+    assert small.ways == Ways()
+    assert f"python -m tests.emitted_fuzz --kind {kind} --layout 'layout L(" in str(small)
+    assert run(small)[0] == "wrong"
