@@ -45,6 +45,7 @@ class Share:
     Of layouts that are wrong at a shape that was drawn most are left out, as nothing is emitted.
     """
 
+    numpy: int = 100
     c: int = 15
     conversions: int = 15
     wrong: int = 8
@@ -122,7 +123,10 @@ def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
         return []
     far = far_shape(text, random)
     counts["layouts"] += 1
-    cases = [Case("numpy", text, shape, Ways.drawn(random)) for shape in shapes]
+    cases = list[Case]()
+    if random.randrange(100) < share.numpy:
+        counts["layouts asked for a module"] += "numpy" in share.kinds
+        cases += [Case("numpy", text, shape, Ways.drawn(random)) for shape in shapes]
     cases += [Case("python", text, shape) for shape in (*shapes, far) if shape is not None]
     if random.randrange(100) < share.conversions:
         cases += converted(random)
