@@ -10,15 +10,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
+from codegen_cases import emit, layout_of
 from emitted_fuzz import c_functions, conversions, modules, printed
 from emitted_fuzz import campaign as fuzzing
 from emitted_fuzz.campaign import Share, campaign, told
-from emitted_fuzz.cases import Kind, Ways
+from emitted_fuzz.cases import Case, Kind, Ways
 from emitted_fuzz.running import run
 from functions_built import C
 
 import layoutdsl
 from layoutdsl import formula_text
+from layoutdsl.validate import NotValidated, Validated, validate
 
 CACHES = (
     modules.generated,
@@ -59,7 +61,9 @@ COUNTED = (
 @pytest.mark.parametrize("block", [1, 2])
 def test_what_is_emitted_of_random_layouts_is_what_is_meant(block: int) -> None:
     """In two halves, that two processes may share."""
-    found = campaign(10**5 * block, 150, Share(numpy=60, c=6, conversions=8, wrong=4))
+    found = campaign(
+        10**5 * block, 150, Share(shapes=2, numpy=60, large=3, c=6, conversions=8, wrong=4)
+    )
     assert not found.faults, told(found, 0)
     assert found.counts["modules"] > 0.7 * found.counts["layouts asked for a module"]
     assert {name for name in COUNTED if not found.counts[name]} == set()
@@ -71,6 +75,38 @@ def test_many_random_layouts_emitted(block: int) -> None:
     found = campaign(10**6 * (block + 1), 1000)
     print(told(found, 0))
     assert not found.faults, told(found, 0)
+
+
+FOUND = [
+    # A tensor without axes: no text of any language was right, and what was unpacked into one lost.
+    Case("numpy", "layout L() = [0]", ()),
+    Case("numpy", "layout L() = [2 : 5] fill 7", (), Ways("f8", "reversed", "strided", 3)),
+    Case("numpy", "layout L() = [1 : 3, 2 : 4] offset 5", (), Ways("i2", "unaligned", "apart")),
+    Case("python", "layout L() = [2 : 5] offset 3", ()),
+    *([Case("c", "layout L() = [2 : 5] offset 3", ())] if C else []),
+    # Of two fixed extents an exclusive or took the larger block.
+    Case("numpy", "layout L(c: 12, h) = [h, c ^ h%4]", (12, 5)),
+    Case("python", "layout L(a: 3) = [0 ^ a]", (3,)),
+    # A buffer of more slots than there are numbers of 64 bits ended in an OverflowError.
+    Case(
+        "python", "layout L(c: 4, a: 8) = [c%2 : 450283905890997331, a/2, a%2 + a/2, c/2]", (4, 8)
+    ),
+]
+
+
+@pytest.mark.parametrize("case", FOUND, ids=lambda case: f"{case.kind} {case.text[7:30]}")
+def test_what_was_found_once(case: Case) -> None:
+    assert run(case) in (("right", ""), ("refuted", ""))
+
+
+def test_what_is_put_into_a_number_is_not_validated() -> None:
+    """An index without entries is no view, so that nothing reaches the tensor."""
+    written = "layout L() = [0]"
+    text, layout = emit(written).text, layout_of(written)
+    assert isinstance(validate(text, layout, source=written), Validated)
+    wrong = text.replace("_move(tensor.reshape(split)", "_move(tensor[take].reshape(split)")
+    assert wrong != text
+    assert isinstance(validate(wrong, layout, source=written), NotValidated)
 
 
 def wrong_remainders(text: str) -> str:

@@ -22,7 +22,8 @@ from .meaning import meaning
 from .running import run, same_fault, sort_of
 from .shrinking import shrunk
 
-SHAPES = 3
+LARGE = (20_000, 20_000, 150_000)
+"""Elements of shapes at which regions are moved by wide items, and formulas are run in pieces."""
 ALIKE = 4
 """Faults that look the same of which each is made small; more are told as they are."""
 EVALUATIONS = 2000
@@ -45,7 +46,9 @@ class Share:
     Of layouts that are wrong at a shape that was drawn most are left out, as nothing is emitted.
     """
 
+    shapes: int = 3
     numpy: int = 100
+    large: int = 8
     c: int = 15
     conversions: int = 15
     wrong: int = 8
@@ -112,7 +115,7 @@ def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
     except Refused:
         counts["refused texts"] += 1
         return []
-    shapes = [shape for _ in range(SHAPES) if (shape := shape_in(text, random)) is not None]
+    shapes = [shape for _ in range(share.shapes) if (shape := shape_in(text, random)) is not None]
     shapes = list(dict.fromkeys(shapes))
     if not shapes:
         counts["no shape"] += 1
@@ -126,23 +129,25 @@ def cases_of(random: Random, share: Share, counts: Counter[str]) -> list[Case]:
     cases = list[Case]()
     if random.randrange(100) < share.numpy:
         counts["layouts asked for a module"] += "numpy" in share.kinds
-        cases += [Case("numpy", text, shape, Ways.drawn(random)) for shape in shapes]
+        large = shape_in(text, random, random.choice(LARGE))
+        some = shapes if large is None or random.randrange(100) >= share.large else [*shapes, large]
+        cases += [Case("numpy", text, shape, Ways.drawn(random)) for shape in some]
     cases += [Case("python", text, shape) for shape in (*shapes, far) if shape is not None]
     if random.randrange(100) < share.conversions:
-        cases += converted(random)
+        cases += converted(random, share.shapes)
     if random.randrange(100) < share.c and C is not None:
         cases += [Case("c", text, shape) for shape in (*shapes, far) if shape is not None]
     return [case for case in cases if case.kind in share.kinds]
 
 
-def converted(random: Random) -> list[Case]:
+def converted(random: Random, count: int) -> list[Case]:
     """What is asked of a conversion between two more layouts."""
     text, other = pair(random)
     try:
         modules.layout_of(text), modules.layout_of(other)
     except Refused:
         return []
-    shapes = [shape_in(random.choice((text, other)), random) for _ in range(SHAPES)]
+    shapes = [shape_in(random.choice((text, other)), random) for _ in range(count)]
     return [
         Case("convert", text, shape, Ways.drawn(random), other)
         for shape in dict.fromkeys(shapes)

@@ -44,9 +44,9 @@ class Meaning:
     def physical(self) -> Shape:
         return self.box if self.start == 0 else (self.size,)
 
-    def index(self) -> list[Shape]:
-        """The elements, in the order of `slots`."""
-        places = self.held.nonzero()[0]
+    def index(self, most: int | None = None) -> list[Shape]:
+        """The elements, in the order of `slots`; the first ones, where they are many."""
+        places = self.held.nonzero()[0][:most]
         return [tuple(map(int, np.unravel_index(each, self.shape))) for each in places]
 
     def packed(self, tensor: np.ndarray, padding: np.ndarray) -> np.ndarray:
