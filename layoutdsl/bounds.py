@@ -106,12 +106,15 @@ def _nonnegative(expr: Expr, left: Reach, right: Reach) -> Reach | None:
 
 
 def _xor(left: Expr, right: Expr) -> Reach | None:
-    """Exclusive or with less than P, a power of two, stays below the next multiple of P."""
+    """Exclusive or with less than P, a power of two, stays below the next multiple of P.
+
+    Of two numbers the smaller gives P: a fixed extent means what a symbol of the same value does.
+    """
+    if isinstance(left, Constant) and isinstance(right, Constant) and left.value > right.value:
+        left, right = right, left
     small, large = (left, right) if isinstance(left, Constant) else (right, left)
     if not isinstance(small, Constant):
         return None
-    if isinstance(large, Constant):
-        return Reach(ZERO, Constant(_power_of_two(max(small.value, large.value))))
     block = Constant(_power_of_two(small.value))
     match simplify(large):
         case Mul(Constant(done), CeilDiv(inner, Constant(again))) if done == again:

@@ -53,8 +53,8 @@ def _reads_at(layout: Layout, inverse: Inverse, values: Mapping[str, int], box: 
         ):
             return False
         held[layout.offset_at(at)] = index
-    slots = range(evaluate(layout.start, values), layout.size(values))
-    looked_at = slots if len(slots) <= MOST_SLOTS else held
+    start, size = evaluate(layout.start, values), layout.size(values)
+    looked_at = range(start, size) if size - start <= MOST_SLOTS else held
     return all(inverse.read(slot, values) == held.get(slot) for slot in looked_at)
 
 

@@ -41,8 +41,15 @@ def inverted(layout: Layout) -> bool:
     return isinstance(invert(layout), Inverse)
 
 
-def wrappers(layout: Layout, language: str, integers: str) -> str:
-    """Functions over arrays of 64 bits: a row of indices and extents, or extents and slots."""
+def wrappers(layout: Layout, language: str, integers: str, *, backward: bool) -> str:
+    """Functions over arrays of 64 bits: a row of indices and extents, or extents and slots.
+
+    Args:
+        layout: whose name the functions have.
+        language: one of `COMPILERS`.
+        integers: the type that the functions are written in.
+        backward: whether there are functions from slots to indices.
+    """
     rank, count, box = layout.rank, len(layout.symbols), len(layout.coordinates)
     type_ = LANGUAGES[language].types[integers]
     name = layout.name
@@ -63,7 +70,7 @@ def wrappers(layout: Layout, language: str, integers: str) -> str:
             f"void r_{name}_has_slot(const long *p, long n, long *o)",
             f"{{ for (long k = 0; k < n; k++) o[k] = {name}_has_slot({row}); }}",
         ]
-    if inverted(layout):
+    if backward:
         lines += [
             f"void r_{name}_padded(const long *e, long *o)",
             f"{{ (void)e; {type_} x[{rank}]; {name}_padded_extents({given}x);",
@@ -77,6 +84,10 @@ def wrappers(layout: Layout, language: str, integers: str) -> str:
     return "\n".join(lines)
 
 
+def wrapped(layout: Layout, language: str, integers: str) -> str:
+    return wrappers(layout, language, integers, backward=inverted(layout))
+
+
 def built(layouts: Iterable[Layout], language: str, integers: str, folder: Path) -> ctypes.CDLL:
     compiler, suffix, flags = COMPILERS[language]
     assert compiler is not None
@@ -84,7 +95,7 @@ def built(layouts: Iterable[Layout], language: str, integers: str, folder: Path)
     found = list(layouts)
     texts += [text(layout, language, integers) for layout in found]
     c_linkage = 'extern "C" {' if language == "cuda" else ""
-    texts += [c_linkage, *(wrappers(each, language, integers) for each in found)]
+    texts += [c_linkage, *(wrapped(each, language, integers) for each in found)]
     texts += ["}" if c_linkage else ""]
     source = folder / f"functions_{language}_{integers}{suffix}"
     library = source.with_suffix(".so")
@@ -107,8 +118,9 @@ class Called:
 
     def _rows(self, points: Mapping[str, np.ndarray | int], name: str) -> np.ndarray:
         names = [*(axis.name for axis in self.layout.axes), *self.layout.symbols]
-        rows = np.stack(np.broadcast_arrays(*(points[each] for each in names)), axis=-1)
-        rows = np.ascontiguousarray(rows.reshape(-1, len(names)), dtype=np.int64)
+        columns = np.broadcast_arrays(*(points[each] for each in names))
+        rows = np.stack(columns, axis=-1).reshape(-1, len(names)) if names else np.empty((1, 0))
+        rows = np.ascontiguousarray(rows, dtype=np.int64)
         out = np.full(len(rows), -9, dtype=np.int64)
         self._of(name)(pointer(rows), ctypes.c_long(len(rows)), pointer(out))
         return out

@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from codegen_cases import emit, layout_of
+from random_numbers import arithmetic
 
 from layoutdsl.codegen import load
 from layoutdsl.model import Layout
@@ -62,23 +63,6 @@ def test_layouts_that_once_were_packed_wrongly(text: str, shape: tuple[int, ...]
 
 
 # Random arithmetic: what is worked out on the way may have any size, the remainder has few values.
-NUMBERS = (1, 2, 3, 7, 2**31 - 1, 2**31, 2**32 + 1, 10**9 + 7, 2**53, 10**18 - 1, 3**37)
-
-
-def arithmetic(draw: random.Random, depth: int) -> str:
-    kind = draw.randrange(10) if depth else draw.randrange(3)
-    if kind < 2:
-        return draw.choice("ij")
-    if kind == 2:
-        return str(draw.choice(NUMBERS))
-    one, other = (arithmetic(draw, depth - 1) for _ in range(2))
-    if kind < 7:
-        return f"({one} {draw.choice('+-*')} {other})"
-    if kind == 7:
-        return f"({one}){draw.choice('/%')}{draw.choice(NUMBERS)}"
-    if kind == 8:
-        return f"{draw.choice(('min', 'max'))}({one}, {other})"
-    return f"({one} & {draw.choice(NUMBERS)})"
 
 
 @cache

@@ -22,6 +22,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from arrays_in_memory import DTYPES, KINDS, POISON, frame, same_bytes, tensor_in
 from codegen_cases import emit, layout_of
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
@@ -292,68 +293,6 @@ def meaning(layout: Layout, shape: tuple[int, ...]) -> Meaning | None:
         start <= slot < size for slot in slots.values()
     )
     return Meaning(box, start, slots, right and apart and start >= 0, apart)
-
-
-# Arrays that lie in memory in every way.
-
-POISON = 0xA5
-DTYPES = ("u1", "i2", "f4", "f8", "c16", ">i2", ">f4", "f2", "V3", "m8[s]", "?")
-Frame = Callable[[np.ndarray], np.ndarray]
-
-
-def frame(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> tuple[np.ndarray, Frame]:
-    """Poisoned bytes, and how an array of that shape is seen in them, away from their ends."""
-    item, rank = dtype.itemsize, len(shape)
-    guard = 1 if kind == "unaligned" else item
-    wide = shape
-    if kind == "strided":
-        wide = tuple(2 * each + 1 for each in shape)
-    elif kind == "apart":
-        wide = (*shape, 3)
-    elif kind == "turned":
-        wide = shape[::-1]
-    memory = np.full(prod(wide) * item + 2 * guard, POISON, "u1")
-
-    def view(memory: np.ndarray) -> np.ndarray:
-        whole = memory[guard : memory.size - guard].view(dtype).reshape(wide)
-        match kind:
-            case "strided":
-                return whole[(slice(1, None, 2),) * rank]
-            case "apart":
-                return whole[..., 1]
-            case "turned":
-                return whole.transpose()
-            case "reversed":
-                return whole[(slice(None, None, -1),) * rank]
-        return whole
-
-    return memory, view
-
-
-KINDS = ("plain", "strided", "apart", "turned", "reversed", "unaligned")
-
-
-def tensor_in(kind: str, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """A read-only tensor of distinct values where the type has as many, in a kind of memory."""
-    count = prod(shape)
-    if dtype.kind == "V":
-        values = np.arange(3 * count).astype("u1").view(dtype)
-    else:
-        values = (np.arange(count) % 251 + 1).astype(dtype)
-    if kind == "broadcast":
-        small = values.reshape(shape)[:1]
-        return np.broadcast_to(small, shape)
-    memory, view = frame(kind, shape, dtype)
-    tensor = view(memory)
-    tensor[...] = values.reshape(shape)
-    tensor.flags.writeable = False
-    return tensor
-
-
-def same_bytes(one: np.ndarray, other: np.ndarray) -> bool:
-    return (
-        one.shape == other.shape and one.dtype == other.dtype and one.tobytes() == other.tobytes()
-    )
 
 
 # What is asked of a module.

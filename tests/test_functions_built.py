@@ -203,3 +203,29 @@ def test_every_library_layout_is_small_enough_to_be_tried() -> None:
     """The test above looks at shapes of every layout, and not of none."""
     for found in (*EVERY.values(), *DOMAINS.values()):
         assert sum(prod(found.shape_of(each)) for each in edge_shapes(found, most=3_000)) > 0
+
+
+@forms
+def test_a_layout_without_axes(language: str, integers: str, tmp_path: Path) -> None:
+    """One element: neither an index nor an extent is given, and the inverse writes none."""
+    compiler(language)
+    made = layout("layout Scalar() = [2 : 5] offset 3")
+    called = Called(built([made], language, integers, tmp_path), made)
+    assert called.offset({}).tolist() == [5]
+    assert called.sizes({}) == [8, 5]
+    held = called.index({}, np.arange(8))[:, 0]
+    assert held.tolist() == [0, 0, 0, 0, 0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("triton", "    return _slot >= 0"),
+        ("mlir", "  %0 = arith.constant true"),
+        ("mlir", "func.func @Scalar_padded_extents() -> () {\n  return\n}"),
+        ("c", "static inline int32_t Scalar_offset(void)"),
+        ("c", "static inline bool Scalar_index(int32_t _slot, int32_t *_index)"),
+    ],
+)
+def test_what_is_printed_without_axes(language: str, line: str) -> None:
+    assert f"{line}\n" in index_functions(layout("layout Scalar() = [0]"), language).text + "\n"

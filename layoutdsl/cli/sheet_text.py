@@ -67,7 +67,7 @@ def _script(lines: Lines, joined: str) -> list[str]:
         f"# {_HELD}",
         *(f"{name} = {value}" for name, value in (*back.steps, *back.index)),
         f"# {_HOLDS}",
-        f"holds = {joined.join(back.conditions)}",
+        f"holds = {joined.join(back.conditions) or 'True'}",
     ]
 
 
@@ -91,7 +91,7 @@ def latex(lines: Lines) -> str:
     back = lines.backward
     if isinstance(back, str):
         return "\n".join([*text, f"% no closed inverse: {back}", r"\end{align*}"])
-    conditions = r" \wedge ".join(back.conditions)
+    conditions = r" \wedge ".join(back.conditions) or r"\mathrm{true}"
     return "\n".join(
         [
             *text,

@@ -107,16 +107,17 @@ def refuse_unsafe(text: str) -> None:
         tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
         raise UnsafeText(f"emitted text is no Python: {error}") from error
-    bound = _bound_names(tree)
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    bound = _bound_names(nodes)
+    for node in nodes:
         fault = _fault(node, bound)
         if fault is not None:
             raise UnsafeText(f"emitted line {getattr(node, 'lineno', '?')}: {fault}")
 
 
-def _bound_names(tree: ast.Module) -> frozenset[str]:
+def _bound_names(nodes: list[ast.AST]) -> frozenset[str]:
     names = set(_IMPORTED)
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.arg(arg=name):
                 names.add(name)

@@ -123,8 +123,13 @@ def _pack_regions(plan: Plan, words: Words) -> list[str]:
     return [
         *_joined(plan, words, "tensor"),
         "for take, split, put in regions:",
-        f"    _move({split_name(plan)}[put], tensor[take].reshape(split){last}, threads)",
+        f"    _move({split_name(plan)}[put], {_taken('tensor', plan)}{last}, threads)",
     ]
+
+
+def _taken(tensor: str, plan: Plan) -> str:
+    """Return a region of the tensor; of one without axes, all: an index would give a number."""
+    return f"{tensor}[take].reshape(split)" if plan.moves else f"{tensor}.reshape(split)"
 
 
 def turned(order: Sequence[int]) -> str:
@@ -267,7 +272,7 @@ def _unpack_regions(plan: Plan, words: Words) -> list[str]:
         *([] if checked else split_buffer(plan)),
         *_joined(plan, words, "joined"),
         "for take, split, put in regions:",
-        f"    _move({whole}[take].reshape(split), {split_name(plan)}[put]{last}, threads)",
+        f"    _move({_taken(whole, plan)}, {split_name(plan)}[put]{last}, threads)",
     ]
     if plan.joins:
         order = _numbers(plan.axis_order)

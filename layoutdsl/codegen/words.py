@@ -67,7 +67,7 @@ def wrapped(before: str, words: Sequence[str], after: str) -> list[str]:
 
 def targets(names: Sequence[str]) -> str:
     """Return names as the left side of an assignment."""
-    return f"({names[0]},)" if len(names) == 1 else ", ".join(names)
+    return f"({names[0]},)" if len(names) == 1 else ", ".join(names) or "()"
 
 
 def indented(lines: Iterable[str], depth: int = 1) -> list[str]:

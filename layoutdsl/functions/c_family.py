@@ -90,8 +90,8 @@ class _Text:
     def lines(self) -> Iterable[str]:
         """The whole text, without an end of line after the last one."""
         said, write = self._functions, self._write.text
-        given = ", ".join([*(f"{self._type} {axis}" for axis in said.axes), *self._extents])
         none = "" if self._dialect is CUDA else "void"
+        given = ", ".join([*(f"{self._type} {axis}" for axis in said.axes), *self._extents]) or none
         yield from self._dialect.head
         yield from _comment(remarks(said, self._known, self._type))
         yield from self._function(
@@ -115,7 +115,7 @@ class _Text:
     def _backward(self, back: Backward) -> Iterable[str]:
         write, count = self._write.text, len(self._functions.axes)
         yield from self._array("padded_extents", [write(each) for each in back.padded])
-        asked = [f"{self._type} {SLOT}", *self._extents, f"{self._type} _index[{count}]"]
+        asked = [f"{self._type} {SLOT}", *self._extents, self._room("_index", count)]
         steps = self._unless(back.first) if back.first else []
         for piece in back.pieces:
             steps += [self._step(name, write(expr)) for name, expr in piece.steps]
@@ -131,13 +131,17 @@ class _Text:
         return f"const {self._type} {name} = {value};"
 
     def _all(self, conditions: Iterable[Condition]) -> str:
-        return " && ".join(map(self._write.condition, conditions))
+        return " && ".join(map(self._write.condition, conditions)) or "true"
+
+    def _room(self, name: str, count: int) -> str:
+        """The parameter for what is written; an array of none is no type."""
+        return f"{self._type} {name}[{count}]" if count else f"{self._type} *{name}"
 
     def _unless(self, conditions: Iterable[Condition]) -> list[str]:
         return [f"if (!({self._all(conditions)})) {{", "    return false;", "}"]
 
     def _array(self, name: str, values: list[str]) -> Iterable[str]:
-        given = ", ".join([*self._extents, f"{self._type} _extents[{len(values)}]"])
+        given = ", ".join([*self._extents, self._room("_extents", len(values))])
         steps = [f"_extents[{number}] = {value};" for number, value in enumerate(values)]
         return self._function(f"void {self._name}_{name}({given})", steps)
 

@@ -178,8 +178,9 @@ class _Body:
                 assert_never(expr)
 
     def all(self, conditions: Iterable[Condition]) -> str:
-        """Work out whether all of at least one condition hold."""
-        first, *others = (self._condition(each) for each in conditions)
+        """Work out whether all conditions hold."""
+        found = [self._condition(each) for each in conditions]
+        first, *others = found or [self._line("arith.constant true")]
         for each in others:
             first = self._line(f"arith.andi {first}, {each} : i1")
         return first
@@ -212,7 +213,7 @@ def _function(
     return [
         f"func.func @{layout}_{name}({asked}) -> {returned} {{",
         *body.lines,
-        f"  return {', '.join(found)} : {', '.join(types)}",
+        f"  return {', '.join(found)} : {', '.join(types)}" if found else "  return",
         "}",
         "",
     ]

@@ -50,7 +50,7 @@ def _lines(said: Functions, known: Known) -> Iterable[str]:
     steps = [step for piece in back.pieces for step in piece.steps]
     lines = [f"{step} = {text(expr)}" for step, expr in (*steps, *back.index)]
     yield f"# {HELD}: the index, and whether it is an element; if not, the index says nothing"
-    found = f"{', '.join(said.axes)}, {_all(_conditions(back)) or f'{SLOT} >= 0'}"
+    found = ", ".join([*said.axes, _all(_conditions(back)) or f"{SLOT} >= 0"])
     *rest, _, _ = _function(f"{name}_index", (SLOT, *symbols), lines, found, wide)
     yield from rest
 
@@ -86,7 +86,7 @@ def _function(
     wide: bool,
 ) -> list[str]:
     casts = [f"{each} = tl.cast({each}, tl.int64)" for each in given] if wide else []
-    body = [f"    {step}" for step in (*casts, *steps, f"return {value}")]
+    body = [f"    {step}" for step in (*casts, *steps, f"return {value}".rstrip())]
     return ["@triton.jit", f"def {name}({', '.join(given)}):", *body, "", ""]
 
 

@@ -199,7 +199,10 @@ class Expressions:
         index = [self._place(each, names) for each in places]
         if len(index) == 1 and isinstance(index[0], Tuple):
             index = list(index[0].items)
-        return self.meaning.sliced(value, tuple(index))
+        found = self.meaning.sliced(value, tuple(index))
+        if not found.shape:  # It is a number by itself: what is put into it is lost.
+            raise Meaningless(f"`{ast.unparse(node)}` is no part of an array")
+        return found
 
     def _place(self, node: ast.expr, names: Names) -> object:
         match node:

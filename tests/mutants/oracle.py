@@ -65,12 +65,23 @@ class Reading:
     def defined(self, values: Mapping[str, int]) -> bool:
         """Whether the shape is in the range."""
         room = Room(self, values, {})
-        conditions = [c for each in self.clauses if isinstance(each, ast.WhereClause)
-                      for c in each.conditions]  # fmt: skip
         try:
-            return all(room.holds(each) for each in conditions)
+            return all(room.holds(each) for each in self.conditions(of_indices=False))
         except Outside:
             return False
+
+    def conditions(self, *, of_indices: bool) -> list[ast.Comparison | ast.Within]:
+        """The conditions that speak of an index, which say what is held; or the others."""
+        axes = {axis.name.text for axis in self.axes}
+        found = [c for each in self.clauses if isinstance(each, ast.WhereClause)
+                 for c in each.conditions]  # fmt: skip
+        return [each for each in found if bool(axes & names_of(each)) == of_indices]
+
+    def held(self, values: Mapping[str, int], index: Mapping[str, Number]) -> Number:
+        """Whether the layout holds an element there: a truth value, or an array of them."""
+        room = Room(self, values, index)
+        found = [room.holds(each) for each in self.conditions(of_indices=True)]
+        return reduce(np.logical_and, found, True)
 
     def offsets(self, values: Mapping[str, int], index: Mapping[str, Number]) -> Number:
         """Offsets of an index, or of all of them where its entries are arrays."""
@@ -78,6 +89,15 @@ class Reading:
         if self.formula is not None:
             return room.value(self.formula).number
         return room.start() + room.horner(self.places).number
+
+    def box(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """The extent of each coordinate."""
+        room = Room(self, values, dict.fromkeys((axis.name.text for axis in self.axes), 0))
+        return tuple(room.coordinate(each).high for each in self.places)
+
+    def start(self, values: Mapping[str, int]) -> int:
+        """Slots before the first."""
+        return Room(self, values, {}).start()
 
     def size(self, values: Mapping[str, int]) -> int | None:
         """Slots of the buffer; nothing is said of a formula's."""
@@ -109,6 +129,18 @@ def extent_of(axis: ast.AxisDecl) -> str | int:
             return value
 
 
+def sides_of(condition: ast.Comparison | ast.Within) -> tuple[ast.Expression, ...]:
+    """What is compared, in the order in which it grows where it is a range."""
+    if isinstance(condition, ast.Within):
+        return condition.low, condition.value, condition.high
+    return condition.operands
+
+
+def names_of(condition: ast.Comparison | ast.Within) -> set[str]:
+    parts = (part for side in sides_of(condition) for part in walk(side))
+    return {part.text for part in parts if isinstance(part, ast.Name)}
+
+
 def inner_places(expression: ast.Expression) -> list[ast.Place]:
     match expression:
         case ast.Tuple(parts):
@@ -136,15 +168,12 @@ class Room:
         given = [each for each in self._of.clauses if isinstance(each, ast.OffsetClause)]
         return int(self.value(given[0].value).number) if given else 0
 
-    def holds(self, condition: ast.Comparison | ast.Within) -> bool:
-        if isinstance(condition, ast.Within):
-            low, middle, high = (
-                self.value(each).number for each in (condition.low, condition.value, condition.high)
-            )
-            return bool(low <= middle <= high)
-        sides = [self.value(each).number for each in condition.operands]
-        pairs = zip(condition.operators, sides, sides[1:], strict=False)
-        return all(COMPARED[symbol](left, right) for symbol, left, right in pairs)
+    def holds(self, condition: ast.Comparison | ast.Within) -> Number:
+        sides = [self.value(each).number for each in sides_of(condition)]
+        between = ("<=", "<=") if isinstance(condition, ast.Within) else condition.operators
+        pairs = zip(between, sides, sides[1:], strict=False)
+        found = [COMPARED[symbol](left, right) for symbol, left, right in pairs]
+        return reduce(np.logical_and, found, True)
 
     def coordinate(self, place: ast.Place) -> Value:
         found = self.value(place.value)
@@ -176,7 +205,9 @@ class Room:
         if text in self._names:
             return self.value(self._names[text])
         if text in self._extents:
-            return Value(self._index[text], 0, self._extents[text])
+            fixed = any(axis.name.text == text and isinstance(extent_of(axis), int)
+                        for axis in self._of.axes)  # fmt: skip
+            return Value(self._index[text], 0, self._extents[text], fixed)
         number = self._values.get(text)
         if number is None:
             number = self._extents[text.lower()]
@@ -193,7 +224,9 @@ class Room:
         number, end = (np.minimum, min) if function == "min" else (np.maximum, max)
         for each in others:
             low, high = end(found.low, each.low), end(found.high, each.high)
-            found = Value(plain(number(found.number, each.number)), low, high)
+            pair = found.number, each.number
+            single = all(isinstance(one, int) for one in pair)  # of any size, as numpy's are not
+            found = Value(end(pair) if single else plain(number(*pair)), low, high)
         return found
 
     def _ceil(self, value: Value, by: Value) -> Value:

@@ -1,0 +1,113 @@
+"""What a layout means at a shape, by a second reading of its text, in integers of any size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+from mutants import oracle
+from mutants.oracle import Reading
+
+Shape = tuple[int, ...]
+Values = dict[str, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """One shape of a layout, all its elements tried.
+
+    Attributes:
+        held: of every index of the shape, in row-major order, whether it has a slot.
+        slots: of those that have one.
+        right: the layout keeps all it promises.
+        inside: every slot is in the buffer.
+        apart: no two elements share a slot.
+    """
+
+    values: Values
+    shape: Shape
+    box: Shape
+    start: int
+    held: np.ndarray
+    slots: tuple[int, ...]
+    right: bool
+    inside: bool
+    apart: bool
+
+    @property
+    def size(self) -> int:
+        return self.start + prod(self.box)
+
+    @property
+    def physical(self) -> Shape:
+        return self.box if self.start == 0 else (self.size,)
+
+    def index(self, most: int | None = None) -> list[Shape]:
+        """The elements, in the order of `slots`; the first ones, where they are many."""
+        places = self.held.nonzero()[0][:most]
+        return [tuple(map(int, np.unravel_index(each, self.shape))) for each in places]
+
+    def packed(self, tensor: np.ndarray, padding: np.ndarray) -> np.ndarray:
+        """The flat buffer that holds the tensor, and elsewhere what `padding` does."""
+        flat = padding.copy()
+        flat[np.array(self.slots, np.int64)] = tensor.reshape(-1)[self.held]
+        return flat
+
+
+def values_of(reading: Reading, shape: Shape) -> Values | None:
+    """The extents by name; nothing where the layout is not defined at that shape."""
+    values: Values = {}
+    for axis, extent in zip(reading.axes, shape, strict=True):
+        name = oracle.extent_of(axis)
+        if extent != (values.setdefault(name, extent) if isinstance(name, str) else name):
+            return None
+    return values if reading.defined(values) else None
+
+
+@lru_cache(maxsize=64)
+def meaning(text: str, shape: Shape) -> Meaning | None:
+    """The meaning of a text at a shape; nothing where it has no such shape or no meaning there."""
+    reading = oracle.read(text)
+    values = values_of(reading, shape)
+    if values is None:
+        return None
+    try:
+        return _meaning(reading, shape, values)
+    except oracle.Outside:
+        return None
+
+
+def _meaning(reading: Reading, shape: Shape, values: Values) -> Meaning:
+    index = every_index(reading, shape)
+    held = whole(reading.held(values, index), shape).astype(bool)
+    index = {name: each[held] for name, each in index.items()}
+    count = int(held.sum())
+    slots = tuple(map(int, np.broadcast_to(reading.offsets(values, index), count)))
+    box, start = reading.box(values), reading.start(values)
+    inside = all(start <= slot < start + prod(box) for slot in slots)
+    apart = len(set(slots)) == count
+    kept = count == 0 or not reading.spills(values, index)
+    right = kept and inside and apart and start >= 0 and min(box, default=1) >= 0
+    return Meaning(values, shape, box, start, held, slots, right, inside, apart)
+
+
+def every_index(reading: Reading, shape: Shape) -> dict[str, np.ndarray]:
+    """Each axis with the index along it, of every element in row-major order."""
+    grids = np.indices(shape, dtype=np.int64).reshape(len(shape), prod(shape)).astype(object)
+    names = (axis.name.text for axis in reading.axes)
+    return dict(zip(names, grids, strict=True))
+
+
+def whole(value: object, shape: Shape) -> np.ndarray:
+    return np.broadcast_to(np.asarray(value), (prod(shape),)).copy()
+
+
+def offset_at(reading: Reading, values: Values, index: Shape) -> int | None:
+    """The offset of one index; nothing where the layout does not hold it."""
+    names = (axis.name.text for axis in reading.axes)
+    point = dict(zip(names, index, strict=True))
+    if not reading.held(values, point):
+        return None
+    return int(reading.offsets(values, point))
