@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from narrow_numbers import in_bytes, in_numbers
 from texts import HERE
 
 import layoutdsl
@@ -59,17 +60,6 @@ def bits_of(layout: Layout) -> int:
 def offsets_of(layout: Layout, shape: tuple[int, int]) -> np.ndarray:
     r, k = np.indices(shape)
     return np.asarray(layout.offset_at({**layout.bind(shape), "r": r, "k": k}))
-
-
-def in_bytes(numbers: np.ndarray, bits: int) -> np.ndarray:
-    """Numbers of so many bits as the bytes that hold them, the low bits first."""
-    parts = numbers.reshape(-1, 8 // bits).astype(np.uint8) << np.arange(0, 8, bits, dtype=np.uint8)
-    return np.bitwise_or.reduce(parts, axis=1)
-
-
-def in_numbers(data: np.ndarray, bits: int) -> np.ndarray:
-    parts = data.reshape(-1, 1) >> np.arange(0, 8, bits, dtype=np.uint8)
-    return (parts & np.uint8(2**bits - 1)).reshape(-1)
 
 
 def assert_places(layout: Layout, kind: Any, shape: tuple[int, int], random: Random) -> None:
