@@ -305,11 +305,29 @@ def _rounded_up(expr: Expr, multiples: frozenset[tuple[Expr, Expr]]) -> Expr:
     match expr:
         case Index() | Extent() | Constant() | MixedRadix():
             return expr
-        case FloorDiv(left, right) if (left, right) in multiples:
+        case FloorDiv(left, right) if _leaves_nothing(left, right, multiples):
             return CeilDiv(left, right)
         case _:
             sides = (_rounded_up(each, multiples) for each in (expr.left, expr.right))
             return type(expr)(*sides)
+
+
+def _leaves_nothing(left: Expr, right: Expr, multiples: frozenset[tuple[Expr, Expr]]) -> bool:
+    """What divides a divisor of the range divides too: C/2 where C % 4 == 0."""
+    return any(
+        left == whole and (right == divisor or _is_factor(right, divisor))
+        for whole, divisor in multiples
+    )
+
+
+def _is_factor(factor: Expr, product: Expr) -> bool:
+    match factor, product:
+        case Constant(one), Constant(other):
+            return one > 0 and other % one == 0
+        case _, Mul(left, right):
+            return factor in (left, right)
+        case _:
+            return False
 
 
 def _masked(left: Expr, right: Expr) -> Expr:

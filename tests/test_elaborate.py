@@ -85,6 +85,31 @@ def test_value(written: str, meant: str | None) -> None:
         assert meant == text(found.coordinates[0].value)
 
 
+@pytest.mark.parametrize(
+    ("divisor", "where"),
+    [
+        ("C/4", "C % 4 == 0"),
+        ("C/2", "C % 4 == 0"),
+        ("C/k", "C % k == 0"),
+        ("C/k", "C % (k*k) == 0"),
+        ("C/k", "C % (2*k) == 0"),
+        ("C/8 + C/2", "C % 8 == 0"),
+    ],
+)
+def test_a_quotient_that_leaves_nothing_over_divides(divisor: str, where: str) -> None:
+    found = layout(f"layout Demo<k>(c) = [c/({divisor}), c%({divisor})] where {where}")
+    assert [found.offset((c,), {"C": 16, "k": 2}) for c in range(16)] == [*range(16)]
+
+
+@pytest.mark.parametrize(
+    ("divisor", "where"),
+    [("C/3", "C % 4 == 0"), ("C/8", "C % 4 == 0"), ("C/k", "C % 4 == 0"), ("H/2", "C % 4 == 0")],
+)
+def test_a_quotient_that_may_be_0_does_not(divisor: str, where: str) -> None:
+    text = f"layout Demo<k>(c, h) = [h, c/({divisor}), c%({divisor})] where {where}"
+    assert message(text).startswith("error[L205]")
+
+
 FILLS = [
     ("", FillValue(0)),
     ("fill 31", FillValue(31)),
