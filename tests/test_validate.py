@@ -58,6 +58,9 @@ FIXED = [
     "layout Demo(a: 1) = [a/2%2, a%2]",
     "layout Demo(a) = [a%2, 0] where A <= 2",
     "layout Demo(a, b) = [a/2%4, b%8, a%2] where A <= 7, B <= 5",
+    # A digit of one value, in a tuple with one of another axis.
+    "layout Demo(b, c) = [(b%2, c/4%1), c%4, c/4, b/2] where B % 2 == 0, C % 4 == 0",
+    "layout Demo(b, c) = [(c/4%1, b%2, c/2%1), c%4, c/4, b/2] where B % 2 == 0, C % 4 == 0",
 ]
 
 

@@ -36,6 +36,8 @@ def leading_facts(goal: Term) -> Sequence[Term]:
         case ("=", left, right):
             facts: list[Term] = []
             one, other = list(_about_one(left)), list(_about_one(right))
+            facts += [("=", term, 0) for _, term in one if _is_nothing(term)]
+            one = [(name, term) for name, term in one if not _is_nothing(term)]
             for loop in dict.fromkeys(name for name, _ in one):
                 pairs = zip(
                     [term for name, term in one if name == loop],
@@ -55,6 +57,18 @@ def _about_one(term: Term) -> Iterator[tuple[str, Term]]:
     elif isinstance(term, tuple):
         for part in term[1:]:
             yield from _about_one(part)
+
+
+def _is_nothing(term: Term) -> bool:
+    """Whether a term is 0 by a remainder of 1, of which the other side does not speak."""
+    match term:
+        case 0 | ("mod", _, 1):
+            return True
+        case ("*", left, right):
+            return _is_nothing(left) or _is_nothing(right)
+        case ("+", left, right):
+            return _is_nothing(left) and _is_nothing(right)
+    return False
 
 
 def proof_of(theorem: Theorem, known: Mapping[str, Theorem]) -> Proof:
