@@ -67,8 +67,8 @@ class Pack:
         """Whether three tiles or more stand in an order that is not its own way back.
 
         IREE 3.13 confuses it with the way back, on `vmvx`: its `linalg.unpack` does not undo its
-        own `linalg.pack` of a 10x8x4 tensor by `inner_dims_pos = [2, 0, 1] inner_tiles = [4, 5, 2]`;
-        on `llvm-cpu` it does.
+        own `linalg.pack` of a 10x8x4 tensor by `inner_dims_pos = [2, 0, 1]` and
+        `inner_tiles = [4, 5, 2]`; on `llvm-cpu` it does.
         """
         order = np.argsort(self.inner)
         return bool((order[order] != np.arange(len(order))).any())

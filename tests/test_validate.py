@@ -61,6 +61,9 @@ FIXED = [
     # A digit of one value, in a tuple with one of another axis.
     "layout Demo(b, c) = [(b%2, c/4%1), c%4, c/4, b/2] where B % 2 == 0, C % 4 == 0",
     "layout Demo(b, c) = [(c/4%1, b%2, c/2%1), c%4, c/4, b/2] where B % 2 == 0, C % 4 == 0",
+    "layout Demo(a, c) = [(a/2%2, c/4%1), (c/4, a/4, a%2, c%4)] where A % 4 == 0, C % 4 == 0",
+    "layout Demo(a, b) = [(b/2%1, a/1%1), (b%2, a), (b/2, a%1)] where B % 2 == 0",
+    "layout Demo(a, b, c) = [(b/8%2, a%1), (c%2, a/1, b%8), b/16, c/2] where B % 16 == 0",
 ]
 
 

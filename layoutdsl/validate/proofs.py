@@ -36,7 +36,6 @@ def leading_facts(goal: Term) -> Sequence[Term]:
         case ("=", left, right):
             facts: list[Term] = []
             one, other = list(_about_one(left)), list(_about_one(right))
-            facts += [("=", term, 0) for _, term in one if _is_nothing(term)]
             one = [(name, term) for name, term in one if not _is_nothing(term)]
             for loop in dict.fromkeys(name for name, _ in one):
                 pairs = zip(
@@ -44,7 +43,7 @@ def leading_facts(goal: Term) -> Sequence[Term]:
                     [term for name, term in other if name == loop],
                     strict=False,
                 )
-                facts += [("=", a, b) for a, b in pairs if a != b]
+                facts += [_without_factors(a, b) for a, b in pairs if a != b]
             return list(dict.fromkeys(facts))
     return ()
 
@@ -59,6 +58,22 @@ def _about_one(term: Term) -> Iterator[tuple[str, Term]]:
             yield from _about_one(part)
 
 
+def _without_factors(left: Term, right: Term) -> Term:
+    """The equation of two parts, without numbers in front of them that differ.
+
+    They do where a digit of one value stands between, which one side leaves out: what is
+    ``(x*1 + y%1)*16`` on one side is ``k*16`` on the other.
+    """
+    match left, right:
+        case ("*", one, int(first)), ("*", other, int(second)) if first != second:
+            return ("=", one, other)
+        case ("*", one, 1), _:
+            return ("=", one, right)
+        case _, ("*", other, int()) if not isinstance(left, tuple) or left[0] != "*":
+            return ("=", left, other)
+    return ("=", left, right)
+
+
 def _is_nothing(term: Term) -> bool:
     """Whether a term is 0 by a remainder of 1, of which the other side does not speak."""
     match term:
@@ -69,6 +84,18 @@ def _is_nothing(term: Term) -> bool:
         case ("+", left, right):
             return _is_nothing(left) and _is_nothing(right)
     return False
+
+
+def _by_one(term: Term) -> Iterator[Term]:
+    """What quotients and remainders by 1 are, each within no other."""
+    match term:
+        case ("mod", _, 1):
+            yield ("=", term, 0)
+        case ("div", whole, 1):
+            yield ("=", term, whole)
+        case (_, *parts):
+            for part in parts:
+                yield from _by_one(part)
 
 
 def proof_of(theorem: Theorem, known: Mapping[str, Theorem]) -> Proof:
@@ -92,7 +119,8 @@ def _put_together(script: Script, goal: Term) -> None:
         case ("=", left, right):
             facts = [f for f in script.hypotheses if script.formula(f)[0] == "="]  # type: ignore[index]
             larger = sorted(facts, key=lambda f: -len(str(script.formula(f))))
-            script.calculate(left, *map(By, larger), Ring(right))
+            by_one = [script.have(each) for each in dict.fromkeys(_by_one(left))]
+            script.calculate(left, *map(By, (*larger, *by_one)), Ring(right))
             return
     raise Stuck("a goal about several loops is no equation")
 
