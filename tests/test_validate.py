@@ -47,6 +47,29 @@ def test_right_modules_are_validated(case: Case) -> None:
     assert isinstance(found, Validated if passes else NotValidated), found
 
 
+FIXED = [
+    # Digits that just cover an extent that is fixed, or bounded: what is left over is 0, and said
+    # not to be in the text, or the topmost digit stays below its radix by the range alone.
+    "layout Demo(a: 4) = [a/2%2, a%2]",
+    "layout Demo(a: 8, b) = [a/4%2, b, a/2%2, a%2]",
+    "layout Demo(a: 6, b) = [a/2%3, b, a%2]",
+    "layout Demo(a: 16, b: 32) = [a/4%4, b/8%4, a%4/2, b%8, a%2]",
+    "layout Demo(a: 3) = [a/4%4, a%4]",
+    "layout Demo(a: 1) = [a/2%2, a%2]",
+    "layout Demo(a) = [a%2, 0] where A <= 2",
+    "layout Demo(a, b) = [a/2%4, b%8, a%2] where A <= 7, B <= 5",
+    # A digit of one value, in a tuple with one of another axis.
+    "layout Demo(b, c) = [(b%2, c/4%1), c%4, c/4, b/2] where B % 2 == 0, C % 4 == 0",
+    "layout Demo(b, c) = [(c/4%1, b%2, c/2%1), c%4, c/4, b/2] where B % 2 == 0, C % 4 == 0",
+]
+
+
+@pytest.mark.parametrize("text", FIXED)
+def test_digits_that_just_cover_an_extent_are_validated(text: str) -> None:
+    found = validate(emit(text).text, layout_of(text), source=text)
+    assert isinstance(found, Validated), found
+
+
 # Wrong modules. Each line: of which layout, what the text says, what it should not say.
 WRONG = {
     "transposed wrongly": ("NCHW16c", "transpose((0, 1, 3, 4, 2))", "transpose((0, 1, 4, 3, 2))"),

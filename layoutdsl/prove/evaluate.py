@@ -252,6 +252,15 @@ class Evaluator:
         if isinstance(canonical(upper), int) and isinstance(below, int):
             self.script.have(("<", low, below), bounds.high)
             return bool(canonical(upper) <= below)  # type: ignore[operator]
+        return isinstance(below, int) and self._is_below_by_range(bounds, low, below)
+
+    def _is_below_by_range(self, bounds: Bounds, low: Term, below: int) -> bool:
+        """Whether the range says that an extent is at most the divisor."""
+        for fact in self.script.hypotheses:
+            match self.script.formula(fact):
+                case ("<=", str() as extent, int(most)) if extent == bounds.upper and most <= below:
+                    self.script.have(("<", low, below), bounds.high, fact)
+                    return True
         return False
 
     def _divides(self, below: Term) -> bool:

@@ -1,0 +1,172 @@
+"""Layouts of GPUs against Triton's linear layouts, which it works out without a GPU.
+
+It needs `pip install triton`. Gluon's layouts are turned into linear ones by Triton, and applied by
+Triton to every slot: warp, lane and register, or an offset in shared memory. Our layout has to put
+the element there. The default run samples; `pytest -m campaign -k triton_linear -s` says how much
+was compared. `PaddedSharedLayout` has no linear layout, nor does Triton show it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from triton_layouts import Drawn, as_text, invertible, kinds
+
+import layoutdsl
+from layoutdsl import Layout
+
+pytest.importorskip("triton")
+linear = pytest.importorskip("triton._C.libtriton.linear_layout")
+ir = pytest.importorskip("triton._C.libtriton.ir")
+gluon_ir = pytest.importorskip("triton._C.libtriton.gluon_ir")
+gluon = pytest.importorskip("triton.experimental.gluon.language")
+amd = pytest.importorskip("triton.experimental.gluon.language.amd")
+
+KINDS = kinds(gluon, amd)
+LEVELS = {"warp": "warp_bases", "lane": "lane_bases", "register": "reg_bases"}
+
+FRAGMENTS = [
+    # The library's layout, Gluon's, and the shape.
+    ("MmaC", gluon.NVMMADistributedLayout([2, 0], [1, 1], [16, 8]), (16, 8)),
+    ("WgmmaD", gluon.NVMMADistributedLayout([3, 0], [4, 1], [16, 64, 16]), (64, 64)),
+    ("WgmmaD", gluon.NVMMADistributedLayout([3, 0], [4, 1], [16, 256, 16]), (64, 256)),
+    ("MfmaD32x32", amd.AMDMFMALayout(3, [32, 32, 8], False, [1, 1]), (32, 32)),
+    ("GmmaKSw128", gluon.NVMMASharedLayout(128, 16), (8, 64)),
+    ("GmmaKSw64", gluon.NVMMASharedLayout(64, 16), (8, 32)),
+    ("GmmaKSw32", gluon.NVMMASharedLayout(32, 16), (8, 16)),
+]
+AMPERE = gluon.NVMMADistributedLayout([2, 0], [1, 1], [16, 8])
+FRAGMENTS += [
+    (name, gluon.DotOperandLayout(index, AMPERE, width), shape)
+    for name, index, width, shape in [
+        ("MmaA", 0, 2, (16, 16)),
+        ("MmaB", 1, 2, (16, 8)),
+        ("MmaTf32A", 0, 1, (16, 8)),
+        ("MmaTf32B", 1, 1, (8, 8)),
+        ("MmaInt8A", 0, 4, (16, 32)),
+        ("MmaInt8B", 1, 4, (32, 8)),
+    ]
+]
+FRAGMENTS.append(
+    ("MfmaA32x8", gluon.DotOperandLayout(0, FRAGMENTS[3][1], 4), (32, 8)),
+)
+
+
+@pytest.fixture(scope="module")
+def builder() -> Any:
+    context = ir.context()
+    ir.load_dialects(context)
+    return gluon_ir.GluonOpBuilder(context)
+
+
+def slots(builder: Any, theirs: Any, shape: tuple[int, ...]) -> np.ndarray:
+    """The element of every slot, as its number in rows; slots are in our order."""
+    made = builder.to_linear_layout(theirs._to_ir(builder), list(shape))
+    if hasattr(made, "offset_bases"):
+        levels = [("offset", made.offset_bases)]
+    else:
+        levels = [(name, getattr(made, bases)) for name, bases in LEVELS.items()]
+    return applied(levels, shape)
+
+
+def applied(levels: list[tuple[str, list[list[int]]]], shape: tuple[int, ...]) -> np.ndarray:
+    """What Triton's `LinearLayout.apply` says, slot by slot, the last level moving fastest."""
+    names = [f"d{n}" for n in range(len(shape))]
+    layout = linear.LinearLayout.from_bases(levels, names, list(shape), True)
+    found = []
+    for place in product(*(range(1 << len(bases)) for _, bases in levels)):
+        index = layout.apply(dict(zip((name for name, _ in levels), place, strict=True)))
+        found.append(np.ravel_multi_index([index[name] for name in names], shape))
+    return np.array(found)
+
+
+def assert_places(layout: Layout, shape: tuple[int, ...], theirs: np.ndarray) -> int:
+    """Every slot holds the element that Triton says."""
+    index = np.unravel_index(theirs, shape)
+    named = dict(zip((axis.name for axis in layout.axes), index, strict=True))
+    ours = layout.offset_at({**layout.bind(shape), **named})
+    assert layout.size(shape) == theirs.size, (layout, shape)
+    assert np.array_equal(ours, np.arange(theirs.size)), (layout, shape)
+    return int(theirs.size)
+
+
+def read(text: str) -> Layout:
+    return layoutdsl.parse(f"layout Drawn{text}")["Drawn"]
+
+
+@pytest.mark.parametrize(("name", "theirs", "shape"), FRAGMENTS)
+def test_the_library_has_tritons_fragments(
+    name: str, theirs: Any, shape: tuple[int, ...], builder: Any
+) -> None:
+    assert_places(layoutdsl.library(name), shape, slots(builder, theirs, shape))
+
+
+def compare(builder: Any, count: int, seed: int) -> None:
+    """Layouts by their parameters, at a shape; some are packed by what we generate too."""
+    random, found, compared, packed = Random(seed), Counter[str](), 0, 0
+    for kind, draw in KINDS.items():
+        for number in range(count):
+            drawn: Drawn = draw(random)
+            theirs = slots(builder, drawn.theirs, drawn.shape)
+            layout = read(drawn.ours)
+            compared += assert_places(layout, drawn.shape, theirs)
+            found[kind] += 1
+            if number % 8 == 0:
+                module = layoutdsl.compile(layout, target="numpy")
+                tensor = np.arange(theirs.size).reshape(drawn.shape)
+                assert np.array_equal(module.pack(tensor).reshape(-1), theirs), drawn
+                packed += 1
+    print(f"triton: {dict(found)}, {compared} slots; {packed} packed by generated code")
+    assert set(found.values()) == {count}
+    assert packed > 0
+
+
+def compare_linear(count: int, seed: int) -> None:
+    """Any linear layout: ours is written from Triton's inverse, and read by its own one."""
+    random, compared, compiled = Random(seed), 0, 0
+    for number in range(count):
+        bases, shape = invertible(random)
+        levels = [("offset", bases)]
+        theirs = applied(levels, shape)
+        layout = linear.LinearLayout.from_bases(levels, ["a", "b"], list(shape), True)
+        images = {name: [v for (v,) in moved] for name, moved in layout.invert().bases}
+        ours = read(as_text(shape, images))
+        compared += assert_places(ours, shape, theirs)
+        if number % 8 == 0:
+            tensor = np.arange(theirs.size).reshape(shape)
+            module = layoutdsl.compile(ours, target="numpy")
+            assert np.array_equal(module.pack(tensor).reshape(-1), theirs), ours
+            assert np.array_equal(module.unpack(module.pack(tensor), shape), tensor), ours
+            compiled += 1
+    print(f"triton: {count} linear layouts, {compared} slots; {compiled} by generated code")
+    assert compared > count
+
+
+def test_a_sample_of_gluons_layouts(builder: Any) -> None:
+    compare(builder, 2, 1)
+
+
+def test_a_sample_of_linear_layouts() -> None:
+    compare_linear(10, 2)
+
+
+def test_triton_can_refute(builder: Any) -> None:
+    theirs = slots(builder, gluon.SwizzledSharedLayout(4, 2, 4, [1, 0]), (16, 32))
+    wrong = read("(a, b) = [a, b/4 ^ a%4, b%4] where B % 16 == 0")
+    with pytest.raises(AssertionError):
+        assert_places(wrong, (16, 32), theirs)
+
+
+@pytest.mark.campaign
+def test_gluons_layouts_are_triton_linear_layouts(builder: Any) -> None:
+    compare(builder, 80, 3)
+
+
+@pytest.mark.campaign
+def test_any_triton_linear_layout_is_one_of_ours() -> None:
+    compare_linear(1000, 4)
