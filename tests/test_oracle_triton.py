@@ -58,9 +58,15 @@ FRAGMENTS.append(
 
 
 @pytest.fixture(scope="module")
-def builder() -> Any:
-    context = ir.context()
-    ir.load_dialects(context)
+def context() -> Any:
+    """It has to live as long as the builder, which does not hold it."""
+    made = ir.context()
+    ir.load_dialects(made)
+    return made
+
+
+@pytest.fixture(scope="module")
+def builder(context: Any) -> Any:
     return gluon_ir.GluonOpBuilder(context)
 
 
