@@ -24,6 +24,8 @@ NAMES = ("n", "c", "h", "w", "k")
 BLOCKS = (2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 8, 12, 16, 16, 32, 64)
 TWOS = (2, 2, 4, 4, 8, 8, 16, 16, 32)
 FIXED = (1, 2, 3, 3, 3, 4, 5, 5, 7, 8, 9, 12, 16, 19, 32, 33)
+UNCUT = (7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 48, 63, 64, 65, 100, 129)
+"""Extents beside the vectors of machines."""
 FILLS = ("", "", "", " fill 31", " fill 7", " fill any")
 MOST_BLOCK = 256
 MOST_SLOTS = 6000
@@ -241,7 +243,7 @@ def shapes(random: Random, layouts: tuple[Drawn, ...], count: int) -> list[Shape
     meant, found = [each.layout for each in layouts], set[Shape]()
     for _ in range(8 * count):
         shape = tuple(
-            random.choice(_borders(layouts, name)) if extent is None else extent
+            random.choice(_borders(random, layouts, name)) if extent is None else extent
             for name, extent in layouts[0].axes
         )
         if len(found) < count and all(_is_small(each, shape) for each in meant):
@@ -249,12 +251,13 @@ def shapes(random: Random, layouts: tuple[Drawn, ...], count: int) -> list[Shape
     return sorted(found)
 
 
-def _borders(layouts: tuple[Drawn, ...], axis: str) -> list[int]:
+def _borders(random: Random, layouts: tuple[Drawn, ...], axis: str) -> list[int]:
     near = list[int]()
     for layout in layouts:
         for end in layout.ends(axis):
             near += [end - 1, end, end + 1, 2 * end - 1, 2 * end, 2 * end + 1, 3 * end]
-    return [1, 2, 3, *(each for each in near if each > 0)]
+    uncut = UNCUT if random.random() < 0.4 else ()
+    return [1, 2, 3, *uncut, *(each for each in near if each > 0)]
 
 
 def _is_small(layout: Layout, shape: Shape) -> bool:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from codegen_cases import emit, layout_of
 from emitted_fuzz import c_functions, conversions, modules, printed
@@ -97,6 +98,21 @@ FOUND = [
 @pytest.mark.parametrize("case", FOUND, ids=lambda case: f"{case.kind} {case.text[7:30]}")
 def test_what_was_found_once(case: Case) -> None:
     assert run(case) in (("right", ""), ("refuted", ""))
+
+
+@pytest.mark.parametrize("target", ["numpy", *(["native"] if C else [])])
+def test_one_element_is_compiled_and_converted(target: str) -> None:
+    """Of a tensor without axes, and the same with all its arguments."""
+    one, other = map(layout_of, ("layout L() = [2 : 5] fill 9", "layout M() = [1 : 3]"))
+    module = layoutdsl.compile(one, target)  # type: ignore[arg-type]
+    tensor, room = np.array(7, "u1"), np.array(1, "u1")
+    packed = module.pack(tensor, threads=2)
+    assert packed.tolist() == [9, 9, 7, 9, 9]
+    assert module.unpack(packed, ()).tolist() == 7
+    assert module.unpack(packed, (), room) is room
+    assert room.tolist() == 7
+    convert = layoutdsl.convert(one, other, compiled=target)  # type: ignore[arg-type]
+    assert convert(packed, ()).tolist() == [0, 7, 0]
 
 
 def test_what_is_put_into_a_number_is_not_validated() -> None:

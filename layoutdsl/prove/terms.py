@@ -92,6 +92,8 @@ class Vocabulary:
                 return extent_name(name)
             case Constant(value):
                 return value
+            case MixedRadix(()):  # the only element of a tensor without axes
+                return 0
             case MixedRadix(parts):
                 first, *rest = parts
                 total = self.term(first.value)
