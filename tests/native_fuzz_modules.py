@@ -38,6 +38,7 @@ from layoutdsl.codegen.moves import Fallback
 from layoutdsl.codegen.native import calls
 from layoutdsl.codegen.native.calls import Function, entry_text, function
 from layoutdsl.codegen.native.conversion import NativeConversion, conversion_chains
+from layoutdsl.codegen.native.images import loaded
 from layoutdsl.codegen.native.module import NativeModule
 from layoutdsl.codegen.native.program import prelude, whole_functions
 from layoutdsl.codegen.native.sides import Apart
@@ -57,12 +58,13 @@ def library(some: list[Case]) -> Iterator[dict[Case, Function]]:
             if body is not None:
                 names[case] = f"k{number}"
                 whole = whole_functions(f"k{number}", "convert") if case.verb == "convert" else []
-                lines += [*body, *whole, *entry_text(f"k{number}")]
+                lines += [*body, *whole, *entry_text(f"k{number}", "fuzz")]
         (place / "a.c").write_text("\n".join([*lines, ""]))
         options = ["-std=c11", "-O1", "-w", "-shared", "-fPIC", *MACHINE.options]
         command = [*str(CC).split(), *options, "-o", str(place / "a.so"), str(place / "a.c")]
         subprocess.run(command, check=True, timeout=600)
-        yield {case: function(place / "a.so", name) for case, name in names.items()}
+        opened = loaded((place / "a.so").read_bytes())
+        yield {case: function(opened, name, "fuzz") for case, name in names.items()}
 
 
 @dataclass(frozen=True)
