@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
+from functools import cache
 from math import prod
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -35,19 +38,21 @@ def compiler(language: str) -> None:
         pytest.skip(f"there is no compiler to take {language} for what it is like")
 
 
+Libraries: TypeAlias = Callable[[str, str, bool], ctypes.CDLL]
+"""Of a language, its integers, and whether of layouts with a domain."""
+
+
 @pytest.fixture(scope="module")
-def libraries(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> dict[tuple[str, str, bool], ctypes.CDLL]:
-    found = {}
-    for language, integers in FORMS:
-        if COMPILERS[language][0] is None:
-            continue
-        for number, layouts in enumerate((EVERY, DOMAINS)):
-            folder = tmp_path_factory.mktemp("functions")
-            kept = [each for name, each in layouts.items() if signed(integers, name)]
-            found[language, integers, bool(number)] = built(kept, language, integers, folder)
-    return found
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Libraries:
+    """The functions of all layouts, compiled when they are first asked for."""
+
+    @cache
+    def library(language: str, integers: str, domains: bool) -> ctypes.CDLL:
+        layouts = DOMAINS if domains else EVERY
+        kept = [each for name, each in layouts.items() if signed(integers, name)]
+        return built(kept, language, integers, tmp_path_factory.mktemp("functions"))
+
+    return library
 
 
 def signed(integers: str, name: str) -> bool:
@@ -57,7 +62,7 @@ def signed(integers: str, name: str) -> bool:
 @forms
 @pytest.mark.parametrize("domains", [False, True])
 def test_functions_compiled_are_the_meaning(
-    libraries: dict[tuple[str, str, bool], ctypes.CDLL],
+    libraries: Libraries,
     language: str,
     integers: str,
     domains: bool,
@@ -66,7 +71,7 @@ def test_functions_compiled_are_the_meaning(
     for name, found in (DOMAINS if domains else EVERY).items():
         if not signed(integers, name):
             continue
-        called = Called(libraries[language, integers, domains], found)
+        called = Called(libraries(language, integers, domains), found)
         for values in edge_shapes(found, most=3_000):
             check(called, values)
 
@@ -102,13 +107,13 @@ def check(called: Called, values: dict[str, int]) -> None:
 
 
 def test_padded_extents_are_those_of_the_inverse(
-    libraries: dict[tuple[str, str, bool], ctypes.CDLL],
+    libraries: Libraries,
 ) -> None:
     compiler("c")
     for found in EVERY.values():
         inverse = invert(found)
         if isinstance(inverse, Inverse):
-            called = Called(libraries["c", "int64", False], found)
+            called = Called(libraries("c", "int64", False), found)
             for values in edge_shapes(found, most=500):
                 padded = [evaluate(extent, values) for _, extent in inverse.padded]
                 assert called.padded(values) == padded
