@@ -57,9 +57,23 @@ def shapes(layout: Layout, whole: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     yield tuple(e if still else e // 2 + 1 for e, still in zip(whole, fixed, strict=True))
 
 
-@pytest.mark.parametrize("number", range(len(RAGGED)))
-@pytest.mark.parametrize("dtype", WIDTHS)
+EVERY = [(number, dtype) for number in range(len(RAGGED)) for dtype in WIDTHS]
+
+
+@pytest.mark.parametrize(
+    ("number", "dtype"), [EVERY[k] for k in range(len(EVERY)) if (k + k // 4) % 2]
+)
 def test_every_way_to_be_ragged(number: int, dtype: str) -> None:
+    edges_are_right(number, dtype)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("number", "dtype"), EVERY)
+def test_every_way_to_be_ragged_at_every_width(number: int, dtype: str) -> None:
+    edges_are_right(number, dtype)
+
+
+def edges_are_right(number: int, dtype: str) -> None:
     text, whole = RAGGED[number]
     layout, plain = layout_of(text), module_of(text)
     ends = list(shapes(layout, whole))
