@@ -35,6 +35,19 @@ WIDEST = 24
 ZERO, TWO = Constant(0), Constant(2)
 
 
+def masked(left: Expr, right: Expr) -> Expr:
+    """Return ``left & right``: by a mask of low bits a remainder, by -16 and its like a multiple.
+
+    The mask is the right side where that is free of indices, as in natural extents.
+    """
+    value, mask = (left, right) if not indices(right) else (right, left)
+    if isinstance(mask, Constant) and mask.value >= 0 and mask.value & (mask.value + 1) == 0:
+        return Mod(value, Constant(mask.value + 1))
+    if isinstance(mask, Constant) and mask.value < 0 and -mask.value & (-mask.value - 1) == 0:
+        return Mul(FloorDiv(value, Constant(-mask.value)), Constant(-mask.value))
+    return BitAnd(left, right)
+
+
 @dataclass(frozen=True, slots=True)
 class Bounded:
     """The sides of a bitwise operation: ``0 <= small < 2**width``.

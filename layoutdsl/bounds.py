@@ -29,6 +29,7 @@ from layoutdsl.expr import (
     Mul,
     Sub,
     apply,
+    indices,
     text,
     walk,
 )
@@ -99,10 +100,20 @@ def _nonnegative(expr: Expr, left: Reach, right: Reach) -> Reach | None:
         case CeilDiv(_, divisor):
             return _simple(ZERO, Add(CeilDiv(Sub(left.high, ONE), divisor), ONE))
         case BitAnd():
-            return Reach(ZERO, right.high if isinstance(right.high, Constant) else left.high)
+            return Reach(ZERO, _and(expr, left.high, right.high))
         case BitXor():
             return _xor(left.high, right.high)
     return None
+
+
+def _and(expr: BitAnd, left: Expr, right: Expr) -> Expr:
+    """What is free of indices is the mask; else the side that stays below the smaller number."""
+    if not indices(expr.right):
+        return right
+    if not indices(expr.left):
+        return left
+    numbers = [each for each in (right, left) if isinstance(each, Constant)]
+    return min(numbers, key=lambda each: each.value, default=left)
 
 
 def _xor(left: Expr, right: Expr) -> Reach | None:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
+from layoutdsl.bits import masked
 from layoutdsl.bounds import at_least, reach, simplify
 from layoutdsl.expr import (
     Add,
-    BitAnd,
     BitXor,
     CeilDiv,
     Constant,
@@ -219,7 +219,7 @@ class Scope:
             case "*":
                 return Mul(left, right)
             case "&":
-                return _masked(left, right)
+                return masked(left, right)
             case _:
                 return BitXor(left, right)
 
@@ -328,13 +328,3 @@ def _is_factor(factor: Expr, product: Expr) -> bool:
             return factor in (left, right)
         case _:
             return False
-
-
-def _masked(left: Expr, right: Expr) -> Expr:
-    """A mask of low bits is a remainder; one without them, such as -16, leaves a multiple."""
-    for value, mask in ((left, right), (right, left)):
-        if isinstance(mask, Constant) and mask.value >= 0 and mask.value & (mask.value + 1) == 0:
-            return Mod(value, Constant(mask.value + 1))
-        if isinstance(mask, Constant) and mask.value < 0 and -mask.value & (-mask.value - 1) == 0:
-            return Mul(FloorDiv(value, Constant(-mask.value)), Constant(-mask.value))
-    return BitAnd(left, right)

@@ -7,10 +7,10 @@ from typing import cast
 
 from lark import Token, Tree
 
+from layoutdsl.bits import masked
 from layoutdsl.bounds import at_least, simplify
 from layoutdsl.expr import (
     Add,
-    BitAnd,
     BitXor,
     CeilDiv,
     Constant,
@@ -136,7 +136,7 @@ class Arithmetic:
             case "*":
                 return Mul(left, right)
             case "&":
-                return _masked(left, right)
+                return masked(left, right)
             case _:
                 return BitXor(left, right)
 
@@ -153,11 +153,3 @@ class Arithmetic:
             return amount.value
         message = f"a shift is by a number from 0 to {WIDEST_SHIFT}"
         raise fault("L405", message, self.span(operand))
-
-
-def _masked(left: Expr, right: Expr) -> Expr:
-    """A mask of low bits is a remainder, for negative numbers too."""
-    for value, mask in ((left, right), (right, left)):
-        if isinstance(mask, Constant) and mask.value >= 0 and mask.value & (mask.value + 1) == 0:
-            return Mod(value, Constant(mask.value + 1))
-    return BitAnd(left, right)

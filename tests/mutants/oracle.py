@@ -39,6 +39,8 @@ class Value:
     high: int
     fixed: bool = False
     """Whether the extent is a number, whatever the shape."""
+    still: bool = False
+    """Whether no index is in it."""
 
 
 @dataclass(frozen=True)
@@ -179,21 +181,24 @@ class Room:
         found = self.value(place.value)
         if place.extent is None:
             return found
-        return Value(found.number, 0, int(self.value(place.extent).number))
+        extent = self.value(place.extent)
+        return Value(found.number, 0, int(extent.number), extent.fixed, found.still)
 
     def horner(self, places: tuple[ast.Place, ...]) -> Value:
         parts = [self.coordinate(each) for each in places]
         number = reduce(lambda total, part: total * part.high + part.number, parts, 0)
-        return Value(number, 0, prod(part.high for part in parts))
+        fixed, still = (all(getattr(p, flag) for p in parts) for flag in ("fixed", "still"))
+        return Value(number, 0, prod(part.high for part in parts), fixed, still)
 
     def value(self, expression: ast.Expression) -> Value:
         match expression:
             case ast.Number(value):
-                return Value(value, value, value + 1, fixed=True)
+                return Value(value, value, value + 1, fixed=True, still=True)
             case ast.Name(text):
                 return self._name(text)
             case ast.Negation(operand):
-                return self._operation("-", Value(0, 0, 1, fixed=True), self.value(operand))
+                zero = Value(0, 0, 1, fixed=True, still=True)
+                return self._operation("-", zero, self.value(operand))
             case ast.Tuple(parts):
                 return self.horner(parts)
             case ast.Call(function, arguments):
@@ -211,7 +216,7 @@ class Room:
         number = self._values.get(text)
         if number is None:
             number = self._extents[text.lower()]
-        return Value(number, number, number + 1)
+        return Value(number, number, number + 1, still=True)
 
     def _call(self, function: str, arguments: tuple[ast.Expression, ...]) -> Value:
         if function == "ceil":
@@ -235,8 +240,8 @@ class Room:
 
     def _operation(self, symbol: str, left: Value, right: Value) -> Value:
         found = self._result(symbol, left, right)
-        decides = (right,) if symbol in "%&" else (left, right)
-        return replace(found, fixed=all(each.fixed for each in decides))
+        fixed = left.fixed and right.fixed if symbol not in "%&" else found.fixed
+        return replace(found, fixed=fixed, still=left.still and right.still)
 
     def _result(self, symbol: str, left: Value, right: Value) -> Value:
         one, two = left.number, right.number
@@ -249,20 +254,18 @@ class Room:
                 high = (left.high - 1) * (right.high - 1) + 1
                 return Value(one * two, left.low * right.low, high)
             case "<<":
-                return self._operation("*", left, Value(1 << two, 1 << two, (1 << two) + 1))
+                return self._operation("*", left, replace(right, **single(1 << two)))
             case ">>":
-                return self._operation("/", left, Value(1 << two, 1 << two, (1 << two) + 1))
+                return self._operation("/", left, replace(right, **single(1 << two)))
             case "/":
                 positive(two)
                 low = 0 if left.low >= 0 else left.low // two
                 return Value(one // two, low, -(-left.high // two))
             case "%":
                 positive(two)
-                return Value(one % two, 0, two)
-            case "&" if right.low < 0:
-                return Value(one & two, 0, ((left.high - 1) & two) + 1)
+                return Value(one % two, 0, two, right.fixed)
             case "&":
-                return Value(one & two, 0, right.high if right.low == right.high - 1 else left.high)
+                return replace(_both(left, right), number=one & two)
             case "^":
                 sides = ((left.high, right.high), (right.high, left.high))
                 small, large = sides[left.fixed < right.fixed]
@@ -271,6 +274,21 @@ class Room:
                 power = 1 << max(small - 1, 0).bit_length()
                 return Value(one ^ two, 0, -(-large // power) * power)
         raise AssertionError(symbol)
+
+
+def single(number: int) -> dict[str, int]:
+    return {"number": number, "low": number, "high": number + 1}
+
+
+def _both(left: Value, right: Value) -> Value:
+    """The reach of the bits of both: of the side without indices, else of the smaller fixed one."""
+    value, mask = (left, right) if right.still or not left.still else (right, left)
+    if mask.still and mask.low < 0:
+        return Value(0, 0, ((value.high - 1) & mask.low) + 1, value.fixed)
+    if mask.still:
+        return replace(mask, low=0)
+    fixed = [each for each in (right, left) if each.fixed]
+    return replace(min(fixed, key=lambda each: each.high, default=left), low=0)
 
 
 def positive(divisor: Number) -> None:
