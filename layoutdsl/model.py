@@ -235,10 +235,8 @@ class Layout:
         found = parameters(f"layout `{self.name}`", self.parameters, values)
         if not found:
             return self
-        name = "_".join([self.name, *(str(found.get(each, each)) for each in self.parameters)])
-        opened = tuple(each for each in self.parameters if each not in found)
-        numbers = {each: Constant(number) for each, number in found.items()}
-        return replace(self.substituted(numbers), name=name, parameters=opened)
+        name, left = named_with(self.name, self.parameters, found)
+        return replace(self.substituted(constants(found)), name=name, parameters=left)
 
     def substituted(self, values: Mapping[str, Expr]) -> Layout:
         """Return the layout with names replaced in everything but its axes and parameters."""
@@ -447,6 +445,19 @@ class Layout:
         fixed = {name: (value, value) for name, value in values.items()}
         names = [axis.name for axis in self.axes]
         return fixed, names, tuple((0, extent - 1) for extent in self.shape_of(values))
+
+
+def constants(values: Mapping[str, int]) -> dict[str, Expr]:
+    """Return the same numbers as expressions."""
+    return {name: Constant(number) for name, number in values.items()}
+
+
+def named_with(
+    name: str, parameters: tuple[str, ...], given: Mapping[str, int]
+) -> tuple[str, tuple[str, ...]]:
+    """Return what ``name<8>`` is called, and the parameters that are left: `NAME_8`, and none."""
+    full = "_".join([name, *(str(given.get(each, each)) for each in parameters)])
+    return full, tuple(each for each in parameters if each not in given)
 
 
 def _instead(value: object) -> str:

@@ -12,8 +12,8 @@ from itertools import product as boxes
 from math import prod
 
 from layoutdsl.arguments import integer, integers, parameters
-from layoutdsl.expr import Constant, Coordinate, Expr, evaluate, substitute, text
-from layoutdsl.model import ZERO, Axis, Condition, Indices, Layout, Shape
+from layoutdsl.expr import Coordinate, Expr, evaluate, substitute, text
+from layoutdsl.model import ZERO, Axis, Condition, Indices, Layout, Shape, constants, named_with
 from layoutdsl.values import brief, said
 
 
@@ -71,10 +71,8 @@ class Table:
         found = parameters(f"table `{self.name}`", self.parameters, values)
         if not found:
             return self
-        name = "_".join([self.name, *(str(found.get(each, each)) for each in self.parameters)])
-        opened = tuple(each for each in self.parameters if each not in found)
-        numbers = {each: Constant(number) for each, number in found.items()}
-        return replace(self.substituted(numbers), name=name, parameters=opened)
+        name, left = named_with(self.name, self.parameters, found)
+        return replace(self.substituted(constants(found)), name=name, parameters=left)
 
     def substituted(self, values: Mapping[str, Expr]) -> Table:
         """Return the table with names replaced in everything but its axes and parameters."""

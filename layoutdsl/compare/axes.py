@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from layoutdsl.arguments import Kind, expect
 from layoutdsl.bounds import ONE, ZERO, simplify
 from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Index, substitute, text
-from layoutdsl.model import Axis, Condition, Layout
+from layoutdsl.model import Axis, Condition, Layout, constants
 
 Axes: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """``n=b, h=y``: axes of the first layout with those of the second; or all of the second's."""
@@ -272,5 +272,5 @@ def fixed_parameters(layout: Layout, values: Mapping[str, int]) -> Layout:
         Unpaired: it is not defined for them.
     """
     given = ", ".join(str(values.get(name, name)) for name in layout.parameters)
-    found = _substituted(layout, {name: Constant(value) for name, value in values.items()})
+    found = _substituted(layout, constants(values))
     return replace(found, name=f"{layout.name}<{given}>")

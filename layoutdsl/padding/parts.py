@@ -12,8 +12,8 @@ from fractions import Fraction
 from itertools import product as boxes
 from math import prod
 
-from layoutdsl.expr import Constant, Expr, substitute
-from layoutdsl.model import Condition, Layout
+from layoutdsl.expr import Expr, substitute
+from layoutdsl.model import Condition, Layout, constants
 from layoutdsl.padding.along import Along, Extreme, Undescribed, along
 from layoutdsl.padding.quotient import Quotient, one_of, parts, scaled, simpler, spoken_of
 from layoutdsl.prove.shapes import ceilings
@@ -123,7 +123,7 @@ def _value_by_value(
     found: list[Part] = []
     for choice in boxes(*(range(1, most[name] + 1) for name in fixed)):
         values: dict[str, int] = dict(zip(fixed, choice, strict=True))
-        given: dict[str, Expr] = {name: Constant(value) for name, value in values.items()}
+        given = constants(values)
         here = [given_values(each, given) for each in conditions]
         one = along(substitute(top, given), substitute(bottom, given), running, here)
         found += [] if one is None else [_of(running, one, values)]

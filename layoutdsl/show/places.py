@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl.expr import Constant, Expr, coordinate_text, evaluate, substitute, text
-from layoutdsl.model import Indices, Layout, Shape
+from layoutdsl.expr import coordinate_text, evaluate, substitute, text
+from layoutdsl.model import Indices, Layout, Shape, constants
 
 Named: TypeAlias = tuple[tuple[str, int], ...]
 
@@ -111,7 +111,7 @@ def where(layout: Layout, index: Indices, shape: Shape) -> Placement:
     offset = layout.offset(index, shape)
     values = layout.bind(shape)
     given = named(layout, index)
-    numbers: dict[str, Expr] = {name: Constant(value) for name, value in (*values.items(), *given)}
+    numbers = constants({**values, **dict(given)})
     return Placement(
         layout,
         tuple(values.items()),
