@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,8 +23,12 @@ SURROUNDINGS = (
     "LAYOUTDSL_DEBUG",
     "LINES",
     "NO_COLOR",
+    "PYTHONDONTWRITEBYTECODE",
 )
-"""What a user may have set, and what would change what is printed."""
+"""What a user may have set, and what would change what is printed, or how long it takes.
+
+Without bytecode each of the many shells that tests start would compile the whole package anew.
+"""
 
 # The same examples in every run, without a stop-watch; `--hypothesis-profile=campaign` draws
 # new ones, and many.
@@ -41,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     for name in SURROUNDINGS:
         os.environ.pop(name, None)
+    sys.dont_write_bytecode = False
     if not hasattr(config, "workerinput"):
         kept = os.environ.get("LAYOUTDSL_TEST_CACHE")
         if not kept:
@@ -52,6 +59,20 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Take the folder away."""
     if _KEPT in config.stash:
         shutil.rmtree(config.stash[_KEPT], ignore_errors=True)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test that is `sampled(n)` every n-th case is run by default; the others are slow."""
+    met = Counter[tuple[object, str]]()
+    for item in items:
+        sampled = item.get_closest_marker("sampled")
+        if sampled is None or item.get_closest_marker("campaign"):
+            continue
+        test = (item.parent, getattr(item, "originalname", item.name))
+        if met[test] % sampled.args[0]:
+            item.add_marker(pytest.mark.slow)
+        met[test] += 1
 
 
 @pytest.fixture

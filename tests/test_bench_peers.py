@@ -43,6 +43,7 @@ MOVES = (
 EVERYONE = (*OURS, ONE_THREAD, *PEERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("candidate", EVERYONE, ids=[each.name for each in EVERYONE])
 def test_a_candidate_does_what_the_layout_means(candidate: Peer) -> None:
     if (reason := candidate.missing()) is not None:

@@ -218,6 +218,7 @@ def followed(
     return checking._facts, questions
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_no_tampering_goes_unnoticed(name: str) -> None:
     tried, held = survivors(CERTIFICATES[name])
@@ -269,6 +270,7 @@ for checked in found:
 """
 
 
+@pytest.mark.slow
 def test_hashes_are_the_same_in_every_process() -> None:
     outputs = {
         subprocess.run(

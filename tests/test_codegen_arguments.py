@@ -60,6 +60,7 @@ def filled(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     return (np.arange(size) % 97 + 1).astype(dtype).reshape(shape)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", [BLOCKED, XOR, "layout T(i, j) = [(j, i)/4, (j, i)%4]"])
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:

@@ -61,6 +61,7 @@ def buffer(module: ModuleType, array: np.ndarray) -> np.ndarray:
     return flat.reshape(module.physical_shape(SHAPE))
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element", ["u4", "i4", "u2", "u1", "i1"])
 @pytest.mark.parametrize("body", BODIES)
@@ -97,6 +98,7 @@ def test_elements_outside_the_domain_are_not_looked_at(target: str) -> None:
     assert set(module.pack(array).ravel()) == {7, 0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("body", BODIES)
 def test_other_items_are_refused(body: str, target: str) -> None:
@@ -156,6 +158,7 @@ def test_conversions_refuse_as_well(compiled_by: str) -> None:
 # Padding of `fill any` is nobody's: a buffer that is given keeps its own.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("body", BODIES)
 def test_padding_of_fill_any_stays(body: str, target: str) -> None:
@@ -219,6 +222,7 @@ def test_a_check_that_is_dropped_is_noticed(body: str) -> None:
     assert dropped >= 8
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", ["blocks", "xor"])
 def test_mutants_of_checks(body: str) -> None:
     still_refuses(body, most=60)

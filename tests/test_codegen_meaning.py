@@ -27,6 +27,7 @@ def expected(layout: Layout, tensor: np.ndarray, fill: int, lead: int) -> np.nda
     return flat.reshape(layout.physical_shape(tensor.shape))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_packs_as_the_layout_means(case: Case) -> None:
     layout, emitted = layout_of(case.text), emit(case.text)
@@ -44,6 +45,7 @@ def test_packs_as_the_layout_means(case: Case) -> None:
         assert np.array_equal(fresh, expected(layout, tensor, fill, fill)), shape
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_unpacks_what_it_packed_and_reads_no_padding(case: Case) -> None:
     layout, module = layout_of(case.text), module_of(case.text)
@@ -57,6 +59,7 @@ def test_unpacks_what_it_packed_and_reads_no_padding(case: Case) -> None:
         assert np.array_equal(out, tensor), shape
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_offset_is_the_meaning(case: Case) -> None:
     layout, module = layout_of(case.text), module_of(case.text)
@@ -65,11 +68,11 @@ def test_offset_is_the_meaning(case: Case) -> None:
             assert module.offset(index, shape) == layout.offset(index, shape)
 
 
-@pytest.mark.parametrize(
-    "case", [c for c in CASES if hasattr(module_of(c.text), "_regions")], ids=lambda case: case.name
-)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_slot_is_written_exactly_once(case: Case) -> None:
     layout, module = layout_of(case.text), module_of(case.text)
+    if not hasattr(module, "_regions"):
+        pytest.skip("elements are written one by one")
     for shape in case.shapes:
         times = np.zeros(layout.physical_shape(shape), "u1")
         slots = module._slots(times, shape) if hasattr(module, "_slots") else times
@@ -118,6 +121,7 @@ def random_layout(seed: int) -> tuple[str, list[tuple[int, ...]]]:
     return text, [tuple(int(e) for e in random.integers(1, 14, len(axes))) for _ in range(4)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_digit_chains(seed: int) -> None:
     text, shapes = random_layout(seed)

@@ -75,6 +75,7 @@ def drawn(seed: int) -> tuple[str, tuple[int, int]]:
     return f"layout Drawn(i, j) = [i, j, ({value})%{most} : {most}]", shape
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_random_arithmetic(block: int) -> None:
     """Most of it is validated; all that is validated is right."""

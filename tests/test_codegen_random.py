@@ -469,6 +469,7 @@ RANDOM = settings(max_examples=50, suppress_health_check=QUIET)
 LONG = settings(max_examples=5000, derandomize=False, suppress_health_check=QUIET)
 
 
+@pytest.mark.slow
 @RANDOM
 @given(st.data(), layouts())
 def test_random_layouts(data: st.DataObject, drawn: Drawn) -> None:
@@ -492,6 +493,7 @@ for text in sys.stdin.read().split("\\0"):
 """
 
 
+@pytest.mark.slow
 @settings(max_examples=2, suppress_health_check=QUIET, phases=[Phase.generate])
 @given(st.lists(layouts(), min_size=6, max_size=12))
 def test_random_texts_are_the_same_in_every_process(several: list[Drawn]) -> None:

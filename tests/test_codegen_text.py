@@ -30,6 +30,7 @@ def test_golden_modules(name: str) -> None:
     assert emitted.text == path.read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_text_is_the_same_in_every_process() -> None:
     names = ("Crouton", "Nested", "Skew")
     here = [emit(BY_NAME[name].text).text for name in names]
@@ -48,6 +49,7 @@ def test_text_is_the_same_in_every_process() -> None:
     assert there.split("\0") == here
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
     tree = ast.parse(emit(case.text).text)

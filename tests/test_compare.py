@@ -413,6 +413,7 @@ def test_identify(text: str, names: set[tuple[str, str | None]]) -> None:
             assert diff(one, other, dict(each.pairing.pairs)).same is each.everywhere
 
 
+@pytest.mark.slow
 def test_near_misses_name_their_range() -> None:
     found = {each.name: each for each in layoutdsl.identify(layout("onednn:acdb"))}
     assert found["NHWC"].everywhere

@@ -102,6 +102,7 @@ APART = [both for family in LIBRARY for both in permutations(family, 2) if both 
 SMALL = {4: ((1, 5, 3, 2), (2, 33, 9, 3)), 2: ((3, 5), (17, 66))}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("names", BESIDE, ids="-".join)
 def test_pairs_of_the_library(names: tuple[str, str]) -> None:
     """Numpy validated and run; of compiled code the digits."""
@@ -195,6 +196,7 @@ TRIED = 8
 """Mutants of each that are tried by default; the campaign tries all."""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str) -> None:
     count = len(list(mutants(emitted(BY_NAME[name]).text)))

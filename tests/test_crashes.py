@@ -23,6 +23,7 @@ def campaign(*given: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(line, cwd=root, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_leaves_is_gone_on_with_or_refused() -> None:
     ended = campaign("--count", "60")
     assert ended.returncode == 0, ended.stdout + ended.stderr
@@ -30,6 +31,7 @@ def test_what_a_killed_run_leaves_is_gone_on_with_or_refused() -> None:
         assert f" {outcome}" in ended.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["believing", "blind"])
 def test_faults_that_were_there_are_noticed(fault: str) -> None:
     ended = campaign("--count", "100", "--planted", fault)

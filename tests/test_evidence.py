@@ -129,6 +129,7 @@ written(Path(sys.argv[2]), "layout L(c, h) = [(c, h)/4, (c, h)%4]\\nrefute L == 
 """
 
 
+@pytest.mark.slow
 def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     texts = []
     for seed in ("1", "2"):

@@ -89,11 +89,13 @@ def check_offsets(layout: Layout, shapes: list[dict[str, int]]) -> None:
         assert layout.box(values) == tuple(evaluate(extent, values) for extent in box)
 
 
+@pytest.mark.sampled(3)
 @named
 def test_printed_offset_size_and_box_are_the_meaning(name: str) -> None:
     check_offsets(EVERY[name], edge_shapes(EVERY[name]))
 
 
+@pytest.mark.sampled(3)
 @exhaustive(EVERY)
 def test_printed_offset_is_the_meaning_for_every_small_shape(name: str) -> None:
     check_offsets(EVERY[name], small_shapes(EVERY[name]))
@@ -155,12 +157,14 @@ def test_which_layouts_have_no_closed_inverse() -> None:
     assert set(EVERY) - set(INVERTED) == NO_INVERSE
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", INVERTED)
 def test_inverse_steps_read_every_slot(name: str) -> None:
     for values in edge_shapes(EVERY[name], most=50_000):
         check_inverse(EVERY[name], values)
 
 
+@pytest.mark.sampled(3)
 @exhaustive(INVERTED)
 def test_inverse_steps_read_every_slot_of_every_small_shape(name: str) -> None:
     for values in small_shapes(EVERY[name]):
@@ -219,6 +223,7 @@ NEGATIVE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 def test_c_text_compiled_says_the_same(tmp_path: Path) -> None:
     cases = [(formula(each).offset, each, names(each)) for each in EVERY.values()]

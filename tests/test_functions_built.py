@@ -59,6 +59,7 @@ def signed(integers: str, name: str) -> bool:
     return integers.startswith("int") or name not in SIGNED_ONLY
 
 
+@pytest.mark.slow
 @forms
 @pytest.mark.parametrize("domains", [False, True])
 def test_functions_compiled_are_the_meaning(
@@ -106,6 +107,7 @@ def check(called: Called, values: dict[str, int]) -> None:
     assert np.array_equal(read, expected), (found.name, values)
 
 
+@pytest.mark.slow
 def test_padded_extents_are_those_of_the_inverse(
     libraries: Libraries,
 ) -> None:
@@ -155,6 +157,7 @@ def corners(found: Layout, values: dict[str, int]) -> dict[str, np.ndarray]:
 LANGUAGES_OF = {"int32": ("c", "cuda"), "uint32": ("opencl", "cuda")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("found", "integers", "where", "shape"),
     FURTHEST,

@@ -128,6 +128,7 @@ def numbers(found: object) -> np.ndarray:
     return np.asarray(found.values if isinstance(found, Tensor) else found)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("standing_in")
 @pytest.mark.parametrize("integers", ["int32", "int64"])
 def test_functions_are_the_meaning(integers: str) -> None:

@@ -63,7 +63,7 @@ COUNTED = (
 def test_what_is_emitted_of_random_layouts_is_what_is_meant(block: int) -> None:
     """In two halves, that two processes may share."""
     found = campaign(
-        10**5 * block, 150, Share(shapes=2, numpy=60, large=3, c=6, conversions=8, wrong=4)
+        10**5 * block, 150, Share(shapes=2, numpy=45, large=3, c=6, conversions=8, wrong=4)
     )
     assert not found.faults, told(found, 0)
     assert found.counts["modules"] > 0.7 * found.counts["layouts asked for a module"]
@@ -161,6 +161,7 @@ PLANTED: dict[Kind, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("anew")
 @pytest.mark.parametrize("kind", PLANTED)
 def test_a_fault_is_found_and_made_small(kind: Kind, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -65,6 +65,7 @@ def assert_none(some: list[Case], way: Way) -> None:
     assert not found, "\n".join(found[:20])
 
 
+@pytest.mark.slow
 def test_what_was_found_at_every_width() -> None:
     assert_none(found_cases(), MACHINE)
 
@@ -75,6 +76,7 @@ def test_what_was_found_in_every_way_sanitized(name: str) -> None:
     assert_none(found_cases(), WAYS[name].sanitized)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WAYS)
 def test_random_layouts(name: str) -> None:
     """So many in each way that there are over a hundred."""
@@ -82,11 +84,13 @@ def test_random_layouts(name: str) -> None:
     assert_none(list(cases(1000 + number, 17)), WAYS[name])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["this machine", "vectors of 16 bytes"])
 def test_random_layouts_sanitized(name: str) -> None:
     assert_none(list(cases(2000 + len(name), 3)), WAYS[name].sanitized)
 
 
+@pytest.mark.slow
 def test_random_layouts_as_python_calls_them(monkeypatch: pytest.MonkeyPatch) -> None:
     """Strides, types, threads, buffers of others; `convert` too."""
     assert checked(3000, 6, monkeypatch) > 15

@@ -65,6 +65,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_library_is_made_again(name: str, place: Path) -> None:
     assert works(fresh())
@@ -198,6 +199,7 @@ COMPILERS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", COMPILERS)
 def test_a_compiler_that_fails(
     name: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

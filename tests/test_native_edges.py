@@ -60,6 +60,7 @@ def shapes(layout: Layout, whole: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 EVERY = [(number, dtype) for number in range(len(RAGGED)) for dtype in WIDTHS]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("number", "dtype"), [EVERY[k] for k in range(len(EVERY)) if (k + k // 4) % 2]
 )

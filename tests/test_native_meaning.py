@@ -48,6 +48,7 @@ def guarded(shape: tuple[int, ...], dtype: str, poison: int) -> tuple[np.ndarray
     return whole, whole[GUARD : GUARD + count].reshape(shape)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_every_small_shape_as_the_layout_means(number: int) -> None:
     text, dtype = LAYOUTS[number], WIDTHS[number % 4]
@@ -91,6 +92,7 @@ def against_numpy(text: str, dtype: str, vector: int, count: int) -> None:
         assert np.array_equal(module.unpack(want, shape, threads=threads), tensor), shape
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_larger_shapes_as_numpy_does(number: int) -> None:
     against_numpy(LAYOUTS[number], WIDTHS[number % 4], 64, 6)

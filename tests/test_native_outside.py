@@ -60,6 +60,7 @@ def run(*command: str, within: Path) -> bytes:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plain",
     [(), ("-DLAYOUT_PLAIN",), ("-march=native",), ("-march=native", "-DLAYOUT_PLAIN")],
@@ -81,6 +82,7 @@ def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path:
     assert run("./main", within=tmp_path) == packed.tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("nm") is None, reason="there is no nm")
 @pytest.mark.parametrize("number", range(0, len(LAYOUTS), 3))
 def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
@@ -106,6 +108,7 @@ def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Pat
     run(*str(CC).split(), "-x", language, "-fsyntax-only", *STRICT, "use.c", within=tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="no such machine")
 @pytest.mark.parametrize(
     ("machine", "level"),
@@ -126,6 +129,7 @@ LARGE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "slots"), LARGE, ids=[text.split("(")[0] for text, _ in LARGE])
 def test_numbers_beyond_32_bits_are_64_bits_wide(text: str, slots: int, tmp_path: Path) -> None:
     """Sizes and counts of work where the extents are plain numbers, which C takes for `int`."""

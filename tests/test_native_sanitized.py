@@ -157,6 +157,7 @@ OF_EACH_KIND = (0, 2, 11, 19)
 """Tiles, a comb, runs, and element by element."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "way"), SOME)
 def test_pack_and_unpack(number: int, way: str, tmp_path: Path) -> None:
     widths = WIDTHS if number in OF_EACH_KIND else (WIDTHS[number % 2], WIDTHS[2 + number % 2])
@@ -169,6 +170,7 @@ def test_pack_and_unpack_at_every_width(number: int, way: str, tmp_path: Path) -
     assert_well(packing(number, way, WIDTHS, tmp_path), 2 * len(WIDTHS))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(PAIRS)))
 def test_conversions_at_every_width(number: int, tmp_path: Path) -> None:
     vector, options = list(WAYS.values())[number % len(WAYS)]
@@ -203,6 +205,7 @@ PLANTS = {
 }
 
 
+@pytest.mark.slow
 def test_no_planted_fault_goes_unseen(tmp_path: Path) -> None:
     """A kernel that reads or writes one byte too many, overflows, or puts an element wrongly."""
     made = packing(0, "vectors of 16 bytes", (1, 4), tmp_path)

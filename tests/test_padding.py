@@ -180,6 +180,7 @@ def holds_against_brute_force(found: Layout, *, most: int) -> str:
     return both.most.how
 
 
+@pytest.mark.slow
 def test_random_layouts_against_brute_force() -> None:
     random = Random(7)
     hows = [holds_against_brute_force(random_layout(random), most=8) for _ in range(25)]
@@ -273,6 +274,7 @@ def test_signs_change_at_the_turns(poly: tuple[int, ...]) -> None:
     assert turns(poly) == [t for t in range(1, 60) if signs[t] != signs[t - 1]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     found = cost(LIBRARY[name])
@@ -282,6 +284,7 @@ def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     assert found.least.how == "reached"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", COUNTED)
 def test_no_small_shape_is_outside_the_bounds(name: str) -> None:
     found = spread(EVERY[name])
@@ -340,6 +343,7 @@ def test_bytes(bytes_: str, text: str) -> None:
     assert said_.at.bytes == -(-found.size((5,)) * found.element.bits // 8)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", COUNTED)
 def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     """Held against each slot of the buffer, asked what it holds."""

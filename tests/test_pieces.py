@@ -65,6 +65,7 @@ SEAMS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SEAMS)
 def test_a_layout_has_seams(name: str) -> None:
     assert words(LIBRARY[name]) == SEAMS[name]
@@ -130,6 +131,7 @@ def test_no_proof_of_a_wrong_seam_is_accepted(
     assert not all(each.established for each in outcomes.values()), said
 
 
+@pytest.mark.slow
 def test_what_is_proved_is_no_counterexample() -> None:
     for name in SEAMS:
         for seam in seams(LIBRARY[name]):
@@ -186,6 +188,7 @@ TAKEN_APART = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "shape"), TAKEN_APART)
 @pytest.mark.parametrize("room", [64, 2_000])
 def test_pieces_cover_all_and_nothing_twice(name: str, shape: tuple[int, ...], room: int) -> None:

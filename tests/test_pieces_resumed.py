@@ -583,6 +583,7 @@ def grown(
 BIG = (4, 24, 512, 1024), (2, 32, 8, 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["numpy", "native"])
 @pytest.mark.parametrize(("mem", "jobs"), [(4 << 20, 1), (8 << 20, 3)])
 def test_memory_is_bounded(mem: int, jobs: int, target: str) -> None:
@@ -592,6 +593,7 @@ def test_memory_is_bounded(mem: int, jobs: int, target: str) -> None:
     assert mem // 2 < growth <= mem + SLACK
 
 
+@pytest.mark.slow
 def test_memory_is_bounded_where_pieces_are_scattered() -> None:
     """Each piece is short runs from all over the file."""
     growth, pieces = grown("HWIO", (512, 512, 32, 6), (8, 8, 4, 4), 8 << 20, 2, "native")

@@ -152,6 +152,7 @@ def campaign(seed: int, count: int) -> tuple[Counter[str], list[Layout]]:
     return found, inverted
 
 
+@pytest.mark.slow
 def test_what_is_printed_of_random_layouts_is_what_is_meant() -> None:
     found, _ = campaign(seed=10, count=200)
     assert found["inverted"] > 120, found

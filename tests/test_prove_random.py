@@ -61,6 +61,7 @@ def layouts_agree(random: Random, examples: str, block: bool) -> None:
         agrees(other, found)
 
 
+@pytest.mark.slow
 @given(RANDOM)
 @settings(max_examples=50)
 def test_layouts_agree_with_brute_force(random: Random) -> None:
@@ -68,6 +69,7 @@ def test_layouts_agree_with_brute_force(random: Random) -> None:
     layouts_agree(random, "digits", block=False)
 
 
+@pytest.mark.slow
 @given(RANDOM)
 @settings(max_examples=25)
 def test_tuples_agree_with_brute_force(random: Random) -> None:
@@ -182,6 +184,7 @@ def overlapping(claim: Claim) -> bool:
     return len(set(named)) < len(named)
 
 
+@pytest.mark.slow
 @given(RANDOM)
 @settings(max_examples=15)
 def test_claims_agree_with_brute_force(random: Random) -> None:

@@ -160,6 +160,7 @@ def agrees_with_counting(text: str) -> str:
     return type(finding).__name__
 
 
+@pytest.mark.slow
 def test_random_runs_against_counting() -> None:
     random = Random(2)
     found = [agrees_with_counting(random_claim(random)) for _ in range(40)]

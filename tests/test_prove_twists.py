@@ -112,6 +112,7 @@ DETERMINED = """
 RIGHT = [f"layout L{each}" for each in SWIZZLES + ROTATIONS + SUMS + BITS + DETERMINED]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", RIGHT)
 def test_twisted_layouts_are_proved(text: str) -> None:
     """Every property of every shape; Morton order of eight bits is among the slow ones."""
@@ -154,6 +155,7 @@ def telling(made: Layout, most: int) -> Iterator[dict[str, int]]:
         yield values
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", RIGHT)
 def test_the_inverse_reads_every_slot(text: str) -> None:
     made = layout(text)
@@ -382,6 +384,7 @@ def agrees(random: Random) -> str:
     return found.status
 
 
+@pytest.mark.slow
 @given(RANDOM)
 @settings(max_examples=6)
 def test_twists_agree_with_brute_force(random: Random) -> None:

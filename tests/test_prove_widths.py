@@ -180,6 +180,7 @@ def agrees_with_brute_force(text: str) -> str:
     return "proved" if isinstance(finding, Proved) else "undecided"
 
 
+@pytest.mark.slow
 def test_random_widths_against_counting() -> None:
     claims = list(random_claims(Random(5)))[::3]
     found = [agrees_with_brute_force(text) for text in claims]

@@ -102,6 +102,7 @@ def agree(seeds: range) -> Counter[str]:
     return told
 
 
+@pytest.mark.slow
 def test_random_tables_are_judged_as_they_are() -> None:
     told = agree(range(16))
     assert told["proved right"] >= 12

@@ -33,6 +33,7 @@ UNSOUND = {"Declared", "Pitch", "InnerGaps", "LeadGap", "Nested"}
 NOT_YET = {"TupleRadix"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_layout_of_the_library_is_validated(name: str) -> None:
     layout = api.library(name)
@@ -40,6 +41,7 @@ def test_every_layout_of_the_library_is_validated(name: str) -> None:
     assert isinstance(validate(emitted.text, layout, source=""), Validated)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_modules_are_validated(case: Case) -> None:
     found = validate(emit(case.text).text, layout_of(case.text), source=case.text)
@@ -275,6 +277,7 @@ def all_mutants(name: str) -> tuple[Mutant, ...]:
     return tuple(mutants(emit(BY_NAME[name].text).text))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:
     _try_mutants(name, len(all_mutants(name)) // TRIED, record_property)
@@ -377,6 +380,7 @@ def test_what_is_not_validated_is_not_generated() -> None:
     assert api.generate(layout, validate=False).load().VALIDATED is False
 
 
+@pytest.mark.slow
 def test_validations_have_one_hash_in_every_process() -> None:
     program = "from layoutdsl import api; print(api.generate(api.library('R4CroutonLayout')).text)"
     texts = {

@@ -26,6 +26,7 @@ def text_of(name: str) -> str:
     return generate_numpy(DOMAINS[name], source=name, certificate=None).text
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_right_modules_are_validated(name: str) -> None:
     found = validate(text_of(name), DOMAINS[name], source=name)
@@ -149,6 +150,7 @@ def all_mutants(name: str) -> tuple[Mutant, ...]:
     return tuple(mutants(text_of(name)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:
     _try_mutants(name, TRIED, record_property)

@@ -79,6 +79,7 @@ def test_the_package_is_the_wheel(elsewhere: Path) -> None:
     assert found.stdout.startswith(str(elsewhere))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -148,6 +149,7 @@ MISTAKES = ["4: [assignment]", "5: [attr-defined]", "6: [attr-defined]"]
 MISTAKES += ["7: [arg-type]", "8: [arg-type]"]
 
 
+@pytest.mark.slow
 def test_types(elsewhere: Path) -> None:
     """What is installed tells a strict type checker all, and lets it find what is wrong."""
     pytest.importorskip("mypy", reason="mypy is not here")
