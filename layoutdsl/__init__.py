@@ -11,9 +11,7 @@ asks for help, or a text with a fault in it, waits for neither a solver nor nump
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -45,14 +43,14 @@ if TYPE_CHECKING:
         translate,
         unpack_file,
     )
-    from layoutdsl.claims import Claim, Module, TableClaim
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
     from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.compare.seen import Match, Untold
-    from layoutdsl.formula import Formula
-    from layoutdsl.model import Layout
-    from layoutdsl.source import Diagnostic, LayoutError
-    from layoutdsl.table import Table
+    from layoutdsl.formulas.formula import Formula
+    from layoutdsl.meaning.claims import Claim, Module, TableClaim
+    from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.table import Table
+    from layoutdsl.texts.source import Diagnostic, LayoutError
 
 __version__ = "0.1.0"
 
@@ -105,20 +103,20 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "Claim": "claims",
+    "Claim": "meaning.claims",
     "CompilerError": "api",
-    "Diagnostic": "source",
+    "Diagnostic": "texts.source",
     "Difference": "compare.difference",
     "Different": "compare.difference",
     "Equal": "compare.difference",
     "EqualWhere": "compare.difference",
-    "Formula": "formula",
-    "Layout": "model",
-    "LayoutError": "source",
+    "Formula": "formulas.formula",
+    "Layout": "meaning.model",
+    "LayoutError": "texts.source",
     "Match": "compare.seen",
-    "Module": "claims",
-    "Table": "table",
-    "TableClaim": "claims",
+    "Module": "meaning.claims",
+    "Table": "meaning.table",
+    "TableClaim": "meaning.claims",
     "Probe": "compare.probe",
     "Unknown": "compare.difference",
     "Untold": "compare.seen",
@@ -126,23 +124,6 @@ _ELSEWHERE = {
     "probe": "compare.probe",
 }
 """The room that each name comes from; the others come from `api`."""
-
-_VERBS = ("formula", "prove")
-
-
-class _Package(ModuleType):
-    """Keeps `layoutdsl.formula` and `layoutdsl.prove` verbs.
-
-    Two rooms have the same names, and the import system would put them in the verbs' place as soon
-    as they are entered. They are reached by ``from layoutdsl.prove import ...``.
-    """
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name not in _VERBS or not isinstance(value, ModuleType):
-            super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 if not TYPE_CHECKING:  # with it, a type checker would believe any name

@@ -10,7 +10,7 @@ from texts import layout
 
 from layoutdsl.bench.moves import Move, Task, moves_of
 from layoutdsl.bench.peers.peer import Run
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 NCHW4C = "layout NCHW4c(n, c, h, w) = [n, c/4, h, w, c%4]"
 NHWC = "layout NHWC(n, c, h, w) = [n, h, w, c]"

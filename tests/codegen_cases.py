@@ -9,10 +9,10 @@ from types import ModuleType
 import numpy as np
 
 from layoutdsl.codegen import EmittedModule, generate_numpy, load
-from layoutdsl.elaborate import elaborate
-from layoutdsl.model import Layout
-from layoutdsl.source import Source
+from layoutdsl.elaborate.module import elaborate
+from layoutdsl.meaning.model import Layout
 from layoutdsl.syntax.parser import parse
+from layoutdsl.texts.source import Source
 
 Shape = tuple[int, ...]
 

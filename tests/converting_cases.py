@@ -11,7 +11,7 @@ from codegen_cases import Shape, grid, layout_of
 
 from layoutdsl.codegen import EmittedModule, Fallback, generate_conversion
 from layoutdsl.compare.axes import paired
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,16 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from layoutdsl import api, resources
-from layoutdsl.claims import Claim, Sound
+from layoutdsl import api
 from layoutdsl.codegen import generate_numpy
+from layoutdsl.kernel.question import PREAMBLE
+from layoutdsl.kernel.solver import program
+from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.pieces import runs, sums
-from layoutdsl.prove import certificate, check
-from layoutdsl.prove.question import PREAMBLE
-from layoutdsl.prove.solver import program
-from layoutdsl.prove.verdict import Proved
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Proved
+from layoutdsl.tactics import certificate
+from layoutdsl.texts import resources
 from layoutdsl.validate import Validated, validate
 
 ROUNDS = 7

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from layoutdsl.claims import INTEGER_TYPES
+from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.functions import LANGUAGES, Known, write
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import Layout
+from layoutdsl.meaning.claims import INTEGER_TYPES
+from layoutdsl.meaning.model import Layout
 
 C = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 CPP = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")

@@ -8,11 +8,11 @@ from itertools import product
 
 from texts import LIBRARY, module
 
-from layoutdsl.claims import Claim, Sound
-from layoutdsl.expr import MixedRadix, evaluate, walk
-from layoutdsl.model import Layout
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import (
+from layoutdsl.integers.expr import MixedRadix, evaluate, walk
+from layoutdsl.meaning.claims import Claim, Sound
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import (
     BOUNDS,
     EXTENTS,
     INJECTIVE,

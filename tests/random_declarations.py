@@ -13,8 +13,8 @@ from random import Random
 from proving import shapes, wrong_at
 from texts import module
 
-from layoutdsl.model import Layout
-from layoutdsl.source import LayoutError
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts.source import LayoutError
 
 
 def right(random: Random, block: bool) -> str:

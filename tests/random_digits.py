@@ -15,8 +15,8 @@ from random import Random
 
 from codegen_cases import layout_of
 
-from layoutdsl.model import Layout
-from layoutdsl.source import LayoutError
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts.source import LayoutError
 
 Shape = tuple[int, ...]
 

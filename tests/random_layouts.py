@@ -10,7 +10,7 @@ from random import Random
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 LETTERS = ("n", "c", "h", "w", "o", "i", "x", "y")
 WORDS = ("c", "c0", "c1", "in", "is", "row", "x_", "axis", "pattern", "k2", "lambda", "seq")

@@ -12,8 +12,8 @@ import pytest
 
 import layoutdsl
 from layoutdsl.api import RefusedError, claims_about, claims_of, library_families, pick
-from layoutdsl.claims import Sound
-from layoutdsl.source import LayoutError
+from layoutdsl.meaning.claims import Sound
+from layoutdsl.texts.source import LayoutError
 
 TEXT = """\
 layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]
@@ -40,11 +40,11 @@ def test_every_name_is_there() -> None:
 
 
 def test_verbs_stay_verbs_when_the_rooms_of_their_name_are_entered() -> None:
-    from layoutdsl.formula import offset_expr
-    from layoutdsl.prove.verdict import Proved
+    from layoutdsl.formulas.formula import offset_expr
+    from layoutdsl.properties.verdict import Proved
 
     assert (offset_expr.__name__, Proved.__name__) == ("offset_expr", "Proved")
-    assert isinstance(layoutdsl.formula, FunctionType)
+    assert isinstance(layoutdsl.formulas.formula, FunctionType)
     assert isinstance(layoutdsl.prove, FunctionType)
 
 
@@ -205,7 +205,7 @@ def test_wrong_parameters() -> None:
 
 
 def test_formula(module: layoutdsl.Module) -> None:
-    found = layoutdsl.formula(module["NCHW16c"])
+    found = layoutdsl.formulas.formula(module["NCHW16c"])
     values = {**INDEX, **SHAPE}
     assert found.offset.subs({s: values[s.name] for s in found.offset.free_symbols}) == 753
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import layoutdsl
-from layoutdsl.arguments import called
+from layoutdsl.meaning.arguments import called
 
 TEXT = "layout A(n, c) = [c, n]\nlayout B<k>(n, c) = [n, c/k, c%k]\n" + (
     "table T(n, c)[j: N, i: C] = (n = j, c = i)\nprove A\n"

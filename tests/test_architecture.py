@@ -98,7 +98,7 @@ ROOMS: dict[str, tuple[float, set[str]]] = {
 
 # What a shell prints is made of the records of a wing, not of its machinery.
 RECORDS = {
-    ("cli", "layoutdsl.prove.verdict"),
+    ("cli", "layoutdsl.properties.verdict"),
     ("cli", "layoutdsl.evidence.problem"),
     ("cli", "layoutdsl.pieces.runs"),
     ("cli", "layoutdsl.evidence.subjects"),

@@ -29,7 +29,7 @@ from layoutdsl.bench.meaning import first_difference, offsets
 from layoutdsl.bench.measure import Rounds, Spread, floor_of, over, sample, spread
 from layoutdsl.bench.run import Measured, Plan, Result, Skipped, Wrong, run
 from layoutdsl.bench.sides import Side, side, tensor_side
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 QUICK = Rounds(most=2, seconds=0.0, fewest=1)
 

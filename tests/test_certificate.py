@@ -14,13 +14,10 @@ from pathlib import Path
 import pytest
 from texts import HERE, LIBRARY, layout, module
 
-from layoutdsl.claims import EqualsFormula, EqualsLayout, Fits
-from layoutdsl.digits import NotDigits
-from layoutdsl.expr import Expr
-from layoutdsl.inverse import read_back
-from layoutdsl.prove import claim_statement, lemmas, statement
-from layoutdsl.prove.certificate import Certificate, establish, known_lemmas
-from layoutdsl.prove.checker import (
+from layoutdsl.digits.inverse import read_back
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.integers.expr import Expr
+from layoutdsl.kernel.checker import (
     By,
     Calculate,
     Define,
@@ -36,11 +33,15 @@ from layoutdsl.prove.checker import (
     Use,
     _Checking,
 )
-from layoutdsl.prove.claim_proof import prove_equations, prove_fits
-from layoutdsl.prove.shapes import ceilings
-from layoutdsl.prove.solver import ask
-from layoutdsl.prove.soundness import Soundness
-from layoutdsl.prove.terms import extent_name
+from layoutdsl.kernel.solver import ask
+from layoutdsl.meaning.claims import EqualsFormula, EqualsLayout, Fits
+from layoutdsl.meaning.shapes import ceilings
+from layoutdsl.statements import claim_statement, statement
+from layoutdsl.statements.terms import extent_name
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import Certificate, establish, known_lemmas
+from layoutdsl.tactics.claim_proof import prove_equations, prove_fits
+from layoutdsl.tactics.soundness import Soundness
 
 Proved = tuple[tuple[Theorem, Proof], ...]
 

@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from layoutdsl.prove import lemmas
-from layoutdsl.prove.certificate import establish, known_lemmas
-from layoutdsl.prove.checker import (
+from layoutdsl.kernel.checker import (
     By,
     Calculate,
     Define,
@@ -28,7 +26,9 @@ from layoutdsl.prove.checker import (
     check,
     names,
 )
-from layoutdsl.prove.solver import ask
+from layoutdsl.kernel.solver import ask
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import establish, known_lemmas
 
 HALF = Theorem("HALF", ("a",), (("<=", 0, "a"),), (("<=", ("div", "a", 2), "a"),))
 NAMED = Theorem(

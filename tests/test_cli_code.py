@@ -14,9 +14,9 @@ import pytest
 import sympy
 from cli_shell import Shell, shell
 
-from layoutdsl import resources
 from layoutdsl.api import library, parse
 from layoutdsl.functions.names import renamed
+from layoutdsl.texts import resources
 
 __all__ = ["shell"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_shell import Ended, Shell, shell
 
-from layoutdsl.prove import solver
+from layoutdsl.kernel import solver
 
 __all__ = ["shell"]
 

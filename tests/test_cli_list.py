@@ -8,8 +8,9 @@ import re
 import pytest
 from cli_shell import Shell, shell
 
-from layoutdsl import api, resources
+from layoutdsl import api
 from layoutdsl.cli.listing import entries
+from layoutdsl.texts import resources
 
 __all__ = ["shell"]
 

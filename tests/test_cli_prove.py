@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,9 +14,8 @@ from cli_shell import Ended, Shell, shell, timeless
 import layoutdsl
 import layoutdsl.cli.output
 from layoutdsl.api import Report, claims_of, narrowed, parse
-from layoutdsl.claims import Claim
-from layoutdsl.prove.certificate import Certificate
-from layoutdsl.prove.verdict import (
+from layoutdsl.meaning.claims import Claim
+from layoutdsl.properties.verdict import (
     Checked,
     Counterexample,
     Finding,
@@ -26,6 +24,7 @@ from layoutdsl.prove.verdict import (
     Refuted,
     Undecided,
 )
+from layoutdsl.tactics.certificate import Certificate
 
 __all__ = ["shell"]
 
@@ -75,7 +74,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
             word = claim.text.split()[-1]
             return Checked(claim, findings.get(word, PROVED))
 
-        monkeypatch.setattr(sys.modules["layoutdsl.prove"], "check", check)
+        monkeypatch.setattr("layoutdsl.properties.check.check", check)
 
     return replace
 

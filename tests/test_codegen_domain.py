@@ -13,7 +13,7 @@ from texts import DOMAINS
 from layoutdsl.codegen import generate_numpy, load
 from layoutdsl.codegen.moves import Fallback
 from layoutdsl.codegen.plan import plan
-from layoutdsl.model import FillAny, FillValue, Layout
+from layoutdsl.meaning.model import FillAny, FillValue, Layout
 
 
 @cache

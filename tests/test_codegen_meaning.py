@@ -9,7 +9,7 @@ import pytest
 from codegen_cases import CASES, Case, emit, layout_of, module_of, tensor_of
 
 from layoutdsl.codegen import load
-from layoutdsl.model import FillValue, Layout
+from layoutdsl.meaning.model import FillValue, Layout
 
 POISON = -77
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from codegen_cases import module_of
 
-from layoutdsl.codegen import moving
-from layoutdsl.codegen.moving import _fill, _move
+from layoutdsl.codegen.numpy import moving
+from layoutdsl.codegen.numpy.moving import _fill, _move
 
 STRUCTURED = np.dtype([("a", "u1"), ("b", "<f4"), ("c", "i2")])
 TYPES = ["u1", "?", "u2", ">i2", "f2", "V3", "u4", ">f4", "V6", "u8", "M8[s]", "c8", "V12", "c16"]

@@ -12,7 +12,7 @@ from codegen_cases import emit, layout_of
 from random_numbers import arithmetic
 
 from layoutdsl.codegen import load
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.validate import NotValidated, Validated, validate
 
 # Found wrong once: coordinates that are small, made of numbers that are not. Beside each a shape.

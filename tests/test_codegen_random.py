@@ -29,9 +29,9 @@ from hypothesis import strategies as st
 
 from layoutdsl.codegen import load
 from layoutdsl.codegen.allowed import refuse_unsafe
-from layoutdsl.expr import Coordinate, MixedRadix, evaluate, walk
-from layoutdsl.model import FillAny, FillValue, Layout
-from layoutdsl.source import LayoutError
+from layoutdsl.integers.expr import Coordinate, MixedRadix, evaluate, walk
+from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.texts.source import LayoutError
 
 MOST = 160
 """Elements of a tensor, and eight times as many slots of a buffer: the meaning is slow."""

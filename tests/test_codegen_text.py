@@ -12,9 +12,9 @@ import pytest
 from codegen_cases import BY_NAME, CASES, Case, emit, layout_of
 
 from layoutdsl.codegen import EmittedModule, UnsafeText, generate_numpy, load
-from layoutdsl.expr import Extent, Index
-from layoutdsl.formula import formula
-from layoutdsl.formula_text import python, read_python
+from layoutdsl.formulas.formula import formula
+from layoutdsl.formulas.formula_text import python, read_python
+from layoutdsl.integers.expr import Extent, Index
 
 GOLDEN = Path(__file__).parent / "golden"
 

@@ -27,8 +27,8 @@ from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
 from layoutdsl.codegen.native.conversion import conversion_chains
 from layoutdsl.codegen.native.digit_formula import said_by
 from layoutdsl.codegen.native.sides import Apart
-from layoutdsl.expr import Add, Constant
-from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.integers.expr import Add, Constant
+from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
 from layoutdsl.validate import NotValidated, Validated, validate_conversion, validate_digits
 
 POISON, OTHER = 201, 9

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from texts import HERE, LIBRARY, LIBRARY_MODULES, layout, module, said
 
 import layoutdsl
-from layoutdsl import resources
-from layoutdsl.model import Layout
-from layoutdsl.source import Diagnostic, Label, LayoutError, Source, Span
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts import resources
+from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Source, Span
 
 FAULTY = sorted((HERE / "golden/diagnostics").glob("*.layout"))
 

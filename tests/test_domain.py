@@ -10,7 +10,7 @@ from proving import shapes
 from texts import DOMAINS, layout, message, module
 
 from layoutdsl.cli.proofs import layout_json
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.show.ansi import PLAIN, grid_text
 from layoutdsl.show.declaration import declaration
 from layoutdsl.show.grid import grid

@@ -8,10 +8,18 @@ import pytest
 from texts import LIBRARY, layout, message, module
 
 import layoutdsl
-from layoutdsl.claims import Aligns, EqualsFormula, EqualsLayout, Fits, Inverts, Keeps, Sound
-from layoutdsl.expr import text
-from layoutdsl.model import FillAny, FillValue, FillZeroPoint
-from layoutdsl.source import LayoutError
+from layoutdsl.integers.expr import text
+from layoutdsl.meaning.claims import (
+    Aligns,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Inverts,
+    Keeps,
+    Sound,
+)
+from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint
+from layoutdsl.texts.source import LayoutError
 
 NATURAL = [
     # coordinate, its natural extent

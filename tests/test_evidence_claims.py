@@ -16,14 +16,14 @@ from layoutdsl.evidence import Kind, Subject, record, subjects
 from layoutdsl.evidence.manifest import Entry, Failed, Manifest, Shown, read_manifest
 from layoutdsl.evidence.questions import asked
 from layoutdsl.evidence.subjects import written_out
-from layoutdsl.prove import lemmas
-from layoutdsl.prove.checker import Rejected
-from layoutdsl.prove.layout_check import UNBOUNDED
-from layoutdsl.prove.restate import restated
-from layoutdsl.prove.solver import CVC5, Z3
-from layoutdsl.prove.table_refute import EVERY, ONCE
-from layoutdsl.prove.theorem import Have, Theorem, Use
-from layoutdsl.prove.verdict import INJECTIVE, RANGE, SIZE, Counterexample
+from layoutdsl.kernel.checker import Rejected
+from layoutdsl.kernel.solver import CVC5, Z3
+from layoutdsl.kernel.theorem import Have, Theorem, Use
+from layoutdsl.properties.layout_check import UNBOUNDED
+from layoutdsl.properties.restate import restated
+from layoutdsl.properties.verdict import INJECTIVE, RANGE, SIZE, Counterexample
+from layoutdsl.refute.table_refute import EVERY, ONCE
+from layoutdsl.tactics import lemmas
 
 TABLES = """\
 layout L(c, h) = [c/4, (h, c%4)]

@@ -28,8 +28,11 @@ from texts import (
     small_shapes,
 )
 
-from layoutdsl import formula_text
-from layoutdsl.expr import (
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.digits.steps import SLOT
+from layoutdsl.formulas import formula_text
+from layoutdsl.formulas.formula import formula, symbolic
+from layoutdsl.integers.expr import (
     Add,
     BitAnd,
     BitXor,
@@ -46,10 +49,7 @@ from layoutdsl.expr import (
     Sub,
     evaluate,
 )
-from layoutdsl.formula import formula, symbolic
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import Condition, Layout
-from layoutdsl.steps import SLOT
+from layoutdsl.meaning.model import Condition, Layout
 
 NO_INVERSE = {"Overlapping", "LapackPackedUpper", "LapackPackedLower", "LapackBand"}
 """Not read as digits, twisted or not."""

@@ -7,9 +7,20 @@ from collections.abc import Callable
 import pytest
 from texts import EVERY
 
-from layoutdsl import formula_text
-from layoutdsl.expr import Add, CeilDiv, Constant, Expr, Extent, FloorDiv, Index, Mod, Mul, Sub
-from layoutdsl.formula import Formula, formula, symbolic
+from layoutdsl.formulas import formula_text
+from layoutdsl.formulas.formula import Formula, formula, symbolic
+from layoutdsl.integers.expr import (
+    Add,
+    CeilDiv,
+    Constant,
+    Expr,
+    Extent,
+    FloorDiv,
+    Index,
+    Mod,
+    Mul,
+    Sub,
+)
 
 C, H, c, h = Extent("C"), Extent("H"), Index("c"), Index("h")
 

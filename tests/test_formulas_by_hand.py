@@ -11,9 +11,9 @@ from mutants import oracle
 from mutants.spellings import FORMS, ROUNDING, spelled
 from texts import HERE, LIBRARY, module
 
-from layoutdsl.claims import Claim
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import Refuted
+from layoutdsl.meaning.claims import Claim
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Refuted
 
 FOUND = module((HERE / "layouts/formulas_by_hand.layout").read_text(encoding="utf-8"))
 EQUAL = [claim for claim in FOUND.claims if claim.polarity == "prove"]

@@ -15,9 +15,9 @@ from functions_built import COMPILERS, Called, built, inverted
 from texts import DOMAINS, EVERY, edge_shapes, every_index, layout
 
 from layoutdsl.api import WidthError, index_functions, library
-from layoutdsl.expr import evaluate
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import Layout
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.integers.expr import evaluate
+from layoutdsl.meaning.model import Layout
 
 FORMS = [
     ("c", "int32"),

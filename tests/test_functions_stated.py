@@ -9,15 +9,15 @@ from dataclasses import replace
 import pytest
 from texts import DOMAINS, EVERY, edge_shapes, layout
 
-from layoutdsl.claims import INTEGER_TYPES
-from layoutdsl.expr import Constant, Expr, Extent, Index, evaluate, walk
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions, functions
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import Condition, Layout
-from layoutdsl.prove.functions import Enough, attempt, attempts, bounded
-from layoutdsl.prove.functions_statement import functions as stated
-from layoutdsl.prove.verdict import Proved, Undecided
-from layoutdsl.steps import SLOT
+from layoutdsl.integers.expr import Constant, Expr, Extent, Index, evaluate, walk
+from layoutdsl.meaning.claims import INTEGER_TYPES
+from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.properties.functions import Enough, attempt, attempts, bounded
+from layoutdsl.properties.verdict import Proved, Undecided
+from layoutdsl.statements.functions_statement import functions as stated
 
 INT32, INT64, UINT32 = (INTEGER_TYPES[name] for name in ("int32", "int64", "uint32"))
 ALL = {**{f"domain {name}": each for name, each in DOMAINS.items()}, **EVERY}

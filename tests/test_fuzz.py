@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import module
 
-from layoutdsl import formula_text, resources
-from layoutdsl.formula import formula
-from layoutdsl.source import LayoutError
+from layoutdsl.formulas import formula_text
+from layoutdsl.formulas.formula import formula
+from layoutdsl.texts import resources
+from layoutdsl.texts.source import LayoutError
 
 GUARD = 5.0
 

@@ -20,7 +20,7 @@ from emitted_fuzz.running import run
 from functions_built import C
 
 import layoutdsl
-from layoutdsl import formula_text
+from layoutdsl.formulas import formula_text
 from layoutdsl.validate import NotValidated, Validated, validate
 
 CACHES = (

@@ -6,10 +6,10 @@ import pytest
 from proving import elements, shapes, wrong_at
 from texts import EXAMPLES, LIBRARY, module
 
-from layoutdsl.claims import EqualsFormula, EqualsLayout
-from layoutdsl.expr import Add, Constant, evaluate
-from layoutdsl.prove import grid
-from layoutdsl.prove.statement import coordinates
+from layoutdsl.integers.expr import Add, Constant, evaluate
+from layoutdsl.meaning.claims import EqualsFormula, EqualsLayout
+from layoutdsl.refute import grid
+from layoutdsl.statements.statement import coordinates
 
 BODIES = """
 [c/8, h, c%4]

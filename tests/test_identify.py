@@ -21,8 +21,8 @@ from layoutdsl.api import translation
 from layoutdsl.compare.axes import fixed_parameters
 from layoutdsl.compare.identify import look
 from layoutdsl.compare.seen import Apart, Match, Untold
-from layoutdsl.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
-from layoutdsl.model import Axis, Layout
+from layoutdsl.integers.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.show.declaration import declaration
 
 __all__ = ["shell"]

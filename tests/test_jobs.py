@@ -16,9 +16,9 @@ from processes import gone, running
 
 from layoutdsl import api
 from layoutdsl.api import proofs
-from layoutdsl.claims import Claim
-from layoutdsl.prove import jobs
-from layoutdsl.prove.verdict import Checked
+from layoutdsl.meaning.claims import Claim
+from layoutdsl.properties import jobs
+from layoutdsl.properties.verdict import Checked
 
 __all__ = ["shell"]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from texts import LIBRARY, LIBRARY_MODULES, edge_shapes, every_index
 
-from layoutdsl import resources
-from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
-from layoutdsl.digits import read
-from layoutdsl.expr import Constant, Coordinate, Extent, Index, evaluate, horner
-from layoutdsl.model import Layout
+from layoutdsl.digits.network import read
+from layoutdsl.integers.expr import Constant, Coordinate, Extent, Index, evaluate, horner
+from layoutdsl.meaning.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts import resources
 
 SOURCES = (
     "layout-transformation",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 from texts import layout
 
-from layoutdsl.claims import Claim, Sound
-from layoutdsl.prove import check, lemmas
-from layoutdsl.prove.certificate import Certificate
-from layoutdsl.prove.checker import check as follow
-from layoutdsl.prove.question import Question
-from layoutdsl.prove.verdict import Proved
+from layoutdsl.kernel.checker import check as follow
+from layoutdsl.kernel.question import Question
+from layoutdsl.meaning.claims import Claim, Sound
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Proved
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import Certificate
 
 KINDS = {
     "every axis cut in two": ("{x}/4", "{x}%4"),

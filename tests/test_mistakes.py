@@ -14,13 +14,13 @@ import pytest
 from conftest import GOLDEN
 from texts import LIBRARY, said
 
-from layoutdsl import resources
 from layoutdsl.notation.notation import NAMES
 from layoutdsl.syntax import reading
 from layoutdsl.syntax.advice import advice
 from layoutdsl.syntax.faults import LANGUAGE, Fault
 from layoutdsl.syntax.mistakes import Advice, Mistake, entries
 from layoutdsl.syntax.statements import MOST_FAULTS
+from layoutdsl.texts import resources
 
 TABLE = GOLDEN / "mistakes.txt"
 TEXTS = [

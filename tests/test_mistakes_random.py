@@ -15,11 +15,11 @@ from functools import cache
 import pytest
 from texts import HERE
 
-from layoutdsl import resources
-from layoutdsl.source import Diagnostic, LayoutError, Source
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.faults import LANGUAGE, Fault, parsed
 from layoutdsl.syntax.parser import parse
+from layoutdsl.texts import resources
+from layoutdsl.texts.source import Diagnostic, LayoutError, Source
 
 COUNT = 60
 """Mistakes of each kind; more in a campaign."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from texts import EVERY, LIBRARY, coordinates, edge_shapes, layout
 
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 NCHW16C = LIBRARY["NCHW16c"]
 CUT = layout("layout Cut<k>(c, h) = [c/k, h, c%k]")

@@ -17,9 +17,9 @@ from mutants.judge import LIBRARY, Judgement, judge
 from mutants.report import failed, table
 from texts import EXAMPLES, defined, every_index, module
 
-from layoutdsl.claims import Claim, Sound
-from layoutdsl.model import Layout
-from layoutdsl.prove.verdict import Checked, Counterexample, Point, Proved, Refuted
+from layoutdsl.meaning.claims import Claim, Sound
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.verdict import Checked, Counterexample, Point, Proved, Refuted
 from layoutdsl.show.declaration import declaration
 
 SAMPLE = 20

@@ -19,8 +19,8 @@ from layoutdsl.codegen.native.nest import FEW_BLOCKS, choice
 from layoutdsl.codegen.native.program import sides
 from layoutdsl.codegen.native.staged import Staged
 from layoutdsl.codegen.native.tiles import Run, Tile
-from layoutdsl.expr import Constant
-from layoutdsl.model import Layout
+from layoutdsl.integers.expr import Constant
+from layoutdsl.meaning.model import Layout
 
 pytestmark = needs_compiler
 

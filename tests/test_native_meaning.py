@@ -12,8 +12,8 @@ from native_cases import LAYOUTS, WIDTHS, fenced, modules, needs_compiler
 from test_codegen_meaning import expected, random_layout
 
 from layoutdsl.codegen.native.loader import native_module
-from layoutdsl.expr import Constant
-from layoutdsl.model import Layout
+from layoutdsl.integers.expr import Constant
+from layoutdsl.meaning.model import Layout
 
 pytestmark = needs_compiler
 

@@ -18,8 +18,8 @@ from native_cases import WIDTHS, needs_compiler
 from layoutdsl.codegen.native.loader import kernels
 from layoutdsl.codegen.native.module import NativeModule
 from layoutdsl.codegen.native.program import EmittedProgram, generate_c
-from layoutdsl.expr import Constant
-from layoutdsl.values import exact
+from layoutdsl.integers.expr import Constant
+from layoutdsl.texts.values import exact
 
 pytestmark = needs_compiler
 

@@ -16,7 +16,7 @@ from native_cases import LAYOUTS, WIDTHS, modules, needs_compiler
 from layoutdsl.codegen.native import calls, threads
 from layoutdsl.codegen.native.calls import ready
 from layoutdsl.codegen.native.threads import shared
-from layoutdsl.expr import Constant
+from layoutdsl.integers.expr import Constant
 
 pytestmark = needs_compiler
 

@@ -12,7 +12,7 @@ from texts import LIBRARY
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.model import FillValue, Layout
+from layoutdsl.meaning.model import FillValue, Layout
 from layoutdsl.notation.htp import TYPES
 from layoutdsl.notation.notation import Unwritable, read_text, write
 

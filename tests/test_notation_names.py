@@ -16,8 +16,8 @@ import pytest
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.claims import EqualsLayout
-from layoutdsl.model import Layout
+from layoutdsl.meaning.claims import EqualsLayout
+from layoutdsl.meaning.model import Layout
 
 Names = tuple[str, ...]
 Cuts = tuple[tuple[str, int, int], ...]

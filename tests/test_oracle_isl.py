@@ -11,8 +11,9 @@ from texts import LIBRARY
 
 import layoutdsl
 from layoutdsl.api import claims_of
-from layoutdsl.digits import NotDigits, network
-from layoutdsl.expr import (
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.digits.network import NotDigits, network
+from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
     Constant,
@@ -25,9 +26,8 @@ from layoutdsl.expr import (
     Mul,
     Sub,
 )
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import Condition, Layout
-from layoutdsl.prove import check
+from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.properties.check import check
 
 isl = pytest.importorskip("islpy")
 

@@ -27,7 +27,7 @@ from onednn_library import (
 )
 
 import layoutdsl
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 FOUND = shared_library()
 if FOUND is None:

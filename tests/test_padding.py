@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from texts import EVERY, LIBRARY, defined, layout
 
-from layoutdsl.expr import (
+from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
     Constant,
@@ -24,13 +24,13 @@ from layoutdsl.expr import (
     Sub,
     evaluate,
 )
-from layoutdsl.model import Condition, Layout
+from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.padding.along import Undescribed, along
 from layoutdsl.padding.cost import cost
 from layoutdsl.padding.extremes import Bound, ratio_at, spread
 from layoutdsl.padding.polynomials import sign, turns, value
-from layoutdsl.prove.padded import Share, prove_ratio
-from layoutdsl.prove.verdict import Proved
+from layoutdsl.properties.verdict import Proved
+from layoutdsl.tactics.padded import Share, prove_ratio
 
 WHOLE = {name: each for name, each in LIBRARY.items() if not each.domain}
 COUNTED = {name: each for name, each in EVERY.items() if not each.domain}

@@ -25,7 +25,7 @@ from layoutdsl.api import compile as compiled
 from layoutdsl.api import pack_file, unpack_file
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.places import Identity, OccupiedError
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces import journal, runs, tensors
 
 

@@ -24,10 +24,10 @@ from texts import layout
 from layoutdsl import api
 from layoutdsl.api import closed_inverse
 from layoutdsl.cli.sheet import sheet_text
-from layoutdsl.digits import NotDigits
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import Layout
-from layoutdsl.prove.verdict import ONTO
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.verdict import ONTO
 from layoutdsl.show.slots import at as held_at
 
 Values = dict[str, int]

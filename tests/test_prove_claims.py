@@ -8,9 +8,9 @@ import pytest
 from proving import claimed, refutations, words
 from texts import LIBRARY, LIBRARY_MODULES, module
 
-from layoutdsl.claims import Claim
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import Proved, Refuted
+from layoutdsl.meaning.claims import Claim
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Proved, Refuted
 
 OF_THE_LIBRARY = [claim for found in LIBRARY_MODULES for claim in found.claims]
 

@@ -8,17 +8,17 @@ import pytest
 from proving import claimed, refutations, replays, shapes, sound, words, wrong_at
 from texts import DOMAINS, layout
 
-from layoutdsl.bounds import ONE
-from layoutdsl.conditions import Condition
-from layoutdsl.expr import Add, Constant, Coordinate, Index, Sub
-from layoutdsl.model import Layout
-from layoutdsl.prove import lemmas
-from layoutdsl.prove.certificate import establish
-from layoutdsl.prove.checker import Have, Theorem
-from layoutdsl.prove.domain_proof import DomainSoundness
-from layoutdsl.prove.reading import Read, Reading, reading_of
-from layoutdsl.prove.script import Stuck
-from layoutdsl.prove.verdict import FULL, PADDING, RANGE, Proved, Refuted, Undecided
+from layoutdsl.digits.domains import Read, Reading, reading_of
+from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.conditions import Condition
+from layoutdsl.integers.expr import Add, Constant, Coordinate, Index, Sub
+from layoutdsl.kernel.checker import Have, Theorem
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.verdict import FULL, PADDING, RANGE, Proved, Refuted, Undecided
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import establish
+from layoutdsl.tactics.domain_proof import DomainSoundness
+from layoutdsl.tactics.script import Stuck
 
 
 def full_at_small_shapes(layout: Layout) -> bool:

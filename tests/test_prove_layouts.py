@@ -9,9 +9,9 @@ import pytest
 from proving import refutations, replays, sound, words, wrong_at
 from texts import EXAMPLES, HERE, LIBRARY, layout
 
-from layoutdsl.claims import Claim, Sound
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import (
+from layoutdsl.meaning.claims import Claim, Sound
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import (
     BOUNDS,
     EXTENTS,
     FULL,

@@ -14,13 +14,13 @@ from proving import elements, replays, shapes, sound, words, wrong_at
 from random_declarations import changed, mutated, read, right
 from texts import module
 
-from layoutdsl.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps
-from layoutdsl.expr import evaluate
-from layoutdsl.expr import text as spelled
-from layoutdsl.model import Layout
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import Checked, Refuted
-from layoutdsl.source import LayoutError
+from layoutdsl.integers.expr import evaluate
+from layoutdsl.integers.expr import text as spelled
+from layoutdsl.meaning.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Checked, Refuted
+from layoutdsl.texts.source import LayoutError
 
 RANDOM = st.integers(0, 1 << 30).map(Random)
 SMALL = 13

@@ -9,12 +9,12 @@ import pytest
 from proving import claimed, elements, shapes, words
 from texts import layout, message, module
 
-from layoutdsl.claims import Aligns, Claim, Keeps
-from layoutdsl.expr import Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod, evaluate
-from layoutdsl.model import Layout
-from layoutdsl.prove import check
-from layoutdsl.prove.run_statement import start_of
-from layoutdsl.prove.verdict import Proved, Refuted
+from layoutdsl.integers.expr import Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod, evaluate
+from layoutdsl.meaning.claims import Aligns, Claim, Keeps
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Proved, Refuted
+from layoutdsl.statements.run_statement import start_of
 
 RIGHT = [
     "(c, h) = [(c, h)/4, (c, h)%4]\nprove L keeps (c, h)%4 contiguous",

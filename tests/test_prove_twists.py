@@ -17,9 +17,12 @@ from hypothesis import strategies as st
 from proving import claimed, elements, replays, shapes, sound, words, wrong_at
 from texts import layout
 
-from layoutdsl import formula_text
-from layoutdsl.bits import arithmetic, assumed
-from layoutdsl.expr import (
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.digits.steps import SLOT
+from layoutdsl.formulas import formula_text
+from layoutdsl.formulas.formula import symbolic
+from layoutdsl.integers.bits import arithmetic, assumed
+from layoutdsl.integers.expr import (
     Add,
     BitAnd,
     BitXor,
@@ -34,11 +37,8 @@ from layoutdsl.expr import (
     extents,
     indices,
 )
-from layoutdsl.formula import symbolic
-from layoutdsl.inverse import Inverse, invert
-from layoutdsl.model import Layout
-from layoutdsl.prove.verdict import BOUNDS, EXTENTS, PROPERTIES, Proved, Refuted
-from layoutdsl.steps import SLOT
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.verdict import BOUNDS, EXTENTS, PROPERTIES, Proved, Refuted
 
 SWIZZLES = """
 (i, j) = [i, (j/8) ^ (i%8), j%8]

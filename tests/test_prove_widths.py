@@ -10,13 +10,13 @@ import pytest
 from proving import claimed, elements, shapes, words
 from texts import LIBRARY, layout, message, module
 
-from layoutdsl import formula_text
-from layoutdsl.claims import Computes, Fits, OffsetsFit
-from layoutdsl.formula import formula
-from layoutdsl.model import Layout
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import Proved, Refuted
-from layoutdsl.prove.width_statement import worked_out
+from layoutdsl.formulas import formula_text
+from layoutdsl.formulas.formula import formula
+from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Proved, Refuted
+from layoutdsl.statements.width_statement import worked_out
 
 L = "layout L(c, h) = [c/8, h, c%8]\n"
 F = "layout L(n, c, h, w) = [n, c/16, h, w, c%16] of f32\n"
@@ -217,7 +217,7 @@ def test_what_is_worked_out_is_what_c_works_out(name: str) -> None:
 
 
 def evaluated(expr: object, bound: dict[str, int]) -> int:
-    from layoutdsl.expr import evaluate
+    from layoutdsl.integers.expr import evaluate
 
     return evaluate(expr, bound)  # type: ignore[arg-type]
 

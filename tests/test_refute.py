@@ -8,10 +8,11 @@ import pytest
 from proving import shapes, sound, words, wrong_at
 from texts import layout, module
 
-from layoutdsl.model import Layout
-from layoutdsl.prove import check, refute
-from layoutdsl.prove.shapes import ceilings, in_range, small, telling, volume
-from layoutdsl.prove.verdict import Refuted
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import ceilings, in_range, small, telling, volume
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Refuted
+from layoutdsl.refute import refute
 
 
 def made(body: str) -> Layout:

@@ -10,7 +10,7 @@ import pytest
 from cli_shell import DEMO
 
 from layoutdsl.api import library, library_module, parse
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.show.ansi import COLOURS, PLAIN, grid_text
 from layoutdsl.show.declaration import declaration
 from layoutdsl.show.grid import grid

@@ -12,9 +12,9 @@ from field_formulas import SPECS
 from mutants.audits import of_claim
 from texts import HERE, LIBRARY, module
 
-from layoutdsl.claims import Claim, Sound
-from layoutdsl.model import Layout
-from layoutdsl.prove import check
+from layoutdsl.meaning.claims import Claim, Sound
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.check import check
 
 FILES = sorted((HERE / "specs").glob("*.layout"))
 MODULES = {path.stem: module(path.read_text(encoding="utf-8"), LIBRARY) for path in FILES}

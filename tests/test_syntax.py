@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import HERE
 
-from layoutdsl import resources
-from layoutdsl.source import LayoutError, Source, Span
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_declaration, print_expression, print_file
+from layoutdsl.texts import resources
+from layoutdsl.texts.source import LayoutError, Source, Span
 
 NOWHERE = Span(Source("", ""), 0, 0)
 

@@ -14,23 +14,25 @@ from proving import refutations, shapes, words
 from texts import LIBRARY, LIBRARY_MODULES, module
 
 import layoutdsl
-from layoutdsl import resources
-from layoutdsl.claims import Inverts, Sound, TableClaim
-from layoutdsl.inference import flat, infer
-from layoutdsl.inverse import ReadBack, read_back
-from layoutdsl.model import Layout
-from layoutdsl.prove import check, lemmas, table_statement
-from layoutdsl.prove.certificate import establish
-from layoutdsl.prove.checker import Proof, Theorem
-from layoutdsl.prove.script import Stuck
-from layoutdsl.prove.shapes import in_range, volume
-from layoutdsl.prove.table_proof import Inversion
-from layoutdsl.prove.table_refute import EVERY, ONCE
-from layoutdsl.prove.verdict import Checked, Proved, Refuted, Undecided
-from layoutdsl.source import Source
+from layoutdsl.digits.inference import flat, infer
+from layoutdsl.digits.inverse import ReadBack, read_back
+from layoutdsl.kernel.checker import Proof, Theorem
+from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import in_range, volume
+from layoutdsl.meaning.table import Table
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Checked, Proved, Refuted, Undecided
+from layoutdsl.refute.table_refute import EVERY, ONCE
+from layoutdsl.statements import table_statement
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_file
-from layoutdsl.table import Table
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import establish
+from layoutdsl.tactics.script import Stuck
+from layoutdsl.tactics.table_proof import Inversion
+from layoutdsl.texts import resources
+from layoutdsl.texts.source import Source
 
 Element = tuple[int, ...]
 TABLES = {name: each for found in LIBRARY_MODULES for name, each in found.tables.items()}

@@ -25,8 +25,8 @@ from random_layouts import drawn, shape_in
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.expr import Constant
-from layoutdsl.model import Layout
+from layoutdsl.integers.expr import Constant
+from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.mace import IMAGES
 from layoutdsl.notation.notation import Unwritable, read_text, write
 

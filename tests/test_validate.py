@@ -18,8 +18,9 @@ from text_mutants import Mutant, mutants
 
 import layoutdsl
 from layoutdsl import api
-from layoutdsl.codegen import generate_numpy, moving, support
-from layoutdsl.model import FillValue, Layout
+from layoutdsl.codegen import generate_numpy
+from layoutdsl.codegen.numpy import moving, support
+from layoutdsl.meaning.model import FillValue, Layout
 from layoutdsl.show.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.frame import SUPPORT_HASH

@@ -13,8 +13,8 @@ from texts import EVERY, LIBRARY, layout
 
 import layoutdsl
 from layoutdsl import api
-from layoutdsl.model import FillValue
-from layoutdsl.values import brief, exact, said, shortened
+from layoutdsl.meaning.model import FillValue
+from layoutdsl.texts.values import brief, exact, said, shortened
 
 MOST = 300
 
@@ -42,7 +42,7 @@ def values() -> Iterator[Any]:
     yield layoutdsl.diff(layout("layout A(c) = [c - min(c, 3) + min(c, 3) : C]"), LIBRARY["NCHW"])
     yield next(layoutdsl.identify(layoutdsl.from_notation("onednn", "aBcd8b")))
     yield from (
-        layoutdsl.formula(crouton),
+        layoutdsl.formulas.formula(crouton),
         layoutdsl.generate(crouton),
         layoutdsl.generate_c(crouton),
     )

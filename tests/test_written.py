@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from test_certificate import CERTIFICATES
 
-from layoutdsl.prove import lemmas
-from layoutdsl.prove.certificate import Certificate
-from layoutdsl.prove.theorem import Native, Proof, Term, Theorem
-from layoutdsl.prove.written import (
+from layoutdsl.kernel.theorem import Native, Proof, Term, Theorem
+from layoutdsl.kernel.written import (
     MOST_DEPTH,
     Unreadable,
     read_proof,
@@ -21,6 +19,8 @@ from layoutdsl.prove.written import (
     written_proof,
     written_theorem,
 )
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import Certificate
 
 PROVED = {"lemmas": lemmas.library(), **CERTIFICATES}
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import numpy as np
 
-from layoutdsl import resources
-from layoutdsl.claims import Module
-from layoutdsl.elaborate import elaborate
-from layoutdsl.expr import CeilDiv, Constant, Extent, FloorDiv, Index, Mod, indices, walk
-from layoutdsl.model import Layout
-from layoutdsl.source import Diagnostic, LayoutError, Source
+from layoutdsl.elaborate.module import elaborate
+from layoutdsl.integers.expr import CeilDiv, Constant, Extent, FloorDiv, Index, Mod, indices, walk
+from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.model import Layout
 from layoutdsl.syntax.parser import parse
+from layoutdsl.texts import resources
+from layoutdsl.texts.source import Diagnostic, LayoutError, Source
 
 HERE = Path(__file__).parent
 

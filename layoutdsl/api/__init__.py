@@ -46,7 +46,7 @@ from layoutdsl.api.translation import (
     to_notation,
     translate,
 )
-from layoutdsl.shelf import (
+from layoutdsl.elaborate.shelf import (
     declared,
     family_of,
     library,
@@ -59,7 +59,7 @@ from layoutdsl.shelf import (
     pick_table,
     read,
 )
-from layoutdsl.source import LayoutError
+from layoutdsl.texts.source import LayoutError
 
 __all__ = [
     "LANGUAGE",

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
-from layoutdsl.arguments import called
-from layoutdsl.claims import AnyClaim, Claim, Module, Sound, TableClaim
-from layoutdsl.model import Condition, Layout
-from layoutdsl.shelf import elaborated
-from layoutdsl.source import Source
-from layoutdsl.table import Table
+from layoutdsl.elaborate.shelf import elaborated
+from layoutdsl.meaning.arguments import called
+from layoutdsl.meaning.claims import AnyClaim, Claim, Module, Sound, TableClaim
+from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.table import Table
+from layoutdsl.texts.source import Source
 
 
 def claims_of(subject: Layout | Table | Module | Iterable[AnyClaim]) -> tuple[AnyClaim, ...]:

@@ -7,10 +7,10 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.api.generating import UnvalidatedError, digits_of, generate
-from layoutdsl.arguments import FLAG, TEXT, expect
 from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
-from layoutdsl.model import LAYOUT, Layout
-from layoutdsl.values import exact
+from layoutdsl.meaning.arguments import FLAG, TEXT, expect
+from layoutdsl.meaning.model import LAYOUT, Layout
+from layoutdsl.texts.values import exact
 
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.module import Failed, NativeModule
@@ -78,7 +78,7 @@ def _plain(layout: Layout, validate: bool) -> ModuleType:
     """The numpy module: what this very program proved of this very layout before is kept."""
     from layoutdsl.codegen import EmittedModule, load
     from layoutdsl.codegen.native.cache import keep_text, kept_text
-    from layoutdsl.resources import fingerprint
+    from layoutdsl.texts.resources import fingerprint
 
     key = f"{fingerprint()} numpy {validate} {exact(layout)}"
     text = kept_text(key)
@@ -108,7 +108,7 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: 
 def _digits(layout: Layout) -> str | None:
     """The proof of the digits, kept as the module is; an empty text says that there are none."""
     from layoutdsl.codegen.native.cache import keep_text, kept_text
-    from layoutdsl.resources import fingerprint
+    from layoutdsl.texts.resources import fingerprint
 
     key = f"{fingerprint()} digits {exact(layout)}"
     text = kept_text(key)

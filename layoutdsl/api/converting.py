@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, failing, numpy_serves
 from layoutdsl.api.compiling import compile as compiled_layout
 from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
-from layoutdsl.arguments import FLAG, expect
-from layoutdsl.matching import Crossed, matched
-from layoutdsl.model import LAYOUT, ElementType, Layout
+from layoutdsl.meaning.arguments import FLAG, expect
+from layoutdsl.meaning.matching import Crossed, matched
+from layoutdsl.meaning.model import LAYOUT, ElementType, Layout
 from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import claims_about, claims_of
-from layoutdsl.claims import Module
-from layoutdsl.model import Layout
-from layoutdsl.table import Table
+from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.evidence import Rechecked, Recorded, Subject
-    from layoutdsl.prove.verdict import Checked
+    from layoutdsl.properties.verdict import Checked
 
 
 def subjects(
@@ -92,7 +92,7 @@ def recheck(
         OSError: a file cannot be read.
     """
     from layoutdsl.evidence import recheck as checked
-    from layoutdsl.prove.solver import SOLVERS
+    from layoutdsl.kernel.solver import SOLVERS
 
     asked = [SOLVERS[each] for each in solvers]
     return checked(found, folder, asked, progress or (lambda _: None))
@@ -100,7 +100,7 @@ def recheck(
 
 def missing_solver(name: str) -> str | None:
     """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
-    from layoutdsl.prove.solver import SOLVERS, NoSolver
+    from layoutdsl.kernel.solver import SOLVERS, NoSolver
 
     try:
         SOLVERS[name].command(1)

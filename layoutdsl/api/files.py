@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.api.compiling import CompileTarget, expect_target
 from layoutdsl.api.compiling import compile as compiled
-from layoutdsl.arguments import FUNCTION, INTEGER, NUMBER, PATH, TYPE, expect, integers
-from layoutdsl.model import LAYOUT, Layout
+from layoutdsl.meaning.arguments import FUNCTION, INTEGER, NUMBER, PATH, TYPE, expect, integers
+from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import range_of
-from layoutdsl.arguments import TEXT, expect
-from layoutdsl.model import ELEMENT_TYPES, LAYOUT, Layout, Shape
+from layoutdsl.meaning.arguments import TEXT, expect
+from layoutdsl.meaning.model import ELEMENT_TYPES, LAYOUT, Layout, Shape
 
 if TYPE_CHECKING:
-    from layoutdsl.digits import NotDigits
-    from layoutdsl.formula import Formula
-    from layoutdsl.inverse import Inverse
+    from layoutdsl.digits.inverse import Inverse
+    from layoutdsl.digits.network import NotDigits
+    from layoutdsl.formulas.formula import Formula
     from layoutdsl.padding.cost import Cost
 
 
@@ -21,7 +21,7 @@ def formula(layout: Layout) -> Formula:
 
     The inverse is one that was proved; where none was, its place is taken by the reason.
     """
-    from layoutdsl.formula import formula as formula_of
+    from layoutdsl.formulas.formula import formula as formula_of
 
     expect(layout=(layout, LAYOUT))
     return formula_of(layout, closed_inverse(layout))
@@ -29,7 +29,7 @@ def formula(layout: Layout) -> Formula:
 
 def closed_inverse(layout: Layout) -> Inverse | NotDigits:
     """Return how to read a slot in closed form, where that was proved; or why there is none."""
-    from layoutdsl.prove.closed import closed_inverse as proved
+    from layoutdsl.properties.closed import closed_inverse as proved
 
     return proved(layout)
 

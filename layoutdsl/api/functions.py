@@ -10,14 +10,14 @@ from layoutdsl.api.claims import range_of
 from layoutdsl.api.formulas import closed_inverse
 from layoutdsl.api.generating import RefusedError, certificate_of
 from layoutdsl.api.proofs import prove
-from layoutdsl.claims import INTEGER_TYPES, Claim, Computes, IntegerType
-from layoutdsl.model import Condition, Layout
-from layoutdsl.values import brief
+from layoutdsl.meaning.claims import INTEGER_TYPES, Claim, Computes, IntegerType
+from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:
-    from layoutdsl.inverse import Inverse
-    from layoutdsl.prove.functions import Enough
-    from layoutdsl.prove.verdict import Checked
+    from layoutdsl.digits.inverse import Inverse
+    from layoutdsl.properties.functions import Enough
+    from layoutdsl.properties.verdict import Checked
 
 Width: TypeAlias = Literal[32, 64]
 
@@ -90,10 +90,10 @@ def index_functions(
         WidthError: the integers are too narrow, or not proved to be wide enough.
         ValueError: there is no such language or width, or the range is empty.
     """
+    from layoutdsl.digits.inverse import Inverse
     from layoutdsl.functions import LANGUAGES, Known, parts, write
-    from layoutdsl.inverse import Inverse
-    from layoutdsl.prove.refute import first_element
-    from layoutdsl.prove.verdict import certificate_hash
+    from layoutdsl.properties.verdict import certificate_hash
+    from layoutdsl.refute.refute import first_element
 
     if language not in LANGUAGES:
         raise ValueError(f"there is no language `{language}`; known are {', '.join(LANGUAGES)}")
@@ -127,8 +127,8 @@ def _enough(
     layout: Layout, inverse: Inverse | None, types: list[IntegerType], width: Width | None
 ) -> tuple[Enough, str]:
     """The first types that are proved to be enough, the narrow ones first; and why no narrower."""
-    from layoutdsl.prove.functions import Enough, attempts, enough
-    from layoutdsl.prove.verdict import Checked
+    from layoutdsl.properties.functions import Enough, attempts, enough
+    from layoutdsl.properties.verdict import Checked
 
     narrow, wide = ([each for each in types if each.name.endswith(str(bits))] for bits in (32, 64))
     why = ""

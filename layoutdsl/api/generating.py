@@ -10,17 +10,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.proofs import prove
-from layoutdsl.arguments import FLAG, PATH, TEXT, expect, integers
-from layoutdsl.model import LAYOUT, Layout
+from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect, integers
+from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.show.declaration import declaration
-from layoutdsl.source import LayoutError
-from layoutdsl.values import brief
+from layoutdsl.texts.source import LayoutError
+from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
     from layoutdsl.codegen.native.digit_formula import Said
     from layoutdsl.codegen.native.program import EmittedProgram
-    from layoutdsl.prove.verdict import Checked
+    from layoutdsl.properties.verdict import Checked
 
 
 class RefusedError(ValueError):
@@ -110,7 +110,7 @@ def generate(layout: Layout, *, source: str | None = None, validate: bool = True
 
 def _quoted(layout: Layout, source: str | None) -> str:
     """What the head quotes: a text that states the layout, and nobody has to believe it does."""
-    from layoutdsl.shelf import parse
+    from layoutdsl.elaborate.shelf import parse
 
     if source is None:
         return declaration(layout)
@@ -151,7 +151,7 @@ def _validated(layout: Layout, emitted: EmittedModule, source: str) -> EmittedMo
 
 def certificate_of(checked: Checked) -> str:
     """Return the hash of the proofs; where one is missing, why."""
-    from layoutdsl.prove.verdict import Proved, Undecided, certificate_hash
+    from layoutdsl.properties.verdict import Proved, Undecided, certificate_hash
 
     for finding in checked.findings:
         if isinstance(finding, Undecided):

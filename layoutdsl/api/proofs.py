@@ -8,14 +8,14 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import claims_of
-from layoutdsl.arguments import FUNCTION, expect
-from layoutdsl.claims import AnyClaim, Module
-from layoutdsl.model import Layout
-from layoutdsl.table import Table
-from layoutdsl.values import said
+from layoutdsl.meaning.arguments import FUNCTION, expect
+from layoutdsl.meaning.claims import AnyClaim, Module
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.table import Table
+from layoutdsl.texts.values import said
 
 if TYPE_CHECKING:
-    from layoutdsl.prove.verdict import Checked, Status
+    from layoutdsl.properties.verdict import Checked, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def timed_checks(
         jobs: processes at a time; as many as the work is worth, if left out. A process that dies
             leaves its claim undecided.
     """
-    from layoutdsl.prove import jobs as pool
+    from layoutdsl.properties import jobs as pool
 
     number = pool.usual(len(claims)) if jobs is None else min(jobs, len(claims))
     if number <= 1:
@@ -104,7 +104,7 @@ def timed_checks(
 
 
 def _timed(claim: AnyClaim, progress: Callable[[str], None] | None = None) -> tuple[Checked, float]:
-    from layoutdsl.prove import check
+    from layoutdsl.properties.check import check
 
     started = perf_counter()
     checked = check(claim, progress)
@@ -112,6 +112,6 @@ def _timed(claim: AnyClaim, progress: Callable[[str], None] | None = None) -> tu
 
 
 def _undecided(claim: AnyClaim, ending: str) -> tuple[Checked, float]:
-    from layoutdsl.prove.check import given_up
+    from layoutdsl.properties.check import given_up
 
     return given_up(claim, f"the process that was proving it died: {ending}"), 0.0

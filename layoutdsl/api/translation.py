@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from layoutdsl.arguments import FUNCTION, MAPPING, TEXT, expect
-from layoutdsl.model import LAYOUT, Condition, Layout
-from layoutdsl.shelf import library_families, parse
+from layoutdsl.elaborate.shelf import library_families, parse
+from layoutdsl.meaning.arguments import FUNCTION, MAPPING, TEXT, expect
+from layoutdsl.meaning.model import LAYOUT, Condition, Layout
 from layoutdsl.show.declaration import declaration
-from layoutdsl.source import LayoutError
-from layoutdsl.values import brief
+from layoutdsl.texts.source import LayoutError
+from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:
     from layoutdsl.compare.seen import Match, Seen, Untold

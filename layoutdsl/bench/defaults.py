@@ -8,7 +8,7 @@ from functools import cache
 from layoutdsl.api import parse
 from layoutdsl.bench.cases import CASES, PAIRS
 from layoutdsl.bench.moves import Task
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 
 def default_tasks() -> Iterator[Task]:

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdsl.conditions import all_hold
-from layoutdsl.expr import Add, MixedRadix
-from layoutdsl.grids import indices, over, plain
-from layoutdsl.model import Layout
+from layoutdsl.integers.conditions import all_hold
+from layoutdsl.integers.expr import Add, MixedRadix
+from layoutdsl.integers.grids import indices, over, plain
+from layoutdsl.meaning.model import Layout
 
 Array = NDArray[Any]
 

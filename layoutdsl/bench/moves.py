@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from layoutdsl.bench.buffers import Guarded, guarded
 from layoutdsl.bench.meaning import Array, distinct, first_difference, offsets
 from layoutdsl.bench.sides import Side, side, tensor_side
-from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
 
 Verb = Literal["pack", "unpack", "convert"]
 

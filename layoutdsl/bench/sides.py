@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 
-from layoutdsl.digits import Network, NotDigits, network
-from layoutdsl.expr import Constant, Index, evaluate
-from layoutdsl.model import Layout
+from layoutdsl.digits.network import Network, NotDigits, network
+from layoutdsl.integers.expr import Constant, Index, evaluate
+from layoutdsl.meaning.model import Layout
 
 
 @dataclass(frozen=True, slots=True)

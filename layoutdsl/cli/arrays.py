@@ -16,11 +16,11 @@ from layoutdsl.cli.large import Large, in_pieces, pack_large, unpack_large
 from layoutdsl.cli.options import COMPILED, SHAPE, TARGET
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target, shape_of, target
-from layoutdsl.expr import text
+from layoutdsl.integers.expr import text
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
-    from layoutdsl.model import Layout
+    from layoutdsl.meaning.model import Layout
 
 SOURCE = click.argument("source", metavar="IN.npy")
 DESTINATION = click.argument("destination", metavar="OUT.npy")

@@ -10,7 +10,7 @@ from layoutdsl.bench.measure import Spread
 from layoutdsl.bench.peers.peer import version_of
 from layoutdsl.bench.run import Measured, Outcome, Plan, Result, Skipped, Wrong
 from layoutdsl.bench.summary import Extreme, Standing, reference_of, standings
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.show.declaration import declaration
 
 

@@ -17,7 +17,7 @@ from layoutdsl.cli.targets import Target, source_of, target
 
 if TYPE_CHECKING:
     from layoutdsl.api import Generated
-    from layoutdsl.model import Layout
+    from layoutdsl.meaning.model import Layout
 
 
 FORMULAS = ("python", "latex", "sympy")

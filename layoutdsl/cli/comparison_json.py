@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from layoutdsl.compare.probe import Probe
     from layoutdsl.compare.ranges import Agreement
     from layoutdsl.compare.seen import Apart, Match, Seen, Untold
-    from layoutdsl.model import Condition
+    from layoutdsl.meaning.model import Condition
 
 Json = dict[str, Any]
 

@@ -9,7 +9,7 @@ import click
 
 from layoutdsl.cli.replay import element
 from layoutdsl.cli.verdicts import milliseconds
-from layoutdsl.matching import Crossed, matched
+from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from layoutdsl.compare.offsets import Mismatch
     from layoutdsl.compare.ranges import Agreement
     from layoutdsl.compare.seen import Match, Seen, Untold
-    from layoutdsl.model import Condition
+    from layoutdsl.meaning.model import Condition
 
 
 def difference_text(

@@ -23,7 +23,7 @@ from layoutdsl.cli.targets import Target, shape_of, target
 
 if TYPE_CHECKING:
     from layoutdsl.api import Conversion
-    from layoutdsl.model import Layout
+    from layoutdsl.meaning.model import Layout
 
 _ANYWAY = "`--unvalidated` converts all the same"
 

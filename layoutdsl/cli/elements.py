@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from layoutdsl.cli.exits import Exit, Failure
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 
 def refuse_items(layout: Layout, source: str, array: Any) -> None:

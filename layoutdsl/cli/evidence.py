@@ -18,7 +18,7 @@ from layoutdsl.cli.targets import Target, refuse_silent, targets_of
 if TYPE_CHECKING:
     from layoutdsl.evidence.problem import Problem, Rechecked
     from layoutdsl.evidence.subjects import Subject
-    from layoutdsl.prove.verdict import Checked
+    from layoutdsl.properties.verdict import Checked
 
 
 def _subjects(targets: tuple[Target, ...]) -> tuple[Subject, ...]:
@@ -95,10 +95,10 @@ def _writable(targets: tuple[Target, ...], into: str | None) -> Path:
     if any(each.place for each in targets):
         message = "certificates of a file need a folder of their own"
         raise Failure(Exit.USAGE, message, "write --into DIR")
-    from layoutdsl import resources
+    from layoutdsl.texts import resources
 
     folder = resources.folder("proofs")
-    if not isinstance(folder, Path) or folder.parent == Path(resources.__file__).parent:
+    if not isinstance(folder, Path) or folder.parent == resources.PACKAGE:
         message = "the certificates of an installed library are not rewritten"
         raise Failure(Exit.USAGE, message, "write --into DIR")
     return folder
@@ -168,7 +168,7 @@ def _readable(targets: tuple[Target, ...], folder: str | None) -> Traversable:
     if any(each.place for each in targets):
         message = "it is not known where the certificates of this file are"
         raise Failure(Exit.USAGE, message, "write --dir DIR")
-    from layoutdsl import resources
+    from layoutdsl.texts import resources
 
     return resources.folder("proofs")
 

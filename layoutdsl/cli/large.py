@@ -19,7 +19,7 @@ from layoutdsl.cli.output import Progress, error
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
-    from layoutdsl.model import Layout
+    from layoutdsl.meaning.model import Layout
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([kKmMgGtT]?)(?:i?[bB])?")
 _UNITS = "KMGT"
@@ -170,7 +170,7 @@ def _how(
 
 def _dtype(written: str) -> str:
     """The item of numpy that an element travels in."""
-    from layoutdsl.model import ELEMENT_TYPES
+    from layoutdsl.meaning.model import ELEMENT_TYPES
 
     if written not in ELEMENT_TYPES:
         known = f"known are {', '.join(ELEMENT_TYPES)}"

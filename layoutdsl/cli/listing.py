@@ -83,7 +83,7 @@ def list_library(search: str | None, form: str) -> None:
       layoutdsl list --search onednn
       layoutdsl list --search "gguf u4"
     """
-    from layoutdsl import resources
+    from layoutdsl.texts import resources
 
     words = (search or "").split()
     families = [entries(file, text) for file, text in resources.library_families()]

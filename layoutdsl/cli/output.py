@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import click
 
 from layoutdsl.cli.streams import drop
-from layoutdsl.source import LayoutError
+from layoutdsl.texts.source import LayoutError
 
 _HEADS = {"error": "red", "warning": "yellow"}
 

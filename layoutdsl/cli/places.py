@@ -12,7 +12,7 @@ from layoutdsl.cli.exits import usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import coloured, say, say_json
 from layoutdsl.cli.targets import index_of, shape_of, target
-from layoutdsl.table import Table
+from layoutdsl.meaning.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.show.places import Placement

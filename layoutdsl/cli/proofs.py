@@ -11,14 +11,14 @@ from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
 from layoutdsl.cli.output import Progress, faults_json, say, say_json
 from layoutdsl.cli.targets import Target, claims_in, named, refuse_silent, targets_of, warn
-from layoutdsl.source import LayoutError
+from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import AnyClaim, Module
     from layoutdsl.cli.evidence import Writer
     from layoutdsl.cli.verdicts import Verdict
-    from layoutdsl.model import Layout
-    from layoutdsl.table import Table
+    from layoutdsl.meaning.claims import AnyClaim, Module
+    from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.table import Table
 
 
 @click.command(short_help="Check that a spec is well formed.")
@@ -61,7 +61,7 @@ def _module_json(chosen: Target) -> dict[str, Any]:
 
 def layout_json(layout: Layout) -> dict[str, Any]:
     """Return what a layout is, as plain values."""
-    from layoutdsl.expr import text
+    from layoutdsl.integers.expr import text
     from layoutdsl.show.declaration import declaration, fill_text
 
     return {
@@ -83,7 +83,7 @@ def layout_json(layout: Layout) -> dict[str, Any]:
 
 def table_json(table: Table) -> dict[str, Any]:
     """Return what a table is, as plain values."""
-    from layoutdsl.expr import text
+    from layoutdsl.integers.expr import text
     from layoutdsl.show.declaration import table_declaration
 
     return {

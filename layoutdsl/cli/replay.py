@@ -14,15 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from layoutdsl.claims import AnyClaim, Claim, EqualsLayout, Inverts, TableClaim
 from layoutdsl.cli.exits import Failure
 from layoutdsl.cli.targets import Target, parted, target
-from layoutdsl.model import Layout
-from layoutdsl.source import LayoutError
-from layoutdsl.table import Table
+from layoutdsl.meaning.claims import AnyClaim, Claim, EqualsLayout, Inverts, TableClaim
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.table import Table
+from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
-    from layoutdsl.prove.verdict import Counterexample, Point
+    from layoutdsl.properties.verdict import Counterexample, Point
 
 Numbers: TypeAlias = Sequence[int]
 Names: TypeAlias = Sequence[str | None]

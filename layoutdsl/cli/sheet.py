@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.expr import Expr, Index, substitute
+from layoutdsl.digits.inverse import Inverse
+from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.names import renamed, renamed_inverse
-from layoutdsl.inverse import Inverse
-from layoutdsl.model import Condition
-from layoutdsl.steps import SLOT
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import Expr, Index, substitute
+from layoutdsl.meaning.model import Condition
 
 if TYPE_CHECKING:
-    from layoutdsl.model import Layout
+    from layoutdsl.meaning.model import Layout
 
 Pairs = tuple[tuple[str, str], ...]
 
@@ -94,7 +94,7 @@ def sheet_json(layout: Layout, language: str) -> dict[str, Any]:
 def lines_of(layout: Layout, language: str) -> Lines:
     """Return the formulas of a layout as text; an inverse only where it was proved to be one."""
     from layoutdsl.api import closed_inverse
-    from layoutdsl.formula import formula, symbolic
+    from layoutdsl.formulas.formula import formula, symbolic
 
     spoken, write = renamed(layout, language), _writer(language)
     inverse = renamed_inverse(closed_inverse(layout), layout, language)
@@ -169,7 +169,7 @@ def _comparison(left: str, operator: str, right: str, language: str) -> str:
 
 
 def _writer(language: str) -> Callable[[Any], str]:
-    from layoutdsl import formula_text
+    from layoutdsl.formulas import formula_text
 
     return {
         "python": formula_text.python,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from layoutdsl.steps import SLOT
+from layoutdsl.digits.steps import SLOT
 
 if TYPE_CHECKING:
     from layoutdsl.cli.sheet import Lines

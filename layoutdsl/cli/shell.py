@@ -33,7 +33,7 @@ from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
 from layoutdsl.cli.targets import SHIELD
-from layoutdsl.source import LayoutError
+from layoutdsl.texts.source import LayoutError
 
 _CODES = """\b
 Exit codes:

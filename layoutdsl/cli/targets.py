@@ -13,13 +13,13 @@ import click
 
 from layoutdsl.cli.exits import Exit, Failure, reading, reason, usage
 from layoutdsl.cli.output import error
-from layoutdsl.expr import Extent, text
+from layoutdsl.integers.expr import Extent, text
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import AnyClaim, Module
-    from layoutdsl.model import Layout, Shape
-    from layoutdsl.source import Diagnostic
-    from layoutdsl.table import Table
+    from layoutdsl.meaning.claims import AnyClaim, Module
+    from layoutdsl.meaning.model import Layout, Shape
+    from layoutdsl.meaning.table import Table
+    from layoutdsl.texts.source import Diagnostic
 
 SHIELD = "\0"
 """Stands before ``-:NAME``, which click would take for an option."""
@@ -194,7 +194,7 @@ def _is_notation(word: str) -> bool:
 
 def _foreign(notation: str, written: str) -> Target:
     from layoutdsl.api import reading_of
-    from layoutdsl.claims import Module
+    from layoutdsl.meaning.claims import Module
     from layoutdsl.show.declaration import declaration
 
     found = reading_of(notation, written)
@@ -232,7 +232,7 @@ def _file(path: str) -> Module:
 
 def _neighbour(path: Path) -> str | None:
     """Return the help line that names a file of the same folder, where one is called alike."""
-    from layoutdsl.scope import did_you_mean
+    from layoutdsl.elaborate.scope import did_you_mean
 
     try:
         names = [each.name for each in path.parent.iterdir() if each.is_file()]

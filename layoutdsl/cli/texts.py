@@ -22,7 +22,7 @@ def explain(code: str, form: str) -> None:
     \b
       layoutdsl explain L202
     """
-    from layoutdsl.scope import did_you_mean
+    from layoutdsl.elaborate.scope import did_you_mean
 
     sections = _sections()
     wanted = code.strip().strip("[]").upper()
@@ -39,7 +39,7 @@ def explain(code: str, form: str) -> None:
 
 
 def _sections() -> dict[str, tuple[str, str]]:
-    from layoutdsl import resources
+    from layoutdsl.texts import resources
 
     with reading("grammar/errors.md"):
         text = (resources.folder("grammar") / "errors.md").read_text(encoding="utf-8")

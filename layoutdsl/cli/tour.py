@@ -13,9 +13,9 @@ import click
 from layoutdsl.cli.output import say
 
 if TYPE_CHECKING:
-    from layoutdsl.claims import AnyClaim, Module
-    from layoutdsl.model import Layout
-    from layoutdsl.prove.verdict import Status
+    from layoutdsl.meaning.claims import AnyClaim, Module
+    from layoutdsl.meaning.model import Layout
+    from layoutdsl.properties.verdict import Status
 
 SPEC = """\
 layout Crouton(b, h, w, d) = [b, h/8, w/8, d/32; h%8, w%8, d%32] fill 31
@@ -68,8 +68,8 @@ def _tell(text: str) -> None:
 
 
 def _written(crouton: Layout) -> None:
-    from layoutdsl.expr import text
-    from layoutdsl.formula import offset_expr
+    from layoutdsl.formulas.formula import offset_expr
+    from layoutdsl.integers.expr import text
 
     _title(1, "A layout is a list of coordinates, most major first")
     _quote(SPEC.splitlines()[0])

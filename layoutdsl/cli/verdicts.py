@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.claims import AnyClaim, Claim, EqualsLayout, Sound
 from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.output import error
 from layoutdsl.cli.replay import replays
 from layoutdsl.cli.targets import Target
+from layoutdsl.meaning.claims import AnyClaim, Claim, EqualsLayout, Sound
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
-    from layoutdsl.prove.verdict import Checked, Counterexample, Finding
+    from layoutdsl.properties.verdict import Checked, Counterexample, Finding
 
 _COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 
@@ -62,7 +62,7 @@ def _kind(claim: AnyClaim) -> str:
 
 
 def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
-    from layoutdsl.prove.verdict import Proved, Refuted, Undecided, certificate_hash
+    from layoutdsl.properties.verdict import Proved, Refuted, Undecided, certificate_hash
 
     match finding:
         case Proved(name, conditions, _, queries, says):
@@ -145,7 +145,7 @@ def _colour(checked: Checked) -> str:
 
 
 def _effort(verdict: Verdict) -> str:
-    from layoutdsl.prove.verdict import Proved
+    from layoutdsl.properties.verdict import Proved
 
     findings = verdict.checked.findings
     queries = sum(each.queries for each in findings if isinstance(each, Proved))
@@ -161,20 +161,20 @@ def milliseconds(seconds: float) -> str:
 
 
 def _conditions(checked: Checked) -> list[str]:
-    from layoutdsl.prove.verdict import Proved
+    from layoutdsl.properties.verdict import Proved
 
     found = [each.conditions for each in checked.findings if isinstance(each, Proved)]
     return list(dict.fromkeys(condition for each in found for condition in each))
 
 
 def _said_besides(checked: Checked) -> list[str]:
-    from layoutdsl.prove.verdict import Proved
+    from layoutdsl.properties.verdict import Proved
 
     return [each.says for each in checked.findings if isinstance(each, Proved) and each.says]
 
 
 def _undecided(checked: Checked) -> list[str]:
-    from layoutdsl.prove.verdict import Undecided
+    from layoutdsl.properties.verdict import Undecided
 
     reasons: dict[str, list[str]] = {}
     for each in checked.findings:
@@ -188,7 +188,7 @@ def _undecided(checked: Checked) -> list[str]:
 
 
 def _findings(verdict: Verdict) -> list[str]:
-    from layoutdsl.prove.verdict import Proved, Refuted
+    from layoutdsl.properties.verdict import Proved, Refuted
 
     lines = []
     for each in verdict.checked.findings:
@@ -202,7 +202,7 @@ def _findings(verdict: Verdict) -> list[str]:
 
 
 def _refutations(verdict: Verdict) -> list[str]:
-    from layoutdsl.prove.verdict import Refuted
+    from layoutdsl.properties.verdict import Refuted
 
     head = click.style("refuted", fg="red", bold=True)
     lines = []

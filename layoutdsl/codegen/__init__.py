@@ -17,8 +17,8 @@ from types import ModuleType
 
 from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
 from layoutdsl.codegen.moves import Fallback, Plan
-from layoutdsl.model import Layout
-from layoutdsl.values import brief
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts.values import brief
 
 __all__ = [
     "EmittedModule",
@@ -63,9 +63,9 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
         ValueError: a parameter has no value, or the layout's name cannot name a module.
         UnsafeText: a fault of the generator; nothing is handed out.
     """
-    from layoutdsl.codegen.numpy_text import module_text
+    from layoutdsl.codegen.numpy.numpy_text import module_text
     from layoutdsl.codegen.plan import plan
-    from layoutdsl.formula import formula
+    from layoutdsl.formulas.formula import formula
 
     planned = plan(layout)
     text = module_text(formula(layout), planned, source=source, certificate=certificate)
@@ -89,8 +89,8 @@ def generate_conversion(
         UnsafeText: a fault of the generator; nothing is handed out.
     """
     from layoutdsl.codegen.convert_plan import conversion_plan
-    from layoutdsl.codegen.convert_text import conversion_text
-    from layoutdsl.formula import formula
+    from layoutdsl.codegen.numpy.convert_text import conversion_text
+    from layoutdsl.formulas.formula import formula
 
     planned = conversion_plan(source, target)
     if isinstance(planned, Fallback):
@@ -102,7 +102,7 @@ def generate_conversion(
 
 def stamp(emitted: EmittedModule, validation: str) -> EmittedModule:
     """Return the module with the hash of its validation in place of ``VALIDATED = False``."""
-    from layoutdsl.codegen.numpy_text import stamped
+    from layoutdsl.codegen.numpy.numpy_text import stamped
 
     return replace(emitted, text=stamped(emitted.text, validation))
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from layoutdsl.values import brief
+from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.conversion import NativeConversion

@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from layoutdsl.bounds import ONE, simplify
 from layoutdsl.codegen.moves import AxisMove, Crossing, DigitMove, Fallback, Plan
 from layoutdsl.codegen.plan import plan
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant, Expr, Mul
-from layoutdsl.model import Layout
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import ONE, simplify
+from layoutdsl.integers.expr import Constant, Expr, Mul
+from layoutdsl.meaning.model import Layout
 
 
 @dataclass(frozen=True, slots=True)

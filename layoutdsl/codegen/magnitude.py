@@ -10,16 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from layoutdsl.expr import (
-    Add,
-    Constant,
-    Expr,
-    Extent,
-    Index,
-    MixedRadix,
-    Mod,
-    Mul,
-)
+from layoutdsl.integers.expr import Add, Constant, Expr, Extent, Index, MixedRadix, Mod, Mul
 
 
 def peaks(expr: Expr, axes: Mapping[str, Expr]) -> Iterator[Expr]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.digits import same
-from layoutdsl.expr import Expr
-from layoutdsl.model import Layout
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import Expr
+from layoutdsl.meaning.model import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.moves import (
     AxisMove,
     DigitMove,
@@ -28,8 +27,9 @@ from layoutdsl.codegen.room import (
     uncut_tuples,
     without_slack,
 )
-from layoutdsl.digits import Chain, Cut, Network, NotDigits, Wire, network, same
-from layoutdsl.expr import (
+from layoutdsl.digits.network import Chain, Cut, Network, NotDigits, Wire, network, same
+from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,
     Coordinate,
@@ -40,7 +40,7 @@ from layoutdsl.expr import (
     coordinate_text,
     text,
 )
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 
 def plan(layout: Layout) -> Planned:

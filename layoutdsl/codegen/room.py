@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.bounds import ONE, at_least, product, simplify
 from layoutdsl.codegen.moves import Limit
-from layoutdsl.digits import Chain, Network, Wire, same
-from layoutdsl.expr import CeilDiv, Constant, Expr, Extent, Index, Sub, extents, substitute
-from layoutdsl.model import Layout
+from layoutdsl.digits.network import Chain, Network, Wire, same
+from layoutdsl.integers.bounds import ONE, at_least, product, simplify
+from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Index, Sub, extents, substitute
+from layoutdsl.meaning.model import Layout
 
 
 def plain(least: Expr, most: Expr) -> bool:

@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdsl.expr import Add, MixedRadix, evaluate
-from layoutdsl.grids import Bounded, over, plain
-from layoutdsl.model import Condition, Layout
+from layoutdsl.integers.expr import Add, MixedRadix, evaluate
+from layoutdsl.integers.grids import Bounded, over, plain
+from layoutdsl.meaning.model import Condition, Layout
 
 Numbers: TypeAlias = Any
 """An integer, or an array of them."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from layoutdsl.arguments import Kind, expect
-from layoutdsl.bounds import ONE, ZERO, simplify
-from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Index, substitute, text
-from layoutdsl.model import Axis, Condition, Layout, constants
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, substitute, text
+from layoutdsl.meaning.arguments import Kind, expect
+from layoutdsl.meaning.model import Axis, Condition, Layout, constants
 
 Axes: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """``n=b, h=y``: axes of the first layout with those of the second; or all of the second's."""

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from layoutdsl.compare.arrays import size
 from layoutdsl.compare.hints import AxesPermuted
 from layoutdsl.compare.lanes import LanesPermuted
-from layoutdsl.expr import CeilDiv, Expr, FloorDiv, evaluate, text
-from layoutdsl.model import Layout
-from layoutdsl.values import brief
+from layoutdsl.integers.expr import CeilDiv, Expr, FloorDiv, evaluate, text
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts.values import brief
 
 ArrayKind: TypeAlias = Literal["numpy", "torch", "jax"]
 Places: TypeAlias = NDArray[np.int64]

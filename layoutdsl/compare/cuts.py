@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from layoutdsl.digits import read
-from layoutdsl.expr import (
+from layoutdsl.digits.network import read
+from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,
     Expr,
@@ -16,8 +16,8 @@ from layoutdsl.expr import (
     indices,
     walk,
 )
-from layoutdsl.model import Layout
-from layoutdsl.prove.statement import coordinates
+from layoutdsl.meaning.model import Layout
+from layoutdsl.statements.statement import coordinates
 
 
 def numbers_of(layout: Layout) -> dict[str, set[int]]:

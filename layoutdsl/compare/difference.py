@@ -10,16 +10,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.arguments import FUNCTION, expect
 from layoutdsl.compare.axes import Axes, Paired, Pairing, Unpaired, paired
 from layoutdsl.compare.hints import Hint, hints
 from layoutdsl.compare.notes import Note, notes
 from layoutdsl.compare.offsets import Mismatch, first_mismatch, mismatch
 from layoutdsl.compare.ranges import Agreement, Agreements, agreements, equality, proof
-from layoutdsl.model import LAYOUT, Condition, Layout
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import Finding, Proved, Refuted, Undecided, certificate_hash
-from layoutdsl.values import said
+from layoutdsl.meaning.arguments import FUNCTION, expect
+from layoutdsl.meaning.model import LAYOUT, Condition, Layout
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided, certificate_hash
+from layoutdsl.texts.values import said
 
 Tell: TypeAlias = Callable[[str], None]
 

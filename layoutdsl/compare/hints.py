@@ -10,19 +10,19 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Literal, TypeAlias
 
-from layoutdsl.bounds import ONE, ZERO, simplify
-from layoutdsl.claims import Claim, EqualsFormula
 from layoutdsl.compare.arrays import offsets
 from layoutdsl.compare.axes import Paired, Pairing, Unpaired, over_same_axes, pairing
 from layoutdsl.compare.lanes import LanesPermuted, lanes
 from layoutdsl.compare.offsets import Mismatch, ragged, same
 from layoutdsl.compare.ranges import proof
-from layoutdsl.digits import read, times
-from layoutdsl.digits import same as same_extent
-from layoutdsl.expr import Add, Coordinate, Expr, MixedRadix, coordinate_text, text
-from layoutdsl.model import Layout
-from layoutdsl.prove.check import attempt
-from layoutdsl.prove.verdict import Proved
+from layoutdsl.digits.network import read, times
+from layoutdsl.digits.network import same as same_extent
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.expr import Add, Coordinate, Expr, MixedRadix, coordinate_text, text
+from layoutdsl.meaning.claims import Claim, EqualsFormula
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.check import attempt
+from layoutdsl.properties.verdict import Proved
 
 MOST_AXES = 6
 """Layouts of more axes are not tried under all permutations."""

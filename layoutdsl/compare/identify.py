@@ -33,10 +33,10 @@ from layoutdsl.compare.offsets import (
 )
 from layoutdsl.compare.ranges import agreements, equality, is_single, proof
 from layoutdsl.compare.seen import Apart, Match, Seen, Untold
-from layoutdsl.model import Layout
-from layoutdsl.prove import check
-from layoutdsl.prove.shapes import Values, in_range
-from layoutdsl.prove.verdict import Finding, Proved, Refuted, certificate_hash
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import Values, in_range
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Finding, Proved, Refuted, certificate_hash
 
 MOST_PARAMETERS = 2
 MOST_VARIANTS = 36

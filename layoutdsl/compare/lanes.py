@@ -9,13 +9,12 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.claims import Claim, EqualsFormula
 from layoutdsl.compare.arrays import offsets, size
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
 from layoutdsl.compare.offsets import common
-from layoutdsl.expr import (
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import (
     Add,
     Constant,
     Expr,
@@ -27,10 +26,11 @@ from layoutdsl.expr import (
     Mul,
     substitute_coordinate,
 )
-from layoutdsl.model import Axis, Condition, Layout
-from layoutdsl.prove.check import attempt
-from layoutdsl.prove.shapes import Values, in_range, volume
-from layoutdsl.prove.verdict import Proved
+from layoutdsl.meaning.claims import Claim, EqualsFormula
+from layoutdsl.meaning.model import Axis, Condition, Layout
+from layoutdsl.meaning.shapes import Values, in_range, volume
+from layoutdsl.properties.check import attempt
+from layoutdsl.properties.verdict import Proved
 
 Order: TypeAlias = tuple[int, ...]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from layoutdsl.bounds import ONE
-from layoutdsl.digits import times
-from layoutdsl.expr import Expr, text
-from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.digits.network import times
+from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.expr import Expr, text
+from layoutdsl.meaning.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
 
 
 @dataclass(frozen=True, slots=True)

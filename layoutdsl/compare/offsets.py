@@ -15,9 +15,9 @@ import numpy as np
 from layoutdsl.compare.arrays import sample, size, slots
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
-from layoutdsl.model import Layout
-from layoutdsl.prove.shapes import Values, ceilings, in_range, small, telling, volume
-from layoutdsl.values import said
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import Values, ceilings, in_range, small, telling, volume
+from layoutdsl.texts.values import said
 
 ELEMENTS = 400_000
 """Elements that are compared in search of a difference, in each of two rounds."""

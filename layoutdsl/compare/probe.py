@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from layoutdsl.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, expect
 from layoutdsl.compare.arrays import offsets, size
 from layoutdsl.compare.axes import Pairing, Unpaired, over_same_axes
 from layoutdsl.compare.calling import (
@@ -33,9 +32,10 @@ from layoutdsl.compare.calling import (
 )
 from layoutdsl.compare.hints import MOST_AXES, AxesPermuted, axes_text
 from layoutdsl.compare.lanes import blocks, described, exchanged_in, orders_in
-from layoutdsl.expr import evaluate
-from layoutdsl.model import LAYOUT, FillAny, FillValue, Layout, Shape
-from layoutdsl.values import said
+from layoutdsl.integers.expr import evaluate
+from layoutdsl.meaning.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, expect
+from layoutdsl.meaning.model import LAYOUT, FillAny, FillValue, Layout, Shape
+from layoutdsl.texts.values import said
 
 MOST_SLOTS = 1 << 26
 """Elements of a buffer that is probed."""

@@ -12,26 +12,17 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from math import comb, prod
 
-from layoutdsl.claims import Claim, EqualsLayout
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
 from layoutdsl.compare.offsets import common, same
-from layoutdsl.expr import (
-    Constant,
-    Expr,
-    Extent,
-    Max,
-    Min,
-    Mod,
-    extents,
-    walk,
-)
-from layoutdsl.model import Condition
-from layoutdsl.prove.check import attempt
-from layoutdsl.prove.shapes import Values, in_range
-from layoutdsl.prove.statement import coordinates
-from layoutdsl.prove.verdict import Finding, Proved, certificate_hash
-from layoutdsl.values import said
+from layoutdsl.integers.expr import Constant, Expr, Extent, Max, Min, Mod, extents, walk
+from layoutdsl.meaning.claims import Claim, EqualsLayout
+from layoutdsl.meaning.model import Condition
+from layoutdsl.meaning.shapes import Values, in_range
+from layoutdsl.properties.check import attempt
+from layoutdsl.properties.verdict import Finding, Proved, certificate_hash
+from layoutdsl.statements.statement import coordinates
+from layoutdsl.texts.values import said
 
 Conditions = tuple[Condition, ...]
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from layoutdsl.compare.axes import Pairing
 from layoutdsl.compare.offsets import Mismatch
 from layoutdsl.compare.ranges import Agreement
-from layoutdsl.model import Condition
+from layoutdsl.meaning.model import Condition
 
 
 @dataclass(frozen=True, slots=True)

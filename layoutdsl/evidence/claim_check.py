@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from layoutdsl.claims import AnyClaim, Claim, Sound
 from layoutdsl.evidence.manifest import Entry, Failed, Shown
 from layoutdsl.evidence.problem import Kind, Problem
 from layoutdsl.evidence.questions import Asked, asked, used
 from layoutdsl.evidence.subjects import written_out
-from layoutdsl.prove.checker import Rejected
-from layoutdsl.prove.replay import NoReplay, replayed
-from layoutdsl.prove.restate import inhabited, read_off, restated, seen, wanted
-from layoutdsl.prove.theorem import Theorem
+from layoutdsl.kernel.checker import Rejected
+from layoutdsl.kernel.theorem import Theorem
+from layoutdsl.meaning.claims import AnyClaim, Claim, Sound
+from layoutdsl.properties.replay import NoReplay, replayed
+from layoutdsl.properties.restate import inhabited, read_off, restated, seen, wanted
 from layoutdsl.show.declaration import declaration
 
 LARGEST = 10**18

@@ -12,15 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
-from layoutdsl.prove.theorem import Proof, Term, Theorem
-from layoutdsl.prove.verdict import Counterexample, Point
-from layoutdsl.prove.written import (
+from layoutdsl.kernel.theorem import Proof, Term, Theorem
+from layoutdsl.kernel.written import (
     read_proof,
     read_theorem,
     written,
     written_proof,
     written_theorem,
 )
+from layoutdsl.properties.verdict import Counterexample, Point
 
 FORMAT = "layoutdsl certificate 1"
 MOST_BYTES = 1 << 24

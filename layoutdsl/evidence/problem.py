@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from layoutdsl.values import brief
+from layoutdsl.texts.values import brief
 
 
 class Kind(Enum):

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.evidence.manifest import Proofs
-from layoutdsl.prove.checker import Rejected, check
-from layoutdsl.prove.question import PREAMBLE, Question
-from layoutdsl.prove.theorem import Native, Proof, Theorem, Use
+from layoutdsl.kernel.checker import Rejected, check
+from layoutdsl.kernel.question import PREAMBLE, Question
+from layoutdsl.kernel.theorem import Native, Proof, Theorem, Use
 
 HEAD = "; layoutdsl: every answer has to be unsat"
 

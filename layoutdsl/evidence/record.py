@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.claims import AnyClaim, Claim
 from layoutdsl.evidence.manifest import (
     FORMAT,
     Entry,
@@ -19,12 +18,14 @@ from layoutdsl.evidence.manifest import (
 )
 from layoutdsl.evidence.questions import asked, asked_by_lemmas, script_text, used
 from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, written_out
-from layoutdsl.prove import lemmas, refute
-from layoutdsl.prove.restate import read_off, wanted
-from layoutdsl.prove.theorem import Theorem
-from layoutdsl.prove.verdict import Checked, Proved, Refuted
+from layoutdsl.kernel.theorem import Theorem
+from layoutdsl.meaning.claims import AnyClaim, Claim
+from layoutdsl.properties.restate import read_off, wanted
+from layoutdsl.properties.verdict import Checked, Proved, Refuted
+from layoutdsl.refute import refute
 from layoutdsl.show.declaration import declaration
-from layoutdsl.values import brief
+from layoutdsl.tactics import lemmas
+from layoutdsl.texts.values import brief
 
 
 @dataclass(frozen=True, slots=True)

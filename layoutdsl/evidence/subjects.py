@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from layoutdsl.claims import AnyClaim, Claim
+from layoutdsl.meaning.claims import AnyClaim, Claim
 from layoutdsl.show.declaration import declaration, table_declaration
-from layoutdsl.values import brief
+from layoutdsl.texts.values import brief
 
 MANIFEST, SCRIPT = ".json", ".smt2"
 LEMMAS = "lemmas"

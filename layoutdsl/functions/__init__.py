@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from layoutdsl.claims import IntegerType
-from layoutdsl.digits import NotDigits
+from layoutdsl.digits.inverse import Inverse
+from layoutdsl.digits.network import NotDigits
 from layoutdsl.functions.c_family import LANGUAGES as C_FAMILY
 from layoutdsl.functions.machine import Functions, functions
 from layoutdsl.functions.mlir_text import LANGUAGE as MLIR
@@ -13,8 +13,8 @@ from layoutdsl.functions.names import renamed, renamed_inverse
 from layoutdsl.functions.text import Known, Language
 from layoutdsl.functions.triton_text import LANGUAGE as TRITON
 from layoutdsl.functions.values import values
-from layoutdsl.inverse import Inverse
-from layoutdsl.model import Layout
+from layoutdsl.meaning.claims import IntegerType
+from layoutdsl.meaning.model import Layout
 
 __all__ = ["LANGUAGES", "Known", "Language", "parts", "write"]
 

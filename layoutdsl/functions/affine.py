@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.expr import (
+from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
     Constant,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from layoutdsl.claims import IntegerType
+from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions
 from layoutdsl.functions.spelling import Spelling
 from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
-from layoutdsl.model import Condition
-from layoutdsl.steps import SLOT
+from layoutdsl.meaning.claims import IntegerType
+from layoutdsl.meaning.model import Condition
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1

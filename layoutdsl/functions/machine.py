@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.bounds import ONE, ZERO
-from layoutdsl.digits import NotDigits
-from layoutdsl.expr import (
+from layoutdsl.digits.inverse import Inverse
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.digits.steps import SLOT
+from layoutdsl.integers.bounds import ONE, ZERO
+from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
     Constant,
@@ -28,9 +30,7 @@ from layoutdsl.expr import (
     apply,
     indices,
 )
-from layoutdsl.inverse import Inverse
-from layoutdsl.model import Condition, Layout
-from layoutdsl.steps import SLOT
+from layoutdsl.meaning.model import Condition, Layout
 
 Steps: TypeAlias = tuple[tuple[str, Expr], ...]
 

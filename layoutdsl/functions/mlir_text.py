@@ -10,8 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import assert_never
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.expr import (
+from layoutdsl.digits.inverse import Inverse
+from layoutdsl.digits.steps import SLOT
+from layoutdsl.functions.affine import NotAffine, affine
+from layoutdsl.functions.machine import Backward, Functions
+from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import (
     Add,
     BitAnd,
     BitXor,
@@ -29,12 +34,7 @@ from layoutdsl.expr import (
     Sub,
     substitute,
 )
-from layoutdsl.functions.affine import NotAffine, affine
-from layoutdsl.functions.machine import Backward, Functions
-from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
-from layoutdsl.inverse import Inverse
-from layoutdsl.model import Condition
-from layoutdsl.steps import SLOT
+from layoutdsl.meaning.model import Condition
 
 TYPES = {"int32": "i32", "int64": "i64"}
 

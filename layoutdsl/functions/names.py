@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from layoutdsl.digits import NotDigits
-from layoutdsl.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
-from layoutdsl.inverse import Inverse
-from layoutdsl.model import Axis, Layout
+from layoutdsl.digits.inverse import Inverse
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.integers.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
+from layoutdsl.meaning.model import Axis, Layout
 
 _ON_THE_SHEET = ("offset", "size", "physical_shape", "padded_extents", "has_slot", "holds")
 _PYTHON = frozenset({*keyword.kwlist, *_ON_THE_SHEET, "min", "max"})

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
-from layoutdsl.expr import (
+from layoutdsl.integers.expr import (
     Add,
     BitAnd,
     BitXor,
@@ -23,7 +23,7 @@ from layoutdsl.expr import (
     Mul,
     Sub,
 )
-from layoutdsl.model import Condition
+from layoutdsl.meaning.model import Condition
 
 Operation: TypeAlias = Add | Sub | Mul | FloorDiv | Mod | BitAnd | BitXor
 

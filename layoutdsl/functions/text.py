@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from textwrap import wrap
 
-from layoutdsl.claims import IntegerType
+from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Functions
 from layoutdsl.functions.spelling import Spelling
-from layoutdsl.model import Layout
-from layoutdsl.steps import SLOT
+from layoutdsl.meaning.claims import IntegerType
+from layoutdsl.meaning.model import Layout
 
 BUFFER = "the buffer, padding included"
 DOMAIN = "an index has a slot where this holds"

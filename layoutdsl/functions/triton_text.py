@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from layoutdsl.expr import Constant, Expr
+from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions
 from layoutdsl.functions.spelling import Spelling
 from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
-from layoutdsl.model import Condition
-from layoutdsl.steps import SLOT
+from layoutdsl.integers.expr import Constant, Expr
+from layoutdsl.meaning.model import Condition
 
 TYPES = {"int32": "tl.int32", "int64": "tl.int64"}
 

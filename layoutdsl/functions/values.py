@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions
 from layoutdsl.functions.spelling import Spelling
-from layoutdsl.steps import SLOT
 
 
 def values(said: Functions, axes: tuple[str, ...], spelling: Spelling) -> dict[str, Any]:

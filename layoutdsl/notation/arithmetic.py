@@ -7,9 +7,10 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.bits import masked
-from layoutdsl.bounds import at_least, simplify
-from layoutdsl.expr import (
+from layoutdsl.elaborate.scope import did_you_mean, fault
+from layoutdsl.integers.bits import masked
+from layoutdsl.integers.bounds import at_least, simplify
+from layoutdsl.integers.expr import (
     Add,
     BitXor,
     CeilDiv,
@@ -23,8 +24,7 @@ from layoutdsl.expr import (
     text,
     widest,
 )
-from layoutdsl.scope import did_you_mean, fault
-from layoutdsl.source import Span
+from layoutdsl.texts.source import Span
 
 Branch = Tree[Token]
 

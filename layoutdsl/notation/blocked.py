@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant
-from layoutdsl.model import Layout
+from layoutdsl.digits.network import same
+from layoutdsl.integers.expr import Constant
+from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import (
     Place,

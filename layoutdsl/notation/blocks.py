@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.bounds import ONE, reach, simplify
-from layoutdsl.digits import times
-from layoutdsl.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
-from layoutdsl.matching import Crossed, matched
-from layoutdsl.model import Axis
+from layoutdsl.digits.network import times
+from layoutdsl.elaborate.scope import Fault, fault
+from layoutdsl.integers.bounds import ONE, reach, simplify
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
+from layoutdsl.meaning.matching import Crossed, matched
+from layoutdsl.meaning.model import Axis
 from layoutdsl.notation.notation import MOST_LETTERS
-from layoutdsl.scope import Fault, fault
-from layoutdsl.source import Span
+from layoutdsl.texts.source import Span
 
 MOST_PIECES = 64
 MOST_DIGITS = 18

@@ -20,9 +20,18 @@ from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl import strided
-from layoutdsl.expr import Constant, Expr
-from layoutdsl.model import ELEMENT_TYPES, Axis, Condition, ElementType, FillAny, Layout, Origin
+from layoutdsl.elaborate.scope import fault
+from layoutdsl.integers.expr import Constant, Expr
+from layoutdsl.meaning import strided
+from layoutdsl.meaning.model import (
+    ELEMENT_TYPES,
+    Axis,
+    Condition,
+    ElementType,
+    FillAny,
+    Layout,
+    Origin,
+)
 from layoutdsl.notation import cute_maps, cute_text, cute_unknown
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.cute_functions import Function, Plus, Swizzled, Through
@@ -38,8 +47,7 @@ from layoutdsl.notation.cute_parts import (
 )
 from layoutdsl.notation.cute_said import said
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.scope import fault
-from layoutdsl.source import Span
+from layoutdsl.texts.source import Span
 
 ABOUT = "CuTe layouts, shape:stride"
 EXAMPLE = "((4,8),(2,2)):((32,1),(16,8))"

@@ -14,10 +14,10 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl import strided
-from layoutdsl.bounds import reach
-from layoutdsl.expr import Constant, Coordinate, MixedRadix, evaluate, indices
-from layoutdsl.model import Axis
+from layoutdsl.integers.bounds import reach
+from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix, evaluate, indices
+from layoutdsl.meaning import strided
+from layoutdsl.meaning.model import Axis
 from layoutdsl.notation.cute_functions import Function, Plus, Through
 
 MOST_ELEMENTS = 1 << 16

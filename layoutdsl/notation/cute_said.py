@@ -11,10 +11,10 @@ from typing import cast
 
 from lark import Token, Tree
 
+from layoutdsl.elaborate.scope import fault
 from layoutdsl.notation.cute_parts import Chain, Form, Leaf, Part, Pointer, Shaped, Swizzle
-from layoutdsl.scope import fault
-from layoutdsl.source import Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Span
 
 MOST_DEPTH = 16
 MOST_BITS = 40

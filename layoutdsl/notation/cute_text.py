@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.bounds import reach
-from layoutdsl.digits import NotDigits, network, read
-from layoutdsl.expr import (
+from layoutdsl.digits.network import NotDigits, network, read
+from layoutdsl.integers.bounds import reach
+from layoutdsl.integers.expr import (
     Add,
     BitAnd,
     BitXor,
@@ -20,7 +20,7 @@ from layoutdsl.expr import (
     Mul,
     text,
 )
-from layoutdsl.model import FillAny, Layout
+from layoutdsl.meaning.model import FillAny, Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import opened, refuse_fill, refuse_range, refuse_start
 

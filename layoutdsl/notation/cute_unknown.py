@@ -11,12 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.bounds import ONE, ZERO, simplify
-from layoutdsl.expr import CeilDiv, Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod, Mul
-from layoutdsl.model import Axis, Condition
+from layoutdsl.elaborate.scope import fault
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.expr import (
+    CeilDiv,
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    FloorDiv,
+    Index,
+    Mod,
+    Mul,
+)
+from layoutdsl.meaning.model import Axis, Condition
 from layoutdsl.notation.cute_parts import Leaf
-from layoutdsl.scope import fault
-from layoutdsl.source import Span
+from layoutdsl.texts.source import Span
 
 _NUMBERS = "write numbers for all extents and strides"
 

@@ -16,15 +16,15 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.bounds import ONE
-from layoutdsl.expr import Constant, Coordinate, Expr, Extent, MixedRadix, Mod
-from layoutdsl.model import Axis, Condition, FillAny, Layout
+from layoutdsl.elaborate.scope import fault
+from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, MixedRadix, Mod
+from layoutdsl.meaning.model import Axis, Condition, FillAny, Layout
 from layoutdsl.notation import einops_text
 from layoutdsl.notation.blocks import axes_called, coordinate, digit, with_extents
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.scope import fault
-from layoutdsl.source import Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Span
 
 ABOUT = "einops rearrangements"
 EXAMPLE = "n (co ci) h w -> n co h w ci, ci=16"

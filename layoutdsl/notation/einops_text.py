@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from math import prod
 
-from layoutdsl.bounds import ONE
-from layoutdsl.digits import NotDigits, network, read
-from layoutdsl.expr import (
+from layoutdsl.digits.network import NotDigits, network, read
+from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
     Extent,
@@ -23,7 +23,7 @@ from layoutdsl.expr import (
     coordinate_text,
     text,
 )
-from layoutdsl.model import Axis, Condition, Layout
+from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import refuse_start
 

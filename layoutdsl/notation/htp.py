@@ -18,10 +18,11 @@ from typing import TypeAlias, cast
 
 from lark import Token, Tree
 
-from layoutdsl import digits
-from layoutdsl.bounds import simplify
-from layoutdsl.expr import Constant, Coordinate
-from layoutdsl.model import Axis, FillValue, Layout
+from layoutdsl.digits import network as digits
+from layoutdsl.elaborate.scope import did_you_mean, fault
+from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.expr import Constant, Coordinate
+from layoutdsl.meaning.model import Axis, FillValue, Layout
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     MOST_PIECES,
@@ -36,9 +37,8 @@ from layoutdsl.notation.blocks import (
 )
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import opened, refuse_fill
-from layoutdsl.scope import did_you_mean, fault
-from layoutdsl.source import Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Span
 
 ABOUT = "Qualcomm HTP's chunked memory layouts"
 EXAMPLE = "ChunkedMemoryLayout<4, 0,0, 1,0, 2,0, 3,0, 1,8, 2,8, 3,32>"

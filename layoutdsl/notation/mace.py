@@ -14,17 +14,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.bounds import ONE, ZERO, product
-from layoutdsl.digits import Digit, same
-from layoutdsl.digits import read as read_digit
-from layoutdsl.expr import Constant, Coordinate, MixedRadix
-from layoutdsl.matching import Crossed, matched
-from layoutdsl.model import Axis, Condition, FillValue, Layout
+from layoutdsl.digits.network import Digit, same
+from layoutdsl.digits.network import read as read_digit
+from layoutdsl.elaborate.scope import did_you_mean, fault
+from layoutdsl.integers.bounds import ONE, ZERO, product
+from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix
+from layoutdsl.meaning.matching import Crossed, matched
+from layoutdsl.meaning.model import Axis, Condition, FillValue, Layout
 from layoutdsl.notation.blocks import Piece, axes_called, coordinates, refuse_long_name
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import opened, refuse_fill, refuse_start
-from layoutdsl.scope import did_you_mean, fault
-from layoutdsl.source import Span
+from layoutdsl.texts.source import Span
 
 ABOUT = "MACE's OpenCL image kinds"
 EXAMPLE = "in_out_channel"

@@ -17,10 +17,11 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl import strided
-from layoutdsl.bounds import reach
-from layoutdsl.expr import Constant, Coordinate, Expr, Extent, Index, Mod, text
-from layoutdsl.model import (
+from layoutdsl.elaborate.scope import fault
+from layoutdsl.integers.bounds import reach
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, Mod, text
+from layoutdsl.meaning import strided
+from layoutdsl.meaning.model import (
     ELEMENT_TYPES,
     Axis,
     Condition,
@@ -33,9 +34,8 @@ from layoutdsl.notation import mlir_text
 from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
 from layoutdsl.notation.blocks import Piece, axes_called, axes_or, coordinates, with_extents
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.scope import fault
-from layoutdsl.source import Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Span
 
 ABOUT = "MLIR: linalg.pack, affine maps, strided memrefs"
 EXAMPLE = "outer_dims_perm=[1,0] inner_dims_pos=[0,1] inner_tiles=[8,32]"

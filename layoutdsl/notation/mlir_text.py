@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from layoutdsl.bounds import ONE, ZERO, product, reach
-from layoutdsl.digits import same
-from layoutdsl.expr import (
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import ONE, ZERO, product, reach
+from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
     Constant,
@@ -18,7 +18,7 @@ from layoutdsl.expr import (
     extents,
     text,
 )
-from layoutdsl.model import Condition, FillAny, FillValue, Layout
+from layoutdsl.meaning.model import Condition, FillAny, FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
     Place,

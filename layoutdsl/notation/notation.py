@@ -15,11 +15,11 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, cast
 
-from layoutdsl.expr import Constant, Extent
-from layoutdsl.model import Axis, Layout
-from layoutdsl.scope import Fault, did_you_mean, fault
-from layoutdsl.source import LayoutError, Source, Span
-from layoutdsl.values import brief
+from layoutdsl.elaborate.scope import Fault, did_you_mean, fault
+from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.texts.source import LayoutError, Source, Span
+from layoutdsl.texts.values import brief
 
 MOST_LETTERS = 100
 MOST_PARENTHESES = 50

@@ -16,8 +16,9 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.expr import Constant
-from layoutdsl.model import Axis, FillValue, Layout
+from layoutdsl.elaborate.scope import fault
+from layoutdsl.integers.expr import Constant
+from layoutdsl.meaning.model import Axis, FillValue, Layout
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     Piece,
@@ -31,9 +32,8 @@ from layoutdsl.notation.blocks import (
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.onednn_names import names
 from layoutdsl.notation.places import refuse_fill
-from layoutdsl.scope import fault
-from layoutdsl.source import Source, Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Source, Span
 
 ABOUT = "oneDNN format tags"
 EXAMPLE = "nChw16c"

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutdsl.bounds import ONE, ZERO, reach, simplify
-from layoutdsl.digits import NotDigits, network, read, same, times
-from layoutdsl.expr import Constant, Coordinate, Expr, Index, MixedRadix, coordinate_text, text
-from layoutdsl.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.digits.network import NotDigits, network, read, same, times
+from layoutdsl.integers.bounds import ONE, ZERO, reach, simplify
+from layoutdsl.integers.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Index,
+    MixedRadix,
+    coordinate_text,
+    text,
+)
+from layoutdsl.meaning.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
 from layoutdsl.notation.notation import Unwritable
 
 

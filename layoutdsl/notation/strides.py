@@ -12,16 +12,16 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl import strided
-from layoutdsl.bounds import product, simplify
-from layoutdsl.expr import Constant, Expr, Index
-from layoutdsl.model import ELEMENT_TYPES, Axis, ElementType, FillAny, Layout
+from layoutdsl.elaborate.scope import did_you_mean, fault
+from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.expr import Constant, Expr, Index
+from layoutdsl.meaning import strided
+from layoutdsl.meaning.model import ELEMENT_TYPES, Axis, ElementType, FillAny, Layout
 from layoutdsl.notation import cute_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.scope import did_you_mean, fault
-from layoutdsl.source import Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Span
 
 ABOUT = "numpy arrays, by shape, strides and dtype"
 EXAMPLE = "shape=(2, 3), strides=(12, 4), dtype=float32"

@@ -17,16 +17,16 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.bounds import ONE, reach
-from layoutdsl.expr import Constant, Coordinate, Expr, Index, MixedRadix, text
-from layoutdsl.model import Axis, Layout
+from layoutdsl.elaborate.scope import fault
+from layoutdsl.integers.bounds import ONE, reach
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix, text
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.notation import tvm_text
 from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
 from layoutdsl.notation.blocks import Piece, axes_called, coordinate, coordinates
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.scope import fault
-from layoutdsl.source import Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Span
 
 ABOUT = "TVM layouts and index maps"
 EXAMPLE = "NCHW16c"

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-from layoutdsl.bounds import ONE, ZERO, reach
-from layoutdsl.digits import NotDigits, network, read, same
-from layoutdsl.expr import (
+from layoutdsl.digits.network import NotDigits, network, read, same
+from layoutdsl.integers.bounds import ONE, ZERO, reach
+from layoutdsl.integers.expr import (
     Add,
     BitAnd,
     BitXor,
@@ -35,7 +35,7 @@ from layoutdsl.expr import (
     substitute,
     text,
 )
-from layoutdsl.model import FillValue, Layout
+from layoutdsl.meaning.model import FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_range, refuse_start
 

@@ -13,11 +13,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.bounds import ONE, ZERO, simplify
-from layoutdsl.digits import Digit
-from layoutdsl.digits import read as digit
-from layoutdsl.expr import CeilDiv, Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
-from layoutdsl.model import Axis, Condition, Layout, Origin
+from layoutdsl.digits.network import Digit
+from layoutdsl.digits.network import read as digit
+from layoutdsl.elaborate.scope import Fault, fault
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.expr import (
+    CeilDiv,
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    FloorDiv,
+    Index,
+    Mod,
+)
+from layoutdsl.meaning.model import Axis, Condition, Layout, Origin
 from layoutdsl.notation import xla_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
@@ -25,8 +35,7 @@ from layoutdsl.notation.xla_said import said
 from layoutdsl.notation.xla_tiles import tiled, with_tail
 from layoutdsl.notation.xla_types import bits_in_memory, element
 from layoutdsl.notation.xla_written import Split, Written, spelled
-from layoutdsl.scope import Fault, fault
-from layoutdsl.source import LayoutError, Source, Span
+from layoutdsl.texts.source import LayoutError, Source, Span
 
 ABOUT = "XLA layouts, as HLO prints them"
 EXAMPLE = "{1,0:T(8,128)(2,1)}"

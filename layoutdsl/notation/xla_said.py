@@ -7,12 +7,12 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.model import Fill
+from layoutdsl.elaborate.scope import did_you_mean, fault
+from layoutdsl.meaning.model import Fill
 from layoutdsl.notation.xla_types import TYPES, WITHOUT_ELEMENTS
 from layoutdsl.notation.xla_written import PADDING, UNSPECIFIED, Room, Split, Written
-from layoutdsl.scope import did_you_mean, fault
-from layoutdsl.source import Span
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.source import Span
 
 MOST_DIGITS = 18
 MOST_RANK = 16

@@ -7,10 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.bounds import ONE, product, simplify
-from layoutdsl.digits import Digit, read
-from layoutdsl.expr import CeilDiv, Constant, Coordinate, Expr, Extent, Index, MixedRadix, Mul, text
-from layoutdsl.model import Axis, FillAny, FillValue, Layout
+from layoutdsl.digits.network import Digit, read
+from layoutdsl.integers.bounds import ONE, product, simplify
+from layoutdsl.integers.expr import (
+    CeilDiv,
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Index,
+    MixedRadix,
+    Mul,
+    text,
+)
+from layoutdsl.meaning.model import Axis, FillAny, FillValue, Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_start
 from layoutdsl.notation.xla_nest import Dimension, dimensions_of, tiles_of

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
-from layoutdsl.expr import (
+from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
     Constant,
@@ -30,7 +30,7 @@ from layoutdsl.expr import (
     Sub,
     evaluate,
 )
-from layoutdsl.model import Condition
+from layoutdsl.meaning.model import Condition
 from layoutdsl.padding.polynomials import Poly, constant, following, plus, sign, times, turns, value
 
 LONGEST_PERIOD = 8192

@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant, Extent, evaluate, text
-from layoutdsl.inverse import Inverse
-from layoutdsl.model import Condition, ElementType, Layout, Shape
+from layoutdsl.digits.inverse import Inverse
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import Constant, Extent, evaluate, text
+from layoutdsl.meaning.model import Condition, ElementType, Layout, Shape
 from layoutdsl.padding.extremes import Bound, spread
 from layoutdsl.padding.quotient import box, elements, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares
-from layoutdsl.prove.closed import closed_inverse
-from layoutdsl.prove.padded import PADDING, prove_ratio
-from layoutdsl.prove.verdict import Proved, Undecided
-from layoutdsl.values import brief
+from layoutdsl.properties.closed import closed_inverse
+from layoutdsl.properties.verdict import Proved, Undecided
+from layoutdsl.tactics.padded import PADDING, prove_ratio
+from layoutdsl.texts.values import brief
 
 
 @dataclass(frozen=True, slots=True)

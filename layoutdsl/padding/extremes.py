@@ -15,13 +15,13 @@ from itertools import product as boxes
 from math import prod
 from typing import Literal
 
-from layoutdsl.expr import Constant, Expr, evaluate, substitute
-from layoutdsl.model import Layout
+from layoutdsl.integers.expr import Constant, Expr, evaluate, substitute
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import ceilings, in_range, small, telling
 from layoutdsl.padding.along import Along, Undescribed, along
 from layoutdsl.padding.parts import Part, Side, Values, given_values, part_of
 from layoutdsl.padding.quotient import elements, per_element, size
-from layoutdsl.prove.refute import witness
-from layoutdsl.prove.shapes import ceilings, in_range, small, telling
+from layoutdsl.refute.refute import witness
 
 How = Literal["reached", "limit", "unbounded", "undecided"]
 

@@ -12,11 +12,11 @@ from fractions import Fraction
 from itertools import product as boxes
 from math import prod
 
-from layoutdsl.expr import Expr, substitute
-from layoutdsl.model import Condition, Layout, constants
+from layoutdsl.integers.expr import Expr, substitute
+from layoutdsl.meaning.model import Condition, Layout, constants
+from layoutdsl.meaning.shapes import ceilings
 from layoutdsl.padding.along import Along, Extreme, Undescribed, along
 from layoutdsl.padding.quotient import Quotient, one_of, parts, scaled, simpler, spoken_of
-from layoutdsl.prove.shapes import ceilings
 
 Values = Mapping[str, int]
 

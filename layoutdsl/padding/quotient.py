@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
-from layoutdsl.bounds import ONE, ZERO, at_least, polynomial, product
-from layoutdsl.expr import Add, CeilDiv, Constant, Expr, Extent, extents, text
-from layoutdsl.model import Condition, Layout
+from layoutdsl.integers.bounds import ONE, ZERO, at_least, polynomial, product
+from layoutdsl.integers.expr import Add, CeilDiv, Constant, Expr, Extent, extents, text
+from layoutdsl.meaning.model import Condition, Layout
 
 Factors = tuple[Expr, ...]
 

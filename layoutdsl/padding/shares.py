@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import zip_longest
 
-from layoutdsl.bounds import ONE
-from layoutdsl.expr import Constant, Expr
-from layoutdsl.model import Layout
+from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.expr import Constant, Expr
+from layoutdsl.meaning.model import Layout
 from layoutdsl.padding.along import Undescribed, along
 from layoutdsl.padding.quotient import Quotient, parts, per_element, scaled, spoken_of
-from layoutdsl.prove.padded import Share
+from layoutdsl.tactics.padded import Share
 
 
 def shares(layout: Layout, most: Fraction) -> tuple[tuple[Share, ...], ...] | None:

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from layoutdsl.expr import text
-from layoutdsl.model import Layout
+from layoutdsl.integers.expr import text
+from layoutdsl.kernel.checker import By, Proof, Ring, Term, Theorem, polynomial
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.refute import A_FEW, MANY, counterexample
 from layoutdsl.pieces.seams import Seam, candidates
 from layoutdsl.pieces.statement import SeamStatement, alike
-from layoutdsl.prove import lemmas
-from layoutdsl.prove.certificate import Certificate, establish
-from layoutdsl.prove.checker import By, Proof, Ring, Term, Theorem, polynomial
-from layoutdsl.prove.script import Script, Stuck
-from layoutdsl.prove.statement import OTHER
-from layoutdsl.prove.terms import Unstated
-from layoutdsl.prove.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.statements.statement import OTHER
+from layoutdsl.statements.terms import Unstated
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import Certificate, establish
+from layoutdsl.tactics.script import Script, Stuck
 
 SEAM = "pieces are disjoint and cover all"
 

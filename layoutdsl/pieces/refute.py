@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from math import lcm, prod
 
-from layoutdsl.expr import evaluate
-from layoutdsl.model import Layout
+from layoutdsl.integers.expr import evaluate
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.seams import Seam, extent_of, spans
-from layoutdsl.prove.verdict import Counterexample, Point
+from layoutdsl.properties.verdict import Counterexample, Point
 
 Values = dict[str, int]
 

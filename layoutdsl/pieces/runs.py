@@ -13,7 +13,7 @@ import numpy as np
 
 from layoutdsl.files.npy import UnreadableError, header
 from layoutdsl.files.places import Identity, identity
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import Pieces, TooLargeError, cut
 from layoutdsl.pieces.files import Stored, named
 from layoutdsl.pieces.moves import Look, Moving

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import lcm
 
-from layoutdsl.bounds import product, simplify
-from layoutdsl.digits import same
-from layoutdsl.expr import (
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.expr import (
     BitAnd,
     CeilDiv,
     Constant,
@@ -32,7 +32,7 @@ from layoutdsl.expr import (
     substitute_coordinate,
     text,
 )
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 MOST_UNIT = 1 << 16
 """Indices between two seams, at most: what needs more is no outermost block."""

@@ -18,13 +18,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.expr import Coordinate, MixedRadix
-from layoutdsl.model import Layout
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import Coordinate, MixedRadix
+from layoutdsl.kernel.theorem import Term, Theorem
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.seams import Seam, extent_of, flat, of_piece, piece_extent
-from layoutdsl.prove.statement import OTHER, encoding, ground
-from layoutdsl.prove.terms import Vocabulary, extent_name, index_name
-from layoutdsl.prove.theorem import Term, Theorem
+from layoutdsl.statements.statement import OTHER, encoding, ground
+from layoutdsl.statements.terms import Vocabulary, extent_name, index_name
 
 
 def alike(layout: Layout) -> Theorem:

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from layoutdsl.expr import evaluate
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.places import Identity, followed, identity, refuse_input
-from layoutdsl.model import Layout
+from layoutdsl.integers.expr import evaluate
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import values_of
 from layoutdsl.pieces.files import Stored, named, stored_npy, stored_raw
 from layoutdsl.pieces.moves import Code, Moving, Number, Packing, Unpacking

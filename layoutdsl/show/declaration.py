@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.expr import Constant, coordinate_text, text
-from layoutdsl.model import Axis, Fill, FillAny, FillValue, FillZeroPoint, Layout
-from layoutdsl.table import Table
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import Constant, coordinate_text, text
+from layoutdsl.meaning.model import Axis, Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.table import Table
 
 
 def declaration(layout: Layout) -> str:

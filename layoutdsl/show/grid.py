@@ -11,10 +11,10 @@ from itertools import islice
 from math import prod
 from typing import Literal, TypeAlias
 
-from layoutdsl.bounds import ONE
-from layoutdsl.digits import read
-from layoutdsl.expr import coordinate_text, evaluate
-from layoutdsl.model import Layout, Shape
+from layoutdsl.digits.network import read
+from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.expr import coordinate_text, evaluate
+from layoutdsl.meaning.model import Layout, Shape
 from layoutdsl.show.places import Named
 from layoutdsl.show.rows import changing, cut_of, place_of
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl.expr import coordinate_text, evaluate, substitute, text
-from layoutdsl.model import Indices, Layout, Shape, constants
+from layoutdsl.integers.expr import coordinate_text, evaluate, substitute, text
+from layoutdsl.meaning.model import Indices, Layout, Shape, constants
 
 Named: TypeAlias = tuple[tuple[str, int], ...]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.expr import evaluate, text
-from layoutdsl.model import Shape
+from layoutdsl.integers.expr import evaluate, text
+from layoutdsl.meaning.model import Shape
+from layoutdsl.meaning.table import Table
 from layoutdsl.show.places import Named
 from layoutdsl.show.words import at_shape, index_text
-from layoutdsl.table import Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.expr import Coordinate, coordinate_text, indices
-from layoutdsl.model import Layout, Shape
+from layoutdsl.integers.expr import Coordinate, coordinate_text, indices
+from layoutdsl.meaning.model import Layout, Shape
 
 MOST_CELLS = 64
 SHORT = 4

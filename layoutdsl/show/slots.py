@@ -13,12 +13,12 @@ from itertools import islice
 from math import prod
 from typing import Literal
 
-from layoutdsl.digits import NotDigits
-from layoutdsl.expr import Constant, Expr, Extent, Mul, evaluate, indices, substitute, text
-from layoutdsl.inverse import ReadBack, read_back
-from layoutdsl.model import Condition, Layout, Shape
+from layoutdsl.digits.inverse import ReadBack, read_back
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.digits.steps import SLOT, digit_name, straight_name, whole_name
+from layoutdsl.integers.expr import Constant, Expr, Extent, Mul, evaluate, indices, substitute, text
+from layoutdsl.meaning.model import Condition, Layout, Shape
 from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
-from layoutdsl.steps import SLOT, digit_name, straight_name, whole_name
 
 MOST_HOLDERS = 4
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
 from layoutdsl.show.places import Address, Chunk, Named, Placement, Term
 from layoutdsl.show.slots import Held, Recovered
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from layoutdsl.source import Span
+from layoutdsl.texts.source import Span
 
 Polarity: TypeAlias = Literal["prove", "refute"]
 

@@ -7,8 +7,8 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.source import Diagnostic, Label, LayoutError, Source, Span
 from layoutdsl.syntax import ast
+from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Source, Span
 
 MOST_OPERANDS = 100
 """Operands of one operator side by side."""

@@ -9,7 +9,7 @@ from lark import Lark, Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from lark.lexer import PatternRE, PatternStr, TerminalDef
 
-from layoutdsl import resources
+from layoutdsl.texts import resources
 
 LANGUAGE = "layout"
 """The grammar of the language itself; all others are of notations."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from layoutdsl import resources
 from layoutdsl.syntax.faults import LANGUAGE, Fault
+from layoutdsl.texts import resources
 
 NEAR = 200
 """Characters before a place that an entry looks at."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from layoutdsl.source import Diagnostic, Label, LayoutError, Source, Span
 from layoutdsl.syntax.ast import File
 from layoutdsl.syntax.build import Builder
 from layoutdsl.syntax.statements import statements
+from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Source, Span
 
 MOST_CHARACTERS = 256 * 1024
 MOST_TOKENS = 40_000

@@ -12,10 +12,10 @@ from dataclasses import replace
 
 from lark import Token, Tree
 
-from layoutdsl.source import Diagnostic, Label, LayoutError, Mend, Span
 from layoutdsl.syntax.advice import advice
 from layoutdsl.syntax.faults import Fault, grammar, parsed, word_of
 from layoutdsl.syntax.mistakes import Advice
+from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Mend, Span
 
 _SPELLING = {
     "NAME": "a name",

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 
 from lark import Token, Tree
 
-from layoutdsl.source import Diagnostic, LayoutError, Source, Span
 from layoutdsl.syntax.faults import LANGUAGE, Fault, parsed
 from layoutdsl.syntax.reading import explained
+from layoutdsl.texts.source import Diagnostic, LayoutError, Source, Span
 
 MOST_FAULTS = 20
 """Faults of one text that are explained before we give up on it."""

@@ -9,10 +9,10 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from layoutdsl.expr import CeilDiv, FloorDiv, Mod, extents, walk
-from layoutdsl.model import Layout
-from layoutdsl.prove.checker import Term, substitute
-from layoutdsl.prove.terms import extent_name, index_name
+from layoutdsl.integers.expr import CeilDiv, FloorDiv, Mod, extents, walk
+from layoutdsl.kernel.checker import Term, substitute
+from layoutdsl.meaning.model import Layout
+from layoutdsl.statements.terms import extent_name, index_name
 from layoutdsl.validate.ground import Separate, Stated, compared, ground, said
 from layoutdsl.validate.meaning import Meaning, Need
 from layoutdsl.validate.reading import Fork, Reader

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from layoutdsl.prove.checker import Term
+from layoutdsl.kernel.checker import Term
 from layoutdsl.validate.expressions import Expressions, Names, as_terms
 from layoutdsl.validate.values import (
     Array,

@@ -19,9 +19,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import accumulate, pairwise, product
 
-from layoutdsl.expr import FloorDiv, Index, MixedRadix, Mod, walk
-from layoutdsl.model import FillAny, Layout
-from layoutdsl.prove.checker import Term
+from layoutdsl.integers.expr import FloorDiv, Index, MixedRadix, Mod, walk
+from layoutdsl.kernel.checker import Term
+from layoutdsl.meaning.model import FillAny, Layout
 from layoutdsl.validate.expressions import as_terms
 from layoutdsl.validate.ground import Stated, grounds
 from layoutdsl.validate.meaning import Need, Store

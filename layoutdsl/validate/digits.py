@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from layoutdsl.claims import Claim, EqualsFormula
-from layoutdsl.expr import Expr, text
-from layoutdsl.model import Layout
-from layoutdsl.prove.certificate import Certificate
-from layoutdsl.prove.check import attempt
-from layoutdsl.prove.theorem import Proof, Theorem
-from layoutdsl.prove.verdict import Proved, Undecided
+from layoutdsl.integers.expr import Expr, text
+from layoutdsl.kernel.theorem import Proof, Theorem
+from layoutdsl.meaning.claims import Claim, EqualsFormula
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.check import attempt
+from layoutdsl.properties.verdict import Proved, Undecided
+from layoutdsl.tactics.certificate import Certificate
 from layoutdsl.validate.outcome import NotValidated, Validated
 from layoutdsl.validate.seals import seal, spelled
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from layoutdsl.prove import lemmas
-from layoutdsl.prove.checker import Proof, Ring, Term, Theorem
-from layoutdsl.prove.script import Script
+from layoutdsl.kernel.checker import Proof, Ring, Term, Theorem
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.script import Script
 
 _Q: Term = ("div", "x", "B")
 _R: Term = ("mod", "x", "B")

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from layoutdsl.prove.checker import Term
+from layoutdsl.kernel.checker import Term
 from layoutdsl.validate.meaning import Meaning
 from layoutdsl.validate.values import (
     Array,

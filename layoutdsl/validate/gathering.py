@@ -15,8 +15,8 @@ says whether it was proved. Trusted.
 
 from __future__ import annotations
 
-from layoutdsl.model import FillAny
-from layoutdsl.prove.checker import Term
+from layoutdsl.kernel.checker import Term
+from layoutdsl.meaning.model import FillAny
 from layoutdsl.validate.asked import alike
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.pieces import GatherReader

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from layoutdsl.conditions import Condition
-from layoutdsl.expr import BitAnd, BitXor, Constant, Expr, Extent, Index, Max, Min, MixedRadix
-from layoutdsl.model import Layout
-from layoutdsl.prove import statement as layout_statement
-from layoutdsl.prove.checker import Term
-from layoutdsl.prove.terms import Vocabulary, extremes
+from layoutdsl.integers.conditions import Condition
+from layoutdsl.integers.expr import (
+    BitAnd,
+    BitXor,
+    Constant,
+    Expr,
+    Extent,
+    Index,
+    Max,
+    Min,
+    MixedRadix,
+)
+from layoutdsl.kernel.checker import Term
+from layoutdsl.meaning.model import Layout
+from layoutdsl.statements import statement as layout_statement
+from layoutdsl.statements.terms import Vocabulary, extremes
 from layoutdsl.validate.meaning import Meaning
 
 _OPAQUE = {BitAnd: "&", BitXor: "^", Min: "min", Max: "max"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 
-from layoutdsl.prove.checker import Term
+from layoutdsl.kernel.checker import Term
 from layoutdsl.validate.expressions import Names
 from layoutdsl.validate.reading import Reader
 from layoutdsl.validate.tables import Mask, Truths

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from layoutdsl.prove.checker import Term, substitute
+from layoutdsl.kernel.checker import Term, substitute
 from layoutdsl.validate.values import (
     Alternative,
     Array,

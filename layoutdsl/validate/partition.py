@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from layoutdsl.prove.checker import Term, polynomial, substitute
+from layoutdsl.kernel.checker import Term, polynomial, substitute
 from layoutdsl.validate.meaning import Need
 from layoutdsl.validate.values import Array, Choice, Meaningless, Root, choices_in
 

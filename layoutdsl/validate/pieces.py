@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from layoutdsl.prove.checker import Term
+from layoutdsl.kernel.checker import Term
 from layoutdsl.validate.expressions import Names
 from layoutdsl.validate.magnitude import peaks
 from layoutdsl.validate.masks import MaskReader

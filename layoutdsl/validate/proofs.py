@@ -11,8 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from layoutdsl.prove.arith import Arithmetic
-from layoutdsl.prove.checker import (
+from layoutdsl.kernel.checker import (
     By,
     Polynomial,
     Proof,
@@ -23,10 +22,11 @@ from layoutdsl.prove.checker import (
     polynomial,
     total,
 )
-from layoutdsl.prove.checker import product as product_of
-from layoutdsl.prove.growth import grown
-from layoutdsl.prove.polynomials import Bounds, canonical, exact_quotient
-from layoutdsl.prove.script import Script, Stuck
+from layoutdsl.kernel.checker import product as product_of
+from layoutdsl.tactics.arith import Arithmetic
+from layoutdsl.tactics.growth import grown
+from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient
+from layoutdsl.tactics.script import Script, Stuck
 from layoutdsl.validate.values import choices_in
 
 

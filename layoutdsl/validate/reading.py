@@ -11,7 +11,7 @@ import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from layoutdsl.prove.checker import Term
+from layoutdsl.kernel.checker import Term
 from layoutdsl.validate.calls import Calls
 from layoutdsl.validate.expressions import Names
 from layoutdsl.validate.values import Listing, Meaningless, Span, Tuple

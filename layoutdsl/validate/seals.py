@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from layoutdsl.expr import text
-from layoutdsl.model import Fill, FillValue, Layout
+from layoutdsl.integers.expr import text
+from layoutdsl.meaning.model import Fill, FillValue, Layout
 
 
 def seal(*parts: str) -> str:

@@ -24,8 +24,8 @@ from functools import partial
 from itertools import product
 from typing import TypeAlias
 
-from layoutdsl.model import FillAny, FillValue, FillZeroPoint
-from layoutdsl.prove.checker import Term
+from layoutdsl.kernel.checker import Term
+from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint
 from layoutdsl.validate.asked import Asked
 from layoutdsl.validate.ground import Stated
 from layoutdsl.validate.meaning import Need, Store

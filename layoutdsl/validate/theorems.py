@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.prove.checker import Term, Theorem, names, substitute
+from layoutdsl.kernel.checker import Term, Theorem, names, substitute
 from layoutdsl.validate.ground import Stated
 from layoutdsl.validate.meaning import Meaning, Need
 from layoutdsl.validate.partition import member_values

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from layoutdsl.prove.checker import Term, names, polynomial
+from layoutdsl.kernel.checker import Term, names, polynomial
 
 
 class Meaningless(Exception):  # noqa: N818  a reason for "not validated"

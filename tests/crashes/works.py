@@ -17,7 +17,7 @@ from texts import layout
 
 from layoutdsl.api import compile as compiled
 from layoutdsl.api import pack_file, unpack_file
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.runs import Done, TooLittleError
 
 LAYOUTS = (

@@ -20,7 +20,7 @@ from functions_built import FLAGS, C, Called, wrappers
 from mutants import oracle
 
 from layoutdsl import api
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 from .cases import Case, Fault, Refused
 from .meaning import Meaning, Values, meaning, values_of

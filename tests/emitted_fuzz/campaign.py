@@ -11,7 +11,7 @@ from random import Random
 
 from functions_built import C
 
-from layoutdsl.prove import refute
+from layoutdsl.refute import refute
 
 from . import modules
 from .c_functions import compile_together

@@ -14,7 +14,7 @@ import layoutdsl
 from layoutdsl.codegen import Fallback
 from layoutdsl.codegen.conversion import StraightConversion
 from layoutdsl.codegen.convert_plan import conversion_plan
-from layoutdsl.model import FillAny, Layout
+from layoutdsl.meaning.model import FillAny, Layout
 
 from .cases import Case, Fault, Refused
 from .meaning import meaning

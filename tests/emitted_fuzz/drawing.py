@@ -11,9 +11,9 @@ import random_layouts
 from mutants import oracle
 from random_numbers import NUMBERS, arithmetic
 
-from layoutdsl.source import LayoutError
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression
+from layoutdsl.texts.source import LayoutError
 
 from .meaning import Shape, values_of
 from .trees import (

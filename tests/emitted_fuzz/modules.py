@@ -11,8 +11,8 @@ import numpy as np
 from arrays_in_memory import frame, same_bytes, tensor_in
 
 import layoutdsl
-from layoutdsl.model import FillAny, FillValue, Layout
-from layoutdsl.source import LayoutError
+from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.texts.source import LayoutError
 
 from .cases import Case, Fault, Refused, Ways
 from .meaning import Meaning, Shape, meaning

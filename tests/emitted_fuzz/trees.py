@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
-from layoutdsl.source import Source
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_declaration, print_expression
+from layoutdsl.texts.source import Source
 
 NOTHING = Source("", "")
 

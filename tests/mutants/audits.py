@@ -10,8 +10,8 @@ from math import isqrt, prod
 
 import numpy as np
 
-from layoutdsl.claims import Claim, EqualsFormula, EqualsLayout, Fits, Sound
-from layoutdsl.prove.verdict import BOUNDS, EXTENTS, INJECTIVE, Checked, Refuted
+from layoutdsl.meaning.claims import Claim, EqualsFormula, EqualsLayout, Fits, Sound
+from layoutdsl.properties.verdict import BOUNDS, EXTENTS, INJECTIVE, Checked, Refuted
 from layoutdsl.show.declaration import declaration
 
 from . import oracle

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from layoutdsl.model import Layout
-from layoutdsl.shelf import elaborated
+from layoutdsl.elaborate.shelf import elaborated
+from layoutdsl.meaning.model import Layout
 from layoutdsl.show.declaration import declaration
-from layoutdsl.source import Source
+from layoutdsl.texts.source import Source
 
 from .edits import of_formula, of_layout
 from .judge import LIBRARY, Mutant

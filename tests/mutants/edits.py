@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
-from layoutdsl.source import Source, Span
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
+from layoutdsl.texts.source import Source, Span
 
 from .oracle import walk
 

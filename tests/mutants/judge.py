@@ -7,11 +7,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from layoutdsl.claims import Claim, EqualsFormula, EqualsLayout, Sound
-from layoutdsl.prove import check
-from layoutdsl.prove.verdict import Undecided
-from layoutdsl.shelf import elaborated, library, library_names
-from layoutdsl.source import LayoutError, Source
+from layoutdsl.elaborate.shelf import elaborated, library, library_names
+from layoutdsl.meaning.claims import Claim, EqualsFormula, EqualsLayout, Sound
+from layoutdsl.properties.check import check
+from layoutdsl.properties.verdict import Undecided
+from layoutdsl.texts.source import LayoutError, Source
 
 from . import oracle
 from .audits import Audit, equality, soundness

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from layoutdsl.source import Source
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
+from layoutdsl.texts.source import Source
 
 Number = Any
 """An int, or an array of them."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from layoutdsl.bounds import ZERO
-from layoutdsl.expr import (
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,
     Coordinate,
@@ -23,12 +23,12 @@ from layoutdsl.expr import (
     Mod,
     Mul,
 )
-from layoutdsl.expr import text as written
-from layoutdsl.model import Layout
-from layoutdsl.source import Source
+from layoutdsl.integers.expr import text as written
+from layoutdsl.meaning.model import Layout
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_expression
+from layoutdsl.texts.source import Source
 
 RoundUp: TypeAlias = Callable[[str, Expr], str]
 

@@ -16,7 +16,7 @@ from layoutdsl.codegen.native.nest import Loop, Nest
 from layoutdsl.codegen.native.run_text import RunText
 from layoutdsl.codegen.native.staged_text import StagedText
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.expr import Constant
+from layoutdsl.integers.expr import Constant
 
 LeafText = RunText | TileText | CombText | StagedText
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.bounds import simplify
 from layoutdsl.codegen.native.sides import Apart, Cut, Side, SideAxis
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant, Expr, Mul
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.expr import Constant, Expr, Mul
 
 
 @dataclass(frozen=True, slots=True)

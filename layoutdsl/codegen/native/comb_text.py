@@ -13,7 +13,7 @@ from layoutdsl.codegen.native.lanes import radix_of
 from layoutdsl.codegen.native.loop_text import Ends
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tiles import Comb
-from layoutdsl.expr import Constant
+from layoutdsl.integers.expr import Constant
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,9 @@ from layoutdsl.codegen.native.program import (
 )
 from layoutdsl.codegen.native.sides import Apart, buffer_side
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.expr import evaluate
-from layoutdsl.model import FillAny, FillValue, Layout
-from layoutdsl.values import exact
+from layoutdsl.integers.expr import evaluate
+from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.texts.values import exact
 
 _MOST_BYTES = 2**62
 """Of either array; all that C works out then stays within 64 bits."""

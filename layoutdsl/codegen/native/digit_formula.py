@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from layoutdsl.bounds import ZERO, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.program import sides
 from layoutdsl.codegen.native.sides import Apart
-from layoutdsl.digits import same
-from layoutdsl.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
-from layoutdsl.formula import horner_expr
-from layoutdsl.model import Axis, Layout
+from layoutdsl.digits.network import same
+from layoutdsl.formulas.formula import horner_expr
+from layoutdsl.integers.bounds import ZERO, simplify
+from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
+from layoutdsl.meaning.model import Axis, Layout
 
 Said = tuple[tuple[Layout, Expr], ...]
 """Layouts, each with the formula that has to be its offset."""

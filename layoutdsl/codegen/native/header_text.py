@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutdsl.expr import text
-from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.integers.expr import text
+from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
 
 
 def header_text(stem: str, layout: Layout, widths: Sequence[int], certificate: str | None) -> str:

@@ -7,7 +7,6 @@ All index arithmetic is in 64 bits.
 
 from __future__ import annotations
 
-from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.lanes import LINE_BYTES
 from layoutdsl.codegen.native.leaves import leaf
@@ -15,7 +14,8 @@ from layoutdsl.codegen.native.move_text import move_text
 from layoutdsl.codegen.native.nest import FEW_BLOCKS
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.walk_text import WalkText
-from layoutdsl.expr import CeilDiv, Constant, Mul
+from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.expr import CeilDiv, Constant, Mul
 
 PART = (
     "const void *restrict src, void *restrict dst, const int64_t *shape, const void *fill,"

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.network import Bit
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant
+from layoutdsl.digits.network import same
+from layoutdsl.integers.expr import Constant
 
 LINE_BYTES = 64
 

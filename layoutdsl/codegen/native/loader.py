@@ -28,9 +28,9 @@ from layoutdsl.codegen.native.compilers import (
 from layoutdsl.codegen.native.images import loaded
 from layoutdsl.codegen.native.module import Failed, Kernels, NativeModule
 from layoutdsl.files.private import passing_folder
-from layoutdsl.model import Layout
-from layoutdsl.resources import fingerprint
-from layoutdsl.values import exact
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts.resources import fingerprint
+from layoutdsl.texts.values import exact
 
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.program import EmittedProgram

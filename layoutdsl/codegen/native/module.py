@@ -29,8 +29,8 @@ from layoutdsl.codegen.native.calls import (
 )
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.padding import moved_beside_padding
-from layoutdsl.expr import Constant, Extent, evaluate
-from layoutdsl.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.integers.expr import Constant, Extent, evaluate
+from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
 
 Kernels = Callable[[str, int], Function]
 """From a verb and the bytes of an element to what is compiled for them."""

@@ -19,8 +19,8 @@ from layoutdsl.codegen.native.sweep_text import SweepText, sweep_text
 from layoutdsl.codegen.native.tile_text import TileText
 from layoutdsl.codegen.native.tiles import Comb, Run, Tile
 from layoutdsl.codegen.native.walk_text import WalkText
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant
+from layoutdsl.digits.network import same
+from layoutdsl.integers.expr import Constant
 
 
 @dataclass(frozen=True, slots=True)

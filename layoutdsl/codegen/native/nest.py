@@ -10,14 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.bounds import product, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.lanes import SIDES, SideName, digit_at, fixed_box, radix_of
 from layoutdsl.codegen.native.leaves import Leaf
 from layoutdsl.codegen.native.staged import Staged
 from layoutdsl.codegen.native.tiles import Comb, Run, Tile
-from layoutdsl.digits import same
-from layoutdsl.expr import CeilDiv, Constant, Expr, Mul
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Mul
 
 BLOCK_BYTES = 512
 """Where a box writes so many bytes in one place, boxes are taken in the order of the source."""

@@ -21,10 +21,10 @@ from layoutdsl.codegen.native.scatter_text import scatter_functions
 from layoutdsl.codegen.native.sides import Apart, buffer_side, flat_side
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.plan import plan
-from layoutdsl.expr import Constant, Expr, Extent, text
-from layoutdsl.formula import size_expr
-from layoutdsl.model import Layout
-from layoutdsl.values import brief
+from layoutdsl.formulas.formula import size_expr
+from layoutdsl.integers.expr import Constant, Expr, Extent, text
+from layoutdsl.meaning.model import Layout
+from layoutdsl.texts.values import brief
 
 VERBS = ("pack", "unpack")
 

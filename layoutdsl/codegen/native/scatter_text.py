@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutdsl.bounds import ONE, ZERO
 from layoutdsl.codegen.magnitude import peaks
 from layoutdsl.codegen.native.kernel_text import PART
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.expr import (
+from layoutdsl.formulas.formula import flat, horner_expr, offset_expr, size_expr
+from layoutdsl.integers.bounds import ONE, ZERO
+from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
     Expr,
@@ -26,8 +27,7 @@ from layoutdsl.expr import (
     evaluate,
     extents,
 )
-from layoutdsl.formula import flat, horner_expr, offset_expr, size_expr
-from layoutdsl.model import Layout
+from layoutdsl.meaning.model import Layout
 
 Side = Layout | None
 """A layout, or the tensor itself."""

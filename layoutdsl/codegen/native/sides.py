@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from layoutdsl.bounds import ONE, ZERO, product, simplify
 from layoutdsl.codegen.moves import AxisMove, DigitMove, Plan
 from layoutdsl.codegen.room import plain
-from layoutdsl.digits import same
-from layoutdsl.expr import Add, Constant, Expr, Mul, substitute
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import ONE, ZERO, product, simplify
+from layoutdsl.integers.expr import Add, Constant, Expr, Mul, substitute
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from layoutdsl.expr import Expr, Extent, extents
-from layoutdsl.formula import symbolic
-from layoutdsl.formula_text import c
-from layoutdsl.model import Layout
+from layoutdsl.formulas.formula import symbolic
+from layoutdsl.formulas.formula_text import c
+from layoutdsl.integers.expr import Expr, Extent, extents
+from layoutdsl.meaning.model import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.bounds import ONE, ZERO, simplify
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.lanes import (
     LINE_BYTES,
@@ -23,8 +22,9 @@ from layoutdsl.codegen.native.lanes import (
 )
 from layoutdsl.codegen.native.sides import Side
 from layoutdsl.codegen.native.tiles import Tile, best_tile
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant, Expr, Extent, Mul
+from layoutdsl.digits.network import same
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.expr import Constant, Expr, Extent, Mul
 
 MOST_BYTES = 8192
 """Bytes of a block, so that two of them stay in the nearest cache."""

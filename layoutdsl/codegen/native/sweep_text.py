@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from layoutdsl.codegen.native.lanes import LINE_BYTES
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.digits import same
-from layoutdsl.expr import Constant, Expr
+from layoutdsl.digits.network import same
+from layoutdsl.integers.expr import Constant, Expr
 
 ASKED_BYTES = 3 << 18
 """From so many bytes on, the source is asked for before it is read."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutdsl.bounds import simplify
 from layoutdsl.codegen.native.box_text import BoxText
 from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.loop_text import At, counted, indented, looped, may_slide, turns
@@ -12,7 +11,8 @@ from layoutdsl.codegen.native.nest import Loop, Nest
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.sweep_text import SweepText
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.expr import Constant, Expr, Mul
+from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.expr import Constant, Expr, Mul
 
 WALK = (
     "const uint8_t *p0, uint8_t *q0, const int64_t *shape, const uint8_t *end, v16 rest,"

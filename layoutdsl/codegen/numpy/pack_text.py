@@ -1,0 +1,284 @@
+"""`pack` and `unpack` as Python, by a plan or by a gather."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeGuard
+
+from layoutdsl.codegen.moves import Fallback, Plan, Planned
+from layoutdsl.codegen.numpy.arguments_text import extents_text
+from layoutdsl.codegen.numpy.element_text import travels, within
+from layoutdsl.codegen.numpy.fill_text import (
+    destination,
+    fill_argument,
+    fill_gaps,
+    fill_item,
+    fill_words,
+    guarded,
+)
+from layoutdsl.codegen.numpy.options_text import (
+    ALONE,
+    COPY,
+    MOVED,
+    SHARED,
+    THREADS,
+    VIEWED,
+    asked_copy,
+    asked_threads,
+)
+from layoutdsl.codegen.numpy.regions_text import leaves_gaps, split_buffer, split_name
+from layoutdsl.codegen.numpy.words import Words, indented, tuple_text
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.meaning.model import FillValue, Layout
+
+
+def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
+    """Return `pack`."""
+    if isinstance(planned, Plan):
+        before = within(layout.element, "tensor")
+        moves = [*split_buffer(planned), *guarded(layout.fill, fill_gaps(planned))]
+        moves += _pack_regions(planned, words)
+    else:
+        before = [*_refuse_outside(layout), *_each_within(layout, _elements(layout))]
+        fill = guarded(layout.fill, [f"flat[{words.text(layout.start)}:] = item"])
+        moves = ["flat = buffer.reshape(-1)", *fill, *_scatter(layout)]
+    return [
+        "",
+        "",
+        "def pack(",
+        "    src: _Array,",
+        "    out: _Array | None = None,",
+        f"    {fill_argument(layout.fill)},",
+        f"    {THREADS},",
+        f"    {COPY},",
+        ") -> _Array:",
+        *indented(
+            [
+                *_pack_words(layout, planned),
+                'tensor = _array(src, "src")',
+                *travels(layout.element, "tensor"),
+                *_planned(planned, "tensor.shape"),
+                *fill_item(layout.fill, layout.element),
+                *asked_threads(),
+                *before,
+                *asked_copy(f"tensor{turned(planned.order)}" if _turns(planned) else None),
+                *words.unpacked([layout.start]),
+                *destination(layout, words),
+                *moves,
+                "return buffer if out is None else out",
+            ]
+        ),
+    ]
+
+
+def _turns(planned: Planned) -> TypeGuard[Plan]:
+    return isinstance(planned, Plan) and planned.turns
+
+
+def _planned(planned: Planned, shape: str) -> list[str]:
+    """What is asked of the shape; a plan for it is remembered."""
+    if isinstance(planned, Fallback) or planned.turns:
+        return [f"shape = _extents({shape})", "box = _box(shape)"]
+    if shape == "shape":
+        names = "box, _, regions" if leaves_gaps(planned) else "box, regions"
+        return ["shape = _extents(shape)", f"{names} = _plan(shape)"]
+    names = "box, gaps, regions" if leaves_gaps(planned) else "box, regions"
+    return [f"shape = {shape}", f"{names} = _plan(shape)"]
+
+
+def _pack_words(layout: Layout, planned: Planned) -> list[str]:
+    lead = "Slots before the first hold the fill in a new buffer, and in `out` what they held."
+    twice = "Every slot is filled, and then the elements are put into their places."
+    apart = "Axes that are read as one and lie apart in `src` are first copied to lie together."
+    notes = [lead] if layout.start != ZERO else []
+    notes += [] if isinstance(planned, Plan) else [twice]
+    if layout.domain:
+        notes.append(f"Only elements where {', '.join(map(str, layout.domain))} have a place.")
+    notes += [apart] if isinstance(planned, Plan) and planned.joins else []
+    return [
+        '"""Return the tensor as the layout stores it.',
+        "",
+        *([*notes, ""] if notes else []),
+        "Args:",
+        f"    src: a tensor with extents {extents_text(layout)}.",
+        "    out: the buffer to write, which does not overlap `src`; a new one is made without it.",
+        f"    fill: {fill_words(layout.fill)}",
+        *_option_words(planned),
+        "",
+        "Raises:",
+        "    ValueError, TypeError: the arguments do not fit; nothing was written.",
+        '"""',
+    ]
+
+
+def _option_words(planned: Planned) -> list[str]:
+    threads = SHARED if isinstance(planned, Plan) else ALONE
+    return [f"    {threads}", f"    {VIEWED if _turns(planned) else MOVED}"]
+
+
+def _pack_regions(plan: Plan, words: Words) -> list[str]:
+    last = turned(plan.order)
+    if plan.turns:
+        return [f"_move(buffer, tensor{last}, threads)"]
+    return [
+        *_joined(plan, words, "tensor"),
+        "for take, split, put in regions:",
+        f"    _move({split_name(plan)}[put], {_taken('tensor', plan)}{last}, threads)",
+    ]
+
+
+def _taken(tensor: str, plan: Plan) -> str:
+    """Return a region of the tensor; of one without axes, all: an index would give a number."""
+    return f"{tensor}[take].reshape(split)" if plan.moves else f"{tensor}.reshape(split)"
+
+
+def turned(order: Sequence[int]) -> str:
+    """Return the call that puts dimensions into an order; nothing where they are in it."""
+    return "" if list(order) == sorted(order) else f".transpose({_numbers(order)})"
+
+
+def _numbers(numbers: Sequence[int]) -> str:
+    return tuple_text([str(number) for number in numbers])
+
+
+def _joined(plan: Plan, words: Words, name: str) -> list[str]:
+    """Read several axes as one: a view where they lie together, a copy where they do not."""
+    if not plan.joins:
+        return []
+    extents = [move.extent for move in plan.moves]
+    order = _numbers(plan.axis_order)
+    return [
+        *words.unpacked(extents),
+        f"{name} = tensor.transpose({order}).reshape({words.tuple(extents)})",
+    ]
+
+
+def _each_piece(layout: Layout, line: str) -> list[str]:
+    """Go through the pieces; where the layout has a domain, `held` says what is in it."""
+    held = ["held = _held(first, past, shape)"] if layout.domain else []
+    return ["for first, past in _pieces(shape):", *indented([*held, line])]
+
+
+def _offsets(layout: Layout) -> str:
+    return f"_offsets(first, past, shape){'[held]' if layout.domain else ''}"
+
+
+def _elements(layout: Layout) -> str:
+    return f"tensor[first:past]{'[held]' if layout.domain else ''}"
+
+
+def _refuse_outside(layout: Layout) -> list[str]:
+    return [
+        "size = int(np.prod(box, dtype=object))",
+        *_each_piece(layout, f"_refuse_outside({_offsets(layout)}, size)"),
+    ]
+
+
+def _each_within(layout: Layout, elements: str) -> list[str]:
+    """Refuse elements that are no values of their type, piece by piece."""
+    lines = within(layout.element, elements)
+    return _each_piece(layout, lines[0]) if lines else []
+
+
+def _scatter(layout: Layout) -> list[str]:
+    return [
+        *_each_piece(layout, f"flat[{_offsets(layout)}] = {_elements(layout)}"),
+        "if not np.may_share_memory(flat, buffer):",
+        "    buffer[...] = flat.reshape(buffer.shape)",
+    ]
+
+
+def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
+    """Return `unpack`."""
+    if isinstance(planned, Plan):
+        before, moves = _read_within(layout, planned), _unpack_regions(planned, words)
+    else:
+        slots = f"flat[{_offsets(layout)}]"
+        before = ["flat = buffer.reshape(-1)", *_refuse_outside(layout)]
+        before += _each_within(layout, slots)
+        moves = _each_piece(layout, f"{_elements(layout)} = {slots}")
+    argument, outside, item, fresh = _outside(layout)
+    return [
+        "",
+        "",
+        "def unpack(",
+        "    src: _Array,",
+        "    shape: tuple[int, ...] | list[int],",
+        "    out: _Array | None = None,",
+        *argument,
+        f"    {THREADS},",
+        f"    {COPY},",
+        ") -> _Array:",
+        *indented(
+            [
+                '"""Return the tensor that a buffer holds; padding is not read.',
+                "",
+                "Args:",
+                "    src: a buffer of `physical_shape(shape)`, or a flat one of the same size.",
+                f"    shape: the extents {extents_text(layout)} of the tensor.",
+                "    out: the tensor to write, which does not overlap `src`; new without it.",
+                *outside,
+                *_option_words(planned),
+                "",
+                "Raises:",
+                "    ValueError, TypeError: the arguments do not fit; nothing was written.",
+                '"""',
+                *_planned(planned, "shape"),
+                'buffer = _boxed(_array(src, "src"), box)',
+                *travels(layout.element, "buffer"),
+                *item,
+                *asked_threads(),
+                *before,
+                *asked_copy(f"buffer{turned(planned.back)}" if _turns(planned) else None),
+                "if out is None:",
+                *indented(fresh),
+                "else:",
+                "    tensor = _destination(out, shape, buffer)",
+                *moves,
+                "return tensor if out is None else out",
+            ]
+        ),
+    ]
+
+
+def _outside(layout: Layout) -> tuple[list[str], list[str], list[str], list[str]]:
+    """What `unpack` takes, says and does because of the elements that have no slot."""
+    fresh = ["tensor = np.empty(shape, buffer.dtype)"]
+    if not layout.domain:
+        return [], [], [], fresh
+    fill = layout.fill.value if isinstance(layout.fill, FillValue) else 0
+    held = ", ".join(map(str, layout.domain))
+    words = f"    fill: for elements outside the domain, {held}; `out` keeps its own there."
+    fresh.append("tensor[...] = item")
+    item = ["item = _item(fill, buffer.dtype)", *within(layout.element, "item")]
+    return [f"    fill: _Number = {fill},"], [words], item, fresh
+
+
+def _read_within(layout: Layout, plan: Plan) -> list[str]:
+    """Refuse elements that are no values of their type; padding is not looked at."""
+    slots = "buffer" if plan.turns else f"{split_name(plan)}[put]"
+    lines = within(layout.element, slots)
+    if plan.turns or not lines:
+        return lines
+    return [*split_buffer(plan), "for _, _, put in regions:", *indented(lines)]
+
+
+def _unpack_regions(plan: Plan, words: Words) -> list[str]:
+    whole, last = "joined" if plan.joins else "tensor", turned(plan.back)
+    if plan.turns:
+        return [f"_move(tensor, buffer{last}, threads)"]
+    checked = bool(_read_within(plan.layout, plan))
+    lines = [
+        *([] if checked else split_buffer(plan)),
+        *_joined(plan, words, "joined"),
+        "for take, split, put in regions:",
+        f"    _move({_taken(whole, plan)}, {split_name(plan)}[put]{last}, threads)",
+    ]
+    if plan.joins:
+        order = _numbers(plan.axis_order)
+        lines += [
+            "if not np.may_share_memory(joined, tensor):",
+            f"    turned = tensor.transpose({order})",
+            "    turned[...] = joined.reshape(turned.shape)",
+        ]
+    return lines

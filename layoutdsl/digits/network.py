@@ -1,0 +1,371 @@
+"""A layout read as digits: which part of which axis each coordinate is.
+
+A digit is ``whole / divisor % radix``, where the whole is an index or the value of a tuple. Where
+the digits of every whole follow one another without gap or overlap, the layout can be inverted in
+closed form. This is a *reading* of the coordinates, not their meaning: what is built on it is
+proved against `Layout.offset`, or tested.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import TypeAlias
+
+from layoutdsl.digits.steps import digit_name, straight_name
+from layoutdsl.integers.bounds import ONE, polynomial, product, simplify
+from layoutdsl.integers.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    FloorDiv,
+    Index,
+    MixedRadix,
+    Mod,
+    coordinate_text,
+    text,
+)
+from layoutdsl.meaning.model import Condition, Layout
+
+Whole: TypeAlias = Index | MixedRadix
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """``whole / divisor % radix``; the most major digit of a whole has no radix."""
+
+    whole: Whole
+    divisor: Expr
+    radix: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A digit and the wire that carries it."""
+
+    wire: int
+    divisor: Expr
+    radix: Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The digits of one whole, most minor first; each divisor is the product of the radices before.
+
+    Attributes:
+        whole: an index, or a tuple whose parts are wires of their own.
+        cuts: none for an axis of one element, which needs no digit.
+        reach: the whole stays below it: the largest extent for which the digits tell all apart.
+        parts: the wires of a tuple's parts, most major first; empty for an index.
+    """
+
+    whole: Whole
+    cuts: tuple[Cut, ...]
+    reach: Expr
+    parts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """A number below ``extent``: a coordinate, or a part of a tuple.
+
+    ``radix`` is set where the digit stays below a smaller number than the extent, which leaves a
+    gap of padding; ``constant`` where it is no digit at all.
+    """
+
+    value: Expr
+    extent: Expr
+    radix: Expr | None = None
+    constant: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusive:
+    """The coordinate is an exclusive or of the digit and something else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """The coordinate is the digit plus something else, or minus, modulo ``radix``."""
+
+    radix: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """The coordinate is ``other + sign*step*digit``, and the digit stays below ``limit``.
+
+    ``other`` is over the names of earlier steps.
+    """
+
+    other: Expr
+    step: Expr
+    sign: int
+    limit: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """The coordinate is ``other``, over the names of earlier steps, and has no digit."""
+
+    other: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """The coordinate is the digit, or what is missing from it to ``top`` where ``switch`` is 1.
+
+    The switch is over the names of earlier steps, and ``over`` says it over indices; the digit
+    stays below ``limit``, one more than ``top``.
+    """
+
+    switch: Expr
+    over: Expr
+    top: Expr
+    limit: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Twist:
+    """A coordinate that is a digit moved by what other coordinates tell.
+
+    Attributes:
+        wire: of the coordinate; the wire's value is the digit itself.
+        kind: how the digit was moved.
+        after: how many chains are put together before it can be straightened.
+        steps: from the coordinate to the digit; the last is named by `straight_name`. None where
+            there is no digit.
+        guards: what holds of coordinates that the digit can be moved to.
+    """
+
+    wire: int
+    kind: Exclusive | Rotation | Shift | Fixed | Turn
+    after: int
+    steps: tuple[tuple[str, Expr], ...]
+    guards: tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How indices become coordinates: chains in the order in which a slot is decoded.
+
+    The first wires are the coordinates of the layout, in their order; some may be twisted.
+    """
+
+    wires: tuple[Wire, ...]
+    chains: tuple[Chain, ...]
+    twists: tuple[Twist, ...] = ()
+
+    def twist_of(self, wire: int) -> Twist | None:
+        """Return how a wire is twisted, if it is."""
+        return next((each for each in self.twists if each.wire == wire), None)
+
+    def twists_before(self, chain: int) -> tuple[Twist, ...]:
+        """Return the twists that are straightened just before a chain is put together."""
+        return tuple(each for each in self.twists if each.after == chain)
+
+    def name(self, wire: int) -> str:
+        """Return the name of the step that gives the digit on a wire."""
+        return digit_name(wire) if self.twist_of(wire) is None else straight_name(wire)
+
+
+@dataclass(frozen=True, slots=True)
+class NotDigits:
+    """Why a layout is no network of digits.
+
+    ``wires`` are the coordinates to point at, ``axis`` is one without any.
+    """
+
+    reason: str
+    kind: str
+    wires: tuple[int, ...] = ()
+    axis: str = ""
+
+
+def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
+    """Return ``dividend / divisor`` where both are products and the division leaves nothing."""
+    top, bottom = polynomial(dividend), polynomial(divisor)
+    if bottom == {(): 1}:
+        return dividend
+    if len(top) != 1 or len(bottom) != 1:
+        return ONE if top == bottom else None
+    ((factors, coefficient),) = top.items()
+    ((others, second),) = bottom.items()
+    left = list(factors)
+    for factor in others:
+        if factor not in left:
+            return None
+        left.remove(factor)
+    quotient, remainder = divmod(coefficient, second)
+    return None if remainder else product((*left, Constant(quotient)))
+
+
+def times(left: Expr, right: Expr) -> Expr:
+    """Return the product, simplified."""
+    return simplify(product((left, right)))
+
+
+def same(left: Expr, right: Expr) -> bool:
+    """Return whether two expressions over extents are equal as polynomials."""
+    return polynomial(left) == polynomial(right)
+
+
+def read(expr: Expr) -> Digit | None:
+    """Return ``expr`` as a digit, or ``None`` where it is none."""
+    match expr:
+        case Index() | MixedRadix():
+            return Digit(expr, ONE, None)
+        case FloorDiv(left, divisor):
+            digit = read(left)
+            return None if digit is None else _divide(digit, left, divisor)
+        case Mod(left, divisor):
+            digit = read(left)
+            return None if digit is None else _remainder(digit, left, divisor)
+        case _:
+            return None
+
+
+def _divide(digit: Digit, written: Expr, divisor: Expr) -> Digit:
+    if digit.radix is None:
+        return Digit(digit.whole, times(digit.divisor, divisor), None)
+    radix = exact_quotient(digit.radix, divisor)
+    if radix is None:
+        return Digit(_as_whole(written, digit.radix), simplify(divisor), None)
+    return Digit(digit.whole, times(digit.divisor, divisor), radix)
+
+
+def _remainder(digit: Digit, written: Expr, divisor: Expr) -> Digit:
+    if digit.radix is None or exact_quotient(digit.radix, divisor) is not None:
+        return Digit(digit.whole, digit.divisor, simplify(divisor))
+    if exact_quotient(divisor, digit.radix) is not None:
+        return digit
+    return Digit(_as_whole(written, digit.radix), ONE, simplify(divisor))
+
+
+def _as_whole(value: Expr, extent: Expr) -> MixedRadix:
+    """A digit that is cut where its radix has no divisor is a whole of its own."""
+    return MixedRadix((Coordinate(value, extent),))
+
+
+def apart(one: Digit, other: Digit) -> bool:
+    """Return whether two digits share no part of a whole: one begins where the other has ended."""
+    if one.whole != other.whole:
+        return True
+    ends = [each.radix and times(each.divisor, each.radix) for each in (one, other)]
+    above = ends[0] is not None and exact_quotient(other.divisor, ends[0]) is not None
+    return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
+
+
+def network(layout: Layout) -> Network | NotDigits:
+    """Return the layout as a network of digits, or why it is none."""
+    wires = [Wire(each.value, each.extent) for each in layout.coordinates]
+    pending = list(range(len(wires)))
+    cuts: dict[Whole, list[Cut]] = {}
+    parts: dict[Whole, tuple[int, ...]] = {}
+    while pending:
+        number = pending.pop(0)
+        wire = wires[number]
+        simple = simplify(wire.value)
+        if isinstance(simple, Constant):
+            wires[number] = Wire(wire.value, wire.extent, constant=simple.value)
+            continue
+        digit = read(wire.value)
+        if digit is None:
+            reason = f"`{text(wire.value)}` is not a digit of an axis"
+            return NotDigits(reason, "free", (number,))
+        if isinstance(digit.whole, MixedRadix) and digit.whole not in parts:
+            first = len(wires)
+            wires += [Wire(part.value, part.extent) for part in digit.whole.parts]
+            parts[digit.whole] = tuple(range(first, len(wires)))
+            pending += parts[digit.whole]
+        cuts.setdefault(digit.whole, []).append(Cut(number, digit.divisor, digit.radix))
+    for axis in layout.axes:
+        cuts.setdefault(Index(axis.name), [])
+    return _chained(layout, wires, cuts, parts)
+
+
+def _chained(
+    layout: Layout,
+    wires: list[Wire],
+    cuts: dict[Whole, list[Cut]],
+    parts: dict[Whole, tuple[int, ...]],
+) -> Network | NotDigits:
+    chains: dict[Whole, Chain] = {}
+    for whole, found in cuts.items():
+        chain = _chain(layout, whole, found, wires, parts.get(whole, ()))
+        if isinstance(chain, NotDigits):
+            return chain
+        chains[whole] = chain
+        for cut in chain.cuts:
+            wire = wires[cut.wire]
+            if cut.radix is not None and not same(cut.radix, wire.extent):
+                wires[cut.wire] = Wire(wire.value, wire.extent, radix=cut.radix)
+    ordered = _in_order(list(chains.values()), len(layout.coordinates))
+    if ordered is None:
+        return NotDigits("a tuple is cut by its own digits", "overlap")
+    return Network(tuple(wires), ordered)
+
+
+def _chain(
+    layout: Layout, whole: Whole, cuts: list[Cut], wires: list[Wire], parts: tuple[int, ...]
+) -> Chain | NotDigits:
+    name = text(whole) if isinstance(whole, Index) else coordinate_text(Coordinate(whole, ONE))
+    if not cuts:
+        axis = next(each for each in layout.axes if Index(each.name) == whole)
+        if axis.extent == ONE:
+            return Chain(whole, (), ONE)
+        return NotDigits(f"axis `{name}` takes no part", "unused", axis=name)
+    left, ordered = list(cuts), list[Cut]()
+    reached: Expr = ONE
+    while left:
+        following = [cut for cut in left if same(cut.divisor, reached)]
+        if len(following) != 1:
+            return _broken(name, reached, ordered, left, following)
+        cut = following[0]
+        left.remove(cut)
+        ordered.append(cut)
+        if cut.radix is None:
+            reached = times(reached, wires[cut.wire].extent)
+            break
+        reached = times(reached, cut.radix)
+    if left:
+        return _broken(name, reached, ordered, left, left)
+    return Chain(whole, tuple(ordered), reached, parts)
+
+
+def _broken(
+    name: str, reached: Expr, below: list[Cut], left: list[Cut], following: list[Cut]
+) -> NotDigits:
+    above = following[0] if following else min(left, key=_step)
+    wires = (above.wire, *(cut.wire for cut in below[-1:]))
+    last = below[-1] if below else None
+    past_last = last is not None and last.radix is None
+    step = above.divisor
+    if not following and not past_last:
+        match reached, step:
+            case Constant(low), Constant(high) if high > low:
+                reason = f"the digits of axis `{name}` leave a gap between {low} and {high}"
+                return NotDigits(reason, "gap", wires)
+    reason = f"the digits of `{name}` do not follow one another: "
+    shared = "overlap" if following or past_last else f"none steps by {text(reached)}"
+    return NotDigits(reason + shared, "overlap", wires)
+
+
+def _step(cut: Cut) -> tuple[float, str]:
+    """Order cuts by what they step by; of names it is not known, and they come last."""
+    known = cut.divisor.value if isinstance(cut.divisor, Constant) else inf
+    return known, text(cut.divisor)
+
+
+def _in_order(chains: list[Chain], coordinates: int) -> tuple[Chain, ...] | None:
+    """Order the chains so that each one's digits are known when it is put together."""
+    known, ordered = set(range(coordinates)), list[Chain]()
+    while chains:
+        ready = [chain for chain in chains if all(cut.wire in known for cut in chain.cuts)]
+        if not ready:
+            return None
+        for chain in ready:
+            chains.remove(chain)
+            ordered.append(chain)
+            known.update(chain.parts)
+    return tuple(ordered)

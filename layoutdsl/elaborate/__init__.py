@@ -1,0 +1,1 @@
+"""Declarations -> layouts, tables and claims, or diagnostics; every rule of meaning."""

@@ -1,0 +1,112 @@
+"""Tree -> meaning for claims: what is said of a layout, and of a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from layoutdsl.elaborate.foreign import foreign
+from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.naming import with_names
+from layoutdsl.elaborate.rules import (
+    counted,
+    element_of,
+    on_axes_of,
+    refuse_domain,
+    run_of,
+    scope_of,
+    width_of,
+)
+from layoutdsl.elaborate.scope import Scope, fault
+from layoutdsl.elaborate.table import Tables, plain_predicate
+from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.meaning import claims
+from layoutdsl.meaning.model import Layout
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_body, print_declaration
+
+
+def claim_of(claim: ast.ClaimDecl, layouts: Layouts) -> claims.Claim | None:
+    """Return what is claimed of a layout; ``None`` where faults of the layout are reported already.
+
+    Raises:
+        Fault: the claim says nothing of this layout.
+    """
+    layout = layouts.referred(claim.subject)
+    if layout is None:
+        return None
+    layout = replace(layout, name=print_body(claim.subject))
+    scope = scope_of(layout.axes, {name: Extent(name) for name in layout.parameters})
+    predicate = _predicate(claim.predicate, layout, scope, layouts)
+    where = scope.conditions(claim.where)
+    return claims.Claim(claim.polarity, layout, predicate, where, print_declaration(claim))
+
+
+def table_claim_of(claim: ast.ClaimDecl, tables: Tables, layouts: Layouts) -> claims.TableClaim:
+    """Return what is claimed of a table.
+
+    Raises:
+        Fault: the claim says nothing of this table.
+    """
+    table = tables.referred(claim.subject)
+    table = replace(table, name=print_body(claim.subject))
+    parameters = {name: Extent(name) for name in table.parameters}
+    where = scope_of(table.axes, parameters).conditions(claim.where)
+    predicate: claims.Sound | claims.Inverts
+    match claim.predicate:
+        case ast.Inverts(reference):
+            other = layouts.on_axes(table.frame, reference)
+            if other.domain:
+                message = f"`{other.name}` holds only part of a shape, a table all of it"
+                raise fault("L304", message, reference.span)
+            predicate = claims.Inverts(other)
+        case plain:
+            predicate = plain_predicate(plain, table, claim.span)
+    return claims.TableClaim(claim.polarity, table, predicate, where, print_declaration(claim))
+
+
+def _predicate(
+    predicate: ast.Predicate, layout: Layout, scope: Scope, layouts: Layouts
+) -> claims.Predicate:
+    match predicate:
+        case ast.Sound():
+            return claims.Sound()
+        case ast.Fits(width, measure):
+            return claims.Fits(width_of(width), counted(measure, layout))
+        case ast.OffsetsFit(width, measure):
+            return claims.OffsetsFit(width_of(width), counted(measure, layout))
+        case ast.Computes(width):
+            return claims.Computes(width_of(width))
+        case ast.Keeps(places):
+            refuse_domain(layout, places[0].span)
+            return claims.Keeps(run_of(scope, places))
+        case ast.Aligns(places, number, element):
+            refuse_domain(layout, places[0].span)
+            if number.value < 1:
+                raise fault("L301", "alignment is to 1 byte or more", number.span)
+            return claims.Aligns(run_of(scope, places), number.value, element_of(element))
+        case ast.Equals(right, names):
+            return _equality(right, layout, with_names(scope, right, names), layouts)
+        case ast.Inverts(reference):
+            message = f"`{layout.name}` is a layout, and only a table inverts one"
+            hint = f"write `{layout.name} == {print_body(reference)}`"
+            raise fault("L304", message, reference.span, help=hint)
+
+
+def _equality(
+    right: ast.Reference | ast.Coordinates | ast.Foreign | ast.Expression,
+    layout: Layout,
+    scope: Scope,
+    layouts: Layouts,
+) -> claims.Predicate:
+    if isinstance(right, ast.Coordinates):
+        places = tuple(map(scope.coordinate, right.places))
+        body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
+        return claims.EqualsLayout(replace(body, name=print_body(right), start=Constant(0)))
+    if isinstance(right, ast.Foreign):
+        read = replace(foreign(right, layout.axes), name=print_body(right))
+        return claims.EqualsLayout(on_axes_of(layout, read, right.span))
+    if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
+        right = ast.Reference(right, (), right.span)
+    if isinstance(right, ast.Reference):
+        return claims.EqualsLayout(layouts.on_axes(layout, right))
+    return claims.EqualsFormula(scope.value(right))

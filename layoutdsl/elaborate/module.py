@@ -1,0 +1,119 @@
+"""Tree -> meaning: every rule of the language, each fault with its place.
+
+All faults of a text are collected and raised together. What names and operators mean inside a
+layout is in `scope`, what a layout and a claim must satisfy in `rules`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from layoutdsl.elaborate.claim import claim_of, table_claim_of
+from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.rules import twice
+from layoutdsl.elaborate.scope import Fault
+from layoutdsl.elaborate.table import Tables
+from layoutdsl.meaning import claims
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.table import Table
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_declaration
+from layoutdsl.texts.source import Diagnostic, LayoutError
+
+MOST_FAULTS = 100
+"""Faults of one text that are collected before we give up on it."""
+
+Found = TypeVar("Found")
+
+
+def elaborate(
+    file: ast.File,
+    name: str,
+    known: Mapping[str, Layout] | None = None,
+    tables: Mapping[str, Table] | None = None,
+) -> claims.Module:
+    """Return the layouts, tables and claims of a text.
+
+    Args:
+        file: the parsed text.
+        name: what to call it.
+        known: layouts of the library, which the text may use by name.
+        tables: tables of the library, which claims may be about.
+
+    Raises:
+        LayoutError: with every fault of the text, in source order.
+    """
+    known, tables = known or {}, {} if tables is None else tables
+    faults = _Faults()
+    said = [each for each in file.declarations if isinstance(each, ast.ClaimDecl)]
+    of_layouts, of_tables = _declared(file, faults)
+    names = Tables(of_tables, tables, (of_layouts, known))
+    refuted = {each.subject.name.text for each in said if each.polarity == "refute"}
+    layouts = Layouts(of_layouts, known, names, refuted, faults.report)
+    plain = layouts.plain()
+    plain_tables, wrong = names.plain()
+    for each in wrong:
+        faults.report(each)
+    about = [each for each in said if each.subject.name.text not in names]
+    about_tables = [each for each in said if each.subject.name.text in names]
+    found = faults.without(lambda each: claim_of(each, layouts), about)
+    found_tables = faults.without(lambda each: table_claim_of(each, names, layouts), about_tables)
+    faults.raise_any()
+    texts = {each: print_declaration(of_layouts[each]) for each in plain}
+    texts |= {each: print_declaration(of_tables[each]) for each in plain_tables}
+    doubts = {each: said for each, said in (layouts.doubts | names.doubts).items() if said}
+    return claims.Module(name, plain, found, texts, plain_tables, found_tables, doubts)
+
+
+class _Faults:
+    """The faults of one text so far."""
+
+    def __init__(self) -> None:
+        self._found: list[Diagnostic] = []
+
+    def report(self, found: Fault) -> None:
+        if found.diagnostic.code:
+            self._found.append(found.diagnostic)
+        if len(self._found) >= MOST_FAULTS:
+            self.raise_any()
+
+    def raise_any(self) -> None:
+        if self._found:
+            raise LayoutError(tuple(dict.fromkeys(self._found)))
+
+    def without(
+        self, read: Callable[[ast.ClaimDecl], Found | None], said: list[ast.ClaimDecl]
+    ) -> tuple[Found, ...]:
+        """Return what is read of claims, but of none that has a fault."""
+        found: list[Found] = []
+        for each in said:
+            try:
+                claim = read(each)
+            except Fault as wrong:
+                self.report(wrong)
+                continue
+            if claim is not None:
+                found.append(claim)
+        return tuple(found)
+
+
+def _declared(
+    file: ast.File, faults: _Faults
+) -> tuple[dict[str, ast.LayoutDecl], dict[str, ast.TableDecl]]:
+    """The layouts and tables that a text declares, by name; one name is for one of them."""
+    layouts: dict[str, ast.LayoutDecl] = {}
+    tables: dict[str, ast.TableDecl] = {}
+    first: dict[str, ast.Name] = {}
+    for declaration in file.declarations:
+        if isinstance(declaration, ast.ClaimDecl):
+            continue
+        name = declaration.name
+        kind = "layout" if isinstance(declaration, ast.LayoutDecl) else "table"
+        if first.setdefault(name.text, name) is not name:
+            faults.report(twice(kind, name, first[name.text]))
+        elif isinstance(declaration, ast.LayoutDecl):
+            layouts[name.text] = declaration
+        else:
+            tables[name.text] = declaration
+    return layouts, tables

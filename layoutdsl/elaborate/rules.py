@@ -1,0 +1,315 @@
+"""The rules of meaning, one by one: what a written axis, clause, argument or run stands for.
+
+Each takes a piece of the tree and returns its meaning, or raises the fault with its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from layoutdsl.digits.network import Digit, NotDigits, apart, read
+from layoutdsl.elaborate.scope import Fault, Scope, did_you_mean, fault
+from layoutdsl.elaborate.synonyms import element_called, fill_called
+from layoutdsl.integers.bounds import at_least
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
+from layoutdsl.meaning.claims import INTEGER_TYPES, IntegerType, of_bits
+from layoutdsl.meaning.model import (
+    ELEMENT_TYPES,
+    Axis,
+    ElementType,
+    Fill,
+    FillAny,
+    FillValue,
+    FillZeroPoint,
+    Layout,
+)
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_expression, print_place
+from layoutdsl.texts.source import Label, Span
+
+MOST_BITS = 128
+"""The widest integer that a claim may name."""
+
+
+def scope_of(axes: Sequence[Axis], parameters: Mapping[str, Expr]) -> Scope:
+    """Return the names of a layout: its axes, extents and parameters."""
+    symbols: dict[str, Expr] = dict(parameters)
+    for axis in axes:
+        if isinstance(axis.extent, Extent):
+            symbols[axis.extent.name] = axis.extent
+    for axis in axes:
+        symbols.setdefault(axis.name.upper(), axis.extent)
+    return Scope({axis.name: axis.extent for axis in axes}, symbols)
+
+
+def silent(span: Span) -> Fault:
+    """A fault that follows from one already reported."""
+    return fault("", "", span)
+
+
+def twice(kind: str, name: ast.Name, first: ast.Name) -> Fault:
+    """Return the fault of a name that is declared again."""
+    label = (Label(first.span, "first here"),)
+    return fault("L203", f"the {kind} `{name.text}` is declared twice", name.span, others=label)
+
+
+def refuse_repeats(kind: str, names: Sequence[ast.Name]) -> None:
+    """Raise where a name occurs twice in one list."""
+    seen: dict[str, ast.Name] = {}
+    for name in names:
+        if name.text in seen:
+            raise twice(kind, name, seen[name.text])
+        seen[name.text] = name
+
+
+def axis_of(axis: ast.AxisDecl) -> Axis:
+    """Return an axis with its extent, by default its name in upper case."""
+    name = axis.name
+    if name.text != name.text.lower() or not name.text[0].isalpha():
+        hint = f"write `{name.text.lower().lstrip('_') or 'c'}`"
+        raise fault("L204", f"the axis `{name.text}` is not in lower case", name.span, help=hint)
+    match axis.extent:
+        case None:
+            return Axis(name.text, Extent(name.text.upper()))
+        case ast.Number(value, span):
+            if value < 1:
+                raise fault("L204", "an extent is at least 1", span)
+            return Axis(name.text, Constant(value))
+        case ast.Name(extent, span):
+            if extent != extent.upper() or not extent[0].isalpha():
+                hint = f"write `{extent.upper().lstrip('_') or 'C'}`"
+                raise fault("L204", f"the extent `{extent}` is not in upper case", span, help=hint)
+            return Axis(name.text, Extent(extent))
+
+
+def axes_of(declared: Sequence[ast.AxisDecl], parameters: Sequence[ast.Name]) -> tuple[Axis, ...]:
+    """Return the axes of a layout or table, whose names clash with none of its parameters."""
+    refuse_repeats("parameter", parameters)
+    seen: dict[str, ast.Name] = {each.text: each for each in parameters}
+    opened = dict(seen)
+    axes: list[Axis] = []
+    for axis in declared:
+        if axis.name.text in seen:
+            raise twice("axis", axis.name, seen[axis.name.text])
+        seen[axis.name.text] = axis.name
+        axes.append(axis_of(axis))
+        match axes[-1].extent:
+            case Extent(name) if name in opened:
+                raise twice("extent", ast.Name(name, axis.name.span), opened[name])
+    return tuple(axes)
+
+
+def wrong_count(
+    reference: ast.Reference, names: Sequence[str], given: int, kind: str = "layout"
+) -> str:
+    """Return the message for a layout or table with the wrong number of arguments."""
+    count = f"{len(names)} parameter{'s' * (len(names) != 1)}" if names else "no parameters"
+    return f"the {kind} `{reference.name.text}` takes {count}, not {given}"
+
+
+def arguments_of(
+    reference: ast.Reference,
+    names: Sequence[str],
+    parameters: Mapping[str, Expr],
+    kind: str = "layout",
+) -> dict[str, Expr]:
+    """Return the value of each parameter that a reference gives."""
+    if not reference.arguments:
+        return {}
+    if len(names) != len(reference.arguments):
+        message = wrong_count(reference, names, len(reference.arguments), kind)
+        raise fault("L210", message, reference.span)
+    values: list[Expr] = []
+    for argument in reference.arguments:
+        match argument:
+            case ast.Number(value, span):
+                if value < 1:
+                    raise fault("L210", "a parameter is at least 1", span)
+                values.append(Constant(value))
+            case ast.Name(name, span):
+                if name not in parameters:
+                    hint = did_you_mean(name, parameters)
+                    raise fault("L201", f"`{name}` is no parameter here", span, help=hint)
+                values.append(parameters[name])
+    return dict(zip(names, values, strict=True))
+
+
+def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
+    """Give a library layout, known only as meaning, its arguments."""
+    if not values:
+        return layout
+    opened = [v.name for v in values.values() if isinstance(v, Extent)]
+    return replace(layout.substituted(values), parameters=tuple(dict.fromkeys(opened)))
+
+
+def no_layout(name: ast.Name, known: Iterable[str]) -> Fault:
+    """Return the fault of a name that is no layout's: perhaps that of a notation without a text."""
+    from layoutdsl.notation.notation import NAMES, notation
+
+    if name.text in NAMES:
+        message = f"the notation `{name.text}` stands before a text in quotes"
+        hint = f'write one, as in `{name.text} "{notation(name.text).EXAMPLE}"`'
+        return fault("L401", message, name.span, help=hint)
+    close = did_you_mean(name.text, known)
+    return fault("L201", f"there is no layout `{name.text}`", name.span, help=close)
+
+
+def fill_of(clause: ast.FillClause) -> Fill:
+    """Return what a `fill` clause says."""
+    match clause.value:
+        case int(value):
+            return FillValue(value)
+        case "any":
+            return FillAny()
+        case "zero_point":
+            return FillZeroPoint()
+    called = fill_called(clause.value)
+    hint = f"write `{called}`" if called else "write a number, `any`, or `zero_point`"
+    raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
+
+
+def element_of(name: ast.Name) -> ElementType:
+    """Return the element type of that name."""
+    if name.text in ELEMENT_TYPES:
+        return ELEMENT_TYPES[name.text]
+    called = element_called(name.text)
+    close = f"write `{called}`" if called else did_you_mean(name.text, ELEMENT_TYPES)
+    hint = close or f"known are {', '.join(ELEMENT_TYPES)}"
+    raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
+
+
+def start_of(scope: Scope, value: ast.Expression) -> Expr:
+    """Return the slots before the first, which are never negative."""
+    start = scope.extent(value)
+    if not at_least(start, 0):
+        raise fault("L208", "the offset of the first element may be negative", value.span)
+    return start
+
+
+def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
+    """Raise where the fill is no value of the element type."""
+    element, fill = layout.element, layout.fill
+    if clause is None or element is None or not isinstance(fill, FillValue):
+        return
+    if element.values is None:
+        return
+    low, high = element.values
+    if not low <= fill.value <= high:
+        words = f"{element.name} holds {low} to {high}"
+        message = f"the fill {fill.value} is no value of `{element.name}`"
+        raise fault("L208", message, clause.span, words=words)
+
+
+def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
+    """Return the fault of digits that leave a gap, with both digits marked."""
+    above = body.places[found.wires[0]]
+    step = read(layout.coordinates[found.wires[0]].value)
+    others: tuple[Label, ...] = ()
+    hint = None
+    if len(found.wires) > 1 and step is not None and isinstance(step.divisor, Constant):
+        below = body.places[found.wires[1]]
+        digit = read(layout.coordinates[found.wires[1]].value)
+        if digit is not None and isinstance(digit.radix, Constant):
+            others = (Label(below.span, f"covers {digit.radix.value}"),)
+            if isinstance(digit.divisor, Constant) and digit.divisor.value == 1:
+                name = print_place(below).split("%")[0]
+                block = step.divisor.value
+                again = f"{name}%{block}/{digit.radix.value}"
+                hint = f"write `{name}%{block}`, or cut again with `{again}`"
+    words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
+    return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
+
+
+def unused(found: NotDigits, declaration: ast.LayoutDecl) -> Fault:
+    """Return the fault of an axis that no coordinate speaks of, at the axis."""
+    axes = [each.name for each in declaration.axes or ()]
+    (name,) = [each for each in axes if each.text == found.axis]
+    hint = "give it a coordinate, or fix its extent to 1"
+    return fault("L209", found.reason, name.span, help=hint)
+
+
+def width_of(width: ast.Name | ast.Number) -> IntegerType:
+    """Return the integers that a claim names: a type, or unsigned ones of so many bits."""
+    match width:
+        case ast.Number(bits, span):
+            if not 1 <= bits <= MOST_BITS:
+                raise fault("L301", f"an integer has 1 to {MOST_BITS} bits", span)
+            return of_bits(bits)
+        case ast.Name(name, span):
+            if name not in INTEGER_TYPES:
+                hint = did_you_mean(name, INTEGER_TYPES)
+                raise fault("L301", f"there is no integer type `{name}`", span, help=hint)
+            return INTEGER_TYPES[name]
+
+
+def counted(measure: ast.Measure | None, layout: Layout) -> ElementType | None:
+    """Return what a claim counts the bytes of; ``None`` where it counts elements."""
+    if measure is None:
+        return None
+    if measure.element is not None:
+        return element_of(measure.element)
+    if layout.element is None:
+        message = f"`{layout.name}` does not say how wide an element is"
+        raise fault("L301", message, measure.span, help="write `in bytes of f32`")
+    return layout.element
+
+
+def run_of(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...]:
+    """Return a run: digits of axes that have nothing in common, without declared extents."""
+    run = tuple(map(scope.coordinate, places))
+    before: list[tuple[ast.Place, Digit]] = []
+    for place, coordinate in zip(places, run, strict=True):
+        digit = read(coordinate.value)
+        if digit is None:
+            hint = "write an axis, or a part of one such as `c%16`"
+            message = f"`{print_place(place)}` is not a digit of an axis"
+            raise fault("L302", message, place.span, help=hint)
+        if coordinate.declared:
+            hint = f"write `{print_expression(place.value)}`"
+            message = "a digit of a run has no extent of its own"
+            raise fault("L302", message, place.span, help=hint)
+        for other, known in before:
+            if not apart(known, digit):
+                label = (Label(other.span, "the same part of the axis"),)
+                message = f"`{print_place(place)}` is in the run twice"
+                raise fault("L302", message, place.span, others=label)
+        before.append((place, digit))
+    return run
+
+
+def refuse_domain(layout: Layout, span: Span) -> None:
+    """Raise where a run may begin at an index that has no slot."""
+    if layout.domain:
+        message = f"not every run of `{layout.name}` begins at an element"
+        words = f"it holds elements where {layout.domain[0]}"
+        raise fault("L302", message, span, words=words)
+
+
+def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
+    """Return ``other`` over the axes of ``layout``: by name if both have the same, else in order.
+
+    Raises:
+        Fault: the layouts take different tensors.
+    """
+    if len(layout.axes) != len(other.axes):
+        message = f"`{layout.name}` has {len(layout.axes)} axes, `{other.name}` {len(other.axes)}"
+        raise fault("L303", message, span)
+    opened = [name for name in other.parameters if name not in layout.parameters]
+    if opened:
+        message = f"the parameter `{opened[0]}` of `{other.name}` is open"
+        raise fault("L303", message, span, help=f"give it a number, as in `{other.name}<16>`")
+    known = {axis.name: axis for axis in layout.axes}
+    by_name = known.keys() == {axis.name for axis in other.axes}
+    names: dict[str, Expr] = {}
+    for axis, theirs in zip(layout.axes, other.axes, strict=True):
+        mine = known[theirs.name] if by_name else axis
+        names[theirs.name] = Index(mine.name)
+        if isinstance(theirs.extent, Extent):
+            if names.setdefault(theirs.extent.name, mine.extent) != mine.extent:
+                message = f"`{other.name}` needs two equal extents where `{layout.name}` has two"
+                raise fault("L303", message, span)
+        elif theirs.extent != mine.extent:
+            message = f"axis `{theirs.name}` of `{other.name}` has {theirs.extent.value} elements"
+            raise fault("L303", message, span)
+    return replace(other.substituted(names), axes=layout.axes)

@@ -1,0 +1,231 @@
+"""Text to layouts, and the library: what every verb starts from.
+
+A family of the library is read when one of its layouts is first asked for, so that a text that
+uses none waits for none.
+"""
+
+from __future__ import annotations
+
+import re
+from codecs import getincrementaldecoder
+from collections.abc import Iterator, Mapping
+from functools import cache
+from os import PathLike
+from pathlib import Path
+from typing import BinaryIO
+
+from layoutdsl.elaborate.scope import did_you_mean
+from layoutdsl.meaning.arguments import PATH, TEXT, expect
+from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.table import Table
+from layoutdsl.texts import resources
+from layoutdsl.texts.source import Source
+
+_DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
+_TABLES = re.compile(r"^[ \t]*table[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
+_CLAIMS = re.compile(r"^(?:prove|refute)\b.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
+_WITH_ARGUMENTS = re.compile(r"([A-Za-z_]\w*)\s*<([\s\w,]*)>", re.ASCII)
+
+
+def load(path: str | PathLike[str]) -> Module:
+    """Return the layouts and claims of a `.layout` file.
+
+    Raises:
+        LayoutError: with every fault of the text.
+        OSError: the file cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+        TypeError: ``path`` is no path.
+    """
+    expect(path=(path, PATH))
+    with Path(path).open("rb") as file:
+        return read(file, str(path))
+
+
+def read(stream: BinaryIO, name: str) -> Module:
+    """Return the layouts and claims of a stream, as `load` does of a file.
+
+    No more is read than a text may have.
+    """
+    from layoutdsl.syntax.parser import MOST_CHARACTERS
+
+    most = 4 * MOST_CHARACTERS + 4
+    data = stream.read(most)
+    decoder = getincrementaldecoder("utf-8-sig")()
+    return parse(decoder.decode(data, final=len(data) < most), name)
+
+
+def parse(text: str, name: str = "<text>") -> Module:
+    """Return the layouts and claims of a text; the layouts of the library may be used by name.
+
+    Raises:
+        LayoutError: with every fault of the text.
+        TypeError: ``text`` or ``name`` is no text.
+    """
+    expect(text=(text, TEXT), name=(name, TEXT))
+    return elaborated(Source(name, text), _Shelf(), _TableShelf())
+
+
+def elaborated(
+    source: Source, known: Mapping[str, Layout], tables: Mapping[str, Table] | None = None
+) -> Module:
+    """Return the layouts and claims of a text that may use ``known`` and ``tables`` by name.
+
+    Raises:
+        LayoutError: with every fault of the text.
+    """
+    from layoutdsl.elaborate.module import elaborate
+    from layoutdsl.syntax import parser
+
+    return elaborate(parser.parse(source), source.name, known, tables)
+
+
+def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout:
+    """Return a layout by name; ``NCHWc<8>`` gives its parameters values, and is `NCHWc_8`.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    applied = _WITH_ARGUMENTS.fullmatch(name)
+    wanted = applied[1] if applied else name
+    if wanted not in module:
+        hint = did_you_mean(wanted, module)
+        raise ValueError(f"there is no layout `{wanted}` {where}{'; ' + hint if hint else ''}")
+    if applied is None:
+        return module[name]
+    made = "_".join([wanted, *re.findall(r"\w+", applied[2])])
+    return elaborated(Source(name, f"layout {made} = {name}"), module)[made]
+
+
+def pick_table(tables: Mapping[str, Table], name: str) -> Table | None:
+    """Return a table by name, its parameters perhaps given as in ``T<8>``; ``None`` if not there.
+
+    Raises:
+        LayoutError: the parameters do not fit.
+    """
+    wanted = _bare(name)
+    if wanted not in tables or wanted == name.strip():
+        return tables.get(wanted)
+    claims = elaborated(Source(name, f"prove {name}"), {}, tables).table_claims
+    return claims[0].table
+
+
+def library(name: str) -> Layout:
+    """Return a layout of the library.
+
+    >>> library("NCHW16c").physical_shape((2, 20, 3, 4))
+    (2, 2, 3, 4, 16)
+
+    Raises:
+        ValueError: the library has none of that name.
+        TypeError: ``name`` is no text.
+    """
+    expect(name=(name, TEXT))
+    return pick(_Shelf(), name, "in the library")
+
+
+def library_names() -> tuple[str, ...]:
+    """Return the names of the library's layouts, family by family."""
+    return tuple(_families())
+
+
+def library_module() -> Module:
+    """Return the whole library as one module, with its claims."""
+    found = library_families()
+    layouts = {name: layout for each in found for name, layout in each.items()}
+    texts = {name: text for each in found for name, text in each.texts.items()}
+    tables = {name: table for each in found for name, table in each.tables.items()}
+    claims = tuple(c for each in found for c in each.claims)
+    said = tuple(c for each in found for c in each.table_claims)
+    return Module("library", layouts, claims, texts, tables, said)
+
+
+def library_families() -> tuple[Module, ...]:
+    """Return the modules of the library, one per file; each is called as its file is."""
+    return tuple(map(_family, dict.fromkeys(_families().values())))
+
+
+def family_of(name: str) -> Module:
+    """Return the family that a layout or table belongs to; parameters may follow the name.
+
+    Raises:
+        ValueError: the library has none of that name.
+    """
+    wanted = _bare(name)
+    if wanted in _table_families():
+        return _family(_table_families()[wanted])
+    if wanted not in _families():
+        pick(_Shelf(), name, "in the library")
+    return _family(_families()[wanted])
+
+
+@cache
+def declared(file: str) -> Module:
+    """Return a family of the library without its claims, which are most of the work of reading it.
+
+    Args:
+        file: the name of the family's file, as `resources.library_families` gives it.
+    """
+    text = _CLAIMS.sub(lambda claim: "\n" * claim[0].count("\n"), _texts()[file] + "\n")
+    return elaborated(Source(file, text), _Shelf())
+
+
+def _bare(name: str) -> str:
+    return re.split(r"\s*<", name, maxsplit=1)[0]
+
+
+@cache
+def _texts() -> Mapping[str, str]:
+    return dict(resources.library_families())
+
+
+@cache
+def _families() -> Mapping[str, str]:
+    """The file of each layout, read off the text without parsing it."""
+    return {name: file for file, text in _texts().items() for name in _DECLARED.findall(text)}
+
+
+@cache
+def _table_families() -> Mapping[str, str]:
+    """The file of each table, read off the text without parsing it."""
+    return {name: file for file, text in _texts().items() for name in _TABLES.findall(text)}
+
+
+@cache
+def _family(file: str) -> Module:
+    return elaborated(Source(file, _texts()[file]), _Shelf())
+
+
+class _Shelf(Mapping[str, Layout]):
+    """The library by name; a family is read when one of its layouts is first asked for."""
+
+    def __getitem__(self, name: str) -> Layout:
+        return _family(_families()[name])[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _families()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_families())
+
+    def __len__(self) -> int:
+        return len(_families())
+
+    def __bool__(self) -> bool:
+        return True  # whoever asks whether there is a library must not make us read it
+
+
+class _TableShelf(Mapping[str, Table]):
+    """The library's tables by name; a family is read when one of them is first asked for."""
+
+    def __getitem__(self, name: str) -> Table:
+        return _family(_table_families()[name]).tables[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _table_families()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_table_families())
+
+    def __len__(self) -> int:
+        return len(_table_families())

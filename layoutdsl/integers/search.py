@@ -1,0 +1,75 @@
+"""From a slot to the elements that it holds, by the definition: a search over the domain.
+
+The box of indices is halved, and the halves are dropped whose coordinates cannot be those of the
+slot, or that lie outside the domain. Every index that is found has been evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from layoutdsl.integers.conditions import Box, Condition, halves
+from layoutdsl.integers.expr import Coordinate, Expr, Interval, enclose
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What is searched.
+
+    Attributes:
+        names: of the axes.
+        coordinates: most major first.
+        start: slots before the first.
+        domain: what an index satisfies that has a slot.
+    """
+
+    names: Sequence[str]
+    coordinates: tuple[Coordinate, ...]
+    start: Expr
+    domain: tuple[Condition, ...]
+
+    def indices(
+        self, slot: int, fixed: Mapping[str, Interval], box: Box
+    ) -> Iterator[tuple[int, ...]]:
+        """Yield, in order, each index of the box whose slot it is.
+
+        Args:
+            slot: counted from the start of the buffer.
+            fixed: extents and parameters with their values.
+            box: the indices along each axis.
+        """
+        pending = [box]
+        while pending:
+            box = pending.pop()
+            boxes = {**fixed, **dict(zip(self.names, box, strict=True))}
+            if not self._may_lie(slot, boxes):
+                continue
+            found = halves(box)
+            if not found:
+                yield tuple(low for low, _ in box)
+            pending += reversed(found)
+
+    def _may_lie(self, slot: int, boxes: Mapping[str, Interval]) -> bool:
+        """Whether some index of the box may lie at ``slot``; exact where the box is one index.
+
+        Coordinate by coordinate from the most minor, for as long as all of them stay in their
+        extents; a coordinate that leaves its extent spills over into the next.
+        """
+        if not all(condition.may_hold(boxes) for condition in self.domain):
+            return False
+        low = high = slot - enclose(self.start, boxes)[0]
+        for coordinate in reversed(self.coordinates):
+            radix = enclose(coordinate.extent, boxes)[0]
+            least, most = enclose(coordinate.value, boxes)
+            if radix == 0:  # more major coordinates add nothing
+                return least <= high and low <= most
+            if least >= 0 and most < radix and low == high:
+                if not least <= low % radix <= most:
+                    return False
+                low = high = low // radix
+            else:
+                low, high = -((most - low) // radix), (high - least) // radix
+                if low > high:
+                    return False
+        return low <= 0 <= high

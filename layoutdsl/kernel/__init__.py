@@ -1,0 +1,1 @@
+"""Trusted: theorems, proofs, the checker that follows them, and the solvers that are asked."""

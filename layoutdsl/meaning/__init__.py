@@ -1,0 +1,1 @@
+"""What layouts, tables and claims mean, in plain integers."""

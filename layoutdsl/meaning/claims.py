@@ -1,0 +1,252 @@
+"""What is said of layouts and tables: claims, and the module that holds all three.
+
+A claim is `prove` or `refute` with a predicate over one layout or table, in a range of shapes. This
+module imports `model`, `table`, `expr` and `source` only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from layoutdsl.integers.expr import Coordinate, Expr
+from layoutdsl.meaning.model import Condition, ElementType, Layout
+from layoutdsl.meaning.table import Table
+from layoutdsl.texts.source import Diagnostic
+from layoutdsl.texts.values import brief, said
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerType:
+    """A machine integer by name, with the largest and the least value it holds."""
+
+    name: str
+    largest: int
+    least: int = 0
+
+
+INTEGER_TYPES: Mapping[str, IntegerType] = {
+    f"{prefix}{bits}": IntegerType(
+        f"{prefix}{bits}", 2 ** (bits - signed) - 1, -(2 ** (bits - 1)) * signed
+    )
+    for prefix, signed in (("int", 1), ("uint", 0))
+    for bits in (8, 16, 24, 32, 64)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sound:
+    """The checks that every layout has to pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class EqualsLayout:
+    """Both layouts put every element at the same offset, in buffers of the same size."""
+
+    other: Layout
+
+    __repr__ = brief
+
+
+@dataclass(frozen=True, slots=True)
+class EqualsFormula:
+    """The offset is the value of a hand-written formula."""
+
+    formula: Expr
+
+    __repr__ = brief
+
+
+def of_bits(bits: int) -> IntegerType:
+    """Return the unsigned integers of so many bits."""
+    return IntegerType(f"{bits} bits", 2**bits - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """The size of the buffer, and so every offset in it, is a value of the integer type.
+
+    With an element type the size is counted in bytes, the last of which may be filled in part.
+    """
+
+    type: IntegerType
+    element: ElementType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetsFit:
+    """The offset of every element is a value of the integer type; the size may be none.
+
+    With an element type it is the address of each of its bytes, from the start of the buffer.
+    """
+
+    type: IntegerType
+    element: ElementType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Computes:
+    """Whatever is worked out on the way to an offset, as printed in C, is a value of the type."""
+
+    type: IntegerType
+
+
+@dataclass(frozen=True, slots=True)
+class Keeps:
+    """Elements that differ in these digits only lie next to each other, in their order."""
+
+    run: tuple[Coordinate, ...]
+
+    __repr__ = brief
+
+
+@dataclass(frozen=True, slots=True)
+class Aligns:
+    """Every such run starts at a multiple of ``bytes``, if the buffer does."""
+
+    run: tuple[Coordinate, ...]
+    bytes: int
+    element: ElementType
+
+    __repr__ = brief
+
+
+Predicate: TypeAlias = (
+    Sound | EqualsLayout | EqualsFormula | Fits | OffsetsFit | Computes | Keeps | Aligns
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """``prove`` or ``refute``, of a layout, over the shapes of its range and of ``where``.
+
+    ``text`` is the claim as the language writes it.
+    """
+
+    polarity: Literal["prove", "refute"]
+    layout: Layout
+    predicate: Predicate
+    where: tuple[Condition, ...] = ()
+    text: str = ""
+
+    def __repr__(self) -> str:
+        return said(self, self.text)
+
+    @property
+    def subject(self) -> Layout:
+        """The layout."""
+        return self.layout
+
+    @property
+    def ranged(self) -> Layout:
+        """The layout, narrowed to the shapes that the claim speaks of."""
+        return replace(self.layout, where=(*self.layout.where, *self.where))
+
+
+@dataclass(frozen=True, slots=True)
+class Inverts:
+    """The table says of every slot what the layout puts there; the buffers have one size."""
+
+    layout: Layout
+
+
+@dataclass(frozen=True, slots=True)
+class TableClaim:
+    """``prove`` or ``refute``, of a table: `Sound` says that each element lies in one slot."""
+
+    polarity: Literal["prove", "refute"]
+    table: Table
+    predicate: Sound | Inverts
+    where: tuple[Condition, ...] = ()
+    text: str = ""
+
+    def __repr__(self) -> str:
+        return said(self, self.text)
+
+    @property
+    def subject(self) -> Table:
+        """The table."""
+        return self.table
+
+    @property
+    def ranged(self) -> Table:
+        """The table, narrowed to the shapes that the claim speaks of."""
+        return replace(self.table, where=(*self.table.where, *self.where))
+
+
+AnyClaim: TypeAlias = Claim | TableClaim
+
+_APPLIED = re.compile(r"([A-Za-z_]\w*)\s*<\s*([0-9]{1,18}(?:\s*,\s*[0-9]{1,18})*)\s*>", re.ASCII)
+"""A name with numbers for its parameters."""
+
+
+class Module(Mapping[str, Layout]):
+    """The layouts of one text by name, in its order, its tables, and its claims.
+
+    A layout with parameters is taken with numbers for them as ``module["NCHWc<8>"]``.
+
+    >>> parse("layout NHWC(n, c, h, w) = [n, h, w, c]")["NHWC"].offset((1, 1, 0, 2), (2, 3, 4, 5))
+    67
+    """
+
+    __slots__ = ("_layouts", "claims", "name", "table_claims", "tables", "texts", "warnings")
+
+    def __init__(
+        self,
+        name: str,
+        layouts: Mapping[str, Layout],
+        claims: tuple[Claim, ...],
+        texts: Mapping[str, str],
+        tables: Mapping[str, Table] | None = None,
+        table_claims: tuple[TableClaim, ...] = (),
+        warnings: Mapping[str, tuple[Diagnostic, ...]] | None = None,
+    ) -> None:
+        self.name = name
+        """Where the text came from."""
+        self.claims = claims
+        """What is said of layouts."""
+        self.texts = texts
+        """The declaration of each layout and table, as the language writes it."""
+        self.tables: Mapping[str, Table] = dict(tables or {})
+        self.table_claims = table_claims
+        """What is said of tables."""
+        self.warnings: Mapping[str, tuple[Diagnostic, ...]] = dict(warnings or {})
+        """What is legal and hardly meant, by the layout or table that says it."""
+        self._layouts = dict(layouts)
+
+    @property
+    def all_claims(self) -> tuple[AnyClaim, ...]:
+        """What is said of layouts, then what is said of tables."""
+        return (*self.claims, *self.table_claims)
+
+    def __getitem__(self, name: str) -> Layout:
+        """Return a layout by name; ``NCHWc<8>`` gives its parameters values, and is `NCHWc_8`.
+
+        Raises:
+            KeyError: there is none of that name, or it takes other parameters; says which.
+        """
+        if name in self._layouts:
+            return self._layouts[name]
+        applied = _APPLIED.fullmatch(name) if isinstance(name, str) else None
+        if applied is None or applied[1] not in self._layouts:
+            raise KeyError(name)
+        layout = self._layouts[applied[1]]
+        numbers = [int(each) for each in applied[2].split(",")]
+        if len(numbers) != len(layout.parameters):
+            held = f"<{', '.join(layout.parameters)}>" if layout.parameters else "no parameters"
+            raise KeyError(f"layout `{layout.name}` has {held}, and not `{name}`")
+        try:
+            return layout.with_parameters(**dict(zip(layout.parameters, numbers, strict=True)))
+        except ValueError as wrong:
+            raise KeyError(str(wrong)) from None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._layouts)
+
+    def __len__(self) -> int:
+        return len(self._layouts)
+
+    def __repr__(self) -> str:
+        return said(self, f"{self.name}: {', '.join((*self, *self.tables))}")

@@ -1,0 +1,470 @@
+"""What a layout *is*: logical axes and the coordinates they are laid out by, most major first.
+
+This module is the meaning of the language. `Layout.offset` defines it in plain integers; formulas,
+proofs and generated code are all held against it. It imports nothing of ours but `expr`,
+`conditions` and `search`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Literal, Protocol, TypeAlias
+
+from layoutdsl.integers.conditions import Box, Condition, Operator, all_hold, pieces, volume
+from layoutdsl.integers.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Interval,
+    coordinate_text,
+    evaluate,
+    horner,
+    substitute,
+    substitute_coordinate,
+    text,
+)
+from layoutdsl.integers.search import Search
+from layoutdsl.meaning.arguments import INTEGER, Kind, called, expect, integer, integers, parameters
+from layoutdsl.texts.values import said
+
+__all__ = [
+    "ELEMENT_TYPES",
+    "ZERO",
+    "Axis",
+    "Condition",
+    "ElementType",
+    "Fill",
+    "FillAny",
+    "FillValue",
+    "FillZeroPoint",
+    "Indices",
+    "Layout",
+    "Operator",
+    "Origin",
+    "Shape",
+]
+
+ZERO = Constant(0)
+Shape: TypeAlias = Mapping[str, int] | Sequence[int]
+Indices: TypeAlias = Mapping[str, int] | Sequence[int]
+Names: TypeAlias = Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A named logical direction of a tensor; its index runs over ``0 <= index < extent``."""
+
+    name: str
+    extent: Extent | Constant
+
+
+@dataclass(frozen=True, slots=True)
+class ElementType:
+    """What an element is: ``u4`` has kind ``u`` and 4 bits."""
+
+    name: str
+    kind: Literal["i", "u", "f", "bf"]
+    bits: int
+
+    @property
+    def values(self) -> tuple[int, int] | None:
+        """The least and the largest value of a type of integers."""
+        if self.kind not in ("i", "u"):
+            return None
+        low = -(1 << self.bits - 1) if self.kind == "i" else 0
+        return low, low + (1 << self.bits) - 1
+
+    @property
+    def item(self) -> tuple[str, int]:
+        """What an element travels in, in numpy: ``i``, ``u`` or ``f``, and how many bytes.
+
+        ``bf16`` and ``f8``, which numpy has not, travel as unsigned integers of their width,
+        elements narrower than a byte one per item of 8 bits.
+        """
+        foreign = self.kind == "bf" or self.name == "f8"
+        return "u" if foreign else self.kind, max(self.bits, 8) // 8
+
+    @property
+    def fills_item(self) -> bool:
+        """Whether every item of its width is a value of the type."""
+        return self.bits >= 8
+
+
+_KINDS: tuple[tuple[Literal["i", "u", "f", "bf"], tuple[int, ...]], ...] = (
+    ("i", (1, 2, 4, 8, 16, 32, 64)),
+    ("u", (1, 2, 4, 8, 16, 32, 64)),
+    ("f", (8, 16, 32, 64)),
+    ("bf", (16,)),
+)
+ELEMENT_TYPES: Mapping[str, ElementType] = {
+    f"{kind}{bits}": ElementType(f"{kind}{bits}", kind, bits)
+    for kind, widths in _KINDS
+    for bits in widths
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FillValue:
+    """Padding holds this number."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class FillAny:
+    """Padding holds no particular value."""
+
+
+@dataclass(frozen=True, slots=True)
+class FillZeroPoint:
+    """Padding holds the quantised zero, which the caller gives at pack time."""
+
+
+Fill: TypeAlias = FillValue | FillAny | FillZeroPoint
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The text of another notation that a layout was read from, as that notation spells it."""
+
+    notation: str
+    text: str
+
+
+class Strided(Protocol):
+    """An array as numpy and its like describe it; strides are in bytes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How far apart two elements are, in bytes, along each axis."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a tensor lies in a buffer.
+
+    Attributes:
+        coordinates: most major first; the offset is ``start`` plus their mixed-radix value.
+        chunk_rank: how many leading coordinates name the chunk (``;`` in the text); ``None``
+            where the layout has no chunks.
+        element: the element type, where the layout depends on it.
+        start: elements before the first slot (the ``offset`` clause), an expression in extents.
+        where: the shapes for which the layout is defined.
+        domain: the indices that have a slot, where not all of the shape have one.
+        parameters: parameters that were given no value; each shape must name them.
+        origin: where it was read from another notation. It is no part of the meaning, and layouts
+            are equal whatever it is: a text says more than where elements lie, such as a memory
+            space or the order of axes of one element, and is printed back.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    coordinates: tuple[Coordinate, ...]
+    chunk_rank: int | None = None
+    fill: Fill = FillValue(0)
+    element: ElementType | None = None
+    start: Expr = ZERO
+    where: tuple[Condition, ...] = ()
+    domain: tuple[Condition, ...] = ()
+    parameters: tuple[str, ...] = ()
+    origin: Origin | None = field(default=None, compare=False, repr=False)
+
+    def __repr__(self) -> str:
+        axes = ", ".join(axis.name for axis in self.axes)
+        places = ", ".join(map(coordinate_text, self.coordinates))
+        return said(self, f"{self.name}({axes}) = [{places}]")
+
+    @property
+    def rank(self) -> int:
+        """The number of axes."""
+        return len(self.axes)
+
+    @property
+    def symbols(self) -> tuple[str, ...]:
+        """The extents and parameters that a shape gives values to, in order, each once."""
+        names = [axis.extent.name for axis in self.axes if isinstance(axis.extent, Extent)]
+        return tuple(dict.fromkeys((*names, *self.parameters)))
+
+    @staticmethod
+    def of(array: Strided) -> Layout:
+        """Return how an array lies in memory, from its first element on; its extents are fixed.
+
+        >>> Layout.of(np.zeros((2, 3), "f4").T).offset((2, 1), (3, 2))
+        5
+
+        Raises:
+            TypeError: it is no array.
+            ValueError: strides are negative or no multiple of an element, or two elements share a
+                slot.
+        """
+        from layoutdsl.meaning import strided
+
+        if isinstance(array, type) or not hasattr(array, "strides"):
+            words = "an array, with `shape`, `strides` and `itemsize`"
+            raise TypeError(f"`array` is {called(array)}, and has to be {words}")
+        strides = []
+        for number, stride in enumerate(array.strides):
+            if stride % array.itemsize:
+                raise ValueError(f"stride {number} is {stride} bytes, no multiple of an element")
+            strides.append(stride // array.itemsize)
+        return strided.of(array.shape, strides, "array")
+
+    def with_parameters(self, /, **values: int) -> Layout:
+        """Return the layout with numbers for its parameters, or for some of them.
+
+        It is called as in a text: ``NCHWc<8>`` is `NCHWc_8`.
+
+        >>> library("NCHWc").with_parameters(k=8).physical_shape((2, 20, 3, 4))
+        (2, 3, 3, 4, 8)
+
+        Raises:
+            TypeError: a value is no integer.
+            ValueError: it has no such parameter, or a value is below 1.
+        """
+        found = parameters(f"layout `{self.name}`", self.parameters, values)
+        if not found:
+            return self
+        name, left = named_with(self.name, self.parameters, found)
+        return replace(self.substituted(constants(found)), name=name, parameters=left)
+
+    def substituted(self, values: Mapping[str, Expr]) -> Layout:
+        """Return the layout with names replaced in everything but its axes and parameters."""
+        return replace(
+            self,
+            coordinates=tuple(substitute_coordinate(each, values) for each in self.coordinates),
+            start=substitute(self.start, values),
+            where=tuple(each.substituted(values) for each in self.where),
+            domain=tuple(each.substituted(values) for each in self.domain),
+        )
+
+    def bind(self, shape: Shape) -> dict[str, int]:
+        """Return the value of every extent and parameter.
+
+        Args:
+            shape: one extent per axis in axis order, followed by parameters without a value; or a
+                mapping from extents (``C``) or axes (``c``).
+
+        Raises:
+            TypeError: the shape is none of these, or an extent no integer.
+            ValueError: names or number of extents do not fit, an extent is not positive, or the
+                shape is outside the ``where`` clause.
+        """
+        if isinstance(shape, Mapping):
+            values = self._from_mapping(shape)
+        else:
+            words = "an extent for each axis, in order or by name"
+            values = self._in_order(integers(shape, "shape", words))
+        for name, value in values.items():
+            if value < 1:
+                raise ValueError(f"{self._called(name)} is {value}, must be >= 1")
+        for condition in self.where:
+            if not condition.holds(values):
+                given = " ".join(f"{name}={value}" for name, value in values.items())
+                raise ValueError(
+                    f"layout `{self.name}` is defined where {condition}, not at {given}"
+                )
+        return values
+
+    def _in_order(self, shape: Sequence[int]) -> dict[str, int]:
+        expected = self.rank + len(self.parameters)
+        if len(shape) != expected:
+            taken = f"extents ({', '.join(text(axis.extent) for axis in self.axes)})"
+            if self.parameters:
+                taken += f" and parameters ({', '.join(self.parameters)})"
+            raise ValueError(f"layout `{self.name}` has {taken}; {len(shape)} were given")
+        values: dict[str, int] = {}
+        for axis, extent in zip(self.axes, shape, strict=False):
+            self._set(values, axis.extent, axis.name, extent)
+        values.update(zip(self.parameters, shape[self.rank :], strict=True))
+        return values
+
+    def _from_mapping(self, shape: Mapping[str, int]) -> dict[str, int]:
+        values: dict[str, int] = {}
+        known = {*self.symbols, *(axis.name for axis in self.axes)}
+        for unknown in [name for name in shape if name not in known]:
+            held = ", ".join(f"`{name}`" for name in self.symbols) or "none"
+            raise ValueError(f"layout `{self.name}` has no extent `{unknown}`; it has {held}")
+        for axis in self.axes:
+            names = [axis.name, *([axis.extent.name] if isinstance(axis.extent, Extent) else [])]
+            for name in [name for name in names if name in shape]:
+                given = integer(shape[name], f"extent `{name}`")
+                self._set(values, axis.extent, axis.name, given)
+        for name in [name for name in self.parameters if name in shape]:
+            values[name] = integer(shape[name], f"parameter `{name}`")
+        for missing in [name for name in self.symbols if name not in values]:
+            raise ValueError(f"{self._called(missing)} is not given")
+        return values
+
+    def _set(self, values: dict[str, int], extent: Expr, axis: str, given: int) -> None:
+        match extent:
+            case Constant(fixed):
+                if given != fixed:
+                    raise ValueError(f"axis `{axis}` of layout `{self.name}` has {fixed} elements")
+            case Extent(name):
+                if values.setdefault(name, given) != given:
+                    both = f"{values[name]} and {given} at once"
+                    raise ValueError(f"{self._called(name)} is {both}")
+
+    def _called(self, name: str) -> str:
+        kind = "parameter" if name in self.parameters else "extent"
+        return f"{kind} `{name}` of layout `{self.name}`"
+
+    def shape_of(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the extents in axis order, from bound values."""
+        return tuple(evaluate(axis.extent, values) for axis in self.axes)
+
+    def _indices(self, index: Indices, values: Mapping[str, int]) -> dict[str, int]:
+        names = [axis.name for axis in self.axes]
+        if isinstance(index, Mapping):
+            if set(index) != set(names):
+                raise ValueError(f"layout `{self.name}` takes an index over {', '.join(names)}")
+            given = {name: integer(index[name], f"index `{name}`") for name in names}
+        else:
+            numbers = integers(index, "index", "an index for each axis, in order or by name")
+            if len(numbers) != self.rank:
+                message = f"layout `{self.name}` takes {self.rank} indices, not {len(numbers)}"
+                raise ValueError(message)
+            given = dict(zip(names, numbers, strict=True))
+        for axis, extent in zip(self.axes, self.shape_of(values), strict=True):
+            if not 0 <= given[axis.name] < extent:
+                wrong = f"index {axis.name}={given[axis.name]}"
+                raise ValueError(f"{wrong} is outside 0..{extent - 1}")
+        for condition in self.domain:
+            if not condition.holds({**values, **given}):
+                place = " ".join(f"{name}={value}" for name, value in given.items())
+                held = f"layout `{self.name}` holds elements where {condition}"
+                raise ValueError(f"index {place} has no slot: {held}")
+        return given
+
+    def holds(self, values: Mapping[str, int]) -> bool:
+        """Return whether an index of the shape is in the domain, from bound extents and indices."""
+        return all_hold(self.domain, values)
+
+    def offset(self, index: Indices, shape: Shape) -> int:
+        """Return where the element lies, in elements from the start of the buffer.
+
+        Raises:
+            ValueError: the shape or the index does not fit the layout.
+        """
+        values = self.bind(shape)
+        return self.offset_at({**values, **self._indices(index, values)})
+
+    def offset_at(self, values: Mapping[str, int]) -> int:
+        """Return the offset from bound extents and indices, without any check."""
+        return evaluate(self.start, values) + horner(self.coordinates, values)
+
+    def place(self, index: Indices, shape: Shape) -> tuple[int, ...]:
+        """Return the physical position: one number per coordinate, most major first."""
+        values = self.bind(shape)
+        values |= self._indices(index, values)
+        return tuple(evaluate(each.value, values) for each in self.coordinates)
+
+    def chunk(self, index: Indices, shape: Shape) -> tuple[int, int]:
+        """Return the number of the chunk that holds the element, and the place within it.
+
+        A layout without ``;`` is one chunk. The number is the mixed-radix value of the coordinates
+        before ``;``; a runtime with a table of chunks looks it up there.
+        """
+        values = self.bind(shape)
+        values |= self._indices(index, values)
+        cut = self.chunk_rank or 0
+        return horner(self.coordinates[:cut], values), horner(self.coordinates[cut:], values)
+
+    def box(self, shape: Shape) -> tuple[int, ...]:
+        """Return the extents of the coordinates, in elements, padding included."""
+        values = self.bind(shape)
+        return tuple(evaluate(each.extent, values) for each in self.coordinates)
+
+    def physical_shape(self, shape: Shape) -> tuple[int, ...]:
+        """Return the shape of the packed array: one dimension per coordinate.
+
+        Where the layout starts at an offset the buffer is no box: then it is flat, ``(size,)``.
+        """
+        values = self.bind(shape)
+        return self.box(shape) if evaluate(self.start, values) == 0 else (self.size(shape),)
+
+    def size(self, shape: Shape) -> int:
+        """Return the elements of the buffer: those before the first slot, and every slot."""
+        values = self.bind(shape)
+        return evaluate(self.start, values) + prod(self.box(shape))
+
+    def decode(self, slot: int, shape: Shape) -> tuple[int, ...] | None:
+        """Return the index of the element that the slot holds, or ``None`` for padding.
+
+        Where a wrong layout puts several elements into one slot, the first of them is returned.
+
+        Raises:
+            ValueError: the shape does not fit, or the slot is outside the buffer.
+        """
+        return next(self.holders(slot, shape), None)
+
+    def is_padding(self, slot: int, shape: Shape) -> bool:
+        """Return whether the slot holds no element; slots before the first are not padding."""
+        expect(slot=(slot, INTEGER))
+        start = evaluate(self.start, self.bind(shape))
+        return slot >= start and self.decode(slot, shape) is None
+
+    def holders(self, slot: int, shape: Shape) -> Iterator[tuple[int, ...]]:
+        """Yield, in order, the index of each element whose offset is ``slot``.
+
+        It is searched for in the domain; `search` says how.
+        """
+        expect(slot=(slot, INTEGER))
+        values = self.bind(shape)
+        if not 0 <= slot < self.size(shape):
+            raise ValueError(f"slot {slot} is outside the buffer of {self.size(shape)} elements")
+        fixed, names, box = self._everywhere(values)
+        search = Search(names, self.coordinates, self.start, self.domain)
+        return search.indices(slot, fixed, box)
+
+    def elements(self, shape: Shape) -> int:
+        """Return how many elements the layout holds: the indices of its domain."""
+        return sum(map(volume, self._pieces(self.bind(shape))))
+
+    def first(self, shape: Shape) -> tuple[int, ...] | None:
+        """Return the first index that has a slot, or ``None`` where the shape has none."""
+        found = next(self._pieces(self.bind(shape)), None)
+        return None if found is None else tuple(low for low, _ in found)
+
+    def _pieces(self, values: Mapping[str, int]) -> Iterator[Box]:
+        return pieces(self.domain, *self._everywhere(values))
+
+    def _everywhere(self, values: Mapping[str, int]) -> tuple[dict[str, Interval], Names, Box]:
+        """What a search starts from: values, the names of the axes, and the box of all indices."""
+        fixed = {name: (value, value) for name, value in values.items()}
+        names = [axis.name for axis in self.axes]
+        return fixed, names, tuple((0, extent - 1) for extent in self.shape_of(values))
+
+
+def constants(values: Mapping[str, int]) -> dict[str, Expr]:
+    """Return the same numbers as expressions."""
+    return {name: Constant(number) for name, number in values.items()}
+
+
+def named_with(
+    name: str, parameters: tuple[str, ...], given: Mapping[str, int]
+) -> tuple[str, tuple[str, ...]]:
+    """Return what ``name<8>`` is called, and the parameters that are left: `NAME_8`, and none."""
+    full = "_".join([name, *(str(given.get(each, each)) for each in parameters)])
+    return full, tuple(each for each in parameters if each not in given)
+
+
+def _instead(value: object) -> str:
+    if isinstance(value, str):
+        return "`layoutdsl.library` returns one by its name, `layoutdsl.parse` those of a text"
+    return "it holds layouts by name, take one of them" if isinstance(value, Mapping) else ""
+
+
+LAYOUT = Kind("a layout", lambda value: isinstance(value, Layout), _instead)
+"""The argument that is a layout."""

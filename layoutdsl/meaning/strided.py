@@ -1,0 +1,175 @@
+"""Layouts that are given by strides: a sum of digits, each times its stride.
+
+Where the strides nest, each a multiple of what lies inside it, the sum is a list of coordinates;
+where they do not, it is one coordinate that is the sum itself. Strides may leave slots unused, but
+no two elements may share one. It imports nothing of ours but the meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import lcm, prod
+
+from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
+from layoutdsl.meaning.model import Axis, FillAny, Layout
+
+MOST_ELEMENTS = 1 << 20
+"""Elements of a layout whose strides do not nest; all are looked at for a shared slot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """``value`` runs over ``0 <= value < extent`` and moves an element by ``stride`` each."""
+
+    value: Expr
+    extent: int
+    stride: int
+
+
+class Aliasing(ValueError):  # noqa: N818  an answer, not an error of ours
+    """Two elements share a slot; `one` and `other` are their digits, in the order given."""
+
+    def __init__(self, one: tuple[int, ...], other: tuple[int, ...], slot: int) -> None:
+        super().__init__(f"{one} and {other} share slot {slot}")
+        self.one, self.other, self.slot = one, other, slot
+
+
+def of(shape: Sequence[int], strides: Sequence[int], name: str = "strided") -> Layout:
+    """Return the layout of an array with these strides, in elements.
+
+    Args:
+        shape: the extents, each at least 1.
+        strides: as many, none negative.
+        name: of the layout.
+
+    Raises:
+        Aliasing: two elements share a slot.
+        ValueError: extents and strides are not such numbers.
+    """
+    if len(shape) != len(strides):
+        raise ValueError(f"{len(shape)} extents have {len(strides)} strides")
+    for number, (extent, stride) in enumerate(zip(shape, strides, strict=True)):
+        if extent < 1:
+            raise ValueError(f"extent {number} is {extent}, must be >= 1")
+        if stride < 0:
+            raise ValueError(f"stride {number} is {stride}, must be >= 0")
+    axes = tuple(Axis(f"d{n}", Constant(extent)) for n, extent in enumerate(shape))
+    digits = [
+        Digit(Index(axis.name), extent, stride)
+        for axis, extent, stride in zip(axes, shape, strides, strict=True)
+    ]
+    return Layout(name, axes, coordinates(digits), fill=FillAny())
+
+
+def digits_of(axis: str, cuts: Sequence[tuple[int, int]]) -> list[Digit]:
+    """Return the digits of an index, cut by extents with their strides, the fastest first."""
+    found: list[Digit] = []
+    below, whole = 1, prod(extent for extent, _ in cuts)
+    for extent, stride in cuts:
+        value: Expr = Index(axis)
+        if below > 1:
+            value = FloorDiv(value, Constant(below))
+        if below * extent < whole:
+            value = Mod(value, Constant(extent))
+        found.append(Digit(value, extent, stride))
+        below *= extent
+    return found
+
+
+def coordinates(digits: Sequence[Digit]) -> tuple[Coordinate, ...]:
+    """Return coordinates whose mixed-radix value is the sum of the digits times their strides.
+
+    Raises:
+        Aliasing: two elements share a slot.
+        ValueError: the strides do not nest, and there are too many elements to look at them all.
+    """
+    nested = _nested(digits)
+    if nested is not None:
+        return nested
+    _refuse_aliasing(digits)
+    value: Expr = Constant(0)
+    for number, each in enumerate(_wide(digits)):
+        summand = each.value if each.stride == 1 else Mul(each.value, Constant(each.stride))
+        value = Add(value, summand) if number else summand
+    return (Coordinate(value, Constant(_last(digits) + 1), declared=True),)
+
+
+def slots(digits: Sequence[Digit]) -> int:
+    """Return the size of the buffer that `coordinates` make, in elements."""
+    nested = _nested(digits)
+    if nested is None:
+        return _last(digits) + 1
+    return prod(each.extent.value for each in nested if isinstance(each.extent, Constant))
+
+
+def _wide(digits: Sequence[Digit]) -> list[Digit]:
+    return [each for each in digits if each.extent > 1]
+
+
+def _last(digits: Sequence[Digit]) -> int:
+    return sum((each.extent - 1) * each.stride for each in _wide(digits))
+
+
+def _nested(digits: Sequence[Digit]) -> tuple[Coordinate, ...] | None:
+    """Return the coordinates, where each stride is a multiple of what lies inside it."""
+    wide = sorted(_wide(digits), key=lambda each: each.stride)
+    if not wide:
+        return (Coordinate(Constant(0), Constant(1)),)
+    found: list[Coordinate] = []
+    if wide[0].stride != 1:
+        found.append(Coordinate(Constant(0), Constant(wide[0].stride), declared=True))
+    for each, above in pairwise(wide):
+        if each.stride == 0 or above.stride % each.stride:
+            return None
+        radix = above.stride // each.stride
+        if radix < each.extent:
+            return None
+        found.append(Coordinate(each.value, Constant(radix), declared=radix > each.extent))
+    if wide[-1].stride == 0:
+        return None
+    found.append(Coordinate(wide[-1].value, Constant(wide[-1].extent)))
+    return tuple(reversed(found))
+
+
+def _refuse_aliasing(digits: Sequence[Digit]) -> None:
+    for number, each in enumerate(digits):
+        if each.stride == 0 and each.extent > 1:
+            raise _apart(digits, {}, {number: 1}, 0)
+    if prod(each.extent for each in digits) > MOST_ELEMENTS:
+        _refuse_meeting(digits)
+        raise ValueError(
+            f"its strides do not nest, and it has more than {MOST_ELEMENTS} elements,"
+            " too many to see whether two share a slot"
+        )
+    seen: dict[int, tuple[int, ...]] = {}
+    for place in _places(digits):
+        slot = sum(n * each.stride for n, each in zip(place, digits, strict=True))
+        if slot in seen:
+            raise Aliasing(seen[slot], place, slot)
+        seen[slot] = place
+
+
+def _refuse_meeting(digits: Sequence[Digit]) -> None:
+    """Raise `Aliasing` where two digits alone reach the same slot."""
+    for number, each in enumerate(digits):
+        for other, second in enumerate(digits[:number]):
+            slot = lcm(each.stride, second.stride)
+            if slot < min(each.extent * each.stride, second.extent * second.stride):
+                steps = slot // each.stride, slot // second.stride
+                raise _apart(digits, {number: steps[0]}, {other: steps[1]}, slot)
+
+
+def _apart(
+    digits: Sequence[Digit], one: dict[int, int], other: dict[int, int], slot: int
+) -> Aliasing:
+    """Return that two elements share a slot whose digits are 0 but for these."""
+    every = range(len(digits))
+    return Aliasing(
+        tuple(one.get(n, 0) for n in every), tuple(other.get(n, 0) for n in every), slot
+    )
+
+
+def _places(digits: Sequence[Digit]) -> Iterator[tuple[int, ...]]:
+    return product(*(range(each.extent) for each in digits))

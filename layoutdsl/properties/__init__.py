@@ -1,0 +1,1 @@
+"""Properties and claims: proved, refuted or undecided."""

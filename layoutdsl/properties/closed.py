@@ -1,0 +1,59 @@
+"""The closed inverse of a layout, where it is known to be one; nothing else may be printed.
+
+`inverse.invert` gives a candidate, read off the coordinates, and a reading may be wrong. Here it is
+proved, for all shapes of the range, that its text reads every slot as the layout means it; in a
+range of few shapes it is evaluated at every slot of each. Of a layout that holds only part of a
+shape that is shown of the layout without its domain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+from layoutdsl.digits.inverse import Inverse, ReadBack, read_back
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.layout_check import prove_printed
+from layoutdsl.refute.exhaust import reads_back, whole_range
+from layoutdsl.statements.terms import Unstated
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.budget import shared
+from layoutdsl.tactics.certificate import establish
+from layoutdsl.tactics.script import Stuck
+from layoutdsl.tactics.soundness import Soundness
+
+UNPROVED = NotDigits("the one that was read off the coordinates is not proved", "unproved")
+
+
+@lru_cache(maxsize=256)
+def closed_inverse(layout: Layout) -> Inverse | NotDigits:
+    """Return the inverse of a layout as far as it is known to be right, or why there is none.
+
+    It looks for a proof, which takes a solver some hundredths of a second; a solver that is missing
+    leaves no inverse.
+    """
+    found = read_back(layout)
+    if isinstance(found, NotDigits):
+        return found
+    try:
+        with shared():
+            proved = _is_proved(layout, found)
+    except RecursionError:
+        proved = False
+    return found.inverse if proved or _is_seen(layout, found.inverse) else UNPROVED
+
+
+def _is_proved(layout: Layout, found: ReadBack) -> bool:
+    try:
+        soundness = Soundness(replace(layout, domain=()), found, lemmas.stated())
+        proofs = [each for each in soundness.theorems() if each[0].name != "injective"]
+        proofs.append(prove_printed(layout, found.inverse))
+    except (Stuck, Unstated):
+        return False
+    return all(outcome.established for outcome in establish(proofs).values())
+
+
+def _is_seen(layout: Layout, inverse: Inverse) -> bool:
+    shapes = whole_range(layout)
+    return shapes is not None and reads_back(layout, inverse, shapes)

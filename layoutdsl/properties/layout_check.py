@@ -1,0 +1,358 @@
+"""The checks that every layout has to pass, property by property."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from layoutdsl.digits.inverse import Inverse, invert, read_back
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.digits.steps import SLOT
+from layoutdsl.formulas import formula_text
+from layoutdsl.formulas.formula import formula, symbolic
+from layoutdsl.integers.expr import Expr, Extent, Index
+from layoutdsl.kernel.theorem import Have, Proof, Theorem
+from layoutdsl.meaning.claims import INTEGER_TYPES
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import Values, size_is_bounded
+from layoutdsl.properties.domain_check import add_proofs, domain_in_bounds, rests_on
+from layoutdsl.properties.verdict import (
+    BOUNDS,
+    EXTENTS,
+    INJECTIVE,
+    INVERSE,
+    ONTO,
+    PADDING,
+    PRINTED,
+    RANGE,
+    SIZE,
+    Counterexample,
+    Finding,
+    Proved,
+    Refuted,
+    Undecided,
+)
+from layoutdsl.refute import refute
+from layoutdsl.refute.exhaust import everywhere, read_alike, reads_back, whole_range
+from layoutdsl.statements import claim_statement, domain_statement, statement
+from layoutdsl.statements.terms import Unstated
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import Certificate, Outcome, establish
+from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, prove_numbers
+from layoutdsl.tactics.domain_proof import FILLING
+from layoutdsl.tactics.enclosure import largest
+from layoutdsl.tactics.script import Stuck
+from layoutdsl.tactics.soundness import Soundness
+from layoutdsl.tactics.tries import tried
+from layoutdsl.tactics.within import prove_bounds
+
+RESTS_ON = {
+    RANGE: ("range",),
+    EXTENTS: ("shape", "element"),
+    BOUNDS: ("shape", "element"),
+    INJECTIVE: ("element", "injective"),
+    INVERSE: ("element",),
+    ONTO: ("encode", "decode"),
+    PADDING: ("element", "padding"),
+    PRINTED: ("printed",),
+    SIZE: ("fits",),
+}
+"""The theorems that a property is: all of them have to be established."""
+
+UNBOUNDED = ("the buffer has at most 2**63 - 1 elements",)
+"""Under this condition the size fits int64, where the range leaves an extent unbounded."""
+
+_IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
+"""The properties of the layout itself; the others speak of formulas that we derive from it."""
+
+
+def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Finding, ...]:
+    """Return what was found of each property, in the order of `verdict.PROPERTIES`."""
+    tell(f"proving {layout.name}")
+    element = refute.first_element(layout)
+    if element is None:
+        return (no_shape(layout),)
+    proved, reasons = _proofs(layout, *element)
+    outcomes = establish(proved)
+    if not all(name in outcomes and outcomes[name].established for name in FILLING):
+        proved = [each for each in proved if each[0].name not in FILLING]
+        outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
+    certificate = Certificate(tuple(proved))
+    found_by = rests_on(RESTS_ON, outcomes) if layout.domain else RESTS_ON
+    findings = {
+        name: _finding(name, theorems, outcomes, reasons, certificate)
+        for name, theorems in found_by.items()
+    }
+    if "fits" not in outcomes and not size_is_bounded(layout):
+        findings[SIZE] = Proved(SIZE, UNBOUNDED, certificate)
+    if isinstance(findings[SIZE], Undecided):
+        int64 = INTEGER_TYPES["int64"]
+        example = refute.overflow(layout, int64.largest, int64.name)
+        if example is not None:
+            findings[SIZE] = Refuted(SIZE, example)
+    if any(isinstance(findings[name], Undecided) for name in _IN_INTEGERS):
+        tell(f"looking for a counterexample to {layout.name}")
+        shapes = whole_range(layout)
+        if shapes is not None:
+            return _tried(layout, findings, shapes)
+        for name, example in _examples(layout).items():
+            findings[name] = Refuted(name, example)
+        findings |= _in_bounds_alone(layout, findings)
+    return tuple(findings.values())
+
+
+def _tried(
+    layout: Layout, findings: dict[str, Finding], shapes: tuple[Values, ...]
+) -> tuple[Finding, ...]:
+    """Decide a range of few shapes by trying every index.
+
+    A padded box there is only with a closed inverse, and that only where it is seen to be one.
+    """
+    examples = everywhere(shapes, refute.unsound(layout))
+    if examples:
+        return tuple(
+            Refuted(name, examples[name]) if name in examples else finding
+            for name, finding in findings.items()
+        )
+    decided = seen_to_hold(layout, shapes)
+    return tuple(
+        Proved(name) if name in decided and isinstance(finding, Undecided) else finding
+        for name, finding in findings.items()
+        if name != ONTO or name in decided or isinstance(finding, Proved)
+    )
+
+
+def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
+    """Return the properties that hold as trying every index of every shape of the range shows.
+
+    Where no two elements share a slot, the index is found again from its slot, and padding is the
+    rest, by the definition of `Layout.decode`. A closed inverse is evaluated at every slot; where
+    it is none, `closed` says so, and there is no padded box.
+    """
+    if everywhere(shapes, refute.unsound(layout)):
+        return set()
+    decided = {*_IN_INTEGERS, INVERSE, PADDING}
+    inverse = invert(layout)
+    if isinstance(inverse, Inverse) and reads_back(layout, inverse, shapes):
+        decided.add(ONTO)
+    try:
+        if read_alike(layout, _read_back(layout, None), shapes):
+            decided.add(PRINTED)
+    except Unstated:
+        pass
+    return decided
+
+
+def _in_bounds_alone(layout: Layout, findings: dict[str, Finding]) -> dict[str, Finding]:
+    """What needs no inverse, where it is open still."""
+    open_ = [name for name in (EXTENTS, BOUNDS) if isinstance(findings[name], Undecided)]
+    if not open_:
+        return {}
+    try:
+        proved = bounds_alone(layout)
+    except (Stuck, Unstated):
+        return {}
+    (outcome,) = establish([proved]).values()
+    if not outcome.established:
+        return {}
+    certificate = Certificate((proved,))
+    return {name: Proved(name, (), certificate, outcome.questions) for name in open_}
+
+
+def bounds_alone(layout: Layout) -> tuple[Theorem, Proof]:
+    """Return the theorem that coordinates and offsets are in bounds, with a proof.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the layout says what the checker's terms cannot.
+    """
+    ground = statement.ground(layout)
+    theorem = statement.bounds(ground)
+    return theorem, tried(lambda w: prove_bounds(ground, theorem, lemmas.stated(), w)).proof
+
+
+def _examples(layout: Layout) -> dict[str, Counterexample]:
+    try:
+        theorem = statement.collision(statement.ground(layout))
+    except Unstated:
+        theorem = None
+    from layoutdsl.refute import grid
+
+    every = statement.coordinates(layout)
+    at = refute.unsound(layout)
+    return refute.search(
+        layout, (), at, lambda values: grid.no_fault(layout, every, values), theorem
+    )
+
+
+def no_shape(layout: Layout) -> Finding:
+    """Return whether the range is proved to contain no shape: refuted, or undecided."""
+    conditions = ", ".join(map(str, (*layout.where, *layout.domain)))
+    try:
+        ground = statement.ground(layout)
+        theorem = statement.contradiction(ground)
+        if layout.domain:
+            theorem = domain_statement.contradiction(ground)
+    except Unstated as reason:
+        return Undecided(RANGE, f"no shape was found where {conditions}; {reason}")
+    outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
+    if outcome.established:
+        nothing = "holds no element" if layout.domain else "is defined for no shape"
+        sentence = f"`{layout.name}` {nothing}: `where {conditions}` never holds"
+        return Refuted(RANGE, Counterexample(sentence, (), ()))
+    return Undecided(RANGE, f"no shape was found where {conditions}")
+
+
+def _by_hypotheses(theorem: Theorem) -> Proof:
+    """Return the proof that leaves all of it to the solver."""
+    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+    return tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(theorem.goals))
+
+
+def _finding(
+    name: str,
+    theorems: tuple[str, ...],
+    outcomes: dict[str, Outcome],
+    reasons: dict[str, str],
+    certificate: Certificate,
+) -> Finding:
+    questions = 0
+    for theorem in theorems:
+        outcome = outcomes.get(theorem)
+        if outcome is None:
+            return Undecided(name, reasons.get(theorem, "no proof was found"))
+        if not outcome.established:
+            return Undecided(name, outcome.reason)
+        questions += outcome.questions
+    return Proved(name, (), certificate, questions)
+
+
+def _proofs(
+    layout: Layout, values: dict[str, int], index: tuple[int, ...]
+) -> tuple[list[tuple[Theorem, Proof]], dict[str, str]]:
+    """Return every theorem with its proof, and for those without one the reason."""
+    proved: list[tuple[Theorem, Proof]] = []
+    reasons: dict[str, str] = {}
+    found = read_back(layout)
+    inverse = None if isinstance(found, NotDigits) else found.inverse
+    try:
+        theorem = _nonempty(layout, values, index)
+        proved.append((theorem, prove_numbers(theorem)))
+        proved += _fits(layout, reasons)
+        proved.append(prove_printed(layout, inverse))
+    except (Stuck, Unstated) as reason:
+        text = f"no proof was found: {reason}"
+        reasons |= dict.fromkeys(("range", "printed"), text)
+    if layout.domain:
+        add_proofs(layout, proved, reasons)
+        return proved, reasons
+    if isinstance(found, NotDigits):
+        why = f"proofs need coordinates that are digits; {found.reason}"
+        reasons |= dict.fromkeys(_SOUND, why)
+        return proved, reasons
+    try:
+        for each in Soundness(layout, found, lemmas.stated()).theorems():
+            proved.append(each)
+    except (Stuck, Unstated) as reason:
+        done = {theorem.name for theorem, _ in proved}
+        text = f"no proof was found: {reason}"
+        reasons |= {name: text for name in _SOUND if name not in done}
+    return proved, reasons
+
+
+def _nonempty(layout: Layout, values: dict[str, int], index: tuple[int, ...]) -> Theorem:
+    ground = statement.ground(layout)
+    if not layout.domain:
+        return statement.nonempty(ground, values)
+    names = [axis.name for axis in layout.axes]
+    return domain_statement.nonempty(ground, values, dict(zip(names, index, strict=True)))
+
+
+_SOUND = ("shape", "encode", "element", "injective", "decode", "padding")
+
+
+def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
+    """Return theorems with their proofs, the last of which says that every offset is in bounds.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the layout says what the checker's terms cannot.
+    """
+    if layout.domain:
+        return domain_in_bounds(layout)
+    found = read_back(layout)
+    if isinstance(found, NotDigits):
+        return [bounds_alone(layout)]
+    proved: list[tuple[Theorem, Proof]] = []
+    for each in Soundness(layout, found, lemmas.stated()).theorems():
+        proved.append(each)
+        if each[0].name == "element":
+            break
+    return proved
+
+
+def _fits(layout: Layout, reasons: dict[str, str]) -> list[tuple[Theorem, Proof]]:
+    """The size fits int64 for every shape, where the range says how large extents are."""
+    ground = statement.ground(layout)
+    theorem = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
+    try:
+        return [(theorem, prove_fits(theorem, largest(ground), lemmas.stated()))]
+    except Stuck as reason:
+        reasons["fits"] = f"no proof was found: {reason}"
+        return []
+
+
+def prove_printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Proof]:
+    """Return the theorem that the Python text of every formula, read back, is what it was.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the layout says what the checker's terms cannot.
+    """
+    ground, theorem, read = printed(layout, inverse)
+    spoken = [each.extent for each in statement.coordinates(layout)]
+    return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())
+
+
+def printed(
+    layout: Layout, inverse: Inverse | None
+) -> tuple[statement.Ground, Theorem, dict[str, Expr]]:
+    """Return the theorem `printed`, with its common part and the formulas that were read back.
+
+    Raises:
+        Unstated: the layout says what the checker's terms cannot.
+    """
+    read = _read_back(layout, inverse)
+    padded = () if inverse is None else tuple(extent for _, extent in inverse.padded)
+    ground = statement.ground(layout, padded)
+    return ground, claim_statement.printed(ground, inverse, read), read
+
+
+def _prefixed(name: str) -> str:
+    """Names are prefixed in generated modules too: an axis may be called `lambda`."""
+    return f"x_{name}"
+
+
+def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
+    printed = formula(layout)
+    texts = {
+        "offset": printed.offset,
+        "size": printed.size,
+        **{f"box.{number}": extent for number, extent in enumerate(printed.box)},
+        **{name: symbolic(side) for name, side in claim_statement.sides("domain", layout.domain)},
+    }
+    names: dict[str, Expr] = {name: Extent(name) for name in layout.symbols}
+    names |= {axis.name: Index(axis.name) for axis in layout.axes}
+    if inverse is not None:
+        texts |= {f"padded.{axis}": symbolic(extent) for axis, extent in inverse.padded}
+        texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
+        guards = claim_statement.sides("guard", inverse.guards)
+        texts |= {name: symbolic(side) for name, side in guards}
+        names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
+    try:
+        spelled = {_prefixed(name): value for name, value in names.items()}
+        return {
+            name: formula_text.read_python(formula_text.python(expr, _prefixed), spelled)
+            for name, expr in texts.items()
+        }
+    except ValueError as error:
+        raise Unstated(f"the printed formula cannot be read back, {error}") from None

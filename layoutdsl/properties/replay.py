@@ -1,0 +1,83 @@
+"""Counterexamples that are on record, found again at their shape in plain integers."""
+
+from __future__ import annotations
+
+from layoutdsl.meaning.claims import (
+    INTEGER_TYPES,
+    AnyClaim,
+    Claim,
+    Computes,
+    Fits,
+    OffsetsFit,
+    Sound,
+)
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import Values, in_range, volume
+from layoutdsl.properties import widths
+from layoutdsl.properties.check import tries
+from layoutdsl.properties.layout_check import no_shape
+from layoutdsl.properties.table_check import table_tries
+from layoutdsl.properties.verdict import RANGE, SIZE, Counterexample, Refuted
+from layoutdsl.refute import refute
+from layoutdsl.refute.refute import LARGEST
+from layoutdsl.statements import table_statement
+
+
+class NoReplay(ValueError):  # noqa: N818  says why a record cannot be replayed
+    """The record cannot be replayed."""
+
+
+def replayed(claim: AnyClaim, name: str, example: Counterexample) -> Counterexample | None:
+    """Return the counterexample to a property that is found where one is on record, if any is.
+
+    Raises:
+        NoReplay: its shape or index does not fit, is outside the range, or too large to try.
+    """
+    if isinstance(claim, Claim):
+        return _of_layout(claim, name, example)
+    table = table_statement.common(claim)
+    values = _shape(table.frame, example)
+    if max(volume(table.frame, values), table.size(values)) > LARGEST:
+        raise NoReplay("its shape is too large to read every slot")
+    return table_tries(claim)(values).get(name)
+
+
+def _of_layout(claim: Claim, name: str, example: Counterexample) -> Counterexample | None:
+    layout, predicate = claim.ranged, claim.predicate
+    if isinstance(predicate, Sound) and name == RANGE:
+        found = no_shape(layout)
+        return found.example if isinstance(found, Refuted) else None
+    values = _shape(layout, example)
+    if isinstance(predicate, Fits | OffsetsFit | Computes):
+        if name != widths.named(predicate):
+            return None
+        return widths.fails_at(layout, predicate, values, _index(layout, values, example))
+    if isinstance(predicate, Sound) and name == SIZE:
+        int64 = INTEGER_TYPES["int64"]
+        return refute.too_large_at(layout, values, int64.largest, int64.name)
+    if volume(layout, values) > LARGEST:
+        raise NoReplay("its shape is too large to try every index")
+    at = refute.unsound(layout) if isinstance(predicate, Sound) else tries(layout, predicate, name)
+    return None if at is None else at(values).get(name)
+
+
+def _shape(layout: Layout, example: Counterexample) -> Values:
+    values = dict(example.shape)
+    if list(values) != list(layout.symbols):
+        raise NoReplay(f"its shape names {', '.join(values)}, not {', '.join(layout.symbols)}")
+    if min(values.values(), default=1) < 1 or not in_range(layout, values):
+        raise NoReplay("its shape is outside the range of the claim")
+    return values
+
+
+def _index(layout: Layout, values: Values, example: Counterexample) -> tuple[int, ...]:
+    """The index of the one point of a counterexample."""
+    points = [dict(each.index) for each in example.points]
+    names = [axis.name for axis in layout.axes]
+    if [list(each) for each in points] != [names]:
+        raise NoReplay(f"it is no index over {', '.join(names)}")
+    index = tuple(points[0].values())
+    extents = layout.shape_of(values)
+    if not all(0 <= i < extent for i, extent in zip(index, extents, strict=True)):
+        raise NoReplay("its index is outside the shape")
+    return index

@@ -1,0 +1,265 @@
+"""What a certificate has to prove: the theorems of a claim, written anew from the claim alone.
+
+Trusted, with the statements that it calls: a certificate stands for a claim only where the theorems
+that its properties rest on are these. Other theorems in it are lemmas, which need no meaning of
+their own. Nothing here has seen a proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from layoutdsl.digits.domains import reading_of
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.kernel.theorem import Theorem
+from layoutdsl.meaning.claims import (
+    INTEGER_TYPES,
+    Aligns,
+    AnyClaim,
+    Computes,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Keeps,
+    OffsetsFit,
+    Sound,
+    TableClaim,
+)
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import size_is_bounded
+from layoutdsl.properties.check import (
+    Predicate,
+    common_range,
+    conditions_of,
+    property_of,
+    same_domains,
+    stated,
+    tries,
+)
+from layoutdsl.properties.domain_check import rests_on
+from layoutdsl.properties.layout_check import RESTS_ON, UNBOUNDED, printed, seen_to_hold
+from layoutdsl.properties.table_check import table_conditions, table_properties, table_seen_to_hold
+from layoutdsl.properties.verdict import ONTO, SIZE
+from layoutdsl.refute import refute
+from layoutdsl.refute.exhaust import everywhere, whole_range
+from layoutdsl.refute.table_refute import EVERY, ONCE
+from layoutdsl.statements import claim_statement, domain_statement, statement, table_statement
+from layoutdsl.statements.statement import Ground
+from layoutdsl.statements.terms import Unstated
+
+_OF_SLOTS = {
+    "shape": statement.shape,
+    "encode": statement.encode,
+    "element": statement.element,
+    "injective": statement.injective,
+    "decode": statement.decode,
+    "padding": statement.padding,
+}
+_OF_DOMAIN = (
+    domain_statement.own,
+    domain_statement.read,
+    domain_statement.decode,
+    domain_statement.rows,
+    domain_statement.full,
+)
+_IN_BOUNDS = ("shape", "encode", "element")
+_OF_TABLE = {EVERY: ("box", "held"), ONCE: ("box", "single")}
+_INVERTS = ("box", "room", "held", "single")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted of one property.
+
+    Attributes:
+        property: in words.
+        rests_on: the theorems that it is; with none, its conditions say all.
+        conditions: under which it is said to be proved.
+        optional: whether it may be left out where every index was tried.
+    """
+
+    property: str
+    rests_on: tuple[str, ...]
+    conditions: tuple[str, ...] = ()
+    optional: bool = False
+
+
+def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ...]:
+    """Return the properties of a claim, and on which of the theorems at hand each has to rest."""
+    if isinstance(claim, TableClaim):
+        names, conditions = table_properties(claim), table_conditions(claim)
+        return tuple(Wanted(name, _OF_TABLE.get(name, _INVERTS), conditions) for name in names)
+    if isinstance(claim.predicate, Sound):
+        unbounded = "fits" not in theorems and not size_is_bounded(claim.ranged)
+        domain = claim.ranged.domain
+        found = rests_on(RESTS_ON, theorems) if domain else RESTS_ON
+        return tuple(
+            Wanted(name, (), UNBOUNDED)
+            if name == SIZE and unbounded
+            else Wanted(name, names, optional=name == ONTO)
+            for name, names in found.items()
+        )
+    name = property_of(claim.predicate)
+    conditions = conditions_of(claim.ranged, claim.predicate)
+    named = _named(claim.ranged, claim.predicate, theorems)
+    return (Wanted(name, named, conditions),)
+
+
+def _named(
+    layout: Layout, predicate: Predicate, theorems: Mapping[str, Theorem]
+) -> tuple[str, ...]:
+    """The theorems that say a predicate."""
+    match predicate:
+        case EqualsLayout(other):
+            return ("equal", "domain") if layout.domain or other.domain else ("equal",)
+        case EqualsFormula():
+            return ("formula",)
+        case Fits():
+            return ("fits", *_in_bounds(layout, theorems))
+        case OffsetsFit():
+            return ("offsets",)
+        case Computes():
+            return ("computes",)
+        case Keeps():
+            return ("contiguous",)
+        case Aligns():
+            return ("aligned",)
+        case _:
+            assert_never(predicate)
+
+
+def _in_bounds(layout: Layout, theorems: Mapping[str, Theorem]) -> tuple[str, ...]:
+    """The theorems by which every offset is in bounds: with an inverse, or without."""
+    if layout.domain:
+        return ("domain.element",)
+    return ("bounds",) if "bounds" in theorems else _IN_BOUNDS
+
+
+def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
+    """Return every theorem of a claim by name, as far as the checker's terms can say it.
+
+    Args:
+        claim: what the theorems are about.
+        shape: a shape that the range of a layout is said to contain.
+    """
+    if isinstance(claim, TableClaim):
+        return _of_table(claim)
+    layout, predicate = claim.ranged, claim.predicate
+    if isinstance(predicate, Sound):
+        return _of_layout(layout, shape)
+    found: dict[str, Theorem] = {}
+    try:
+        theorem = stated(layout, predicate)[1]
+        found[theorem.name] = theorem
+        if isinstance(predicate, EqualsLayout):
+            found |= {each.name: each for each in same_domains(layout, predicate)}
+    except Unstated:
+        pass
+    if isinstance(predicate, Fits):
+        names = ("domain.element",) if layout.domain else (*_IN_BOUNDS, "bounds")
+        found |= {n: each for n, each in _of_slots(layout).items() if n in names}
+    return found
+
+
+def _of_table(claim: TableClaim) -> dict[str, Theorem]:
+    table, layout = table_statement.sides(claim)
+    if not isinstance(layout, Layout):
+        return {}
+    try:
+        return {each.name: each for each in table_statement.theorems(table, layout)}
+    except Unstated:
+        return {}
+
+
+def read_off(claim: AnyClaim) -> Layout | None:
+    """Return the layout that is read off a table on its own, by which it is proved; or none."""
+    if not isinstance(claim, TableClaim) or not isinstance(claim.predicate, Sound):
+        return None
+    _, layout = table_statement.sides(claim)
+    return replace(layout, name=claim.table.name) if isinstance(layout, Layout) else None
+
+
+def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
+    found = _of_slots(layout)
+    inverse = invert(layout)
+    try:
+        ground = statement.ground(layout)
+        if shape is not None:
+            found["range"] = _inhabited_at(ground, shape)
+        found["fits"] = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
+        closed = inverse if isinstance(inverse, Inverse) else None
+        found["printed"] = printed(layout, closed)[1]
+    except Unstated:
+        pass
+    return found
+
+
+def _inhabited_at(ground: Ground, shape: Mapping[str, int]) -> Theorem:
+    if not ground.layout.domain:
+        return statement.nonempty(ground, shape)
+    first = ground.layout.first(dict(shape))
+    if first is None:
+        raise Unstated("the shape holds no element")
+    names = [axis.name for axis in ground.layout.axes]
+    return domain_statement.nonempty(ground, shape, dict(zip(names, first, strict=True)))
+
+
+def _of_slots(layout: Layout) -> dict[str, Theorem]:
+    if layout.domain:
+        return _of_domain(layout)
+    inverse = invert(layout)
+    try:
+        found = {"bounds": statement.bounds(statement.ground(layout))}
+        if isinstance(inverse, Inverse):
+            ground = statement.ground(layout, tuple(extent for _, extent in inverse.padded))
+            found |= {name: state(ground, inverse) for name, state in _OF_SLOTS.items()}
+    except Unstated:
+        return {}
+    return found
+
+
+def _of_domain(layout: Layout) -> dict[str, Theorem]:
+    """The theorems of a layout with a domain, by the reading that is found for it anew."""
+    reading = reading_of(layout)
+    if isinstance(reading, NotDigits):
+        return {}
+    try:
+        ground = statement.ground(layout)
+        found = [
+            domain_statement.element(ground),
+            domain_statement.injective(ground),
+            *(state(ground, reading) for state in _OF_DOMAIN),
+        ]
+    except Unstated:
+        return {}
+    return {each.name: each for each in found}
+
+
+def inhabited(claim: AnyClaim) -> bool:
+    """Return whether a shape is found that the claim speaks of: of none, anything holds."""
+    if isinstance(claim, TableClaim):
+        frame = table_statement.common(claim).frame
+    elif isinstance(claim.predicate, Sound):
+        frame = claim.ranged
+    else:
+        frame = common_range(claim.ranged, claim.predicate)
+    return refute.first_element(frame) is not None
+
+
+def seen(claim: AnyClaim) -> set[str]:
+    """Return the properties of a claim that hold as trying every index of a small range shows."""
+    if isinstance(claim, TableClaim):
+        return table_seen_to_hold(claim)
+    layout, predicate = claim.ranged, claim.predicate
+    if isinstance(predicate, Sound):
+        shapes = whole_range(layout)
+        return set() if shapes is None else seen_to_hold(layout, shapes)
+    shapes = whole_range(common_range(layout, predicate))
+    name = property_of(predicate)
+    at = tries(layout, predicate, name)
+    if shapes is None or at is None or everywhere(shapes, at):
+        return set()
+    return {name}

@@ -1,0 +1,181 @@
+"""What is found of a claim about a table: a proof first, then a counterexample, or why neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from layoutdsl.digits.inference import NoLayout, flat, infer
+from layoutdsl.digits.inverse import read_back
+from layoutdsl.digits.network import NotDigits
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import MixedRadix
+from layoutdsl.kernel.checker import Proof, Theorem
+from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import Values, small
+from layoutdsl.meaning.table import Table
+from layoutdsl.properties.verdict import RANGE, Finding, Proved, Refuted, Undecided
+from layoutdsl.refute import refute, table_refute
+from layoutdsl.refute.exhaust import whole_range
+from layoutdsl.refute.refute import At, Examples
+from layoutdsl.refute.table_refute import EVERY, ONCE
+from layoutdsl.statements import table_statement
+from layoutdsl.statements.table_statement import common, further, sides
+from layoutdsl.statements.terms import Unstated
+from layoutdsl.tactics import lemmas
+from layoutdsl.tactics.certificate import Certificate, establish
+from layoutdsl.tactics.script import Stuck
+from layoutdsl.tactics.table_proof import Inversion
+
+SMALL = 24
+"""Elements of the shapes at which a second fault is looked for, after a first was found."""
+
+
+def table_properties(claim: TableClaim) -> tuple[str, ...]:
+    """Return the properties that a claim speaks of, in words."""
+    if isinstance(claim.predicate, Inverts):
+        return (f"inverts {claim.predicate.layout.name}",)
+    return (EVERY, ONCE)
+
+
+def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Finding, ...]:
+    """Return what was found of each property that the claim speaks of."""
+    table, names = common(claim), table_properties(claim)
+    if refute.witness(table.frame) is None:
+        words = "no shape of the range was found, and of none anything holds"
+        return (Undecided(RANGE, words),)
+    tell(f"proving {claim.text}")
+    findings = _proved(claim, names)
+    if any(isinstance(each, Undecided) for each in findings):
+        tell(f"looking for a counterexample to {claim.text}")
+        findings = _tried(table, table_tries(claim), findings)
+    conditions = table_conditions(claim)
+    return tuple(
+        replace(each, conditions=conditions) if isinstance(each, Proved) else each
+        for each in findings
+    )
+
+
+def table_conditions(claim: TableClaim) -> tuple[str, ...]:
+    """Return under which conditions a claim is proved."""
+    match claim.predicate, further(claim):
+        case Inverts(layout), (_, *_) as conditions:
+            return (f"`{layout.name}` is defined: {', '.join(map(str, conditions))}",)
+    return ()
+
+
+def table_tries(claim: TableClaim) -> At:
+    """Return what tries one shape."""
+    table = common(claim)
+    match claim.predicate:
+        case Sound():
+            return table_refute.uneven(table)
+        case Inverts(layout):
+            return table_refute.otherwise(table, layout, table_properties(claim)[0])
+
+
+def table_seen_to_hold(claim: TableClaim) -> set[str]:
+    """Return the properties that hold as reading every slot of every shape of the range shows."""
+    names, shapes = table_properties(claim), _few(common(claim))
+    if shapes is None:
+        return set()
+    return set(names) - set(_collected(shapes, table_tries(claim), len(names)))
+
+
+def _few(table: Table) -> tuple[Values, ...] | None:
+    """Every shape of the range, where all of them together have few slots."""
+    shapes = whole_range(table.frame)
+    if shapes is None or sum(map(table.size, shapes)) > table_refute.SLOTS:
+        return None
+    return shapes
+
+
+def _tried(table: Table, at: At, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """What comes of trying shapes: all of them, where the range has few."""
+    shapes = _few(table)
+    if shapes is not None:
+        examples = _collected(shapes, at, len(findings))
+        findings = tuple(Proved(each.property) for each in findings)
+    else:
+        sparing = table_refute.sparingly(table, at)
+        examples = refute.search(table.frame, table_refute.borders(table), sparing, lambda _: False)
+        if examples:
+            again = table_refute.sparingly(table, at)
+            soon = _collected(small(table.frame, SMALL), again, len(findings))
+            examples = {**soon, **examples}
+    return tuple(
+        Refuted(each.property, examples[each.property]) if each.property in examples else each
+        for each in findings
+    )
+
+
+def _collected(shapes: Iterable[Values], at: At, most: int) -> Examples:
+    """The first counterexample to each property: where an element is lost, none need be doubled."""
+    found: Examples = {}
+    for values in shapes:
+        found = {**at(values), **found}
+        if len(found) == most:
+            break
+    return found
+
+
+def _proved(claim: TableClaim, names: tuple[str, ...]) -> tuple[Finding, ...]:
+    plain, target = sides(claim)
+    reasons: list[str] = []
+    for candidate in dict.fromkeys((infer(plain), target)):
+        match candidate, target:
+            case Layout(), Layout():
+                try:
+                    theorems = _theorems(plain, target, flat(candidate))
+                except (Stuck, Unstated) as found:
+                    reasons.append(f"no proof was found: {found}")
+                    continue
+                bare = isinstance(claim.predicate, Sound)
+                says = f"it inverts `{target.name}`" if bare else ""
+                wanted = table_statement.theorems(plain, target)
+                outcome = _established(wanted, theorems, names, says)
+                if not isinstance(outcome, str):
+                    return outcome
+                reasons.append(outcome)
+            case NoLayout(reason), _:
+                reasons.append(f"no layout was read off it: {reason}")
+    return tuple(Undecided(name, reasons[0]) for name in names)
+
+
+def _theorems(table: Table, layout: Layout, digits: Layout) -> list[tuple[Theorem, Proof]]:
+    """Return the theorems that make a table the inverse of a layout, after those they rest on.
+
+    Raises:
+        Stuck: no proof was found.
+        Unstated: the table says what the checker's terms cannot.
+    """
+    read = read_back(digits)
+    if isinstance(read, NotDigits):
+        raise Stuck(f"proofs need coordinates that are digits; {read.reason}")
+    tuples = any(isinstance(each.whole, MixedRadix) for each in read.network.chains)
+    if tuples or read.network.twists or read.inverse.guards or digits.start != ZERO:
+        raise Stuck("proofs need a layout whose every slot is read by plain digits")
+    return list(Inversion(table, layout, digits, read, lemmas.stated()).theorems())
+
+
+def _established(
+    wanted: tuple[Theorem, ...],
+    theorems: list[tuple[Theorem, Proof]],
+    names: tuple[str, ...],
+    says: str,
+) -> tuple[Finding, ...] | str:
+    """Return what was proved, or why it was not; ``wanted`` is what had to be shown."""
+    if not set(wanted) <= {theorem for theorem, _ in theorems}:
+        return "what was proved is not what was to be shown"
+    outcomes = establish(theorems)
+    failed = next((each for each in outcomes.values() if not each.established), None)
+    if failed is not None:
+        return failed.reason
+    questions = sum(each.questions for each in outcomes.values())
+    certificate = Certificate(tuple(theorems))
+    first, *others = names
+    return (
+        Proved(first, (), certificate, questions, says),
+        *(Proved(name, (), certificate) for name in others),
+    )

@@ -1,0 +1,134 @@
+"""What we conclude: proved, refuted and undecided are three different answers.
+
+A claim has several properties, each with a finding of its own. A refutation carries a
+counterexample in plain integers, replayed through `Layout.offset` before it is reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from layoutdsl.meaning.claims import AnyClaim
+from layoutdsl.texts.values import said
+
+if TYPE_CHECKING:
+    from layoutdsl.tactics.certificate import Certificate
+
+RANGE = "the shape range is not empty"
+EXTENTS = "every coordinate stays within its extent"
+BOUNDS = "every offset is in bounds"
+INJECTIVE = "injective"
+INVERSE = "decode inverts encode"
+ONTO = "onto the padded box"
+FULL = "every slot holds an element"
+PADDING = "padding is exact"
+PRINTED = "the printed formula is the proved one"
+SIZE = "the size fits int64"
+PROPERTIES = (RANGE, EXTENTS, BOUNDS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED, SIZE)
+"""What is found of every layout, in this order; with a domain, FULL takes the place of ONTO.
+
+There FULL is found where it is so: padding is no fault.
+"""
+
+Status: TypeAlias = Literal["proved", "refuted", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One line of a counterexample: where an index goes, or what a slot holds, in words."""
+
+    index: tuple[tuple[str, int], ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A shape, and the points at which the property fails there.
+
+    Attributes:
+        sentence: what fails: "`Manual` is not injective".
+        shape: every extent and parameter with its value; empty where no shape is needed.
+        points: what happens there.
+    """
+
+    sentence: str
+    shape: tuple[tuple[str, int], ...]
+    points: tuple[Point, ...]
+
+    def __repr__(self) -> str:
+        shape = " ".join(f"{name}={value}" for name, value in self.shape)
+        return said(self, f"{self.sentence} at {shape}")
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """The property holds for every shape of the range, under the conditions named.
+
+    ``certificate`` is what was checked, where it was a proof and not a trial of every index;
+    ``queries`` counts the questions that the solver answered for it. ``says`` is what else came out
+    of the proof, in a few words.
+    """
+
+    property: str
+    conditions: tuple[str, ...] = ()
+    certificate: Certificate | None = None
+    queries: int = 0
+    says: str = ""
+
+    def __repr__(self) -> str:
+        return said(self, f"{self.property}: {self.queries} questions")
+
+
+def certificate_hash(found: Proved) -> str:
+    """Return the hash of the certificate; empty where there is none."""
+    return "" if found.certificate is None else found.certificate.hash
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """The property fails at a shape that was replayed in plain integers."""
+
+    property: str
+    example: Counterexample
+
+    def __repr__(self) -> str:
+        return said(self, f"{self.property}: {self.example.sentence}")
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """Neither proved nor refuted within the budget; ``reason`` says why."""
+
+    property: str
+    reason: str
+
+    def __repr__(self) -> str:
+        return said(self, f"{self.property}: {self.reason}")
+
+
+Finding: TypeAlias = Proved | Refuted | Undecided
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A claim with what was found of each of its properties."""
+
+    claim: AnyClaim
+    findings: tuple[Finding, ...]
+
+    def __repr__(self) -> str:
+        return said(self, f"{self.status}: {self.claim.text}")
+
+    @property
+    def status(self) -> Status:
+        """Refuted if any property is; proved only if every one is."""
+        if any(isinstance(each, Refuted) for each in self.findings):
+            return "refuted"
+        proved = self.findings and all(isinstance(each, Proved) for each in self.findings)
+        return "proved" if proved else "undecided"
+
+    @property
+    def passed(self) -> bool:
+        """Whether the claim says what was found; undecided is never a pass."""
+        return self.status == ("proved" if self.claim.polarity == "prove" else "refuted")

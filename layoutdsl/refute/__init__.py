@@ -1,0 +1,1 @@
+"""Counterexamples in plain integers, and ranges that are small enough to be tried."""

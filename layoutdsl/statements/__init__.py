@@ -1,0 +1,1 @@
+"""Trusted: what has to hold of a layout, a table or a claim, as theorems."""

@@ -1,0 +1,1 @@
+"""Whatever builds proofs; nothing here is trusted."""

@@ -1,0 +1,313 @@
+"""Proofs of claims: both sides in normal form over common digits. Not trusted."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from layoutdsl.integers.expr import Expr, Extent, Mod, indices, substitute
+from layoutdsl.kernel.theorem import By, Proof, Term, Theorem
+from layoutdsl.meaning.model import Condition
+from layoutdsl.statements.run_statement import Start
+from layoutdsl.statements.statement import Ground
+from layoutdsl.statements.terms import Vocabulary, extent_name, index_name, step_name
+from layoutdsl.tactics import leftover
+from layoutdsl.tactics.arith import Arithmetic
+from layoutdsl.tactics.halves import Halves
+from layoutdsl.tactics.narrow import narrow
+from layoutdsl.tactics.polynomials import Bounds, canonical
+from layoutdsl.tactics.refinement import refine
+from layoutdsl.tactics.script import Script, Stuck
+
+Splits: TypeAlias = Sequence[tuple[str, tuple[str, ...]]]
+"""The name of a value, and those of its parts, most major first."""
+
+
+def prove_equations(
+    ground: Ground,
+    theorem: Theorem,
+    exprs: Iterable[Expr],
+    lemmas: Mapping[str, Theorem],
+    splits: Splits = (),
+) -> Proof:
+    """Prove goals that are equations, by bringing both sides into normal form.
+
+    Args:
+        ground: of the layout that the theorem speaks of.
+        theorem: all of its goals are equations.
+        exprs: whatever the theorem divides; it decides the digits.
+        lemmas: the lemma library.
+        splits: how values are split into parts that are defined; the parts stay as they are, and
+            put together give the value.
+
+    Raises:
+        Stuck: the two sides have different normal forms.
+    """
+    fixed: dict[str, Expr] = {
+        each.left.name: each.right
+        for each in ground.layout.where
+        if isinstance(each.left, Extent) and each.operator == "==" and not indices(each.right)
+    }
+    exprs = tuple(substitute(each, fixed) for each in exprs)
+    if any(isinstance(each.left, Mod) for each in ground.layout.where):
+        try:
+            return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where, splits)
+        except Stuck:
+            pass  # what the range divides by may not fit to what the expressions divide by
+    return _by_normal_forms(ground, theorem, exprs, lemmas, (), splits)
+
+
+def _by_normal_forms(
+    ground: Ground,
+    theorem: Theorem,
+    exprs: tuple[Expr, ...],
+    lemmas: Mapping[str, Theorem],
+    range_: tuple[Condition, ...],
+    splits: Splits,
+) -> Proof:
+    script = Script(theorem, lemmas)
+    parts = {name for _, found in splits for name in found}
+    names = {name for name, _ in theorem.definitions if name not in parts}
+    arithmetic = Arithmetic(script, frozenset(names))
+    plain = Vocabulary(
+        {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")},
+        axes=ground.vocabulary.axes,
+    )
+    _know_single(arithmetic, ground)
+    refine(arithmetic, plain, exprs, range_)
+    narrow(arithmetic)
+    for value, found in splits:
+        _put_together(arithmetic, value, found)
+    if ground.layout.where:
+        names_of_indices = (index_name(axis.name) for axis in ground.layout.axes)
+        symbols = map(extent_name, ground.layout.symbols)
+        leftover.shorten(arithmetic, (*names_of_indices, *symbols))
+    leftover.resolve(arithmetic, plain)
+    spoken = (*(term for _, term in theorem.definitions), *theorem.goals)
+    Halves(arithmetic.values).teach(*spoken)
+    for goal in theorem.goals:
+        match goal:
+            case ("=", left, right):
+                _equal(arithmetic, left, right)
+    arithmetic.assumed(theorem)
+    return script.proof
+
+
+def splits_of(start: Start) -> Splits:
+    """Return how the tuples that a run cuts are split where it starts."""
+    names = [name for name, _ in start.steps]
+    found: list[tuple[str, tuple[str, ...]]] = []
+    for value in (name for name in names if "_" not in name[1:]):
+        minor = [each for each in names if each.startswith(f"{value}_") and "_r" not in each]
+        if minor:
+            parts = (f"{value}_r0", *reversed(minor))
+            found.append((step_name(value), tuple(map(step_name, parts))))
+    return found
+
+
+def _put_together(arithmetic: Arithmetic, value: str, parts: tuple[str, ...]) -> None:
+    """Parts that were split off a value, most major first, are the value again."""
+    script, joined, folds = arithmetic.script, parts[0], list[By]()
+    whole: Term = joined
+    above = parts[0]
+    for name in parts[1:]:
+        match script.find_definition(name):
+            case ("mod", rest, extent):
+                arithmetic.positive(extent)
+                facts = script.use("DIVISION", {"x": rest, "B": extent})
+                names = (By(name, backwards=True), By(above, backwards=True))
+                equal, low, high = (script.rewrite(fact, *names) for fact in facts)
+                arithmetic.values.bounds[name] = Bounds(extent, low, high)
+                whole = ("+", ("*", whole, extent), name)
+                folds.append(By(equal))
+                above = rest
+    (key, first), (split, second) = (
+        arithmetic.values.normal(whole),
+        arithmetic.values.normal(value),
+    )
+    if key != split:
+        moves = (By(first, backwards=True), *folds, By(second))
+        fact = script.calculate(canonical(key), *moves)
+        arithmetic.values.know_sum(key, split, fact)
+
+
+def _know_single(arithmetic: Arithmetic, ground: Ground) -> None:
+    """The only index along an axis of one element is zero."""
+    for axis in ground.layout.axes:
+        name = index_name(axis.name)
+        low = arithmetic.script.find(("<=", 0, name))
+        high = arithmetic.script.find(("<", name, 1))
+        if low is not None and high is not None:
+            zero = arithmetic.script.have(("=", name, 0), low, high)
+            arithmetic.values.know(name, {}, zero)
+
+
+def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
+    """Prove that two terms are equal: part by part where they are built alike, else as a whole."""
+    parts = _parts_alike(arithmetic, left, right)
+    if parts is not None:
+        moves = sorted(dict.fromkeys(parts), key=lambda move: -len(str(_left(arithmetic, move))))
+        fact = arithmetic.script.calculate(left, *moves)
+        if arithmetic.script.formula(fact) == ("=", left, right):
+            return
+    (one, _), (other, _) = arithmetic.values.normal(left), arithmetic.values.normal(right)
+    if one == other:
+        _equal_as_a_whole(arithmetic, left, right)
+    else:
+        leftover.equal(arithmetic, left, right)
+
+
+def _left(arithmetic: Arithmetic, move: By) -> Term:
+    return arithmetic.script.formula(move.fact)[1]  # type: ignore[index]
+
+
+def _parts_alike(arithmetic: Arithmetic, left: Term, right: Term) -> list[By] | None:
+    """Return what turns one term into the other, where they differ in small parts only."""
+    if left == right:
+        return []
+    match left, right:
+        case (str() as one, *lefts), (str() as other, *rights) if (
+            isinstance(left, tuple) and isinstance(right, tuple) and one == other
+        ):
+            pairs = zip(lefts, rights, strict=True)
+            found = [_parts_alike(arithmetic, each, twin) for each, twin in pairs]
+            inner = [each for each in found if each is not None]
+            if len(inner) == len(found):
+                return [move for each in inner for move in each]
+            if one in ("+", "-", "*"):
+                return None
+    try:
+        return [By(_equal_as_a_whole(arithmetic, left, right))]
+    except Stuck:
+        return None
+
+
+def _equal_as_a_whole(arithmetic: Arithmetic, left: Term, right: Term) -> str:
+    (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
+    if one != other:
+        raise Stuck("the two sides have different normal forms")
+    known = arithmetic.script.find(("=", left, right))
+    if known is not None:
+        return known
+    fact = arithmetic.script.calculate(left, By(first), By(second, backwards=True))
+    if arithmetic.script.formula(fact) != ("=", left, right):
+        return arithmetic.script.have(("=", left, right), first, second)
+    return fact
+
+
+def prove_fits(
+    theorem: Theorem, ceilings: Mapping[str, int], lemmas: Mapping[str, Theorem]
+) -> Proof:
+    """Prove that a size stays below a number, from the largest value of each extent.
+
+    Args:
+        theorem: its one goal bounds ``size``.
+        ceilings: the largest value of each extent in the range, as far as there is one.
+        lemmas: the lemma library.
+
+    Raises:
+        Stuck: an extent has no largest value.
+    """
+    script = Script(theorem, lemmas)
+    bounded = _Bounded(script, ceilings)
+    fact, _ = bounded.upper("size")
+    (goal,) = theorem.goals
+    script.have(goal, fact)
+    return script.proof
+
+
+def prove_numbers(theorem: Theorem) -> Proof:
+    """Prove goals without variables, by working out every term from its parts.
+
+    Raises:
+        Stuck: a divisor is not positive.
+    """
+    script = Script(theorem, {})
+    for goal in theorem.goals:
+        script.have(goal, *_worked_out(script, goal))
+    return script.proof
+
+
+def _worked_out(script: Script, formula: Term) -> list[str]:
+    match formula:
+        case (("=" | "<=" | "<"), *sides):
+            return [fact for side in sides for fact in _value(script, side)[1]]
+        case (_, *parts):
+            return [fact for part in parts for fact in _worked_out(script, part)]
+    raise Stuck(f"{formula} is no formula")
+
+
+_OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "div": operator.floordiv,
+    "mod": operator.mod,
+}
+
+
+def _value(script: Script, term: Term) -> tuple[int, list[str]]:
+    """Return the number that a term is, and the fact that says so, where it is no number itself."""
+    match term:
+        case int():
+            return term, []
+        case (str() as name, left, right):
+            (one, first), (other, second) = _value(script, left), _value(script, right)
+            if name in ("div", "mod") and other <= 0:
+                raise Stuck(f"the divisor {other} is not positive")
+            number = _OPERATIONS[name](one, other)
+            larger_first = sorted((*first, *second), key=lambda f: -len(str(script.formula(f))))
+            plain = script.calculate(term, *map(By, larger_first))
+            return number, [script.have(("=", term, number), plain)]
+    raise Stuck(f"{term} is no number")
+
+
+class _Bounded:
+    """Largest values of terms over extents, each with its proof."""
+
+    def __init__(self, script: Script, ceilings: Mapping[str, int]) -> None:
+        self._script = script
+        self._arithmetic = Arithmetic(script)
+        self._ceilings = ceilings
+
+    def upper(self, term: Term) -> tuple[str, int]:
+        """Return the fact ``term <= number``, and the number."""
+        match term:
+            case int():
+                return self._script.have(("<=", term, term)), term
+            case str():
+                return self._name(term)
+            case ("*", left, right):
+                return self._product(left, right)
+            case ("+", left, right):
+                (one, first), (other, second) = self.upper(left), self.upper(right)
+                return self._script.have(("<=", term, first + second), one, other), first + second
+            case ("-", left, int(number)):
+                fact, most = self.upper(left)
+                return self._script.have(("<=", term, most - number), fact), most - number
+            case ("div", left, int(divisor)):
+                fact, most = self.upper(left)
+                return self._script.have(("<=", term, most // divisor), fact), most // divisor
+            case ("mod", _, int(divisor)):
+                return self._script.have(("<=", term, divisor - 1)), divisor - 1
+        raise Stuck("an extent has no largest value that is known")
+
+    def _name(self, name: str) -> tuple[str, int]:
+        definition = self._script.find_definition(name)
+        if definition is not None:
+            fact, most = self.upper(definition)
+            return self._script.have(("<=", name, most), name, fact), most
+        if name not in self._ceilings:
+            raise Stuck(f"the range gives `{name.removeprefix('n.')}` no largest value")
+        most = self._ceilings[name]
+        return self._script.have(("<=", name, most), *self._script.hypotheses), most
+
+    def _product(self, left: Term, right: Term) -> tuple[str, int]:
+        (_, first), (_, second) = self.upper(left), self.upper(right)
+        self._arithmetic.not_negative(left)
+        self._arithmetic.not_negative(right)
+        values: dict[str, Term] = {"a": left, "b": right, "A": first, "B": second}
+        _, fact = self._script.use("BOUND", values)
+        product = first * second
+        return self._script.have(("<=", ("*", left, right), product), fact), product

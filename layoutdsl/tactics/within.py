@@ -1,0 +1,68 @@
+"""Proof of `bounds`: coordinates stay in their extents, and offsets in the buffer.
+
+It needs no inverse, so it is tried where a layout has none, or where none was proved. Not trusted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from layoutdsl.kernel.checker import By, Term, Theorem
+from layoutdsl.statements import statement
+from layoutdsl.statements.statement import Ground
+from layoutdsl.statements.terms import index_name
+from layoutdsl.tactics.arith import Arithmetic
+from layoutdsl.tactics.congruence import Wanted
+from layoutdsl.tactics.polynomials import Bounds
+from layoutdsl.tactics.script import Script
+
+
+def prove_bounds(
+    ground: Ground, theorem: Theorem, lemmas: Mapping[str, Theorem], wanted: Wanted
+) -> Script:
+    """Return the finished script.
+
+    Raises:
+        Stuck: a step could not be found.
+    """
+    script = Script(theorem, lemmas)
+    names = [name for name, _ in theorem.definitions]
+    expand = frozenset(name for name in names if name.startswith("v."))
+    shared = frozenset(name for name in names if name.startswith("r."))
+    arithmetic = Arithmetic(script, expand, shared, wanted)
+    for axis in ground.layout.axes:
+        name, extent = index_name(axis.name), ground.extent(axis.name)
+        low, high = script.find(("<=", 0, name)), script.find(("<", name, extent))
+        assert low is not None
+        assert high is not None
+        arithmetic.digit(name, Bounds(extent, low, high))
+    arithmetic.assumed(theorem)
+    for each in statement.coordinates(ground.layout):
+        value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
+        arithmetic.in_range(value, extent)
+    _slot(ground, arithmetic)
+    return script
+
+
+def _slot(ground: Ground, arithmetic: Arithmetic) -> None:
+    """Coordinates below their extents join to a slot below their product."""
+    script = arithmetic.script
+    low, high = arithmetic.in_range("v.0", ground.radix(0))
+    low = script.rewrite(low, By("h.0", backwards=True))
+    high = script.rewrite(high, By("h.0", backwards=True))
+    high = script.calculate_in(high, ("<", "h.0", "p.0"), "p.0")
+    for number in range(1, len(ground.layout.coordinates)):
+        radix = ground.radix(number)
+        arithmetic.in_range(f"v.{number}", radix)
+        values: dict[str, Term] = {
+            "a": f"h.{number - 1}",
+            "b": f"v.{number}",
+            "A": f"p.{number - 1}",
+            "B": radix,
+        }
+        fold = (By(f"h.{number}", backwards=True), By(f"p.{number}", backwards=True))
+        low, high = (script.rewrite(each, *fold) for each in script.use("PAIR", values)[:2])
+    for goal in script.theorem.goals:
+        match goal:
+            case ("<=" | "<", _, "slot") | ("<", "slot", _):
+                script.have(goal, "slot", low, high)
