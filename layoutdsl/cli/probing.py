@@ -107,7 +107,7 @@ def _imported(written: str) -> Callable[..., Any]:
     for part in name.split("."):
         found = getattr(found, part, None)
     if found is None:
-        from layoutdsl.elaborate.scope import did_you_mean
+        from layoutdsl.texts.faults import did_you_mean
 
         raise Failure(
             Exit.USAGE, f"`{path}` has no `{name}`", did_you_mean(name, _functions(module))

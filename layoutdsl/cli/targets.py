@@ -232,7 +232,7 @@ def _file(path: str) -> Module:
 
 def _neighbour(path: Path) -> str | None:
     """Return the help line that names a file of the same folder, where one is called alike."""
-    from layoutdsl.elaborate.scope import did_you_mean
+    from layoutdsl.texts.faults import did_you_mean
 
     try:
         names = [each.name for each in path.parent.iterdir() if each.is_file()]

@@ -22,7 +22,7 @@ def explain(code: str, form: str) -> None:
     \b
       layoutdsl explain L202
     """
-    from layoutdsl.elaborate.scope import did_you_mean
+    from layoutdsl.texts.faults import did_you_mean
 
     sections = _sections()
     wanted = code.strip().strip("[]").upper()

@@ -16,13 +16,14 @@ from layoutdsl.elaborate.rules import (
     scope_of,
     width_of,
 )
-from layoutdsl.elaborate.scope import Scope, fault
+from layoutdsl.elaborate.scope import Scope
 from layoutdsl.elaborate.table import Tables, plain_predicate
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.meaning import claims
 from layoutdsl.meaning.model import Layout
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body, print_declaration
+from layoutdsl.texts.faults import fault
 
 
 def claim_of(claim: ast.ClaimDecl, layouts: Layouts) -> claims.Claim | None:

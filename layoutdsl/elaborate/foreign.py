@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.integers.expr import Expr, Extent, text
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.syntax import ast
+from layoutdsl.texts.faults import fault
 
 
 def foreign(body: ast.Foreign, axes: tuple[Axis, ...] | None) -> Layout:

@@ -24,12 +24,13 @@ from layoutdsl.elaborate.rules import (
     with_parameters,
     wrong_count,
 )
-from layoutdsl.elaborate.scope import Fault, Scope, fault
+from layoutdsl.elaborate.scope import Scope
 from layoutdsl.elaborate.table import Tables
 from layoutdsl.integers.expr import Constant, Expr, Extent, extents
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body
+from layoutdsl.texts.faults import Fault, fault
 from layoutdsl.texts.source import Diagnostic, Label
 
 MOST_ALIASES = 32

@@ -12,13 +12,13 @@ from typing import TypeVar
 from layoutdsl.elaborate.claim import claim_of, table_claim_of
 from layoutdsl.elaborate.layout import Layouts
 from layoutdsl.elaborate.rules import twice
-from layoutdsl.elaborate.scope import Fault
 from layoutdsl.elaborate.table import Tables
 from layoutdsl.meaning import claims
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.table import Table
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_declaration
+from layoutdsl.texts.faults import Fault
 from layoutdsl.texts.source import Diagnostic, LayoutError
 
 MOST_FAULTS = 100

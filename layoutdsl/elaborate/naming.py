@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from layoutdsl.elaborate.scope import Scope, fault
+from layoutdsl.elaborate.scope import Scope
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.walk import names_in, of_places, operands
+from layoutdsl.texts.faults import fault
 
 LARGEST = 4000
 """Names, numbers and operators in a formula, once every name is put in place."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from layoutdsl.digits.network import Digit, NotDigits, apart, read
-from layoutdsl.elaborate.scope import Fault, Scope, did_you_mean, fault
+from layoutdsl.elaborate.scope import Scope
 from layoutdsl.elaborate.synonyms import element_called, fill_called
 from layoutdsl.integers.bounds import at_least
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
@@ -26,6 +26,7 @@ from layoutdsl.meaning.model import (
 )
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression, print_place
+from layoutdsl.texts.faults import Fault, did_you_mean, fault
 from layoutdsl.texts.source import Label, Span
 
 MOST_BITS = 128

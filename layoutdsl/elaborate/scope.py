@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 
 from layoutdsl.elaborate.synonyms import call_written
 from layoutdsl.integers.bits import masked
@@ -32,12 +31,11 @@ from layoutdsl.integers.expr import (
 from layoutdsl.meaning.model import Condition, Operator
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression
-from layoutdsl.texts.source import Diagnostic, Label, Span
+from layoutdsl.texts.faults import Fault, did_you_mean, fault
+from layoutdsl.texts.source import Diagnostic, Label
 
 WIDEST_SHIFT = 62
 MOST_BITS = 1024
-MOST_CANDIDATES = 500
-"""Names that a misspelt one is compared with."""
 
 _OPERATORS: Mapping[str, Operator] = {
     "==": "==",
@@ -47,40 +45,6 @@ _OPERATORS: Mapping[str, Operator] = {
     ">": ">",
     ">=": ">=",
 }
-
-
-class Fault(Exception):  # noqa: N818  a fault of the text, not an error of ours
-    """One diagnostic, on its way to those that are raised together.
-
-    ``needs_numbers`` marks what a parameterised layout may leave open until it is given arguments.
-    """
-
-    def __init__(self, diagnostic: Diagnostic, *, needs_numbers: bool = False) -> None:
-        super().__init__(diagnostic)
-        self.diagnostic = diagnostic
-        self.needs_numbers = needs_numbers
-
-
-def fault(
-    code: str,
-    message: str,
-    span: Span,
-    *,
-    words: str = "",
-    others: tuple[Label, ...] = (),
-    help: str | None = None,  # noqa: A002  the word that the message uses
-) -> Fault:
-    """Return a fault with one primary place."""
-    return Fault(Diagnostic(code, message, Label(span, words), others, help))
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str | None:
-    """Return the help line that names the closest known word, where one is close."""
-    names = sorted({name for name in known if abs(len(name) - len(word)) <= 3})[:MOST_CANDIDATES]
-    close = get_close_matches(word, names, n=1) or [
-        name for name in names if name.lower() == word.lower()
-    ]
-    return f"did you mean `{close[0]}`?" if close else None
 
 
 @dataclass(frozen=True, slots=True)

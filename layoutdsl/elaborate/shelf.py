@@ -14,12 +14,12 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
-from layoutdsl.elaborate.scope import did_you_mean
 from layoutdsl.meaning.arguments import PATH, TEXT, expect
 from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts import resources
+from layoutdsl.texts.faults import did_you_mean
 from layoutdsl.texts.source import Source
 
 _DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 from layoutdsl.elaborate.doubts import idle_parameters
 from layoutdsl.elaborate.rules import arguments_of, axes_of, refuse_repeats, scope_of, twice
-from layoutdsl.elaborate.scope import Fault, Scope, did_you_mean, fault
+from layoutdsl.elaborate.scope import Scope
 from layoutdsl.integers.expr import Constant, Expr, Extent
 from layoutdsl.meaning import claims
 from layoutdsl.meaning.model import Axis
 from layoutdsl.meaning.table import Slot, Table
 from layoutdsl.syntax import ast
+from layoutdsl.texts.faults import Fault, did_you_mean, fault
 from layoutdsl.texts.source import Diagnostic, Span
 
 

@@ -7,7 +7,6 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import did_you_mean, fault
 from layoutdsl.integers.bits import masked
 from layoutdsl.integers.bounds import at_least, simplify
 from layoutdsl.integers.expr import (
@@ -24,6 +23,7 @@ from layoutdsl.integers.expr import (
     text,
     widest,
 )
+from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 
 Branch = Tree[Token]

@@ -6,12 +6,12 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.digits.network import times
-from layoutdsl.elaborate.scope import Fault, fault
 from layoutdsl.integers.bounds import ONE, reach, simplify
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis
 from layoutdsl.notation.notation import MOST_LETTERS
+from layoutdsl.texts.faults import Fault, fault
 from layoutdsl.texts.source import Span
 
 MOST_PIECES = 64

@@ -20,7 +20,6 @@ from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.integers.expr import Constant, Expr
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.model import (
@@ -47,6 +46,7 @@ from layoutdsl.notation.cute_parts import (
 )
 from layoutdsl.notation.cute_said import said
 from layoutdsl.notation.notation import Notes, Reading
+from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
 ABOUT = "CuTe layouts, shape:stride"

@@ -11,9 +11,9 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.notation.cute_parts import Chain, Form, Leaf, Part, Pointer, Shaped, Swizzle
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
 MOST_DEPTH = 16

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.expr import (
     CeilDiv,
@@ -26,6 +25,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.meaning.model import Axis, Condition
 from layoutdsl.notation.cute_parts import Leaf
+from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
 _NUMBERS = "write numbers for all extents and strides"

@@ -16,7 +16,6 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, MixedRadix, Mod
 from layoutdsl.meaning.model import Axis, Condition, FillAny, Layout
@@ -24,6 +23,7 @@ from layoutdsl.notation import einops_text
 from layoutdsl.notation.blocks import axes_called, coordinate, digit, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
 ABOUT = "einops rearrangements"

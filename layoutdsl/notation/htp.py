@@ -19,7 +19,6 @@ from typing import TypeAlias, cast
 from lark import Token, Tree
 
 from layoutdsl.digits import network as digits
-from layoutdsl.elaborate.scope import did_you_mean, fault
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.expr import Constant, Coordinate
 from layoutdsl.meaning.model import Axis, FillValue, Layout
@@ -38,6 +37,7 @@ from layoutdsl.notation.blocks import (
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import opened, refuse_fill
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 
 ABOUT = "Qualcomm HTP's chunked memory layouts"

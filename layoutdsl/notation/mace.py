@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 from layoutdsl.digits.network import Digit, same
 from layoutdsl.digits.network import read as read_digit
-from layoutdsl.elaborate.scope import did_you_mean, fault
 from layoutdsl.integers.bounds import ONE, ZERO, product
 from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix
 from layoutdsl.meaning.matching import Crossed, matched
@@ -24,6 +23,7 @@ from layoutdsl.meaning.model import Axis, Condition, FillValue, Layout
 from layoutdsl.notation.blocks import Piece, axes_called, coordinates, refuse_long_name
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import opened, refuse_fill, refuse_start
+from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 
 ABOUT = "MACE's OpenCL image kinds"

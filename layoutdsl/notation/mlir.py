@@ -17,7 +17,6 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.integers.bounds import reach
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, Mod, text
 from layoutdsl.meaning import strided
@@ -35,6 +34,7 @@ from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
 from layoutdsl.notation.blocks import Piece, axes_called, axes_or, coordinates, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
 ABOUT = "MLIR: linalg.pack, affine maps, strided memrefs"

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, cast
 
-from layoutdsl.elaborate.scope import Fault, did_you_mean, fault
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.texts.faults import Fault, did_you_mean, fault
 from layoutdsl.texts.source import LayoutError, Source, Span
 from layoutdsl.texts.values import brief
 

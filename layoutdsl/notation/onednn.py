@@ -16,7 +16,6 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.integers.expr import Constant
 from layoutdsl.meaning.model import Axis, FillValue, Layout
 from layoutdsl.notation.blocked import blocked
@@ -33,6 +32,7 @@ from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.onednn_names import names
 from layoutdsl.notation.places import refuse_fill
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Source, Span
 
 ABOUT = "oneDNN format tags"

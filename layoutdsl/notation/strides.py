@@ -12,7 +12,6 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import did_you_mean, fault
 from layoutdsl.integers.bounds import product, simplify
 from layoutdsl.integers.expr import Constant, Expr, Index
 from layoutdsl.meaning import strided
@@ -21,6 +20,7 @@ from layoutdsl.notation import cute_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 
 ABOUT = "numpy arrays, by shape, strides and dtype"

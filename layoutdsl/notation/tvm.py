@@ -17,7 +17,6 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import fault
 from layoutdsl.integers.bounds import ONE, reach
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix, text
 from layoutdsl.meaning.model import Axis, Layout
@@ -26,6 +25,7 @@ from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
 from layoutdsl.notation.blocks import Piece, axes_called, coordinate, coordinates
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
 ABOUT = "TVM layouts and index maps"

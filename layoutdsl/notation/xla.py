@@ -15,7 +15,6 @@ from dataclasses import replace
 
 from layoutdsl.digits.network import Digit
 from layoutdsl.digits.network import read as digit
-from layoutdsl.elaborate.scope import Fault, fault
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.expr import (
     CeilDiv,
@@ -35,6 +34,7 @@ from layoutdsl.notation.xla_said import said
 from layoutdsl.notation.xla_tiles import tiled, with_tail
 from layoutdsl.notation.xla_types import bits_in_memory, element
 from layoutdsl.notation.xla_written import Split, Written, spelled
+from layoutdsl.texts.faults import Fault, fault
 from layoutdsl.texts.source import LayoutError, Source, Span
 
 ABOUT = "XLA layouts, as HLO prints them"

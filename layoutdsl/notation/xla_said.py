@@ -7,11 +7,11 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.elaborate.scope import did_you_mean, fault
 from layoutdsl.meaning.model import Fill
 from layoutdsl.notation.xla_types import TYPES, WITHOUT_ELEMENTS
 from layoutdsl.notation.xla_written import PADDING, UNSPECIFIED, Room, Split, Written
 from layoutdsl.syntax.reading import tree
+from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 
 MOST_DIGITS = 18
