@@ -21,13 +21,13 @@ import numpy as np
 
 from layoutdsl import api
 from layoutdsl.codegen import generate_numpy
+from layoutdsl.kernel import certificate
 from layoutdsl.kernel.question import PREAMBLE
 from layoutdsl.kernel.solver import program
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.pieces import runs, sums
 from layoutdsl.properties.check import check
 from layoutdsl.properties.verdict import Proved
-from layoutdsl.tactics import certificate
 from layoutdsl.texts import resources
 from layoutdsl.validate import Validated, validate
 

@@ -6,8 +6,8 @@ import pytest
 from proving import sound, words
 from texts import LIBRARY, layout
 
-from layoutdsl.tactics import budget
-from layoutdsl.tactics.budget import MOST_WORK, Budget, Stuck, shared
+from layoutdsl.kernel import budget
+from layoutdsl.kernel.budget import MOST_WORK, Budget, Stuck, shared
 
 LONG = [
     # sums of thousands of terms, nested as deeply: these ended in a RecursionError

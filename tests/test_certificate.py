@@ -17,6 +17,8 @@ from texts import HERE, LIBRARY, layout, module
 from layoutdsl.digits.inverse import read_back
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.integers.expr import Expr
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate, establish, known_lemmas
 from layoutdsl.kernel.checker import (
     By,
     Calculate,
@@ -38,8 +40,6 @@ from layoutdsl.meaning.claims import EqualsFormula, EqualsLayout, Fits
 from layoutdsl.meaning.shapes import ceilings
 from layoutdsl.statements import claim_statement, statement
 from layoutdsl.statements.terms import extent_name
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import Certificate, establish, known_lemmas
 from layoutdsl.tactics.claim_proof import prove_equations, prove_fits
 from layoutdsl.tactics.soundness import Soundness
 

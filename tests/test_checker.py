@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import establish, known_lemmas
 from layoutdsl.kernel.checker import (
     By,
     Calculate,
@@ -27,8 +29,6 @@ from layoutdsl.kernel.checker import (
     names,
 )
 from layoutdsl.kernel.solver import ask
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import establish, known_lemmas
 
 HALF = Theorem("HALF", ("a",), (("<=", 0, "a"),), (("<=", ("div", "a", 2), "a"),))
 NAMED = Theorem(

@@ -14,6 +14,7 @@ from cli_shell import Ended, Shell, shell, timeless
 import layoutdsl
 import layoutdsl.cli.output
 from layoutdsl.api import Report, claims_of, narrowed, parse
+from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.meaning.claims import Claim
 from layoutdsl.properties.verdict import (
     Checked,
@@ -24,7 +25,6 @@ from layoutdsl.properties.verdict import (
     Refuted,
     Undecided,
 )
-from layoutdsl.tactics.certificate import Certificate
 
 __all__ = ["shell"]
 

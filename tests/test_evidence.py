@@ -20,10 +20,10 @@ from layoutdsl import api
 from layoutdsl.evidence import Kind, Rechecked, Subject, left_over, recheck, record, subjects
 from layoutdsl.evidence.manifest import FORMAT, MOST_BYTES, Manifest, read_manifest
 from layoutdsl.evidence.questions import asked, script_text
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.solver import CVC5, Z3, Solver, program
 from layoutdsl.kernel.theorem import Have, Theorem
-from layoutdsl.tactics import lemmas
 
 COMMITTED = Path(layoutdsl.__file__).parent.parent / "proofs"
 FAMILIES = tuple((each, each.name.removesuffix(".layout")) for each in LIBRARY_MODULES)

@@ -16,14 +16,14 @@ from layoutdsl.evidence import Kind, Subject, record, subjects
 from layoutdsl.evidence.manifest import Entry, Failed, Manifest, Shown, read_manifest
 from layoutdsl.evidence.questions import asked
 from layoutdsl.evidence.subjects import written_out
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.solver import CVC5, Z3
 from layoutdsl.kernel.theorem import Have, Theorem, Use
 from layoutdsl.properties.layout_check import UNBOUNDED
-from layoutdsl.properties.restate import restated
 from layoutdsl.properties.verdict import INJECTIVE, RANGE, SIZE, Counterexample
 from layoutdsl.refute.table_refute import EVERY, ONCE
-from layoutdsl.tactics import lemmas
+from layoutdsl.statements.expected import restated
 
 TABLES = """\
 layout L(c, h) = [c/4, (h, c%4)]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from texts import layout
 
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.kernel.checker import check as follow
 from layoutdsl.kernel.question import Question
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.properties.check import check
 from layoutdsl.properties.verdict import Proved
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import Certificate
 
 KINDS = {
     "every axis cut in two": ("{x}/4", "{x}%4"),

@@ -9,13 +9,13 @@ from math import prod
 import pytest
 from texts import EVERY, LIBRARY, layout
 
+from layoutdsl.kernel.certificate import establish
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import Pieces, TooLargeError, box, cut
 from layoutdsl.pieces.proof import lies_alike, proofs, prove_seam, seam_at
 from layoutdsl.pieces.refute import MANY, counterexample
 from layoutdsl.pieces.seams import Seam, flat
 from layoutdsl.properties.verdict import Refuted, Undecided
-from layoutdsl.tactics.certificate import establish
 
 CLOSED = {name: each for name, each in EVERY.items() if not each.parameters}
 

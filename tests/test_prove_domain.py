@@ -12,13 +12,13 @@ from layoutdsl.digits.domains import Read, Reading, reading_of
 from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.conditions import Condition
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Index, Sub
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import establish
 from layoutdsl.kernel.checker import Have, Theorem
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.verdict import FULL, PADDING, RANGE, Proved, Refuted, Undecided
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import establish
 from layoutdsl.tactics.domain_proof import DomainSoundness
-from layoutdsl.tactics.script import Stuck
 
 
 def full_at_small_shapes(layout: Layout) -> bool:

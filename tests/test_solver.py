@@ -12,12 +12,12 @@ from proving import sound
 from texts import layout
 
 from layoutdsl.kernel import solver
+from layoutdsl.kernel.certificate import known_lemmas
 from layoutdsl.kernel.checker import question
 from layoutdsl.kernel.solver import CVC5, NoSolver, Solver, answers, ask, model
 from layoutdsl.meaning.claims import INTEGER_TYPES, Claim, Fits
 from layoutdsl.properties.check import check
 from layoutdsl.properties.verdict import PROPERTIES, SIZE, Undecided
-from layoutdsl.tactics.certificate import known_lemmas
 
 TRUE = question([], ("<", 0, 1))
 FALSE = question([("<", 0, "x")], ("<", 1, "x"))

@@ -16,7 +16,10 @@ from texts import LIBRARY, LIBRARY_MODULES, module
 import layoutdsl
 from layoutdsl.digits.inference import flat, infer
 from layoutdsl.digits.inverse import ReadBack, read_back
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import establish
 from layoutdsl.kernel.checker import Proof, Theorem
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import in_range, volume
@@ -27,9 +30,6 @@ from layoutdsl.refute.table_refute import EVERY, ONCE
 from layoutdsl.statements import table_statement
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_file
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import establish
-from layoutdsl.tactics.script import Stuck
 from layoutdsl.tactics.table_proof import Inversion
 from layoutdsl.texts import resources
 from layoutdsl.texts.source import Source

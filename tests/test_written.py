@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 from test_certificate import CERTIFICATES
 
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.kernel.theorem import Native, Proof, Term, Theorem
 from layoutdsl.kernel.written import (
     MOST_DEPTH,
@@ -19,8 +21,6 @@ from layoutdsl.kernel.written import (
     written_proof,
     written_theorem,
 )
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import Certificate
 
 PROVED = {"lemmas": lemmas.library(), **CERTIFICATES}
 

@@ -15,9 +15,9 @@ from layoutdsl.evidence.subjects import written_out
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim, Sound
-from layoutdsl.properties.replay import NoReplay, replayed
-from layoutdsl.properties.restate import inhabited, read_off, restated, seen, wanted
+from layoutdsl.refute.replay import NoReplay, replayed
 from layoutdsl.show.declaration import declaration
+from layoutdsl.statements.expected import inhabited, read_off, restated, seen, wanted
 
 LARGEST = 10**18
 """Of an extent in a shape on record."""

@@ -25,9 +25,9 @@ from layoutdsl.evidence.manifest import (
 from layoutdsl.evidence.problem import Kind, Problem, Rechecked
 from layoutdsl.evidence.questions import HEAD, Asked, asked_by_lemmas, script_text
 from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.solver import Solver, answers
-from layoutdsl.tactics import lemmas
 
 Tell = Callable[[str], None]
 

@@ -18,13 +18,13 @@ from layoutdsl.evidence.manifest import (
 )
 from layoutdsl.evidence.questions import asked, asked_by_lemmas, script_text, used
 from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, written_out
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim
-from layoutdsl.properties.restate import read_off, wanted
 from layoutdsl.properties.verdict import Checked, Proved, Refuted
 from layoutdsl.refute import refute
 from layoutdsl.show.declaration import declaration
-from layoutdsl.tactics import lemmas
+from layoutdsl.statements.expected import read_off, wanted
 from layoutdsl.texts.values import brief
 
 

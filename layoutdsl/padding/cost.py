@@ -15,8 +15,8 @@ from layoutdsl.padding.extremes import Bound, spread
 from layoutdsl.padding.quotient import box, elements, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares
 from layoutdsl.properties.closed import closed_inverse
+from layoutdsl.properties.padding import PADDING, prove_ratio
 from layoutdsl.properties.verdict import Proved, Undecided
-from layoutdsl.tactics.padded import PADDING, prove_ratio
 from layoutdsl.texts.values import brief
 
 

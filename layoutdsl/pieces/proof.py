@@ -6,7 +6,10 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from layoutdsl.integers.expr import text
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import By, Proof, Ring, Term, Theorem, polynomial
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.refute import A_FEW, MANY, counterexample
 from layoutdsl.pieces.seams import Seam, candidates
@@ -14,9 +17,6 @@ from layoutdsl.pieces.statement import SeamStatement, alike
 from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.statements.statement import OTHER
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import Certificate, establish
-from layoutdsl.tactics.script import Script, Stuck
 
 SEAM = "pieces are disjoint and cover all"
 

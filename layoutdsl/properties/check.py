@@ -11,6 +11,10 @@ from dataclasses import replace
 from typing import assert_never
 
 from layoutdsl.integers.expr import Expr
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.budget import shared
+from layoutdsl.kernel.certificate import Certificate, establish
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import Have, Proof, Theorem
 from layoutdsl.meaning.claims import (
     Aligns,
@@ -46,11 +50,7 @@ from layoutdsl.statements import claim_statement, run_statement, statement
 from layoutdsl.statements.run_statement import start_of
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.budget import shared
-from layoutdsl.tactics.certificate import Certificate, establish
 from layoutdsl.tactics.claim_proof import Splits, prove_equations, splits_of
-from layoutdsl.tactics.script import Stuck
 
 Progress = Callable[[str], None]
 

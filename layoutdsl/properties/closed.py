@@ -13,14 +13,14 @@ from functools import lru_cache
 
 from layoutdsl.digits.inverse import Inverse, ReadBack, read_back
 from layoutdsl.digits.network import NotDigits
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.budget import shared
+from layoutdsl.kernel.certificate import establish
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.layout_check import prove_printed
 from layoutdsl.refute.exhaust import reads_back, whole_range
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.budget import shared
-from layoutdsl.tactics.certificate import establish
-from layoutdsl.tactics.script import Stuck
 from layoutdsl.tactics.soundness import Soundness
 
 UNPROVED = NotDigits("the one that was read off the coordinates is not proved", "unproved")

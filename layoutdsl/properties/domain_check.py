@@ -7,13 +7,13 @@ from itertools import islice
 
 from layoutdsl.digits.domains import reading_of
 from layoutdsl.digits.network import NotDigits
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Proof, Theorem
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.verdict import BOUNDS, EXTENTS, FULL, INJECTIVE, INVERSE, ONTO, PADDING
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics import lemmas
 from layoutdsl.tactics.domain_proof import FILLING, USED, DomainSoundness
-from layoutdsl.tactics.script import Stuck
 
 Theorems = tuple[str, ...]
 

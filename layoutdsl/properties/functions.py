@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.kernel.certificate import Certificate, establish
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.claims import Claim, Computes, Fits, IntegerType, OffsetsFit
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.shapes import ceilings
@@ -20,8 +22,6 @@ from layoutdsl.refute.refute import first_element
 from layoutdsl.statements import functions_statement
 from layoutdsl.statements.terms import Unstated
 from layoutdsl.tactics import functions_proof
-from layoutdsl.tactics.certificate import Certificate, establish
-from layoutdsl.tactics.script import Stuck
 
 LARGEST_POWER = 62
 

@@ -10,6 +10,9 @@ from layoutdsl.digits.steps import SLOT
 from layoutdsl.formulas import formula_text
 from layoutdsl.formulas.formula import formula, symbolic
 from layoutdsl.integers.expr import Expr, Extent, Index
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate, Outcome, establish
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import Have, Proof, Theorem
 from layoutdsl.meaning.claims import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
@@ -35,12 +38,9 @@ from layoutdsl.refute import refute
 from layoutdsl.refute.exhaust import everywhere, read_alike, reads_back, whole_range
 from layoutdsl.statements import claim_statement, domain_statement, statement
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import Certificate, Outcome, establish
 from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, prove_numbers
 from layoutdsl.tactics.domain_proof import FILLING
 from layoutdsl.tactics.enclosure import largest
-from layoutdsl.tactics.script import Stuck
 from layoutdsl.tactics.soundness import Soundness
 from layoutdsl.tactics.tries import tried
 from layoutdsl.tactics.within import prove_bounds

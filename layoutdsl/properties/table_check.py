@@ -10,7 +10,10 @@ from layoutdsl.digits.inverse import read_back
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import MixedRadix
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Theorem
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, small
@@ -23,9 +26,6 @@ from layoutdsl.refute.table_refute import EVERY, ONCE
 from layoutdsl.statements import table_statement
 from layoutdsl.statements.table_statement import common, further, sides
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import Certificate, establish
-from layoutdsl.tactics.script import Stuck
 from layoutdsl.tactics.table_proof import Inversion
 
 SMALL = 24

@@ -13,7 +13,7 @@ from layoutdsl.meaning.claims import AnyClaim
 from layoutdsl.texts.values import said
 
 if TYPE_CHECKING:
-    from layoutdsl.tactics.certificate import Certificate
+    from layoutdsl.kernel.certificate import Certificate
 
 RANGE = "the shape range is not empty"
 EXTENTS = "every coordinate stays within its extent"

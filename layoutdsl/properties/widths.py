@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Mod, evaluate, indices, text, walk
 from layoutdsl.kernel.checker import Proof, Term, Theorem
+from layoutdsl.kernel.script import Script
 from layoutdsl.meaning import shapes
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
 from layoutdsl.meaning.model import ElementType, Layout
@@ -25,7 +26,6 @@ from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import Unstated, index_name
 from layoutdsl.tactics.claim_proof import prove_fits
 from layoutdsl.tactics.enclosure import Enclosure, largest
-from layoutdsl.tactics.script import Script
 
 Width: TypeAlias = Fits | OffsetsFit | Computes
 

@@ -7,11 +7,11 @@ from itertools import accumulate
 from math import prod
 
 from layoutdsl.kernel.polynomial import Polynomial, polynomial, product, total
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term, Theorem, names
 from layoutdsl.tactics.congruence import Wanted
 from layoutdsl.tactics.evaluate import Evaluator
 from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient
-from layoutdsl.tactics.script import Script, Stuck
 
 
 class Arithmetic:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from layoutdsl.kernel.checker import By, Term, Theorem, substitute
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.statements.statement import Ground
 from layoutdsl.tactics.arith import Arithmetic
-from layoutdsl.tactics.script import Script, Stuck
 
 MARK = "~f"
 """The mark of names that come from a theorem that is used."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from layoutdsl.integers.expr import Expr, Extent, Mod, indices, substitute
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Proof, Term, Theorem
 from layoutdsl.meaning.model import Condition
 from layoutdsl.statements.run_statement import Start
@@ -18,7 +19,6 @@ from layoutdsl.tactics.halves import Halves
 from layoutdsl.tactics.narrow import narrow
 from layoutdsl.tactics.polynomials import Bounds, canonical
 from layoutdsl.tactics.refinement import refine
-from layoutdsl.tactics.script import Script, Stuck
 
 Splits: TypeAlias = Sequence[tuple[str, tuple[str, ...]]]
 """The name of a value, and those of its parts, most major first."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from layoutdsl.kernel.checker import By, Polynomial, Ring, Term, product, total
+from layoutdsl.kernel.script import Script
 from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient, frozen
-from layoutdsl.tactics.script import Script
 
 
 @dataclass(frozen=True, slots=True)

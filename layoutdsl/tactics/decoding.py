@@ -13,6 +13,7 @@ from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.network import Chain, Network
 from layoutdsl.digits.steps import digit_name, rest_name, whole_name
 from layoutdsl.integers.expr import Index
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term, Theorem
 from layoutdsl.statements import statement
 from layoutdsl.statements.statement import OTHER, Ground
@@ -20,7 +21,6 @@ from layoutdsl.statements.terms import step_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.congruence import Wanted
 from layoutdsl.tactics.polynomials import Bounds, canonical
-from layoutdsl.tactics.script import Script, Stuck
 from layoutdsl.tactics.straightening import know_twisted, straighten, straightened
 
 

@@ -12,6 +12,7 @@ from layoutdsl.digits.domains import Read, Reading, number_on
 from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.integers.expr import Mod
 from layoutdsl.kernel.checker import By, Proof, Ring, Term, Theorem, substitute
+from layoutdsl.kernel.script import Script
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import domain_statement as stated
 from layoutdsl.statements import statement
@@ -19,7 +20,6 @@ from layoutdsl.statements.statement import OTHER, decoded
 from layoutdsl.statements.terms import extent_name, index_name
 from layoutdsl.tactics.polynomials import Bounds, canonical
 from layoutdsl.tactics.rows import Working
-from layoutdsl.tactics.script import Script
 from layoutdsl.tactics.soundness import Soundness
 
 FILLING = ("domain.rows", "domain.full")

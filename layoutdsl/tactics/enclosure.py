@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from layoutdsl.integers.expr import evaluate, extents
 from layoutdsl.kernel.checker import Term
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.shapes import ceilings
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import extent_name
-from layoutdsl.tactics.script import Script, Stuck
 
 
 def largest(ground: Ground) -> dict[str, int]:

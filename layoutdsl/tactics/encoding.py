@@ -13,6 +13,7 @@ from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.network import Chain, Network, Rotation, Turn
 from layoutdsl.digits.steps import digit_name, rest_name, whole_name
 from layoutdsl.integers.expr import Index
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term, Theorem, replaced
 from layoutdsl.statements import statement
 from layoutdsl.statements.statement import Ground
@@ -20,7 +21,6 @@ from layoutdsl.statements.terms import index_name, step_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.congruence import Wanted
 from layoutdsl.tactics.polynomials import Bounds, canonical
-from layoutdsl.tactics.script import Script, Stuck
 from layoutdsl.tactics.splitting import at_most, split
 from layoutdsl.tactics.turning import turn
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from layoutdsl.kernel.polynomial import Polynomial, polynomial, product, total
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term, size
 from layoutdsl.tactics.congruence import Congruences, Wanted
 from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient, frozen, numeric, splits
-from layoutdsl.tactics.script import Script, Stuck
 
 
 def _is_opposite(value: Polynomial) -> bool:

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from layoutdsl.integers.expr import Expr, text
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.polynomial import polynomial
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Proof, Ring, Term
 from layoutdsl.statements.functions_statement import Stated, slot_and_start
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import index_name
-from layoutdsl.tactics import lemmas
 from layoutdsl.tactics.enclosure import Enclosure, Interval, largest
-from layoutdsl.tactics.script import Script, Stuck
 
 Sum: TypeAlias = dict[Term, int]
 """What a sum adds up, each times a number; the number alone stands at the empty name."""

@@ -15,12 +15,12 @@ from typing import Any
 from layoutdsl.integers.expr import Max, Min
 from layoutdsl.kernel.polynomial import Polynomial, total
 from layoutdsl.kernel.question import question
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.solver import ask
 from layoutdsl.kernel.theorem import By, Ring, Term
 from layoutdsl.statements.terms import Vocabulary
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.polynomials import canonical
-from layoutdsl.tactics.script import Stuck
 
 Factors = tuple[Any, ...]
 

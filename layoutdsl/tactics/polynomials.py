@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from layoutdsl.kernel.budget import MOST_TERMS, Stuck
 from layoutdsl.kernel.checker import Polynomial, Term, total
-from layoutdsl.tactics.budget import MOST_TERMS, Stuck
 
 
 @dataclass(frozen=True, slots=True)

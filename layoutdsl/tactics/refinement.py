@@ -31,12 +31,12 @@ from layoutdsl.integers.expr import (
 from layoutdsl.integers.expr import extents as extents_of
 from layoutdsl.kernel.polynomial import Polynomial
 from layoutdsl.kernel.polynomial import polynomial as term_polynomial
+from layoutdsl.kernel.script import Script
 from layoutdsl.kernel.theorem import By, Ring, Term
 from layoutdsl.meaning.model import Condition
 from layoutdsl.statements.terms import Vocabulary, extent_name, index_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.polynomials import Bounds, canonical
-from layoutdsl.tactics.script import Script
 
 
 def refine(

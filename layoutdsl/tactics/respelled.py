@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.integers.expr import Expr
+from layoutdsl.kernel.script import Script
 from layoutdsl.kernel.theorem import By, Proof, Term, Theorem, substitute
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import claim_statement, statement
@@ -21,7 +22,6 @@ from layoutdsl.tactics.claim_proof import prove_equations
 from layoutdsl.tactics.congruence import Wanted
 from layoutdsl.tactics.decoding import Decoding
 from layoutdsl.tactics.encoding import Encoding
-from layoutdsl.tactics.script import Script
 from layoutdsl.tactics.tries import tried
 
 ENCODE, DECODE, SAME, SIZE = "digits.encode", "digits.decode", "digits.same", "digits.size"

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 from layoutdsl.digits.domains import Rows
 from layoutdsl.kernel.checker import By, Polynomial, Ring, Term, names, product, total
+from layoutdsl.kernel.script import Script
 from layoutdsl.statements.domain_statement import start
 from layoutdsl.statements.statement import Ground
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.halves import Halves
 from layoutdsl.tactics.polynomials import canonical
-from layoutdsl.tactics.script import Script
 
 ONE: Polynomial = {(): 1}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.integers.expr import Index
+from layoutdsl.kernel.script import Script
 from layoutdsl.kernel.theorem import By, Proof, Term, Theorem, names
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import statement
@@ -15,7 +16,6 @@ from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.decoding import Decoding
 from layoutdsl.tactics.encoding import Encoding
 from layoutdsl.tactics.respelled import Respelled
-from layoutdsl.tactics.script import Script
 from layoutdsl.tactics.splitting import at_most
 from layoutdsl.tactics.tries import tried
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from layoutdsl.digits.network import Fixed, Network, Rotation, Shift, Turn, Twist
 from layoutdsl.digits.steps import digit_name, moved_name, straight_name
 from layoutdsl.kernel.checker import By, Term
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import step_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.polynomials import Bounds, canonical
-from layoutdsl.tactics.script import Stuck
 from layoutdsl.tactics.turning import turn_back
 
 

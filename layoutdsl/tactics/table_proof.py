@@ -14,6 +14,7 @@ from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.digits.network import Chain
 from layoutdsl.integers.expr import Expr, Index
 from layoutdsl.kernel.checker import By, Proof, Ring, Term, Theorem, polynomial, substitute
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.table import Table
 from layoutdsl.statements import claim_statement, statement, table_statement
@@ -23,7 +24,6 @@ from layoutdsl.statements.terms import Vocabulary, index_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.borrow import MARK, Borrowing, renamed
 from layoutdsl.tactics.claim_proof import prove_equations
-from layoutdsl.tactics.script import Script, Stuck
 from layoutdsl.tactics.soundness import Soundness
 from layoutdsl.tactics.splitting import split
 

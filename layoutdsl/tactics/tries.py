@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.tactics.congruence import Wanted
-from layoutdsl.tactics.script import Script, Stuck
 
 MOST_PLACES = 200
 """Places at which digits are cut; more is not tried."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from layoutdsl.digits.network import Turn, Twist
 from layoutdsl.digits.steps import digit_name, straight_name
 from layoutdsl.kernel.polynomial import Polynomial, product, total
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import step_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.polynomials import Bounds, canonical
-from layoutdsl.tactics.script import Stuck
 
 ONE: Polynomial = {(): 1}
 

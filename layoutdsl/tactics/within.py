@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from layoutdsl.kernel.checker import By, Term, Theorem
+from layoutdsl.kernel.script import Script
 from layoutdsl.statements import statement
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import index_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.congruence import Wanted
 from layoutdsl.tactics.polynomials import Bounds
-from layoutdsl.tactics.script import Script
 
 
 def prove_bounds(

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Theorem
+from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.certificate import Certificate, establish
-from layoutdsl.tactics.script import Stuck
 from layoutdsl.validate.converting import ConversionStatement
 from layoutdsl.validate.digits import validate_digits
 from layoutdsl.validate.dividing import divide

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from layoutdsl.integers.expr import Expr, text
+from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.kernel.theorem import Proof, Theorem
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.check import attempt
 from layoutdsl.properties.verdict import Proved, Undecided
-from layoutdsl.tactics.certificate import Certificate
 from layoutdsl.validate.outcome import NotValidated, Validated
 from layoutdsl.validate.seals import seal, spelled
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Proof, Ring, Term, Theorem
-from layoutdsl.tactics import lemmas
-from layoutdsl.tactics.script import Script
+from layoutdsl.kernel.script import Script
 
 _Q: Term = ("div", "x", "B")
 _R: Term = ("mod", "x", "B")

@@ -23,10 +23,10 @@ from layoutdsl.kernel.checker import (
     total,
 )
 from layoutdsl.kernel.checker import product as product_of
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.growth import grown
 from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient
-from layoutdsl.tactics.script import Script, Stuck
 from layoutdsl.validate.values import choices_in
 
 

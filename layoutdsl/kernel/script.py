@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from layoutdsl.kernel.budget import Stuck, current
 from layoutdsl.kernel.theorem import (
     By,
     Calculate,
@@ -24,7 +25,6 @@ from layoutdsl.kernel.theorem import (
     size,
     substitute,
 )
-from layoutdsl.tactics.budget import Stuck, current
 
 __all__ = ["Script", "Stuck"]
 

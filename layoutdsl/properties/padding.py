@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from layoutdsl.integers.expr import Expr
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Term, Theorem
+from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.verdict import Proved, Undecided
 from layoutdsl.statements import claim_statement, statement
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import Unstated, Vocabulary
-from layoutdsl.tactics import lemmas
 from layoutdsl.tactics.arith import Arithmetic
-from layoutdsl.tactics.certificate import Certificate, establish
-from layoutdsl.tactics.script import Script, Stuck
 
 PADDING = "the buffer has no more slots for an element"
 

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from layoutdsl.kernel.script import Script
 from layoutdsl.kernel.theorem import By, Native, Proof, Ring, Term, Theorem
-from layoutdsl.tactics.script import Script
 
 _QUOTIENT: Term = ("div", "x", "B")
 _REMAINDER: Term = ("mod", "x", "B")

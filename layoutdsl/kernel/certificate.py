@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 
+from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected, check
 from layoutdsl.kernel.solver import Answers, ask
 from layoutdsl.kernel.theorem import Native, Proof, Theorem
 from layoutdsl.kernel.written import written, written_proof
-from layoutdsl.tactics import lemmas
 from layoutdsl.texts.values import said
 
 
