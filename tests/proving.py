@@ -12,16 +12,9 @@ from layoutdsl.integers.expr import MixedRadix, evaluate, walk
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import (
-    BOUNDS,
-    EXTENTS,
-    INJECTIVE,
-    Checked,
-    Counterexample,
-    Finding,
-    Refuted,
-    Undecided,
-)
+from layoutdsl.properties.verdict import Checked, Finding, Refuted, Undecided
+from layoutdsl.refute.counterexample import Counterexample
+from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 
 Values = Mapping[str, int]
 

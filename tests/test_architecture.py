@@ -1,119 +1,61 @@
-"""Imports run downstairs only, and some packages live in one room; names each that does not."""
+"""The rooms of the house and the arrows between them, and which packages live in which room."""
 
 from __future__ import annotations
 
 import ast
+import re
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
+from processes import ended
 
 import layoutdsl
 
 HOUSE = Path(layoutdsl.__file__).parent
 
-# Room: the floor it is on, and the rooms that it may know; a room may always know itself.
-SOURCE = {"source", "resources", "files"}
-MEANING = {
-    "expr",
-    "conditions",
-    "search",
-    "model",
-    "strided",
-    "table",
-    "bounds",
-    "bits",
-    "claims",
-    "grids",
-    "matching",
-    "values",
-    "arguments",
+# Each room with the rooms that it imports from; they stand above it in this table, so no arrow runs
+# in a circle. An arrow that is not here does not exist, and one that is here does.
+ROOMS: dict[str, str] = {
+    "files": "",
+    "kernel": "",
+    "texts": "",
+    "integers": "texts",
+    "syntax": "texts",
+    "meaning": "integers texts",
+    "digits": "integers meaning texts",
+    "formulas": "digits integers meaning texts",
+    "functions": "digits integers meaning",
+    "notation": "digits integers meaning syntax texts",
+    "show": "digits integers meaning",
+    "codegen": "digits files formulas integers meaning texts",
+    "elaborate": "digits integers meaning notation syntax texts",
+    "statements": "digits formulas integers kernel meaning",
+    "refute": "digits integers kernel meaning statements texts",
+    "tactics": "digits integers kernel meaning statements",
+    "properties": "digits integers kernel meaning refute statements tactics texts",
+    "compare": "digits integers meaning properties statements texts",
+    "evidence": "kernel meaning properties refute show statements texts",
+    "padding": "digits integers meaning properties refute texts",
+    "pieces": "digits files integers kernel meaning properties refute statements",
+    "validate": "integers kernel meaning properties statements tactics",
+    "api": "codegen compare digits elaborate evidence files formulas functions kernel meaning "
+    "notation padding pieces properties refute show texts validate",
+    "bench": "api codegen digits integers meaning",
+    "__init__": "api compare formulas meaning texts",
+    "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
+    "padding pieces properties refute show texts",
+    "__main__": "cli",
 }
-READING = {
-    "digits",
-    "steps",
-    "sums",
-    "twisted",
-    "twists",
-    "trial",
-    "inverse",
-    "spelled",
-    "weighted",
-    "inference",
-}
-FORMULA = {"formula", "formula_text"}
-SYNTAX = {"syntax"}
-ELABORATION = {
-    "scope",
-    "rules",
-    "doubts",
-    "synonyms",
-    "naming",
-    "elaborate",
-    "elaborate_claim",
-    "elaborate_foreign",
-    "elaborate_layout",
-    "elaborate_table",
-}
-CORE = SOURCE | MEANING | READING
-
-ROOMS: dict[str, tuple[float, set[str]]] = {
-    **{room: (1, set()) for room in SOURCE},
-    **dict.fromkeys(MEANING, (1, MEANING)),
-    "claims": (1, MEANING | {"source"}),
-    **dict.fromkeys(READING, (2, MEANING | READING)),
-    **dict.fromkeys(FORMULA, (2, MEANING | READING | FORMULA)),
-    **dict.fromkeys(SYNTAX, (2, SOURCE)),
-    **dict.fromkeys(ELABORATION, (3, CORE | SYNTAX | ELABORATION | {"notation"})),
-    "notation": (3, CORE | SYNTAX | {"scope"}),
-    "functions": (2, CORE | {"functions"}),
-    "prove": (4, CORE | FORMULA),
-    "validate": (4, MEANING | {"prove"}),
-    "codegen": (4, CORE | FORMULA),
-    "show": (4, CORE),
-    "compare": (4.5, CORE | {"prove"}),
-    "shelf": (4, CORE | SYNTAX | ELABORATION),
-    "padding": (5, CORE | {"prove"}),
-    "evidence": (5, CORE | {"prove", "show"}),
-    "pieces": (5, CORE | {"prove"}),
-    "api": (
-        5,
-        CORE
-        | FORMULA
-        | {"shelf", "prove", "validate", "codegen", "notation", "show", "padding", "evidence"}
-        | {"compare", "functions", "pieces"},
-    ),
-    "bench": (5.5, CORE | {"api", "codegen"}),
-    "__init__": (5, CORE | FORMULA | {"api", "shelf", "compare"}),
-    "cli": (
-        6,
-        CORE
-        | ELABORATION
-        | FORMULA
-        | {"functions", "show", "api", "shelf", "padding", "bench", "__init__"},
-    ),
-    "__main__": (6, {"cli"}),
-}
-
-# What a shell prints is made of the records of a wing, not of its machinery.
-RECORDS = {
-    ("cli", "layoutdsl.properties.verdict"),
-    ("cli", "layoutdsl.evidence.problem"),
-    ("cli", "layoutdsl.pieces.runs"),
-    ("cli", "layoutdsl.evidence.subjects"),
-    *(("cli", f"layoutdsl.compare.{path.stem}") for path in (HOUSE / "compare").glob("*.py")),
-}
-
-# The meaning knows nothing of ours but itself; these rooms know even less.
-KNOWS_NOTHING = {"source", "resources", "expr", "matching", "values", "arguments"}
 
 # Packages, and the rooms that may import them.
 PACKAGES = {
-    "lark": SYNTAX | {"notation"},
-    "sympy": FORMULA | {"prove"},
-    "z3": {"prove"},
-    "cvc5": {"prove"},
+    "lark": {"syntax", "notation"},
+    "sympy": {"formulas"},
+    "z3": {"kernel"},
+    "cvc5": {"kernel"},
     "click": {"cli"},
     "cffi": {"codegen"},
     "_cffi_backend": {"codegen"},
@@ -162,32 +104,47 @@ def ours(name: str) -> str | None:
     return parts[1] if known else "__init__"
 
 
-def test_every_file_is_in_a_room() -> None:
-    assert {room(path) for path in FILES} == ROOMS.keys() - {"library"}
+def test_rooms_know_only_rooms_below() -> None:
+    below: set[str] = set()
+    for name, known in ROOMS.items():
+        assert set(known.split()) <= below, name
+        below.add(name)
 
 
-def test_rooms_know_only_floors_below() -> None:
-    upstairs = [
-        f"{name} may not know {other}"
-        for name, (floor, known) in ROOMS.items()
-        for other in known
-        if ROOMS[other][0] > floor
-    ]
-    assert not upstairs
-
-
-def test_imports_run_downstairs() -> None:
-    offending = []
+def test_the_house_is_as_drawn() -> None:
+    drawn = {(name, other) for name, known in ROOMS.items() for other in known.split()}
+    found: dict[tuple[str, str], str] = {}
     for path in FILES:
-        here = room(path)
-        allowed = ROOMS[here][1] | {here} if here not in KNOWS_NOTHING else set()
-        offending += [
-            f"{path.relative_to(HOUSE)}:{line} imports {name}"
-            for line, name in imported(path)
-            if name == "a relative import"
-            or (ours(name) not in {None, *allowed} and (here, name) not in RECORDS)
-        ]
-    assert not offending
+        for line, name in imported(path):
+            assert name != "a relative import", path
+            other = ours(name)
+            if other is not None and other != room(path):
+                found[room(path), other] = f"{path.relative_to(HOUSE)}:{line} imports {name}"
+    assert [found[each] for each in sorted(found.keys() - drawn)] == []
+    assert sorted(drawn - found.keys()) == []
+    assert {room(path) for path in FILES} == ROOMS.keys()
+    assert (len(ROOMS), len(drawn)) <= (30, 140)
+
+
+def test_floors_are_as_the_page_says() -> None:
+    """A room stands above all that it knows."""
+    floor: dict[str, int] = {}
+    for name, known in ROOMS.items():
+        floor[name] = 1 + max((floor[each] for each in known.split()), default=-1)
+    page = (HOUSE / "README.md").read_text(encoding="utf-8")
+    told = {name: int(each) for each, name in re.findall(r"^\| (\d+) \| \[`(\w+)/`\]", page, re.M)}
+    assert told == {name: each for name, each in floor.items() if (HOUSE / name).is_dir()}
+
+
+def test_every_room_has_a_page_that_names_its_files() -> None:
+    """And no others: a page that speaks of files that are gone is worse than none."""
+    rooms = [HOUSE / name for name in ROOMS if (HOUSE / name).is_dir()]
+    for folder in [*rooms, *(HOUSE / "codegen" / name for name in ("numpy", "native"))]:
+        page = (folder / "README.md").read_text(encoding="utf-8")
+        named = set(re.findall(r"`([a-z0-9_]+\.py)`", page))
+        files = {path.name for path in folder.rglob("*.py")} - {"__init__.py"}
+        own = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
+        assert own <= named <= files, folder
 
 
 def test_packages_stay_in_their_rooms() -> None:
@@ -234,10 +191,54 @@ TRUSTED = {
 
 @pytest.mark.parametrize("name", TRUSTED)
 def test_the_checker_can_be_read_alone(name: str) -> None:
-    path = HOUSE / "prove" / f"{name}.py"
+    path = HOUSE / "kernel" / f"{name}.py"
     known = {each.rpartition(".")[2] for _, each in imported(path) if ours(each) is not None}
     assert known == TRUSTED[name]
     assert len(path.read_text(encoding="utf-8").splitlines()) < 250
+
+
+def test_the_kernel_is_loaded_alone() -> None:
+    code = "import sys, layoutdsl.kernel.certificate as c; print(*sorted(sys.modules))"
+    done = ended([sys.executable, "-c", code], text=True)
+    loaded = {each.split(".")[0] for each in done.stdout.split()}
+    assert not loaded & {"lark", "numpy", "sympy", "z3"}
+    mine = {each for each in done.stdout.split() if each.startswith("layoutdsl.")}
+    assert {each.split(".")[1] for each in mine} == {"kernel"}
+
+
+def reached(start: str) -> set[str]:
+    """The files that a file imports, with all that they import, wherever it is written."""
+    files = {module_name(path): path for path in FILES}
+    found, left = set[str](), [start]
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += [each for each in named_modules(files[name]) if each in files]
+    return found
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(HOUSE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def named_modules(path: Path) -> Iterator[str]:
+    """Of ``from a import b``, both `a` and `a.b`: either may be a file."""
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{name.name}" for name in node.names)
+
+
+def test_who_checks_again_reaches_no_tactic() -> None:
+    """What builds proofs and what believes them have only theorems in common."""
+    again = {each.split(".")[1] for each in reached("layoutdsl.evidence.recheck")}
+    assert not again & {"tactics", "properties", "codegen", "validate", "api"}
+    assert {"kernel", "statements"} <= again
+    assert "tactics" in {each.split(".")[1] for each in reached("layoutdsl.properties.check")}
 
 
 # `repr` is for people, and leaves out what is long: no key is made from it. Who shows numbers and
@@ -247,15 +248,15 @@ SHOWS = {
     "api/files.py",
     "codegen/allowed.py",
     "codegen/native/conversion.py",
-    "codegen/support.py",
+    "codegen/numpy/support.py",
     "files/npy.py",
-    "prove/checker.py",
-    "prove/leftover.py",
-    "prove/polynomial.py",
-    "prove/polynomials.py",
-    "prove/question.py",
-    "source.py",
-    "values.py",
+    "kernel/checker.py",
+    "tactics/leftover.py",
+    "kernel/polynomial.py",
+    "tactics/polynomials.py",
+    "kernel/question.py",
+    "texts/source.py",
+    "texts/values.py",
 }
 
 

@@ -20,10 +20,10 @@ from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.solver import CVC5, Z3
 from layoutdsl.kernel.theorem import Have, Theorem, Use
-from layoutdsl.properties.layout_check import UNBOUNDED
-from layoutdsl.properties.verdict import INJECTIVE, RANGE, SIZE, Counterexample
-from layoutdsl.refute.table_refute import EVERY, ONCE
+from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.statements.expected import restated
+from layoutdsl.statements.sound import INJECTIVE, RANGE, SIZE, UNBOUNDED
+from layoutdsl.statements.table_statement import EVERY, ONCE
 
 TABLES = """\
 layout L(c, h) = [c/4, (h, c%4)]

@@ -11,7 +11,8 @@ from texts import EXAMPLES, HERE, LIBRARY, layout
 
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import (
+from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.statements.sound import (
     BOUNDS,
     EXTENTS,
     FULL,
@@ -20,10 +21,6 @@ from layoutdsl.properties.verdict import (
     PROPERTIES,
     RANGE,
     SIZE,
-    Finding,
-    Proved,
-    Refuted,
-    Undecided,
 )
 
 NO_INVERSE = {"Overlapping"}

@@ -38,7 +38,8 @@ from layoutdsl.integers.expr import (
     indices,
 )
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.verdict import BOUNDS, EXTENTS, PROPERTIES, Proved, Refuted
+from layoutdsl.properties.verdict import Proved, Refuted
+from layoutdsl.statements.sound import BOUNDS, EXTENTS, PROPERTIES
 
 SWIZZLES = """
 (i, j) = [i, (j/8) ^ (i%8), j%8]

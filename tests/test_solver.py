@@ -17,7 +17,8 @@ from layoutdsl.kernel.checker import question
 from layoutdsl.kernel.solver import CVC5, NoSolver, Solver, answers, ask, model
 from layoutdsl.meaning.claims import INTEGER_TYPES, Claim, Fits
 from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import PROPERTIES, SIZE, Undecided
+from layoutdsl.properties.verdict import Undecided
+from layoutdsl.statements.sound import PROPERTIES, SIZE
 
 TRUE = question([], ("<", 0, 1))
 FALSE = question([("<", 0, "x")], ("<", 1, "x"))

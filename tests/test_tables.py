@@ -26,8 +26,8 @@ from layoutdsl.meaning.shapes import in_range, volume
 from layoutdsl.meaning.table import Table
 from layoutdsl.properties.check import check
 from layoutdsl.properties.verdict import Checked, Proved, Refuted, Undecided
-from layoutdsl.refute.table_refute import EVERY, ONCE
 from layoutdsl.statements import table_statement
+from layoutdsl.statements.table_statement import EVERY, ONCE
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_file
 from layoutdsl.tactics.table_proof import Inversion

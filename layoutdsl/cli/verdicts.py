@@ -17,7 +17,8 @@ from layoutdsl.meaning.claims import AnyClaim, Claim, EqualsLayout, Sound
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
-    from layoutdsl.properties.verdict import Checked, Counterexample, Finding
+    from layoutdsl.properties.verdict import Checked, Finding
+    from layoutdsl.refute.counterexample import Counterexample
 
 _COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 

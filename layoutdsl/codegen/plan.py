@@ -2,7 +2,7 @@
 
 The buffer is split until each of its dimensions is one digit, and each axis of the tensor is cut
 into those digits. A layout that has no plan is packed element by element: `Fallback` says why. This
-module knows `digits` and `bounds`, and nothing of any target language.
+module knows `network` and `bounds`, and nothing of any target language.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Each index of a table is a sum of digits of slot coordinates, each times a weight. Turned around, a
 slot coordinate is the list of those digits, each read off an axis at its weight. This is a reading
-like `digits`: what comes out is proved to be the inverse, or not used.
+like `network`: what comes out is proved to be the inverse, or not used.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ The steps are straight-line: a slot is split into coordinates from the most mino
 are straightened, digits are put together into wholes, the value of a tuple is split into its parts.
 Where coordinates leave their extents beyond the shape, although digits could go further, the padded
 box is the shape itself. Nothing here is trusted: that the inverse is right is proved for each
-layout. It knows `digits` and `twists`, and neither sympy nor a solver.
+layout. It knows `network` and `swizzles`, and neither sympy nor a solver.
 """
 
 from __future__ import annotations

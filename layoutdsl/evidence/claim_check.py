@@ -16,8 +16,9 @@ from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim, Sound
 from layoutdsl.refute.replay import NoReplay, replayed
+from layoutdsl.refute.seen import inhabited, seen
 from layoutdsl.show.declaration import declaration
-from layoutdsl.statements.expected import inhabited, read_off, restated, seen, wanted
+from layoutdsl.statements.expected import read_off, restated, wanted
 
 LARGEST = 10**18
 """Of an extent in a shape on record."""

@@ -15,7 +15,6 @@ from layoutdsl.kernel.checker import Rejected, check
 from layoutdsl.kernel.solver import Answers, ask
 from layoutdsl.kernel.theorem import Native, Proof, Theorem
 from layoutdsl.kernel.written import written, written_proof
-from layoutdsl.texts.values import said
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,7 @@ class Certificate:
     proved: tuple[tuple[Theorem, Proof], ...]
 
     def __repr__(self) -> str:
-        return said(self, f"of {', '.join(theorem.name for theorem, _ in self.proved)}")
+        return f"<Certificate of {len(self.proved)} theorems, {self.hash[:12]}>"
 
     @cached_property
     def text(self) -> str:

@@ -12,7 +12,7 @@ from math import lcm, prod
 from layoutdsl.integers.expr import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.seams import Seam, extent_of, spans
-from layoutdsl.properties.verdict import Counterexample, Point
+from layoutdsl.refute.counterexample import Counterexample, Point
 
 Values = dict[str, int]
 

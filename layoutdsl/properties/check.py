@@ -7,7 +7,6 @@ the answer is *undecided*, with the reason why there is no proof.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import assert_never
 
 from layoutdsl.integers.expr import Expr
@@ -29,28 +28,31 @@ from layoutdsl.meaning.claims import (
     Sound,
     TableClaim,
 )
-from layoutdsl.meaning.model import ElementType, Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
-from layoutdsl.properties import widths
 from layoutdsl.properties.layout_check import in_bounds, layout_findings
-from layoutdsl.properties.table_check import table_findings, table_properties
-from layoutdsl.properties.verdict import (
-    PROPERTIES,
-    Checked,
-    Counterexample,
-    Finding,
-    Proved,
-    Refuted,
-    Undecided,
-)
-from layoutdsl.refute import refute
+from layoutdsl.properties.table_check import table_findings
+from layoutdsl.properties.verdict import Checked, Finding, Proved, Refuted, Undecided
+from layoutdsl.refute import refute, widths
+from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.exhaust import everywhere, whole_range
-from layoutdsl.refute.refute import At
-from layoutdsl.statements import claim_statement, run_statement, statement
+from layoutdsl.refute.predicates import tries
+from layoutdsl.statements import run_statement
+from layoutdsl.statements.predicates import (
+    Predicate,
+    common_range,
+    conditions_of,
+    property_of,
+    same_domains,
+    spoken_of,
+    stated,
+)
 from layoutdsl.statements.run_statement import start_of
-from layoutdsl.statements.statement import Ground
+from layoutdsl.statements.sound import PROPERTIES
+from layoutdsl.statements.table_statement import table_properties
 from layoutdsl.statements.terms import Unstated
 from layoutdsl.tactics.claim_proof import Splits, prove_equations, splits_of
+from layoutdsl.tactics.width_proof import prove_width
 
 Progress = Callable[[str], None]
 
@@ -111,24 +113,6 @@ def attempt(claim: Claim) -> Finding:
         return Undecided(property_of(predicate), "no shape of the range was found")
     with shared():
         return _proved(layout, predicate)
-
-
-Predicate = EqualsLayout | EqualsFormula | widths.Width | Keeps | Aligns
-
-
-def property_of(predicate: Predicate) -> str:
-    """Return what a predicate says of a layout, in words."""
-    match predicate:
-        case EqualsLayout(other):
-            return f"equals {other.name}"
-        case EqualsFormula():
-            return "equals the formula"
-        case Fits() | OffsetsFit() | Computes():
-            return widths.named(predicate)
-        case Keeps():
-            return "keeps the run contiguous"
-        case Aligns(bytes=number):
-            return f"aligns the run to {number} bytes"
 
 
 def _found(claim: Claim, layout: Layout, predicate: Predicate, tell: Progress) -> Finding:
@@ -194,100 +178,15 @@ def _domains(layout: Layout, predicate: Predicate) -> list[tuple[Theorem, Proof]
     return found
 
 
-def same_domains(layout: Layout, predicate: EqualsLayout) -> tuple[Theorem, ...]:
-    """Return what says that two layouts have one domain, where either has any."""
-    other = predicate.other
-    if not (layout.domain or other.domain):
-        return ()
-    ground = statement.ground(common_range(layout, predicate), more=(other,))
-    return (claim_statement.same_domain(ground, other),)
-
-
-def common_range(layout: Layout, predicate: Predicate) -> Layout:
-    """Return the layout in the shapes for which both sides are defined."""
-    other = predicate.other.where if isinstance(predicate, EqualsLayout) else ()
-    return replace(layout, where=tuple(dict.fromkeys((*layout.where, *other))))
-
-
-def conditions_of(layout: Layout, predicate: Predicate) -> tuple[str, ...]:
-    """Return under which conditions a predicate is proved."""
-    match predicate:
-        case Aligns(bytes=number, element=element):
-            return (f"the buffer starts at a multiple of {number} bytes", *_packed(element))
-        case Fits(element=element) | OffsetsFit(element=element):
-            return _packed(element)
-        case EqualsLayout(other):
-            further = [each for each in other.where if each not in layout.where]
-            defined = ", ".join(map(str, further))
-            return (f"`{other.name}` is defined: {defined}",) if further else ()
-    return ()
-
-
-def _packed(element: ElementType | None) -> tuple[str, ...]:
-    """Bytes of narrow elements are counted as if several shared one, which arrays may not do."""
-    if element is None or element.bits >= 8:
-        return ()
-    return (f"elements of {element.name} are packed, {8 // element.bits} to a byte",)
-
-
-def stated(layout: Layout, predicate: Predicate) -> tuple[Ground, Theorem, tuple[Expr, ...]]:
-    """Return the theorem that states a predicate, and the expressions that it divides.
-
-    Raises:
-        Unstated: the checker's terms cannot say it.
-    """
-    other = predicate.other if isinstance(predicate, EqualsLayout) else None
-    common = common_range(layout, predicate)
-    ground = statement.ground(common, more=() if other is None else (other,))
-    match predicate:
-        case EqualsLayout(other):
-            spoken = _spoken(layout, other)
-            ground = claim_statement.chosen(ground, spoken)
-            return ground, claim_statement.equals_layout(ground, other), spoken
-        case EqualsFormula(formula):
-            spoken = (*_spoken(layout), formula)
-            ground = claim_statement.chosen(ground, spoken)
-            return ground, claim_statement.equals_formula(ground, formula), spoken
-        case Keeps(run):
-            values = (*_spoken(layout), *(each.value for each in run))
-            return ground, claim_statement.keeps(ground, predicate), values
-        case Aligns(run):
-            values = (*_spoken(layout), *(each.value for each in run))
-            return ground, claim_statement.aligns(ground, predicate), values
-        case Fits() | OffsetsFit() | Computes():
-            return ground, widths.stated(ground, predicate), ()
-
-
 def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
     """Return the theorem that states a predicate, and a proof of it."""
     ground, theorem, spoken = stated(layout, predicate)
     if isinstance(predicate, Fits | OffsetsFit | Computes):
-        return theorem, widths.proof(ground, theorem, predicate, lemmas.stated())
+        return theorem, prove_width(ground, theorem, predicate, lemmas.stated())
     splits: Splits = ()
     if isinstance(predicate, Keeps | Aligns):
         splits = splits_of(start_of(predicate.run))
     return theorem, prove_equations(ground, theorem, spoken, lemmas.stated(), splits)
-
-
-def _spoken(*layouts: Layout) -> tuple[Expr, ...]:
-    coordinates = [each for layout in layouts for each in layout.coordinates]
-    return tuple(expr for each in coordinates for expr in (each.value, each.extent))
-
-
-def tries(layout: Layout, predicate: Predicate, name: str) -> At | None:
-    """Return what tries one shape; ``None`` where the predicate cannot be tried."""
-    match predicate:
-        case Fits() | OffsetsFit() | Computes():
-            return widths.tries(layout, predicate, name)
-        case EqualsLayout(other):
-            return refute.different(layout, other, name)
-        case EqualsFormula(formula):
-            return refute.wrong_formula(layout, formula, name)
-        case Keeps() | Aligns():
-            try:
-                return refute.broken_run(layout, predicate, name)
-            except Unstated:
-                return None
 
 
 def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample | None:
@@ -299,7 +198,7 @@ def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample 
             if too_large is not None:
                 return too_large
         case EqualsLayout(other):
-            exprs = _spoken(other)
+            exprs = spoken_of(other)
         case EqualsFormula(formula):
             exprs = (formula,)
         case Keeps(run) | Aligns(run):

@@ -1,8 +1,7 @@
-"""The checks that a layout with a domain has to pass: its theorems, and which property is which."""
+"""The checks that a layout with a domain has to pass."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
 from itertools import islice
 
 from layoutdsl.digits.domains import reading_of
@@ -11,42 +10,16 @@ from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Proof, Theorem
 from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.verdict import BOUNDS, EXTENTS, FULL, INJECTIVE, INVERSE, ONTO, PADDING
+from layoutdsl.statements.sound import IN_THE_DOMAIN
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics.domain_proof import FILLING, USED, DomainSoundness
-
-Theorems = tuple[str, ...]
-
-_RESTS_ON: Mapping[str, Theorems] = {
-    EXTENTS: ("domain.element",),
-    BOUNDS: ("domain.element",),
-    INJECTIVE: ("domain.injective",),
-    INVERSE: ("domain.own", "domain.read"),
-    PADDING: ("domain.own", "domain.read", "domain.decode"),
-}
-
-
-def rests_on(others: Mapping[str, Theorems], known: Container[str]) -> dict[str, Theorems]:
-    """Return the theorems that each property is, in the order of the properties.
-
-    Args:
-        others: the same of layouts without a domain.
-        known: the theorems there are; only with those that say so is every slot held.
-    """
-    found: dict[str, Theorems] = {}
-    for name, theorems in others.items():
-        if name != ONTO:
-            found[name] = _RESTS_ON.get(name, theorems)
-        elif all(each in known for each in FILLING):
-            found[FULL] = ("domain.decode", *FILLING)
-    return found
+from layoutdsl.tactics.domain_proof import USED, DomainSoundness
 
 
 def add_proofs(
     layout: Layout, proved: list[tuple[Theorem, Proof]], reasons: dict[str, str]
 ) -> None:
     """Add every theorem with its proof, and for those without one the reason."""
-    names = {name for each in _RESTS_ON.values() for name in each}
+    names = {name for each in IN_THE_DOMAIN.values() for name in each}
     reading = reading_of(layout)
     if isinstance(reading, NotDigits):
         reasons |= dict.fromkeys(names, f"no proof was found: {reading.reason}")

@@ -4,65 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from layoutdsl.digits.inverse import Inverse, invert, read_back
+from layoutdsl.digits.inverse import Inverse, read_back
 from layoutdsl.digits.network import NotDigits
-from layoutdsl.digits.steps import SLOT
-from layoutdsl.formulas import formula_text
-from layoutdsl.formulas.formula import formula, symbolic
-from layoutdsl.integers.expr import Expr, Extent, Index
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.certificate import Certificate, Outcome, establish
 from layoutdsl.kernel.script import Stuck
-from layoutdsl.kernel.theorem import Have, Proof, Theorem
+from layoutdsl.kernel.theorem import Proof, Theorem
 from layoutdsl.meaning.claims import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, size_is_bounded
-from layoutdsl.properties.domain_check import add_proofs, domain_in_bounds, rests_on
-from layoutdsl.properties.verdict import (
+from layoutdsl.properties.domain_check import add_proofs, domain_in_bounds
+from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.refute import refute
+from layoutdsl.refute.counterexample import Counterexample
+from layoutdsl.refute.empty import no_shape
+from layoutdsl.refute.exhaust import everywhere, whole_range
+from layoutdsl.refute.seen import IN_INTEGERS, seen_to_hold
+from layoutdsl.statements import claim_statement, domain_statement, statement
+from layoutdsl.statements.printed import printed
+from layoutdsl.statements.sound import (
     BOUNDS,
     EXTENTS,
-    INJECTIVE,
-    INVERSE,
+    FILLING,
     ONTO,
-    PADDING,
-    PRINTED,
     RANGE,
     SIZE,
-    Counterexample,
-    Finding,
-    Proved,
-    Refuted,
-    Undecided,
+    UNBOUNDED,
+    rests_on,
 )
-from layoutdsl.refute import refute
-from layoutdsl.refute.exhaust import everywhere, read_alike, reads_back, whole_range
-from layoutdsl.statements import claim_statement, domain_statement, statement
 from layoutdsl.statements.terms import Unstated
 from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, prove_numbers
-from layoutdsl.tactics.domain_proof import FILLING
 from layoutdsl.tactics.enclosure import largest
 from layoutdsl.tactics.soundness import Soundness
 from layoutdsl.tactics.tries import tried
 from layoutdsl.tactics.within import prove_bounds
-
-RESTS_ON = {
-    RANGE: ("range",),
-    EXTENTS: ("shape", "element"),
-    BOUNDS: ("shape", "element"),
-    INJECTIVE: ("element", "injective"),
-    INVERSE: ("element",),
-    ONTO: ("encode", "decode"),
-    PADDING: ("element", "padding"),
-    PRINTED: ("printed",),
-    SIZE: ("fits",),
-}
-"""The theorems that a property is: all of them have to be established."""
-
-UNBOUNDED = ("the buffer has at most 2**63 - 1 elements",)
-"""Under this condition the size fits int64, where the range leaves an extent unbounded."""
-
-_IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
-"""The properties of the layout itself; the others speak of formulas that we derive from it."""
 
 
 def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Finding, ...]:
@@ -70,17 +45,17 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
     tell(f"proving {layout.name}")
     element = refute.first_element(layout)
     if element is None:
-        return (no_shape(layout),)
+        empty = no_shape(layout)
+        return (Undecided(RANGE, empty) if isinstance(empty, str) else Refuted(RANGE, empty),)
     proved, reasons = _proofs(layout, *element)
     outcomes = establish(proved)
     if not all(name in outcomes and outcomes[name].established for name in FILLING):
         proved = [each for each in proved if each[0].name not in FILLING]
         outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
     certificate = Certificate(tuple(proved))
-    found_by = rests_on(RESTS_ON, outcomes) if layout.domain else RESTS_ON
     findings = {
         name: _finding(name, theorems, outcomes, reasons, certificate)
-        for name, theorems in found_by.items()
+        for name, theorems in rests_on(layout, outcomes).items()
     }
     if "fits" not in outcomes and not size_is_bounded(layout):
         findings[SIZE] = Proved(SIZE, UNBOUNDED, certificate)
@@ -89,7 +64,7 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
         example = refute.overflow(layout, int64.largest, int64.name)
         if example is not None:
             findings[SIZE] = Refuted(SIZE, example)
-    if any(isinstance(findings[name], Undecided) for name in _IN_INTEGERS):
+    if any(isinstance(findings[name], Undecided) for name in IN_INTEGERS):
         tell(f"looking for a counterexample to {layout.name}")
         shapes = whole_range(layout)
         if shapes is not None:
@@ -119,27 +94,6 @@ def _tried(
         for name, finding in findings.items()
         if name != ONTO or name in decided or isinstance(finding, Proved)
     )
-
-
-def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
-    """Return the properties that hold as trying every index of every shape of the range shows.
-
-    Where no two elements share a slot, the index is found again from its slot, and padding is the
-    rest, by the definition of `Layout.decode`. A closed inverse is evaluated at every slot; where
-    it is none, `closed` says so, and there is no padded box.
-    """
-    if everywhere(shapes, refute.unsound(layout)):
-        return set()
-    decided = {*_IN_INTEGERS, INVERSE, PADDING}
-    inverse = invert(layout)
-    if isinstance(inverse, Inverse) and reads_back(layout, inverse, shapes):
-        decided.add(ONTO)
-    try:
-        if read_alike(layout, _read_back(layout, None), shapes):
-            decided.add(PRINTED)
-    except Unstated:
-        pass
-    return decided
 
 
 def _in_bounds_alone(layout: Layout, findings: dict[str, Finding]) -> dict[str, Finding]:
@@ -182,30 +136,6 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
     return refute.search(
         layout, (), at, lambda values: grid.no_fault(layout, every, values), theorem
     )
-
-
-def no_shape(layout: Layout) -> Finding:
-    """Return whether the range is proved to contain no shape: refuted, or undecided."""
-    conditions = ", ".join(map(str, (*layout.where, *layout.domain)))
-    try:
-        ground = statement.ground(layout)
-        theorem = statement.contradiction(ground)
-        if layout.domain:
-            theorem = domain_statement.contradiction(ground)
-    except Unstated as reason:
-        return Undecided(RANGE, f"no shape was found where {conditions}; {reason}")
-    outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
-    if outcome.established:
-        nothing = "holds no element" if layout.domain else "is defined for no shape"
-        sentence = f"`{layout.name}` {nothing}: `where {conditions}` never holds"
-        return Refuted(RANGE, Counterexample(sentence, (), ()))
-    return Undecided(RANGE, f"no shape was found where {conditions}")
-
-
-def _by_hypotheses(theorem: Theorem) -> Proof:
-    """Return the proof that leaves all of it to the solver."""
-    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
-    return tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(theorem.goals))
 
 
 def _finding(
@@ -311,48 +241,3 @@ def prove_printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Pro
     ground, theorem, read = printed(layout, inverse)
     spoken = [each.extent for each in statement.coordinates(layout)]
     return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())
-
-
-def printed(
-    layout: Layout, inverse: Inverse | None
-) -> tuple[statement.Ground, Theorem, dict[str, Expr]]:
-    """Return the theorem `printed`, with its common part and the formulas that were read back.
-
-    Raises:
-        Unstated: the layout says what the checker's terms cannot.
-    """
-    read = _read_back(layout, inverse)
-    padded = () if inverse is None else tuple(extent for _, extent in inverse.padded)
-    ground = statement.ground(layout, padded)
-    return ground, claim_statement.printed(ground, inverse, read), read
-
-
-def _prefixed(name: str) -> str:
-    """Names are prefixed in generated modules too: an axis may be called `lambda`."""
-    return f"x_{name}"
-
-
-def _read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
-    printed = formula(layout)
-    texts = {
-        "offset": printed.offset,
-        "size": printed.size,
-        **{f"box.{number}": extent for number, extent in enumerate(printed.box)},
-        **{name: symbolic(side) for name, side in claim_statement.sides("domain", layout.domain)},
-    }
-    names: dict[str, Expr] = {name: Extent(name) for name in layout.symbols}
-    names |= {axis.name: Index(axis.name) for axis in layout.axes}
-    if inverse is not None:
-        texts |= {f"padded.{axis}": symbolic(extent) for axis, extent in inverse.padded}
-        texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
-        guards = claim_statement.sides("guard", inverse.guards)
-        texts |= {name: symbolic(side) for name, side in guards}
-        names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
-    try:
-        spelled = {_prefixed(name): value for name, value in names.items()}
-        return {
-            name: formula_text.read_python(formula_text.python(expr, _prefixed), spelled)
-            for name, expr in texts.items()
-        }
-    except ValueError as error:
-        raise Unstated(f"the printed formula cannot be read back, {error}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from layoutdsl.digits.inference import NoLayout, flat, infer
@@ -14,29 +14,22 @@ from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Theorem
 from layoutdsl.kernel.script import Stuck
-from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
+from layoutdsl.meaning.claims import Sound, TableClaim
 from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.shapes import Values, small
+from layoutdsl.meaning.shapes import small
 from layoutdsl.meaning.table import Table
-from layoutdsl.properties.verdict import RANGE, Finding, Proved, Refuted, Undecided
+from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.refute import refute, table_refute
-from layoutdsl.refute.exhaust import whole_range
-from layoutdsl.refute.refute import At, Examples
-from layoutdsl.refute.table_refute import EVERY, ONCE
+from layoutdsl.refute.refute import At
+from layoutdsl.refute.table_refute import collected, few_shapes, table_tries
 from layoutdsl.statements import table_statement
-from layoutdsl.statements.table_statement import common, further, sides
+from layoutdsl.statements.sound import RANGE
+from layoutdsl.statements.table_statement import common, sides, table_conditions, table_properties
 from layoutdsl.statements.terms import Unstated
 from layoutdsl.tactics.table_proof import Inversion
 
 SMALL = 24
 """Elements of the shapes at which a second fault is looked for, after a first was found."""
-
-
-def table_properties(claim: TableClaim) -> tuple[str, ...]:
-    """Return the properties that a claim speaks of, in words."""
-    if isinstance(claim.predicate, Inverts):
-        return (f"inverts {claim.predicate.layout.name}",)
-    return (EVERY, ONCE)
 
 
 def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Finding, ...]:
@@ -57,67 +50,23 @@ def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Find
     )
 
 
-def table_conditions(claim: TableClaim) -> tuple[str, ...]:
-    """Return under which conditions a claim is proved."""
-    match claim.predicate, further(claim):
-        case Inverts(layout), (_, *_) as conditions:
-            return (f"`{layout.name}` is defined: {', '.join(map(str, conditions))}",)
-    return ()
-
-
-def table_tries(claim: TableClaim) -> At:
-    """Return what tries one shape."""
-    table = common(claim)
-    match claim.predicate:
-        case Sound():
-            return table_refute.uneven(table)
-        case Inverts(layout):
-            return table_refute.otherwise(table, layout, table_properties(claim)[0])
-
-
-def table_seen_to_hold(claim: TableClaim) -> set[str]:
-    """Return the properties that hold as reading every slot of every shape of the range shows."""
-    names, shapes = table_properties(claim), _few(common(claim))
-    if shapes is None:
-        return set()
-    return set(names) - set(_collected(shapes, table_tries(claim), len(names)))
-
-
-def _few(table: Table) -> tuple[Values, ...] | None:
-    """Every shape of the range, where all of them together have few slots."""
-    shapes = whole_range(table.frame)
-    if shapes is None or sum(map(table.size, shapes)) > table_refute.SLOTS:
-        return None
-    return shapes
-
-
 def _tried(table: Table, at: At, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What comes of trying shapes: all of them, where the range has few."""
-    shapes = _few(table)
+    shapes = few_shapes(table)
     if shapes is not None:
-        examples = _collected(shapes, at, len(findings))
+        examples = collected(shapes, at, len(findings))
         findings = tuple(Proved(each.property) for each in findings)
     else:
         sparing = table_refute.sparingly(table, at)
         examples = refute.search(table.frame, table_refute.borders(table), sparing, lambda _: False)
         if examples:
             again = table_refute.sparingly(table, at)
-            soon = _collected(small(table.frame, SMALL), again, len(findings))
+            soon = collected(small(table.frame, SMALL), again, len(findings))
             examples = {**soon, **examples}
     return tuple(
         Refuted(each.property, examples[each.property]) if each.property in examples else each
         for each in findings
     )
-
-
-def _collected(shapes: Iterable[Values], at: At, most: int) -> Examples:
-    """The first counterexample to each property: where an element is lost, none need be doubled."""
-    found: Examples = {}
-    for values in shapes:
-        found = {**at(values), **found}
-        if len(found) == most:
-            break
-    return found
 
 
 def _proved(claim: TableClaim, names: tuple[str, ...]) -> tuple[Finding, ...]:

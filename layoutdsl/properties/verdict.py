@@ -10,55 +10,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.meaning.claims import AnyClaim
+from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.texts.values import said
 
 if TYPE_CHECKING:
     from layoutdsl.kernel.certificate import Certificate
 
-RANGE = "the shape range is not empty"
-EXTENTS = "every coordinate stays within its extent"
-BOUNDS = "every offset is in bounds"
-INJECTIVE = "injective"
-INVERSE = "decode inverts encode"
-ONTO = "onto the padded box"
-FULL = "every slot holds an element"
-PADDING = "padding is exact"
-PRINTED = "the printed formula is the proved one"
-SIZE = "the size fits int64"
-PROPERTIES = (RANGE, EXTENTS, BOUNDS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED, SIZE)
-"""What is found of every layout, in this order; with a domain, FULL takes the place of ONTO.
-
-There FULL is found where it is so: padding is no fault.
-"""
-
 Status: TypeAlias = Literal["proved", "refuted", "undecided"]
-
-
-@dataclass(frozen=True, slots=True)
-class Point:
-    """One line of a counterexample: where an index goes, or what a slot holds, in words."""
-
-    index: tuple[tuple[str, int], ...]
-    words: str
-
-
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """A shape, and the points at which the property fails there.
-
-    Attributes:
-        sentence: what fails: "`Manual` is not injective".
-        shape: every extent and parameter with its value; empty where no shape is needed.
-        points: what happens there.
-    """
-
-    sentence: str
-    shape: tuple[tuple[str, int], ...]
-    points: tuple[Point, ...]
-
-    def __repr__(self) -> str:
-        shape = " ".join(f"{name}={value}" for name, value in self.shape)
-        return said(self, f"{self.sentence} at {shape}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,9 +26,10 @@ from layoutdsl.meaning.shapes import (
     telling,
     volume,
 )
-from layoutdsl.properties.verdict import BOUNDS, EXTENTS, INJECTIVE, Counterexample, Point
+from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.statements.domain_statement import contradiction
 from layoutdsl.statements.run_statement import flat, start_of
+from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 from layoutdsl.statements.statement import coordinates, ground
 from layoutdsl.statements.terms import Unstated, extent_name
 

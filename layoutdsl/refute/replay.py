@@ -13,14 +13,14 @@ from layoutdsl.meaning.claims import (
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
-from layoutdsl.properties import widths
-from layoutdsl.properties.check import tries
-from layoutdsl.properties.layout_check import no_shape
-from layoutdsl.properties.table_check import table_tries
-from layoutdsl.properties.verdict import RANGE, SIZE, Counterexample, Refuted
-from layoutdsl.refute import refute
+from layoutdsl.refute import refute, widths
+from layoutdsl.refute.counterexample import Counterexample
+from layoutdsl.refute.empty import no_shape
+from layoutdsl.refute.predicates import tries
 from layoutdsl.refute.refute import LARGEST
-from layoutdsl.statements import table_statement
+from layoutdsl.refute.table_refute import table_tries
+from layoutdsl.statements import table_statement, width_statement
+from layoutdsl.statements.sound import RANGE, SIZE
 
 
 class NoReplay(ValueError):  # noqa: N818  says why a record cannot be replayed
@@ -46,10 +46,10 @@ def _of_layout(claim: Claim, name: str, example: Counterexample) -> Counterexamp
     layout, predicate = claim.ranged, claim.predicate
     if isinstance(predicate, Sound) and name == RANGE:
         found = no_shape(layout)
-        return found.example if isinstance(found, Refuted) else None
+        return found if isinstance(found, Counterexample) else None
     values = _shape(layout, example)
     if isinstance(predicate, Fits | OffsetsFit | Computes):
-        if name != widths.named(predicate):
+        if name != width_statement.named(predicate):
             return None
         return widths.fails_at(layout, predicate, values, _index(layout, values, example))
     if isinstance(predicate, Sound) and name == SIZE:

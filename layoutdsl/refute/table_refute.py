@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import product as boxes
 
 from layoutdsl.integers.expr import Constant, Expr, FloorDiv, walk
+from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, bind_index, indices
 from layoutdsl.meaning.table import Table
-from layoutdsl.properties.verdict import Counterexample, Point
+from layoutdsl.refute.counterexample import Counterexample, Point
+from layoutdsl.refute.exhaust import whole_range
 from layoutdsl.refute.refute import LARGEST, At, Examples
+from layoutdsl.statements.table_statement import EVERY, ONCE, common, table_properties
 
 Element = tuple[int, ...]
 
 SLOTS = 200_000
 """Slots that are decoded in search of one counterexample."""
-
-EVERY = "every element lies in a slot"
-ONCE = "no element lies in two slots"
 
 
 def uneven(table: Table) -> At:
@@ -117,3 +117,39 @@ def _index(table: Table, index: Element) -> tuple[tuple[str, int], ...]:
 
 def _named(table: Table, index: Element) -> str:
     return f"({', '.join(f'{name}={value}' for name, value in _index(table, index))})"
+
+
+def table_tries(claim: TableClaim) -> At:
+    """Return what tries one shape."""
+    table = common(claim)
+    match claim.predicate:
+        case Sound():
+            return uneven(table)
+        case Inverts(layout):
+            return otherwise(table, layout, table_properties(claim)[0])
+
+
+def table_seen_to_hold(claim: TableClaim) -> set[str]:
+    """Return the properties that hold as reading every slot of every shape of the range shows."""
+    names, shapes = table_properties(claim), few_shapes(common(claim))
+    if shapes is None:
+        return set()
+    return set(names) - set(collected(shapes, table_tries(claim), len(names)))
+
+
+def few_shapes(table: Table) -> tuple[Values, ...] | None:
+    """Every shape of the range, where all of them together have few slots."""
+    shapes = whole_range(table.frame)
+    if shapes is None or sum(map(table.size, shapes)) > SLOTS:
+        return None
+    return shapes
+
+
+def collected(shapes: Iterable[Values], at: At, most: int) -> Examples:
+    """The first counterexample to each property: where an element is lost, none need be doubled."""
+    found: Examples = {}
+    for values in shapes:
+        found = {**at(values), **found}
+        if len(found) == most:
+            break
+    return found

@@ -30,24 +30,18 @@ from layoutdsl.meaning.claims import (
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import size_is_bounded
-from layoutdsl.properties.check import (
+from layoutdsl.statements import claim_statement, domain_statement, statement, table_statement
+from layoutdsl.statements.predicates import (
     Predicate,
-    common_range,
     conditions_of,
     property_of,
     same_domains,
     stated,
-    tries,
 )
-from layoutdsl.properties.domain_check import rests_on
-from layoutdsl.properties.layout_check import RESTS_ON, UNBOUNDED, printed, seen_to_hold
-from layoutdsl.properties.table_check import table_conditions, table_properties, table_seen_to_hold
-from layoutdsl.properties.verdict import ONTO, SIZE
-from layoutdsl.refute import refute
-from layoutdsl.refute.exhaust import everywhere, whole_range
-from layoutdsl.refute.table_refute import EVERY, ONCE
-from layoutdsl.statements import claim_statement, domain_statement, statement, table_statement
+from layoutdsl.statements.printed import printed
+from layoutdsl.statements.sound import ONTO, SIZE, UNBOUNDED, rests_on
 from layoutdsl.statements.statement import Ground
+from layoutdsl.statements.table_statement import EVERY, ONCE, table_conditions, table_properties
 from layoutdsl.statements.terms import Unstated
 
 _OF_SLOTS = {
@@ -94,8 +88,7 @@ def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ..
         return tuple(Wanted(name, _OF_TABLE.get(name, _INVERTS), conditions) for name in names)
     if isinstance(claim.predicate, Sound):
         unbounded = "fits" not in theorems and not size_is_bounded(claim.ranged)
-        domain = claim.ranged.domain
-        found = rests_on(RESTS_ON, theorems) if domain else RESTS_ON
+        found = rests_on(claim.ranged, theorems)
         return tuple(
             Wanted(name, (), UNBOUNDED)
             if name == SIZE and unbounded
@@ -236,30 +229,3 @@ def _of_domain(layout: Layout) -> dict[str, Theorem]:
     except Unstated:
         return {}
     return {each.name: each for each in found}
-
-
-def inhabited(claim: AnyClaim) -> bool:
-    """Return whether a shape is found that the claim speaks of: of none, anything holds."""
-    if isinstance(claim, TableClaim):
-        frame = table_statement.common(claim).frame
-    elif isinstance(claim.predicate, Sound):
-        frame = claim.ranged
-    else:
-        frame = common_range(claim.ranged, claim.predicate)
-    return refute.first_element(frame) is not None
-
-
-def seen(claim: AnyClaim) -> set[str]:
-    """Return the properties of a claim that hold as trying every index of a small range shows."""
-    if isinstance(claim, TableClaim):
-        return table_seen_to_hold(claim)
-    layout, predicate = claim.ranged, claim.predicate
-    if isinstance(predicate, Sound):
-        shapes = whole_range(layout)
-        return set() if shapes is None else seen_to_hold(layout, shapes)
-    shapes = whole_range(common_range(layout, predicate))
-    name = property_of(predicate)
-    at = tries(layout, predicate, name)
-    if shapes is None or at is None or everywhere(shapes, at):
-        return set()
-    return {name}

@@ -213,3 +213,24 @@ def single(ground: Ground, table: Table) -> Theorem:
     goals: tuple[Term, ...] = (("=", "back", "slot"),)
     variables = (*ground.variables, "slot")
     return Theorem("single", variables, tuple(hypotheses), goals, definitions)
+
+
+EVERY = "every element lies in a slot"
+
+
+ONCE = "no element lies in two slots"
+
+
+def table_properties(claim: TableClaim) -> tuple[str, ...]:
+    """Return the properties that a claim speaks of, in words."""
+    if isinstance(claim.predicate, Inverts):
+        return (f"inverts {claim.predicate.layout.name}",)
+    return (EVERY, ONCE)
+
+
+def table_conditions(claim: TableClaim) -> tuple[str, ...]:
+    """Return under which conditions a claim is proved."""
+    match claim.predicate, further(claim):
+        case Inverts(layout), (_, *_) as conditions:
+            return (f"`{layout.name}` is defined: {', '.join(map(str, conditions))}",)
+    return ()

@@ -22,9 +22,6 @@ from layoutdsl.tactics.polynomials import Bounds, canonical
 from layoutdsl.tactics.rows import Working
 from layoutdsl.tactics.soundness import Soundness
 
-FILLING = ("domain.rows", "domain.full")
-"""The theorems that say that every slot holds an element; not every layout is to pass them."""
-
 USED = ("shape", "encode", "element", "decode")
 """The theorems about the layout of digits that are used."""
 

@@ -2,7 +2,7 @@
 
 The text is read back with Python's own parser and is never run. It is executed over views with
 symbolic extents (`reading`, by the rules of `meaning`), what has to be shown of that is written
-down (`statement`, `partition`, `theorems`), and proved by the engine of `prove`. This room knows
+down (`statement`, `partition`, `theorems`), and proved with the `tactics`. This room knows
 nothing of how texts are generated.
 
 >>> len(validate(text, layout, source=source).seal)

@@ -1,7 +1,6 @@
-"""Claims about the width of integers: the size, the offsets, and what is worked out on the way.
+"""Counterexamples to claims about the width of integers.
 
-Proofs go through largest values of extents and indices; counterexamples are looked for where sizes
-double, and made small by halving. Nothing here is trusted.
+They are looked for where sizes double, and made small by halving.
 """
 
 from __future__ import annotations
@@ -9,83 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 from itertools import product as boxes
-from typing import TypeAlias
 
 from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Mod, evaluate, indices, text, walk
-from layoutdsl.kernel.checker import Proof, Term, Theorem
-from layoutdsl.kernel.script import Script
 from layoutdsl.meaning import shapes
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
-from layoutdsl.meaning.model import ElementType, Layout
+from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
-from layoutdsl.properties.verdict import Counterexample, Point
 from layoutdsl.refute import refute
+from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.refute.refute import At, Examples
-from layoutdsl.statements import claim_statement, width_statement
-from layoutdsl.statements.statement import Ground
-from layoutdsl.statements.terms import Unstated, index_name
-from layoutdsl.tactics.claim_proof import prove_fits
-from layoutdsl.tactics.enclosure import Enclosure, largest
-
-Width: TypeAlias = Fits | OffsetsFit | Computes
+from layoutdsl.statements import width_statement
+from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.width_statement import Width
 
 MOST_INDICES = 64
 """Indices of a shape that are tried for a large offset."""
-
-
-def named(predicate: Width) -> str:
-    """Return what a claim says, as a property."""
-    match predicate:
-        case Fits(type_, element):
-            return f"fits {type_.name}{_counted(element)}"
-        case OffsetsFit(type_, element):
-            return f"offsets fit {type_.name}{_counted(element)}"
-        case Computes(type_):
-            return f"computes in {type_.name}"
-
-
-def _counted(element: ElementType | None) -> str:
-    return "" if element is None else f" in bytes of {element.name}"
-
-
-def stated(ground: Ground, predicate: Width) -> Theorem:
-    """Return the theorem that states a claim."""
-    match predicate:
-        case Fits(type_, element):
-            return claim_statement.fits(ground, type_.largest, element)
-        case OffsetsFit(type_, element):
-            return width_statement.offsets_fit(ground, type_.largest, element)
-        case Computes(type_):
-            return width_statement.computes(ground, type_)
-
-
-def proof(ground: Ground, theorem: Theorem, predicate: Width, known: dict[str, Theorem]) -> Proof:
-    """Return a proof, from the largest values of extents.
-
-    Raises:
-        Stuck: an extent has no largest value, or something may be negative.
-    """
-    most = largest(ground)
-    if isinstance(predicate, Fits):
-        return prove_fits(theorem, most, known)
-    script = Script(theorem, known)
-    extents = {index_name(axis.name): ground.extent(axis.name) for axis in ground.layout.axes}
-    enclosure = Enclosure(script, most, extents)
-    for goal in theorem.goals:
-        facts = [fact for name in _bounded(goal) for fact in enclosure.of(name).facts]
-        script.have(goal, *facts)
-    return script.proof
-
-
-def _bounded(goal: Term) -> Iterator[Term]:
-    """The terms that a goal bounds by a number."""
-    match goal:
-        case ("<=", int(), term):
-            yield term
-        case ("<=", ("*", int(), ("+", str() as name, 1)), int()):
-            yield name
-        case ("<=", term, int()):
-            yield term
 
 
 def tries(layout: Layout, predicate: Width, name: str) -> At | None:

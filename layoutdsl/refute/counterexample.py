@@ -1,0 +1,34 @@
+"""A shape at which a property fails, and what happens there, in plain integers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutdsl.texts.values import said
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One line of a counterexample: where an index goes, or what a slot holds, in words."""
+
+    index: tuple[tuple[str, int], ...]
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A shape, and the points at which the property fails there.
+
+    Attributes:
+        sentence: what fails: "`Manual` is not injective".
+        shape: every extent and parameter with its value; empty where no shape is needed.
+        points: what happens there.
+    """
+
+    sentence: str
+    shape: tuple[tuple[str, int], ...]
+    points: tuple[Point, ...]
+
+    def __repr__(self) -> str:
+        shape = " ".join(f"{name}={value}" for name, value in self.shape)
+        return said(self, f"{self.sentence} at {shape}")

@@ -1,0 +1,34 @@
+"""Ranges that contain no shape, or no element."""
+
+from __future__ import annotations
+
+from layoutdsl.kernel.certificate import establish
+from layoutdsl.kernel.theorem import Have, Proof, Theorem
+from layoutdsl.meaning.model import Layout
+from layoutdsl.refute.counterexample import Counterexample
+from layoutdsl.statements import domain_statement, statement
+from layoutdsl.statements.terms import Unstated
+
+
+def no_shape(layout: Layout) -> Counterexample | str:
+    """Return that the range is proved to contain no shape; or why that is not known."""
+    conditions = ", ".join(map(str, (*layout.where, *layout.domain)))
+    try:
+        ground = statement.ground(layout)
+        theorem = statement.contradiction(ground)
+        if layout.domain:
+            theorem = domain_statement.contradiction(ground)
+    except Unstated as reason:
+        return f"no shape was found where {conditions}; {reason}"
+    outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
+    if outcome.established:
+        nothing = "holds no element" if layout.domain else "is defined for no shape"
+        sentence = f"`{layout.name}` {nothing}: `where {conditions}` never holds"
+        return Counterexample(sentence, (), ())
+    return f"no shape was found where {conditions}"
+
+
+def _by_hypotheses(theorem: Theorem) -> Proof:
+    """Return the proof that leaves all of it to the solver."""
+    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+    return tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(theorem.goals))

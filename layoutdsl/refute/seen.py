@@ -1,0 +1,68 @@
+"""Properties that hold as trying every index of a small range shows."""
+
+from __future__ import annotations
+
+from layoutdsl.digits.inverse import Inverse, invert
+from layoutdsl.meaning.claims import AnyClaim, Sound, TableClaim
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.shapes import Values
+from layoutdsl.refute import refute
+from layoutdsl.refute.exhaust import everywhere, read_alike, reads_back, whole_range
+from layoutdsl.refute.predicates import tries
+from layoutdsl.refute.table_refute import table_seen_to_hold
+from layoutdsl.statements import table_statement
+from layoutdsl.statements.predicates import common_range, property_of
+from layoutdsl.statements.printed import formulas_read_back
+from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED
+from layoutdsl.statements.terms import Unstated
+
+IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
+"""The properties of the layout itself; the others speak of formulas that we derive from it."""
+
+
+def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
+    """Return the properties that hold as trying every index of every shape of the range shows.
+
+    Where no two elements share a slot, the index is found again from its slot, and padding is the
+    rest, by the definition of `Layout.decode`. A closed inverse is evaluated at every slot; where
+    it is none, `closed` says so, and there is no padded box.
+    """
+    if everywhere(shapes, refute.unsound(layout)):
+        return set()
+    decided = {*IN_INTEGERS, INVERSE, PADDING}
+    inverse = invert(layout)
+    if isinstance(inverse, Inverse) and reads_back(layout, inverse, shapes):
+        decided.add(ONTO)
+    try:
+        if read_alike(layout, formulas_read_back(layout, None), shapes):
+            decided.add(PRINTED)
+    except Unstated:
+        pass
+    return decided
+
+
+def inhabited(claim: AnyClaim) -> bool:
+    """Return whether a shape is found that the claim speaks of: of none, anything holds."""
+    if isinstance(claim, TableClaim):
+        frame = table_statement.common(claim).frame
+    elif isinstance(claim.predicate, Sound):
+        frame = claim.ranged
+    else:
+        frame = common_range(claim.ranged, claim.predicate)
+    return refute.first_element(frame) is not None
+
+
+def seen(claim: AnyClaim) -> set[str]:
+    """Return the properties of a claim that hold as trying every index of a small range shows."""
+    if isinstance(claim, TableClaim):
+        return table_seen_to_hold(claim)
+    layout, predicate = claim.ranged, claim.predicate
+    if isinstance(predicate, Sound):
+        shapes = whole_range(layout)
+        return set() if shapes is None else seen_to_hold(layout, shapes)
+    shapes = whole_range(common_range(layout, predicate))
+    name = property_of(predicate)
+    at = tries(layout, predicate, name)
+    if shapes is None or at is None or everywhere(shapes, at):
+        return set()
+    return {name}

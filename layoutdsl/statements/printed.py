@@ -1,0 +1,63 @@
+"""What has to hold of the printed formula: read back, it is what it was printed from."""
+
+from __future__ import annotations
+
+from layoutdsl.digits.inverse import Inverse
+from layoutdsl.digits.steps import SLOT
+from layoutdsl.formulas import formula_text
+from layoutdsl.formulas.formula import formula, symbolic
+from layoutdsl.integers.expr import Expr, Extent, Index
+from layoutdsl.kernel.theorem import Theorem
+from layoutdsl.meaning.model import Layout
+from layoutdsl.statements import claim_statement, statement
+from layoutdsl.statements.terms import Unstated
+
+
+def printed(
+    layout: Layout, inverse: Inverse | None
+) -> tuple[statement.Ground, Theorem, dict[str, Expr]]:
+    """Return the theorem `printed`, with its common part and the formulas that were read back.
+
+    Raises:
+        Unstated: the layout says what the checker's terms cannot.
+    """
+    read = formulas_read_back(layout, inverse)
+    padded = () if inverse is None else tuple(extent for _, extent in inverse.padded)
+    ground = statement.ground(layout, padded)
+    return ground, claim_statement.printed(ground, inverse, read), read
+
+
+def _prefixed(name: str) -> str:
+    """Names are prefixed in generated modules too: an axis may be called `lambda`."""
+    return f"x_{name}"
+
+
+def formulas_read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Expr]:
+    """Return every formula of a layout, printed as Python and read back.
+
+    Raises:
+        Unstated: a text cannot be read back.
+    """
+    printed = formula(layout)
+    texts = {
+        "offset": printed.offset,
+        "size": printed.size,
+        **{f"box.{number}": extent for number, extent in enumerate(printed.box)},
+        **{name: symbolic(side) for name, side in claim_statement.sides("domain", layout.domain)},
+    }
+    names: dict[str, Expr] = {name: Extent(name) for name in layout.symbols}
+    names |= {axis.name: Index(axis.name) for axis in layout.axes}
+    if inverse is not None:
+        texts |= {f"padded.{axis}": symbolic(extent) for axis, extent in inverse.padded}
+        texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
+        guards = claim_statement.sides("guard", inverse.guards)
+        texts |= {name: symbolic(side) for name, side in guards}
+        names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
+    try:
+        spelled = {_prefixed(name): value for name, value in names.items()}
+        return {
+            name: formula_text.read_python(formula_text.python(expr, _prefixed), spelled)
+            for name, expr in texts.items()
+        }
+    except ValueError as error:
+        raise Unstated(f"the printed formula cannot be read back, {error}") from None
