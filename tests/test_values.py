@@ -42,7 +42,7 @@ def values() -> Iterator[Any]:
     yield layoutdsl.diff(layout("layout A(c) = [c - min(c, 3) + min(c, 3) : C]"), LIBRARY["NCHW"])
     yield next(layoutdsl.identify(layoutdsl.from_notation("onednn", "aBcd8b")))
     yield from (
-        layoutdsl.formulas.formula(crouton),
+        layoutdsl.formula(crouton),
         layoutdsl.generate(crouton),
         layoutdsl.generate_c(crouton),
     )
