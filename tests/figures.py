@@ -26,8 +26,8 @@ from layoutdsl.kernel.question import PREAMBLE
 from layoutdsl.kernel.solver import program
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.pieces import runs, sums
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Proved
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Proved
 from layoutdsl.texts import resources
 from layoutdsl.validate import Validated, validate
 

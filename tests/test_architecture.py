@@ -238,7 +238,7 @@ def test_who_checks_again_reaches_no_tactic() -> None:
     again = {each.split(".")[1] for each in reached("layoutdsl.evidence.recheck")}
     assert not again & {"tactics", "properties", "codegen", "validate", "api"}
     assert {"kernel", "statements"} <= again
-    assert "tactics" in {each.split(".")[1] for each in reached("layoutdsl.properties.check")}
+    assert "tactics" in {each.split(".")[1] for each in reached("layoutdsl.prover.check")}
 
 
 # `repr` is for people, and leaves out what is long: no key is made from it. Who shows numbers and

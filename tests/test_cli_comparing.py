@@ -105,7 +105,7 @@ def test_diff_json(files: Shell) -> None:
 
 def test_undecided_is_no_pass(files: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from layoutdsl.compare import difference
-    from layoutdsl.properties.verdict import Undecided
+    from layoutdsl.prover.verdict import Undecided
 
     reason = Undecided("equals B", "the solver is asleep")
     monkeypatch.setattr(difference, "proof", lambda _: reason)

@@ -16,7 +16,7 @@ import layoutdsl.cli.output
 from layoutdsl.api import Report, claims_of, narrowed, parse
 from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.meaning.claims import Claim
-from layoutdsl.properties.verdict import Checked, Finding, Proved, Refuted, Undecided
+from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
 from layoutdsl.refute.counterexample import Counterexample, Point
 
 __all__ = ["shell"]
@@ -67,7 +67,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> Answers:
             word = claim.text.split()[-1]
             return Checked(claim, findings.get(word, PROVED))
 
-        monkeypatch.setattr("layoutdsl.properties.check.check", check)
+        monkeypatch.setattr("layoutdsl.prover.check.check", check)
 
     return replace
 

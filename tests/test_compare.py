@@ -18,7 +18,7 @@ from layoutdsl.compare.axes import Unpaired, paired
 from layoutdsl.compare.hints import AxesPermuted, CoordinatesReordered, OnlySizes, OnlyStarts
 from layoutdsl.compare.identify import identify
 from layoutdsl.compare.lanes import LanesPermuted
-from layoutdsl.properties.verdict import Undecided
+from layoutdsl.prover.verdict import Undecided
 
 Shape = dict[str, int]
 

@@ -12,8 +12,8 @@ from mutants.spellings import FORMS, ROUNDING, spelled
 from texts import HERE, LIBRARY, module
 
 from layoutdsl.meaning.claims import Claim
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Refuted
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Refuted
 
 FOUND = module((HERE / "layouts/formulas_by_hand.layout").read_text(encoding="utf-8"))
 EQUAL = [claim for claim in FOUND.claims if claim.polarity == "prove"]

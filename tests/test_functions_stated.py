@@ -15,8 +15,8 @@ from layoutdsl.functions.machine import Backward, Functions, functions
 from layoutdsl.integers.expr import Constant, Expr, Extent, Index, evaluate, walk
 from layoutdsl.meaning.claims import INTEGER_TYPES
 from layoutdsl.meaning.model import Condition, Layout
-from layoutdsl.properties.functions import Enough, attempt, attempts, bounded
-from layoutdsl.properties.verdict import Proved, Undecided
+from layoutdsl.prover.functions import Enough, attempt, attempts, bounded
+from layoutdsl.prover.verdict import Proved, Undecided
 from layoutdsl.statements.functions_statement import functions as stated
 
 INT32, INT64, UINT32 = (INTEGER_TYPES[name] for name in ("int32", "int64", "uint32"))

@@ -17,8 +17,8 @@ from processes import gone, running
 from layoutdsl import api
 from layoutdsl.api import proofs
 from layoutdsl.meaning.claims import Claim
-from layoutdsl.properties import jobs
-from layoutdsl.properties.verdict import Checked
+from layoutdsl.prover import jobs
+from layoutdsl.prover.verdict import Checked
 
 __all__ = ["shell"]
 

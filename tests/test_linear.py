@@ -10,8 +10,8 @@ from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.kernel.checker import check as follow
 from layoutdsl.kernel.question import Question
 from layoutdsl.meaning.claims import Claim, Sound
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Proved
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Proved
 
 KINDS = {
     "every axis cut in two": ("{x}/4", "{x}%4"),

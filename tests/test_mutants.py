@@ -19,7 +19,7 @@ from texts import EXAMPLES, defined, every_index, module
 
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.verdict import Checked, Proved, Refuted
+from layoutdsl.prover.verdict import Checked, Proved, Refuted
 from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.show.declaration import declaration
 

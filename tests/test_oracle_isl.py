@@ -27,7 +27,7 @@ from layoutdsl.integers.expr import (
     Sub,
 )
 from layoutdsl.meaning.model import Condition, Layout
-from layoutdsl.properties.check import check
+from layoutdsl.prover.check import check
 
 isl = pytest.importorskip("islpy")
 

@@ -29,8 +29,8 @@ from layoutdsl.padding.along import Undescribed, along
 from layoutdsl.padding.cost import cost
 from layoutdsl.padding.extremes import Bound, ratio_at, spread
 from layoutdsl.padding.polynomials import sign, turns, value
-from layoutdsl.properties.padding import Share, prove_ratio
-from layoutdsl.properties.verdict import Proved
+from layoutdsl.prover.padding import Share, prove_ratio
+from layoutdsl.prover.verdict import Proved
 
 WHOLE = {name: each for name, each in LIBRARY.items() if not each.domain}
 COUNTED = {name: each for name, each in EVERY.items() if not each.domain}

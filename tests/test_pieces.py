@@ -15,7 +15,7 @@ from layoutdsl.pieces.cut import Pieces, TooLargeError, box, cut
 from layoutdsl.pieces.proof import lies_alike, proofs, prove_seam, seam_at
 from layoutdsl.pieces.refute import MANY, counterexample
 from layoutdsl.pieces.seams import Seam, flat
-from layoutdsl.properties.verdict import Refuted, Undecided
+from layoutdsl.prover.verdict import Refuted, Undecided
 
 CLOSED = {name: each for name, each in EVERY.items() if not each.parameters}
 

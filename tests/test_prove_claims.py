@@ -9,8 +9,8 @@ from proving import claimed, refutations, words
 from texts import LIBRARY, LIBRARY_MODULES, module
 
 from layoutdsl.meaning.claims import Claim
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Proved, Refuted
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Proved, Refuted
 
 OF_THE_LIBRARY = [claim for found in LIBRARY_MODULES for claim in found.claims]
 

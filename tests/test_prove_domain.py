@@ -17,7 +17,7 @@ from layoutdsl.kernel.certificate import establish
 from layoutdsl.kernel.checker import Have, Theorem
 from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.verdict import Proved, Refuted, Undecided
+from layoutdsl.prover.verdict import Proved, Refuted, Undecided
 from layoutdsl.statements.sound import FULL, PADDING, RANGE
 from layoutdsl.tactics.domain_proof import DomainSoundness
 

@@ -10,8 +10,8 @@ from proving import refutations, replays, sound, words, wrong_at
 from texts import EXAMPLES, HERE, LIBRARY, layout
 
 from layoutdsl.meaning.claims import Claim, Sound
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.statements.sound import (
     BOUNDS,
     EXTENTS,

@@ -18,8 +18,8 @@ from layoutdsl.integers.expr import evaluate
 from layoutdsl.integers.expr import text as spelled
 from layoutdsl.meaning.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Checked, Refuted
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Checked, Refuted
 from layoutdsl.texts.source import LayoutError
 
 RANDOM = st.integers(0, 1 << 30).map(Random)

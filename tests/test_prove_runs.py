@@ -12,8 +12,8 @@ from texts import layout, message, module
 from layoutdsl.integers.expr import Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod, evaluate
 from layoutdsl.meaning.claims import Aligns, Claim, Keeps
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Proved, Refuted
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Proved, Refuted
 from layoutdsl.statements.run_statement import start_of
 
 RIGHT = [

@@ -38,7 +38,7 @@ from layoutdsl.integers.expr import (
     indices,
 )
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.verdict import Proved, Refuted
+from layoutdsl.prover.verdict import Proved, Refuted
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, PROPERTIES
 
 SWIZZLES = """

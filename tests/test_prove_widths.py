@@ -14,8 +14,8 @@ from layoutdsl.formulas import formula_text
 from layoutdsl.formulas.formula import formula
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Proved, Refuted
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Proved, Refuted
 from layoutdsl.statements.width_statement import worked_out
 
 L = "layout L(c, h) = [c/8, h, c%8]\n"

@@ -10,8 +10,8 @@ from texts import layout, module
 
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import ceilings, in_range, small, telling, volume
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Refuted
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Refuted
 from layoutdsl.refute import refute
 
 

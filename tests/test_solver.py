@@ -16,8 +16,8 @@ from layoutdsl.kernel.certificate import known_lemmas
 from layoutdsl.kernel.checker import question
 from layoutdsl.kernel.solver import CVC5, NoSolver, Solver, answers, ask, model
 from layoutdsl.meaning.claims import INTEGER_TYPES, Claim, Fits
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Undecided
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Undecided
 from layoutdsl.statements.sound import PROPERTIES, SIZE
 
 TRUE = question([], ("<", 0, 1))

@@ -14,7 +14,7 @@ from texts import HERE, LIBRARY, module
 
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.check import check
+from layoutdsl.prover.check import check
 
 FILES = sorted((HERE / "specs").glob("*.layout"))
 MODULES = {path.stem: module(path.read_text(encoding="utf-8"), LIBRARY) for path in FILES}

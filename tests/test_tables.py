@@ -24,8 +24,8 @@ from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import in_range, volume
 from layoutdsl.meaning.table import Table
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Checked, Proved, Refuted, Undecided
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Checked, Proved, Refuted, Undecided
 from layoutdsl.statements import table_statement
 from layoutdsl.statements.table_statement import EVERY, ONCE
 from layoutdsl.syntax.parser import parse

@@ -14,8 +14,8 @@ from proving import shapes
 from test_tables import held
 from texts import module
 
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Checked
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Checked
 
 
 def written(seed: int) -> str:

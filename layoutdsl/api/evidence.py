@@ -14,7 +14,7 @@ from layoutdsl.meaning.table import Table
 
 if TYPE_CHECKING:
     from layoutdsl.evidence import Rechecked, Recorded, Subject
-    from layoutdsl.properties.verdict import Checked
+    from layoutdsl.prover.verdict import Checked
 
 
 def subjects(

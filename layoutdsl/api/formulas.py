@@ -29,7 +29,7 @@ def formula(layout: Layout) -> Formula:
 
 def closed_inverse(layout: Layout) -> Inverse | NotDigits:
     """Return how to read a slot in closed form, where that was proved; or why there is none."""
-    from layoutdsl.properties.closed import closed_inverse as proved
+    from layoutdsl.prover.closed import closed_inverse as proved
 
     return proved(layout)
 

@@ -16,8 +16,8 @@ from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:
     from layoutdsl.digits.inverse import Inverse
-    from layoutdsl.properties.functions import Enough
-    from layoutdsl.properties.verdict import Checked
+    from layoutdsl.prover.functions import Enough
+    from layoutdsl.prover.verdict import Checked
 
 Width: TypeAlias = Literal[32, 64]
 
@@ -92,7 +92,7 @@ def index_functions(
     """
     from layoutdsl.digits.inverse import Inverse
     from layoutdsl.functions import LANGUAGES, Known, parts, write
-    from layoutdsl.properties.verdict import certificate_hash
+    from layoutdsl.prover.verdict import certificate_hash
     from layoutdsl.refute.refute import first_element
 
     if language not in LANGUAGES:
@@ -127,8 +127,8 @@ def _enough(
     layout: Layout, inverse: Inverse | None, types: list[IntegerType], width: Width | None
 ) -> tuple[Enough, str]:
     """The first types that are proved to be enough, the narrow ones first; and why no narrower."""
-    from layoutdsl.properties.functions import Enough, attempts, enough
-    from layoutdsl.properties.verdict import Checked
+    from layoutdsl.prover.functions import Enough, attempts, enough
+    from layoutdsl.prover.verdict import Checked
 
     narrow, wide = ([each for each in types if each.name.endswith(str(bits))] for bits in (32, 64))
     why = ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
     from layoutdsl.codegen.native.digit_formula import Said
     from layoutdsl.codegen.native.program import EmittedProgram
-    from layoutdsl.properties.verdict import Checked
+    from layoutdsl.prover.verdict import Checked
 
 
 class RefusedError(ValueError):
@@ -151,7 +151,7 @@ def _validated(layout: Layout, emitted: EmittedModule, source: str) -> EmittedMo
 
 def certificate_of(checked: Checked) -> str:
     """Return the hash of the proofs; where one is missing, why."""
-    from layoutdsl.properties.verdict import Proved, Undecided, certificate_hash
+    from layoutdsl.prover.verdict import Proved, Undecided, certificate_hash
 
     for finding in checked.findings:
         if isinstance(finding, Undecided):

@@ -15,7 +15,7 @@ from layoutdsl.meaning.table import Table
 from layoutdsl.texts.values import said
 
 if TYPE_CHECKING:
-    from layoutdsl.properties.verdict import Checked, Status
+    from layoutdsl.prover.verdict import Checked, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def timed_checks(
         jobs: processes at a time; as many as the work is worth, if left out. A process that dies
             leaves its claim undecided.
     """
-    from layoutdsl.properties import jobs as pool
+    from layoutdsl.prover import jobs as pool
 
     number = pool.usual(len(claims)) if jobs is None else min(jobs, len(claims))
     if number <= 1:
@@ -104,7 +104,7 @@ def timed_checks(
 
 
 def _timed(claim: AnyClaim, progress: Callable[[str], None] | None = None) -> tuple[Checked, float]:
-    from layoutdsl.properties.check import check
+    from layoutdsl.prover.check import check
 
     started = perf_counter()
     checked = check(claim, progress)
@@ -112,6 +112,6 @@ def _timed(claim: AnyClaim, progress: Callable[[str], None] | None = None) -> tu
 
 
 def _undecided(claim: AnyClaim, ending: str) -> tuple[Checked, float]:
-    from layoutdsl.properties.check import given_up
+    from layoutdsl.prover.check import given_up
 
     return given_up(claim, f"the process that was proving it died: {ending}"), 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from layoutdsl.properties.verdict import Proved, certificate_hash
+from layoutdsl.prover.verdict import Proved, certificate_hash
 
 if TYPE_CHECKING:
     from layoutdsl.padding.cost import AxisCost, Cost, ShapeCost

@@ -18,7 +18,7 @@ from layoutdsl.cli.targets import Target, refuse_silent, targets_of
 if TYPE_CHECKING:
     from layoutdsl.evidence.problem import Problem, Rechecked
     from layoutdsl.evidence.subjects import Subject
-    from layoutdsl.properties.verdict import Checked
+    from layoutdsl.prover.verdict import Checked
 
 
 def _subjects(targets: tuple[Target, ...]) -> tuple[Subject, ...]:

@@ -15,7 +15,7 @@ from layoutdsl.cli.output import say
 if TYPE_CHECKING:
     from layoutdsl.meaning.claims import AnyClaim, Module
     from layoutdsl.meaning.model import Layout
-    from layoutdsl.properties.verdict import Status
+    from layoutdsl.prover.verdict import Status
 
 SPEC = """\
 layout Crouton(b, h, w, d) = [b, h/8, w/8, d/32; h%8, w%8, d%32] fill 31

@@ -17,7 +17,7 @@ from layoutdsl.meaning.claims import AnyClaim, Claim, EqualsLayout, Sound
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
-    from layoutdsl.properties.verdict import Checked, Finding
+    from layoutdsl.prover.verdict import Checked, Finding
     from layoutdsl.refute.counterexample import Counterexample
 
 _COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
@@ -63,7 +63,7 @@ def _kind(claim: AnyClaim) -> str:
 
 
 def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
-    from layoutdsl.properties.verdict import Proved, Refuted, Undecided, certificate_hash
+    from layoutdsl.prover.verdict import Proved, Refuted, Undecided, certificate_hash
 
     match finding:
         case Proved(name, conditions, _, queries, says):
@@ -146,7 +146,7 @@ def _colour(checked: Checked) -> str:
 
 
 def _effort(verdict: Verdict) -> str:
-    from layoutdsl.properties.verdict import Proved
+    from layoutdsl.prover.verdict import Proved
 
     findings = verdict.checked.findings
     queries = sum(each.queries for each in findings if isinstance(each, Proved))
@@ -162,20 +162,20 @@ def milliseconds(seconds: float) -> str:
 
 
 def _conditions(checked: Checked) -> list[str]:
-    from layoutdsl.properties.verdict import Proved
+    from layoutdsl.prover.verdict import Proved
 
     found = [each.conditions for each in checked.findings if isinstance(each, Proved)]
     return list(dict.fromkeys(condition for each in found for condition in each))
 
 
 def _said_besides(checked: Checked) -> list[str]:
-    from layoutdsl.properties.verdict import Proved
+    from layoutdsl.prover.verdict import Proved
 
     return [each.says for each in checked.findings if isinstance(each, Proved) and each.says]
 
 
 def _undecided(checked: Checked) -> list[str]:
-    from layoutdsl.properties.verdict import Undecided
+    from layoutdsl.prover.verdict import Undecided
 
     reasons: dict[str, list[str]] = {}
     for each in checked.findings:
@@ -189,7 +189,7 @@ def _undecided(checked: Checked) -> list[str]:
 
 
 def _findings(verdict: Verdict) -> list[str]:
-    from layoutdsl.properties.verdict import Proved, Refuted
+    from layoutdsl.prover.verdict import Proved, Refuted
 
     lines = []
     for each in verdict.checked.findings:
@@ -203,7 +203,7 @@ def _findings(verdict: Verdict) -> list[str]:
 
 
 def _refutations(verdict: Verdict) -> list[str]:
-    from layoutdsl.properties.verdict import Refuted
+    from layoutdsl.prover.verdict import Refuted
 
     head = click.style("refuted", fg="red", bold=True)
     lines = []

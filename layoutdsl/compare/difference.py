@@ -17,8 +17,8 @@ from layoutdsl.compare.offsets import Mismatch, first_mismatch, mismatch
 from layoutdsl.compare.ranges import Agreement, Agreements, agreements, equality, proof
 from layoutdsl.meaning.arguments import FUNCTION, expect
 from layoutdsl.meaning.model import LAYOUT, Condition, Layout
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided, certificate_hash
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided, certificate_hash
 from layoutdsl.texts.values import said
 
 Tell: TypeAlias = Callable[[str], None]

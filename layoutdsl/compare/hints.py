@@ -21,8 +21,8 @@ from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.expr import Add, Coordinate, Expr, MixedRadix, coordinate_text, text
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.check import attempt
-from layoutdsl.properties.verdict import Proved
+from layoutdsl.prover.check import attempt
+from layoutdsl.prover.verdict import Proved
 
 MOST_AXES = 6
 """Layouts of more axes are not tried under all permutations."""

@@ -35,8 +35,8 @@ from layoutdsl.compare.ranges import agreements, equality, is_single, proof
 from layoutdsl.compare.seen import Apart, Match, Seen, Untold
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, in_range
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Finding, Proved, Refuted, certificate_hash
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Finding, Proved, Refuted, certificate_hash
 
 MOST_PARAMETERS = 2
 MOST_VARIANTS = 36

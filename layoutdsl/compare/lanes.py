@@ -29,8 +29,8 @@ from layoutdsl.integers.expr import (
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
-from layoutdsl.properties.check import attempt
-from layoutdsl.properties.verdict import Proved
+from layoutdsl.prover.check import attempt
+from layoutdsl.prover.verdict import Proved
 
 Order: TypeAlias = tuple[int, ...]
 

@@ -19,8 +19,8 @@ from layoutdsl.integers.expr import Constant, Expr, Extent, Max, Min, Mod, exten
 from layoutdsl.meaning.claims import Claim, EqualsLayout
 from layoutdsl.meaning.model import Condition
 from layoutdsl.meaning.shapes import Values, in_range
-from layoutdsl.properties.check import attempt
-from layoutdsl.properties.verdict import Finding, Proved, certificate_hash
+from layoutdsl.prover.check import attempt
+from layoutdsl.prover.verdict import Finding, Proved, certificate_hash
 from layoutdsl.statements.statement import coordinates
 from layoutdsl.texts.values import said
 

@@ -15,10 +15,10 @@ from layoutdsl.evidence.subjects import written_out
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim, Sound
-from layoutdsl.refute.replay import NoReplay, replayed
-from layoutdsl.refute.seen import inhabited, seen
+from layoutdsl.properties.expected import read_off, restated, wanted
+from layoutdsl.properties.replay import NoReplay, replayed
+from layoutdsl.properties.seen import inhabited, seen
 from layoutdsl.show.declaration import declaration
-from layoutdsl.statements.expected import read_off, restated, wanted
 
 LARGEST = 10**18
 """Of an extent in a shape on record."""

@@ -21,10 +21,10 @@ from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, writt
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim
-from layoutdsl.properties.verdict import Checked, Proved, Refuted
+from layoutdsl.properties.expected import read_off, wanted
+from layoutdsl.prover.verdict import Checked, Proved, Refuted
 from layoutdsl.refute import refute
 from layoutdsl.show.declaration import declaration
-from layoutdsl.statements.expected import read_off, wanted
 from layoutdsl.texts.values import brief
 
 

@@ -14,9 +14,9 @@ from layoutdsl.meaning.model import Condition, ElementType, Layout, Shape
 from layoutdsl.padding.extremes import Bound, spread
 from layoutdsl.padding.quotient import box, elements, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares
-from layoutdsl.properties.closed import closed_inverse
-from layoutdsl.properties.padding import PADDING, prove_ratio
-from layoutdsl.properties.verdict import Proved, Undecided
+from layoutdsl.prover.closed import closed_inverse
+from layoutdsl.prover.padding import PADDING, prove_ratio
+from layoutdsl.prover.verdict import Proved, Undecided
 from layoutdsl.texts.values import brief
 
 

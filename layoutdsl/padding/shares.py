@@ -11,7 +11,7 @@ from layoutdsl.integers.expr import Constant, Expr
 from layoutdsl.meaning.model import Layout
 from layoutdsl.padding.along import Undescribed, along
 from layoutdsl.padding.quotient import Quotient, parts, per_element, scaled, spoken_of
-from layoutdsl.properties.padding import Share
+from layoutdsl.prover.padding import Share
 
 
 def shares(layout: Layout, most: Fraction) -> tuple[tuple[Share, ...], ...] | None:

@@ -14,7 +14,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.refute import A_FEW, MANY, counterexample
 from layoutdsl.pieces.seams import Seam, candidates
 from layoutdsl.pieces.statement import SeamStatement, alike
-from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.statements.statement import OTHER
 from layoutdsl.statements.terms import Unstated
 

@@ -1,1 +1,1 @@
-"""Properties and claims: proved, refuted or undecided."""
+"""Trusted: what each claim says, in words, as theorems, and in plain integers; a file for each."""

@@ -12,9 +12,9 @@ from layoutdsl.meaning.claims import (
     OffsetsFit,
 )
 from layoutdsl.meaning.model import Layout
+from layoutdsl.properties.predicates import Predicate
 from layoutdsl.refute import refute, widths
 from layoutdsl.refute.refute import At
-from layoutdsl.statements.predicates import Predicate
 from layoutdsl.statements.terms import Unstated
 
 

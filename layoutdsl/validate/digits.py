@@ -13,8 +13,8 @@ from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.kernel.theorem import Proof, Theorem
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.check import attempt
-from layoutdsl.properties.verdict import Proved, Undecided
+from layoutdsl.prover.check import attempt
+from layoutdsl.prover.verdict import Proved, Undecided
 from layoutdsl.validate.outcome import NotValidated, Validated
 from layoutdsl.validate.seals import seal, spelled
 

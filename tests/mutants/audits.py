@@ -11,7 +11,7 @@ from math import isqrt, prod
 import numpy as np
 
 from layoutdsl.meaning.claims import Claim, EqualsFormula, EqualsLayout, Fits, Sound
-from layoutdsl.properties.verdict import Checked, Refuted
+from layoutdsl.prover.verdict import Checked, Refuted
 from layoutdsl.show.declaration import declaration
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 

@@ -9,8 +9,8 @@ from typing import Literal
 
 from layoutdsl.elaborate.shelf import elaborated, library, library_names
 from layoutdsl.meaning.claims import Claim, EqualsFormula, EqualsLayout, Sound
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Undecided
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Undecided
 from layoutdsl.texts.source import LayoutError, Source
 
 from . import oracle

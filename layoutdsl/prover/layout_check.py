@@ -13,13 +13,13 @@ from layoutdsl.kernel.theorem import Proof, Theorem
 from layoutdsl.meaning.claims import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, size_is_bounded
-from layoutdsl.properties.domain_check import add_proofs, domain_in_bounds
-from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.properties.seen import IN_INTEGERS, seen_to_hold
+from layoutdsl.prover.domain_check import add_proofs, domain_in_bounds
+from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.refute import refute
 from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.empty import no_shape
 from layoutdsl.refute.exhaust import everywhere, whole_range
-from layoutdsl.refute.seen import IN_INTEGERS, seen_to_hold
 from layoutdsl.statements import claim_statement, domain_statement, statement
 from layoutdsl.statements.printed import printed
 from layoutdsl.statements.sound import (

@@ -16,8 +16,8 @@ from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.claims import Claim, Computes, Fits, IntegerType, OffsetsFit
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.shapes import ceilings
-from layoutdsl.properties.check import check
-from layoutdsl.properties.verdict import Proved, Refuted, Undecided
+from layoutdsl.prover.check import check
+from layoutdsl.prover.verdict import Proved, Refuted, Undecided
 from layoutdsl.refute.refute import first_element
 from layoutdsl.statements import functions_statement
 from layoutdsl.statements.terms import Unstated

@@ -30,15 +30,7 @@ from layoutdsl.meaning.claims import (
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
-from layoutdsl.properties.layout_check import in_bounds, layout_findings
-from layoutdsl.properties.table_check import table_findings
-from layoutdsl.properties.verdict import Checked, Finding, Proved, Refuted, Undecided
-from layoutdsl.refute import refute, widths
-from layoutdsl.refute.counterexample import Counterexample
-from layoutdsl.refute.exhaust import everywhere, whole_range
-from layoutdsl.refute.predicates import tries
-from layoutdsl.statements import run_statement
-from layoutdsl.statements.predicates import (
+from layoutdsl.properties.predicates import (
     Predicate,
     common_range,
     conditions_of,
@@ -47,6 +39,14 @@ from layoutdsl.statements.predicates import (
     spoken_of,
     stated,
 )
+from layoutdsl.prover.layout_check import in_bounds, layout_findings
+from layoutdsl.prover.table_check import table_findings
+from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
+from layoutdsl.refute import refute, widths
+from layoutdsl.refute.counterexample import Counterexample
+from layoutdsl.refute.exhaust import everywhere, whole_range
+from layoutdsl.refute.predicates import tries
+from layoutdsl.statements import run_statement
 from layoutdsl.statements.run_statement import start_of
 from layoutdsl.statements.sound import PROPERTIES
 from layoutdsl.statements.table_statement import table_properties

@@ -6,12 +6,12 @@ from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.meaning.claims import AnyClaim, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
+from layoutdsl.properties.predicates import common_range, property_of
 from layoutdsl.refute import refute
 from layoutdsl.refute.exhaust import everywhere, read_alike, reads_back, whole_range
 from layoutdsl.refute.predicates import tries
 from layoutdsl.refute.table_refute import table_seen_to_hold
 from layoutdsl.statements import table_statement
-from layoutdsl.statements.predicates import common_range, property_of
 from layoutdsl.statements.printed import formulas_read_back
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED
 from layoutdsl.statements.terms import Unstated

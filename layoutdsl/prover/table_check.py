@@ -18,7 +18,7 @@ from layoutdsl.meaning.claims import Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import small
 from layoutdsl.meaning.table import Table
-from layoutdsl.properties.verdict import Finding, Proved, Refuted, Undecided
+from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.refute import refute, table_refute
 from layoutdsl.refute.refute import At
 from layoutdsl.refute.table_refute import collected, few_shapes, table_tries

@@ -16,7 +16,7 @@ from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Term, Theorem
 from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.verdict import Proved, Undecided
+from layoutdsl.prover.verdict import Proved, Undecided
 from layoutdsl.statements import claim_statement, statement
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import Unstated, Vocabulary

@@ -18,7 +18,7 @@ from layoutdsl.kernel.budget import shared
 from layoutdsl.kernel.certificate import establish
 from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
-from layoutdsl.properties.layout_check import prove_printed
+from layoutdsl.prover.layout_check import prove_printed
 from layoutdsl.refute.exhaust import reads_back, whole_range
 from layoutdsl.statements.terms import Unstated
 from layoutdsl.tactics.soundness import Soundness

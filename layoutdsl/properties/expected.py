@@ -30,14 +30,14 @@ from layoutdsl.meaning.claims import (
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import size_is_bounded
-from layoutdsl.statements import claim_statement, domain_statement, statement, table_statement
-from layoutdsl.statements.predicates import (
+from layoutdsl.properties.predicates import (
     Predicate,
     conditions_of,
     property_of,
     same_domains,
     stated,
 )
+from layoutdsl.statements import claim_statement, domain_statement, statement, table_statement
 from layoutdsl.statements.printed import printed
 from layoutdsl.statements.sound import ONTO, SIZE, UNBOUNDED, rests_on
 from layoutdsl.statements.statement import Ground

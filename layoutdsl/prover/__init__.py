@@ -1,0 +1,1 @@
+"""What is found of a claim: a proof first, then a counterexample, or why neither."""
