@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from layoutdsl.digits.domains import reading_of
 from layoutdsl.digits.inverse import Inverse, invert
@@ -17,26 +16,13 @@ from layoutdsl.digits.network import NotDigits
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.claims import (
     INTEGER_TYPES,
-    Aligns,
     AnyClaim,
-    Computes,
-    EqualsFormula,
-    EqualsLayout,
-    Fits,
-    Keeps,
-    OffsetsFit,
     Sound,
     TableClaim,
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import size_is_bounded
-from layoutdsl.properties.predicates import (
-    Predicate,
-    conditions_of,
-    property_of,
-    same_domains,
-    stated,
-)
+from layoutdsl.properties.known import property_of
 from layoutdsl.statements import claim_statement, domain_statement, statement, table_statement
 from layoutdsl.statements.printed import printed
 from layoutdsl.statements.sound import ONTO, SIZE, UNBOUNDED, rests_on
@@ -95,33 +81,9 @@ def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ..
             else Wanted(name, names, optional=name == ONTO)
             for name, names in found.items()
         )
-    name = property_of(claim.predicate)
-    conditions = conditions_of(claim.ranged, claim.predicate)
-    named = _named(claim.ranged, claim.predicate, theorems)
-    return (Wanted(name, named, conditions),)
-
-
-def _named(
-    layout: Layout, predicate: Predicate, theorems: Mapping[str, Theorem]
-) -> tuple[str, ...]:
-    """The theorems that say a predicate."""
-    match predicate:
-        case EqualsLayout(other):
-            return ("equal", "domain") if layout.domain or other.domain else ("equal",)
-        case EqualsFormula():
-            return ("formula",)
-        case Fits():
-            return ("fits", *_in_bounds(layout, theorems))
-        case OffsetsFit():
-            return ("offsets",)
-        case Computes():
-            return ("computes",)
-        case Keeps():
-            return ("contiguous",)
-        case Aligns():
-            return ("aligned",)
-        case _:
-            assert_never(predicate)
+    claimed = property_of(claim)
+    bounds = _in_bounds(claim.ranged, theorems) if claimed.in_bounds else ()
+    return (Wanted(claimed.words, (*claimed.theorems, *bounds), claimed.conditions),)
 
 
 def _in_bounds(layout: Layout, theorems: Mapping[str, Theorem]) -> tuple[str, ...]:
@@ -140,18 +102,17 @@ def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theo
     """
     if isinstance(claim, TableClaim):
         return _of_table(claim)
-    layout, predicate = claim.ranged, claim.predicate
-    if isinstance(predicate, Sound):
+    layout = claim.ranged
+    if isinstance(claim.predicate, Sound):
         return _of_layout(layout, shape)
+    claimed = property_of(claim)
     found: dict[str, Theorem] = {}
     try:
-        theorem = stated(layout, predicate)[1]
-        found[theorem.name] = theorem
-        if isinstance(predicate, EqualsLayout):
-            found |= {each.name: each for each in same_domains(layout, predicate)}
+        said = claimed.statement()
+        found |= {each.name: each for each in (said.theorem, *said.others)}
     except Unstated:
         pass
-    if isinstance(predicate, Fits):
+    if claimed.in_bounds:
         names = ("domain.element",) if layout.domain else (*_IN_BOUNDS, "bounds")
         found |= {n: each for n, each in _of_slots(layout).items() if n in names}
     return found

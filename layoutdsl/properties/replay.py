@@ -6,20 +6,17 @@ from layoutdsl.meaning.claims import (
     INTEGER_TYPES,
     AnyClaim,
     Claim,
-    Computes,
-    Fits,
-    OffsetsFit,
     Sound,
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
-from layoutdsl.refute import refute, widths
+from layoutdsl.properties.known import property_of
+from layoutdsl.refute import refute
 from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.empty import no_shape
-from layoutdsl.refute.predicates import tries
 from layoutdsl.refute.refute import LARGEST
 from layoutdsl.refute.table_refute import table_tries
-from layoutdsl.statements import table_statement, width_statement
+from layoutdsl.statements import table_statement
 from layoutdsl.statements.sound import RANGE, SIZE
 
 
@@ -43,22 +40,22 @@ def replayed(claim: AnyClaim, name: str, example: Counterexample) -> Counterexam
 
 
 def _of_layout(claim: Claim, name: str, example: Counterexample) -> Counterexample | None:
-    layout, predicate = claim.ranged, claim.predicate
-    if isinstance(predicate, Sound) and name == RANGE:
-        found = no_shape(layout)
-        return found if isinstance(found, Counterexample) else None
+    layout, sound = claim.ranged, isinstance(claim.predicate, Sound)
+    if sound and name == RANGE:
+        empty = no_shape(layout)
+        return empty if isinstance(empty, Counterexample) else None
     values = _shape(layout, example)
-    if isinstance(predicate, Fits | OffsetsFit | Computes):
-        if name != width_statement.named(predicate):
-            return None
-        return widths.fails_at(layout, predicate, values, _index(layout, values, example))
-    if isinstance(predicate, Sound) and name == SIZE:
+    if sound and name == SIZE:
         int64 = INTEGER_TYPES["int64"]
         return refute.too_large_at(layout, values, int64.largest, int64.name)
+    found = None if sound else property_of(claim)
+    if found is not None and name != found.words:
+        return None
+    if found is not None and found.by_index:
+        return found.again(values, _index(layout, values, example))
     if volume(layout, values) > LARGEST:
         raise NoReplay("its shape is too large to try every index")
-    at = refute.unsound(layout) if isinstance(predicate, Sound) else tries(layout, predicate, name)
-    return None if at is None else at(values).get(name)
+    return refute.unsound(layout)(values).get(name) if found is None else found.again(values)
 
 
 def _shape(layout: Layout, example: Counterexample) -> Values:

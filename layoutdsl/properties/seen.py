@@ -6,10 +6,9 @@ from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.meaning.claims import AnyClaim, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
-from layoutdsl.properties.predicates import common_range, property_of
+from layoutdsl.properties.known import property_of
 from layoutdsl.refute import refute
 from layoutdsl.refute.exhaust import everywhere, read_alike, reads_back, whole_range
-from layoutdsl.refute.predicates import tries
 from layoutdsl.refute.table_refute import table_seen_to_hold
 from layoutdsl.statements import table_statement
 from layoutdsl.statements.printed import formulas_read_back
@@ -48,7 +47,7 @@ def inhabited(claim: AnyClaim) -> bool:
     elif isinstance(claim.predicate, Sound):
         frame = claim.ranged
     else:
-        frame = common_range(claim.ranged, claim.predicate)
+        frame = property_of(claim).common
     return refute.first_element(frame) is not None
 
 
@@ -56,13 +55,11 @@ def seen(claim: AnyClaim) -> set[str]:
     """Return the properties of a claim that hold as trying every index of a small range shows."""
     if isinstance(claim, TableClaim):
         return table_seen_to_hold(claim)
-    layout, predicate = claim.ranged, claim.predicate
-    if isinstance(predicate, Sound):
-        shapes = whole_range(layout)
-        return set() if shapes is None else seen_to_hold(layout, shapes)
-    shapes = whole_range(common_range(layout, predicate))
-    name = property_of(predicate)
-    at = tries(layout, predicate, name)
+    if isinstance(claim.predicate, Sound):
+        shapes = whole_range(claim.ranged)
+        return set() if shapes is None else seen_to_hold(claim.ranged, shapes)
+    found = property_of(claim)
+    shapes, at = whole_range(found.common), found.tries()
     if shapes is None or at is None or everywhere(shapes, at):
         return set()
-    return {name}
+    return {found.words}

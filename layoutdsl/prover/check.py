@@ -7,52 +7,29 @@ the answer is *undecided*, with the reason why there is no proof.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
+from typing import Any
 
-from layoutdsl.integers.expr import Expr
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.budget import shared
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import Have, Proof, Theorem
-from layoutdsl.meaning.claims import (
-    Aligns,
-    AnyClaim,
-    Claim,
-    Computes,
-    EqualsFormula,
-    EqualsLayout,
-    Fits,
-    Keeps,
-    OffsetsFit,
-    Sound,
-    TableClaim,
-)
-from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.claims import AnyClaim, Claim, Sound, TableClaim
 from layoutdsl.meaning.shapes import Values
-from layoutdsl.properties.predicates import (
-    Predicate,
-    common_range,
-    conditions_of,
-    property_of,
-    same_domains,
-    spoken_of,
-    stated,
-)
+from layoutdsl.properties.known import property_of
+from layoutdsl.properties.property import Property, Statement, Tactic
 from layoutdsl.prover.layout_check import in_bounds, layout_findings
 from layoutdsl.prover.table_check import table_findings
 from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
-from layoutdsl.refute import refute, widths
+from layoutdsl.refute import refute
 from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.exhaust import everywhere, whole_range
-from layoutdsl.refute.predicates import tries
-from layoutdsl.statements import run_statement
-from layoutdsl.statements.run_statement import start_of
 from layoutdsl.statements.sound import PROPERTIES
 from layoutdsl.statements.table_statement import table_properties
 from layoutdsl.statements.terms import Unstated
-from layoutdsl.tactics.claim_proof import Splits, prove_equations, splits_of
-from layoutdsl.tactics.width_proof import prove_width
+from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, splits_of
+from layoutdsl.tactics.enclosure import largest
+from layoutdsl.tactics.width_proof import prove_intervals
 
 Progress = Callable[[str], None]
 
@@ -76,24 +53,19 @@ def check(claim: AnyClaim, progress: Progress | None = None) -> Checked:
 def _check(claim: AnyClaim, tell: Progress) -> Checked:
     if isinstance(claim, TableClaim):
         return Checked(claim, table_findings(claim, tell))
-    layout, predicate = claim.ranged, claim.predicate
-    match predicate:
-        case Sound():
-            return Checked(claim, layout_findings(layout, tell))
-        case EqualsLayout() | EqualsFormula() | Keeps() | Aligns():
-            return Checked(claim, (_found(claim, layout, predicate, tell),))
-        case Fits() | OffsetsFit() | Computes():
-            return Checked(claim, (_found(claim, layout, predicate, tell),))
-        case _:
-            assert_never(predicate)
+    if isinstance(claim.predicate, Sound):
+        return Checked(claim, layout_findings(claim.ranged, tell))
+    return Checked(claim, (_found(claim, property_of(claim), tell),))
 
 
 def given_up(claim: AnyClaim, reason: str) -> Checked:
     """Return a claim with all of its properties undecided."""
     if isinstance(claim, TableClaim):
-        return Checked(claim, tuple(Undecided(name, reason) for name in table_properties(claim)))
-    predicate = claim.predicate
-    names = PROPERTIES if isinstance(predicate, Sound) else (property_of(predicate),)
+        names = table_properties(claim)
+    elif isinstance(claim.predicate, Sound):
+        names = PROPERTIES
+    else:
+        names = (property_of(claim).words,)
     return Checked(claim, tuple(Undecided(name, reason) for name in names))
 
 
@@ -106,55 +78,49 @@ def attempt(claim: Claim) -> Finding:
     Raises:
         ValueError: the claim is that a layout is right, which has several properties.
     """
-    layout, predicate = claim.ranged, claim.predicate
-    if isinstance(predicate, Sound):
+    if isinstance(claim.predicate, Sound):
         raise ValueError("that a layout is right is more than one property")
-    if refute.first_element(common_range(layout, predicate)) is None:
-        return Undecided(property_of(predicate), "no shape of the range was found")
+    claimed = property_of(claim)
+    if refute.first_element(claimed.common) is None:
+        return Undecided(claimed.words, "no shape of the range was found")
     with shared():
-        return _proved(layout, predicate)
+        return _proved(claimed)
 
 
-def _found(claim: Claim, layout: Layout, predicate: Predicate, tell: Progress) -> Finding:
-    name = property_of(predicate)
-    common = common_range(layout, predicate)
-    if refute.first_element(common) is None:
-        return Undecided(name, "no shape of the range was found, and of none anything holds")
+def _found(claim: Claim, claimed: Property[Any], tell: Progress) -> Finding:
+    if refute.first_element(claimed.common) is None:
+        words = "no shape of the range was found, and of none anything holds"
+        return Undecided(claimed.words, words)
     tell(f"proving {claim.text}")
-    finding = _proved(layout, predicate)
+    finding = _proved(claimed)
     if not isinstance(finding, Undecided):
         return finding
     tell(f"looking for a counterexample to {claim.text}")
-    shapes = whole_range(common)
+    shapes = whole_range(claimed.common)
     if shapes is not None:
-        return _tried(layout, predicate, finding, shapes)
-    example = _example(layout, predicate, name)
-    return finding if example is None else Refuted(name, example)
+        return _tried(claimed, finding, shapes)
+    example = claimed.far() or _example(claimed)
+    return finding if example is None else Refuted(claimed.words, example)
 
 
-def _tried(
-    layout: Layout, predicate: Predicate, finding: Undecided, shapes: tuple[Values, ...]
-) -> Finding:
+def _tried(claimed: Property[Any], finding: Undecided, shapes: tuple[Values, ...]) -> Finding:
     """What comes of trying every index of every shape of the range."""
-    at = tries(layout, predicate, finding.property)
+    at = claimed.tries()
     if at is None:
         return finding
-    if isinstance(predicate, Fits):
-        example = widths.overflow(layout, predicate)
-        if example is not None:
-            return Refuted(finding.property, example)
     examples = everywhere(shapes, at)
     if examples:
-        return Refuted(finding.property, examples[finding.property])
-    return Proved(finding.property, conditions_of(layout, predicate))
+        return Refuted(claimed.words, examples[claimed.words])
+    return Proved(claimed.words, claimed.conditions)
 
 
-def _proved(layout: Layout, predicate: Predicate) -> Finding:
-    name = property_of(predicate)
+def _proved(claimed: Property[Any]) -> Finding:
+    name = claimed.words
     try:
-        proofs = [*_domains(layout, predicate), _proof(layout, predicate)]
-        if isinstance(predicate, Fits):
-            proofs += in_bounds(layout)
+        said = claimed.statement()
+        proofs = [*map(_by_hypotheses, said.others), (said.theorem, _proof(claimed.tactic, said))]
+        if claimed.in_bounds:
+            proofs += in_bounds(claimed.layout)
     except (Stuck, Unstated) as reason:
         return Undecided(name, f"no proof was found: {reason}")
     outcomes = establish(proofs).values()
@@ -162,80 +128,42 @@ def _proved(layout: Layout, predicate: Predicate) -> Finding:
     if failed is not None:
         return Undecided(name, failed.reason)
     questions = sum(each.questions for each in outcomes)
-    certificate = Certificate(tuple(proofs))
-    return Proved(name, conditions_of(layout, predicate), certificate, questions)
+    return Proved(name, claimed.conditions, Certificate(tuple(proofs)), questions)
 
 
-def _domains(layout: Layout, predicate: Predicate) -> list[tuple[Theorem, Proof]]:
-    """Where one of two layouts has a domain: that the other has the same."""
-    if not isinstance(predicate, EqualsLayout):
-        return []
-    found: list[tuple[Theorem, Proof]] = []
-    for theorem in same_domains(layout, predicate):
-        premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
-        goals = enumerate(dict.fromkeys(theorem.goals))
-        found.append((theorem, tuple(Have(f"f.{n}", goal, premises) for n, goal in goals)))
-    return found
+def _by_hypotheses(theorem: Theorem) -> tuple[Theorem, Proof]:
+    """Return a theorem with the proof that leaves all of it to the solver."""
+    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+    goals = enumerate(dict.fromkeys(theorem.goals))
+    return theorem, tuple(Have(f"f.{number}", goal, premises) for number, goal in goals)
 
 
-def _proof(layout: Layout, predicate: Predicate) -> tuple[Theorem, Proof]:
-    """Return the theorem that states a predicate, and a proof of it."""
-    ground, theorem, spoken = stated(layout, predicate)
-    if isinstance(predicate, Fits | OffsetsFit | Computes):
-        return theorem, prove_width(ground, theorem, predicate, lemmas.stated())
-    splits: Splits = ()
-    if isinstance(predicate, Keeps | Aligns):
-        splits = splits_of(start_of(predicate.run))
-    return theorem, prove_equations(ground, theorem, spoken, lemmas.stated(), splits)
+def _proof(tactic: Tactic, said: Statement) -> Proof:
+    known = lemmas.stated()
+    match tactic:
+        case "equations":
+            splits = () if said.start is None else splits_of(said.start)
+            return prove_equations(said.ground, said.theorem, said.divided, known, splits)
+        case "intervals":
+            return prove_intervals(said.ground, said.theorem, known)
+        case "size":
+            return prove_fits(said.theorem, largest(said.ground), known)
 
 
-def _example(layout: Layout, predicate: Predicate, name: str) -> Counterexample | None:
+def _example(claimed: Property[Any]) -> Counterexample | None:
     """Return the smallest counterexample that a bounded search finds."""
-    exprs: tuple[Expr, ...] = ()
-    match predicate:
-        case Fits() | OffsetsFit() | Computes():
-            too_large = widths.overflow(layout, predicate)
-            if too_large is not None:
-                return too_large
-        case EqualsLayout(other):
-            exprs = spoken_of(other)
-        case EqualsFormula(formula):
-            exprs = (formula,)
-        case Keeps(run) | Aligns(run):
-            exprs = tuple(each.value for each in run)
-    at = tries(layout, predicate, name)
+    at = claimed.tries()
     if at is None:
         return None
-    width = isinstance(predicate, Fits | OffsetsFit | Computes)
-    hint = None if width else _theorem(layout, predicate)
-    return refute.search(layout, exprs, at, _passes(layout, predicate), hint).get(name)
+    layout, exprs = claimed.layout, claimed.exprs
+    return refute.search(layout, exprs, at, claimed.holds_at, _hint(claimed)).get(claimed.words)
 
 
-def _passes(layout: Layout, predicate: Predicate) -> refute.Passes:
-    """Return what tells soon that a claim holds at a shape."""
-    from layoutdsl.refute import grid
-
-    match predicate:
-        case EqualsLayout(other):
-            return lambda values: (
-                layout.domain == other.domain
-                and layout.size(values) == refute.layout_size(other, values)
-                and grid.same_offsets(layout, other, values)
-            )
-        case EqualsFormula(formula):
-            return lambda values: grid.same_formula(layout, formula, values)
-        case Keeps(run):
-            start, flat = start_of(run), run_statement.flat(run)
-            return lambda values: grid.whole_runs(layout, start, flat, values)
-        case Aligns(run, number, element):
-            start, bits = start_of(run), (element.bits, 8 * number)
-            return lambda values: grid.aligned_runs(layout, start, bits, values)
-        case Fits() | OffsetsFit() | Computes():
-            return lambda _: False
-
-
-def _theorem(layout: Layout, predicate: Predicate) -> Theorem | None:
+def _hint(claimed: Property[Any]) -> Theorem | None:
+    """The theorem that fails where the claim does; of products of extents nothing is learnt."""
+    if claimed.tactic != "equations":
+        return None
     try:
-        return stated(layout, predicate)[1]
+        return claimed.statement().theorem
     except Unstated:
         return None

@@ -7,14 +7,12 @@ first, within a budget of evaluations. What is found has been replayed by being 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import chain, islice
 
-from layoutdsl.integers.expr import BitAnd, BitXor, Expr, coordinate_text, evaluate, horner, walk
+from layoutdsl.integers.expr import BitAnd, BitXor, Expr, coordinate_text, evaluate, walk
 from layoutdsl.kernel.question import question
 from layoutdsl.kernel.solver import WORK, model
 from layoutdsl.kernel.theorem import Theorem
-from layoutdsl.meaning.claims import Aligns, Keeps
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import (
     Values,
@@ -28,7 +26,6 @@ from layoutdsl.meaning.shapes import (
 )
 from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.statements.domain_statement import contradiction
-from layoutdsl.statements.run_statement import flat, start_of
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 from layoutdsl.statements.statement import coordinates, ground
 from layoutdsl.statements.terms import Unstated, extent_name
@@ -208,85 +205,6 @@ def unsound(layout: Layout) -> At:
         return found
 
     return at
-
-
-def different(layout: Layout, other: Layout, name: str) -> At:
-    """Return what tries whether two layouts over the same axes differ."""
-
-    def at(values: Values) -> Examples:
-        if not in_range(other, values):
-            return {}
-        sentence = f"`{layout.name}` is not `{other.name}`"
-        for index in indices(replace(layout, domain=()), values):
-            bound = bind_index(layout, values, index)
-            if layout.holds(bound) != other.holds(bound):
-                has, lacks = (layout, other) if layout.holds(bound) else (other, layout)
-                words = (
-                    f"-> offset {has.offset_at(bound)} in `{has.name}`, no slot in `{lacks.name}`"
-                )
-                return {name: _example(values, sentence, _point(layout, index, words))}
-            if not layout.holds(bound):
-                continue
-            one, two = layout.offset_at(bound), other.offset_at(bound)
-            if one != two:
-                words = f"-> offset {one} in `{layout.name}`, {two} in `{other.name}`"
-                return {name: _example(values, sentence, _point(layout, index, words))}
-        sizes = layout_size(layout, values), layout_size(other, values)
-        if sizes[0] != sizes[1]:
-            sentence += f": their buffers have {sizes[0]} and {sizes[1]} elements"
-            return {name: _example(values, sentence)}
-        return {}
-
-    return at
-
-
-def wrong_formula(layout: Layout, formula: Expr, name: str) -> At:
-    """Return what tries whether a formula gives another offset."""
-
-    def at(values: Values) -> Examples:
-        for index in indices(layout, values):
-            bound = bind_index(layout, values, index)
-            offset, given = layout.offset_at(bound), evaluate(formula, bound)
-            if offset != given:
-                sentence = f"the formula is not the offset of `{layout.name}`"
-                words = f"-> offset {offset}, the formula gives {given}"
-                return {name: _example(values, sentence, _point(layout, index, words))}
-        return {}
-
-    return at
-
-
-def broken_run(layout: Layout, predicate: Keeps | Aligns, name: str) -> At:
-    """Return what tries whether a run is torn, or starts off its alignment."""
-    start, run = start_of(predicate.run), flat(predicate.run)
-    written = ", ".join(map(coordinate_text, predicate.run))
-
-    def at(values: Values) -> Examples:
-        for index in indices(layout, values):
-            bound = bind_index(layout, values, index)
-            begin = start.at(bound)
-            offset, first = layout.offset_at(bound), layout.offset_at(begin)
-            begun = tuple(begin[axis.name] for axis in layout.axes)
-            if isinstance(predicate, Aligns):
-                address = first * predicate.element.bits
-                if address % (8 * predicate.bytes):
-                    words = f"-> offset {first}, address {_bytes(address)}"
-                    sentence = (
-                        f"`{layout.name}` does not align {written} to {predicate.bytes} bytes"
-                    )
-                    return {name: _example(values, sentence, _point(layout, begun, words))}
-            elif offset != first + horner(run, bound):
-                sentence = f"`{layout.name}` does not keep {written} contiguous"
-                one = _point(layout, begun, f"-> offset {first}")
-                other = _point(layout, index, f"-> offset {offset}")
-                return {name: _example(values, sentence, one, other)}
-        return {}
-
-    return at
-
-
-def _bytes(bits: int) -> str:
-    return f"{bits // 8}" if bits % 8 == 0 else f"{bits // 8} and {bits % 8} bits"
 
 
 def overflow(layout: Layout, largest: int, type_name: str) -> Counterexample | None:

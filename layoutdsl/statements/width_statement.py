@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias
 
 from layoutdsl.integers.bounds import ZERO, at_least, reach
 from layoutdsl.integers.expr import (
@@ -24,39 +23,11 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.kernel.checker import Term, Theorem
-from layoutdsl.meaning.claims import Computes, Fits, IntegerType, OffsetsFit
+from layoutdsl.meaning.claims import IntegerType
 from layoutdsl.meaning.model import ElementType, Layout
-from layoutdsl.statements.claim_statement import fits, of_elements, offset
+from layoutdsl.statements.claim_statement import of_elements, offset
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import Unstated, Vocabulary
-
-Width: TypeAlias = Fits | OffsetsFit | Computes
-
-
-def named(predicate: Width) -> str:
-    """Return what a claim says, as a property."""
-    match predicate:
-        case Fits(type_, element):
-            return f"fits {type_.name}{_counted(element)}"
-        case OffsetsFit(type_, element):
-            return f"offsets fit {type_.name}{_counted(element)}"
-        case Computes(type_):
-            return f"computes in {type_.name}"
-
-
-def _counted(element: ElementType | None) -> str:
-    return "" if element is None else f" in bytes of {element.name}"
-
-
-def stated(ground: Ground, predicate: Width) -> Theorem:
-    """Return the theorem that states a claim."""
-    match predicate:
-        case Fits(type_, element):
-            return fits(ground, type_.largest, element)
-        case OffsetsFit(type_, element):
-            return offsets_fit(ground, type_.largest, element)
-        case Computes(type_):
-            return computes(ground, type_)
 
 
 def offsets_fit(ground: Ground, largest: int, element: ElementType | None = None) -> Theorem:

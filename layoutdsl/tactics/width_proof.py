@@ -6,26 +6,18 @@ from collections.abc import Iterator
 
 from layoutdsl.kernel.script import Script
 from layoutdsl.kernel.theorem import Proof, Term, Theorem
-from layoutdsl.meaning.claims import Fits
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import index_name
-from layoutdsl.statements.width_statement import Width
-from layoutdsl.tactics.claim_proof import prove_fits
 from layoutdsl.tactics.enclosure import Enclosure, largest
 
 
-def prove_width(
-    ground: Ground, theorem: Theorem, predicate: Width, known: dict[str, Theorem]
-) -> Proof:
-    """Return a proof, from the largest values of extents.
+def prove_intervals(ground: Ground, theorem: Theorem, known: dict[str, Theorem]) -> Proof:
+    """Return a proof that what the goals name is as small as they say.
 
     Raises:
         Stuck: an extent has no largest value, or something may be negative.
     """
-    most = largest(ground)
-    if isinstance(predicate, Fits):
-        return prove_fits(theorem, most, known)
-    script = Script(theorem, known)
+    script, most = Script(theorem, known), largest(ground)
     extents = {index_name(axis.name): ground.extent(axis.name) for axis in ground.layout.axes}
     enclosure = Enclosure(script, most, extents)
     for goal in theorem.goals:

@@ -1,0 +1,40 @@
+"""The properties by their predicates: the one place that knows which kinds of claims there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layoutdsl.meaning.claims import (
+    Aligns,
+    Claim,
+    Computes,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Keeps,
+    OffsetsFit,
+)
+from layoutdsl.properties.equal import EqualToFormula, EqualToLayout
+from layoutdsl.properties.property import Property
+from layoutdsl.properties.runs import Aligned, Contiguous
+from layoutdsl.properties.widths import OffsetsInRange, SizeFits, WorkedOutInRange
+
+PROPERTIES: dict[type, type[Property[Any]]] = {
+    Aligns: Aligned,
+    Computes: WorkedOutInRange,
+    EqualsFormula: EqualToFormula,
+    EqualsLayout: EqualToLayout,
+    Fits: SizeFits,
+    Keeps: Contiguous,
+    OffsetsFit: OffsetsInRange,
+}
+"""All but `Sound`, which has several properties: `statements.sound` names them."""
+
+
+def property_of(claim: Claim) -> Property[Any]:
+    """Return what is claimed, over the shapes of the claim.
+
+    Raises:
+        KeyError: the claim is that a layout is right.
+    """
+    return PROPERTIES[type(claim.predicate)](claim.ranged, claim.predicate)
