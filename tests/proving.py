@@ -10,10 +10,10 @@ from texts import LIBRARY, module
 
 from layoutdsl.integers.expr import MixedRadix, evaluate, walk
 from layoutdsl.meaning.claims import Claim, Sound
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.check import check
 from layoutdsl.prover.verdict import Checked, Finding, Refuted, Undecided
-from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 
 Values = Mapping[str, int]

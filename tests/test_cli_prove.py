@@ -16,8 +16,8 @@ import layoutdsl.cli.output
 from layoutdsl.api import Report, claims_of, narrowed, parse
 from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.meaning.claims import Claim
+from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
-from layoutdsl.refute.counterexample import Counterexample, Point
 
 __all__ = ["shell"]
 

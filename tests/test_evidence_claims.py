@@ -20,8 +20,8 @@ from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.solver import CVC5, Z3
 from layoutdsl.kernel.theorem import Have, Theorem, Use
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.properties.expected import restated
-from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.statements.sound import INJECTIVE, RANGE, SIZE, UNBOUNDED
 from layoutdsl.statements.table_statement import EVERY, ONCE
 

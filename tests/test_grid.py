@@ -9,7 +9,6 @@ from texts import EXAMPLES, LIBRARY, module
 from layoutdsl.integers.expr import Add, Constant, evaluate
 from layoutdsl.meaning.claims import EqualsFormula, EqualsLayout
 from layoutdsl.refute import grid
-from layoutdsl.statements.statement import coordinates
 
 BODIES = """
 [c/8, h, c%4]
@@ -32,7 +31,7 @@ def test_faults(body: str) -> None:
     layout = module(f"layout L(c, h) = {body}\nrefute L")["L"]
     answers = set()
     for values in shapes(layout, 7, 40):
-        found = grid.no_fault(layout, coordinates(layout), values)
+        found = grid.no_fault(layout, layout.all_coordinates, values)
         assert found is (not wrong_at(layout, values))
         answers.add(found)
     assert True in answers

@@ -18,9 +18,9 @@ from mutants.report import failed, table
 from texts import EXAMPLES, defined, every_index, module
 
 from layoutdsl.meaning.claims import Claim, Sound
+from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.verdict import Checked, Proved, Refuted
-from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.show.declaration import declaration
 
 SAMPLE = 20

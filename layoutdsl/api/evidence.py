@@ -91,8 +91,8 @@ def recheck(
     Raises:
         OSError: a file cannot be read.
     """
+    from layoutdsl.evidence import SOLVERS
     from layoutdsl.evidence import recheck as checked
-    from layoutdsl.kernel.solver import SOLVERS
 
     asked = [SOLVERS[each] for each in solvers]
     return checked(found, folder, asked, progress or (lambda _: None))
@@ -100,10 +100,6 @@ def recheck(
 
 def missing_solver(name: str) -> str | None:
     """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
-    from layoutdsl.kernel.solver import SOLVERS, NoSolver
+    from layoutdsl.evidence import why_not_asked
 
-    try:
-        SOLVERS[name].command(1)
-    except NoSolver as missing:
-        return str(missing)
-    return None
+    return why_not_asked(name)

@@ -22,7 +22,7 @@ from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
-    from layoutdsl.refute.counterexample import Counterexample, Point
+    from layoutdsl.meaning.counterexample import Counterexample, Point
 
 Numbers: TypeAlias = Sequence[int]
 Names: TypeAlias = Sequence[str | None]

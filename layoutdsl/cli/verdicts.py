@@ -17,8 +17,8 @@ from layoutdsl.meaning.claims import AnyClaim, Claim, EqualsLayout, Sound
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
+    from layoutdsl.meaning.counterexample import Counterexample
     from layoutdsl.prover.verdict import Checked, Finding
-    from layoutdsl.refute.counterexample import Counterexample
 
 _COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 

@@ -17,14 +17,13 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.meaning.model import Layout
-from layoutdsl.statements.statement import coordinates
 
 
 def numbers_of(layout: Layout) -> dict[str, set[int]]:
     """For each extent and parameter the numbers that its axis is cut by or declared as."""
     found: dict[str, set[int]] = {name: set() for name in layout.symbols}
     extent_of = {axis.name: axis.extent for axis in layout.axes}
-    for each in coordinates(layout):
+    for each in layout.all_coordinates:
         through = {extent_of[name] for name in indices(each.value)}
         names = {symbol.name for symbol in through if isinstance(symbol, Extent)}
         for name in names | (extents(each.extent) & found.keys()):
@@ -43,7 +42,7 @@ def all_numbers(layout: Layout) -> tuple[int, ...]:
     """
     cuts: set[int] = set()
     spoken: list[Expr] = [layout.start]
-    for each in coordinates(layout):
+    for each in layout.all_coordinates:
         cuts |= _cuts(each.value) | _cuts(each.extent)
         spoken += [each.value, each.extent]
     spoken += [side for each in layout.domain for side in (each.left, each.right)]

@@ -21,7 +21,6 @@ from layoutdsl.meaning.model import Condition
 from layoutdsl.meaning.shapes import Values, in_range
 from layoutdsl.prover.check import attempt
 from layoutdsl.prover.verdict import Finding, Proved, certificate_hash
-from layoutdsl.statements.statement import coordinates
 from layoutdsl.texts.values import said
 
 Conditions = tuple[Condition, ...]
@@ -147,7 +146,7 @@ def candidates(pair: Paired) -> tuple[Condition, ...]:
     """Return the conditions on one extent or parameter each that are worth trying."""
     both = common(pair)
     cuts = numbers_of(both)
-    extremes = (part for each in coordinates(both) for part in walk(each.extent))
+    extremes = (part for each in both.all_coordinates for part in walk(each.extent))
     bounded = {name for each in extremes if isinstance(each, Min | Max) for name in extents(each)}
     found: list[Condition] = []
     for name in both.symbols:

@@ -20,7 +20,7 @@ from layoutdsl.kernel.written import (
     written_proof,
     written_theorem,
 )
-from layoutdsl.refute.counterexample import Counterexample, Point
+from layoutdsl.meaning.counterexample import Counterexample, Point
 
 FORMAT = "layoutdsl certificate 1"
 MOST_BYTES = 1 << 24

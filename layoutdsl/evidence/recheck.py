@@ -27,7 +27,7 @@ from layoutdsl.evidence.questions import HEAD, Asked, asked_by_lemmas, script_te
 from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected
-from layoutdsl.kernel.solver import Solver, answers
+from layoutdsl.kernel.solver import SOLVERS, NoSolver, Solver, answers
 
 Tell = Callable[[str], None]
 
@@ -51,6 +51,15 @@ def recheck(
     for subject in subjects:
         tell(subject.file)
         yield _subject(subject, folder, solvers)
+
+
+def why_not_asked(name: str) -> str | None:
+    """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
+    try:
+        SOLVERS[name].command(1)
+    except NoSolver as missing:
+        return str(missing)
+    return None
 
 
 def left_over(subjects: Iterable[Subject], folder: Traversable) -> Iterator[str]:

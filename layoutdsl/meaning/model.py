@@ -19,12 +19,14 @@ from layoutdsl.integers.expr import (
     Expr,
     Extent,
     Interval,
+    MixedRadix,
     coordinate_text,
     evaluate,
     horner,
     substitute,
     substitute_coordinate,
     text,
+    walk,
 )
 from layoutdsl.integers.search import Search
 from layoutdsl.meaning.arguments import INTEGER, Kind, called, expect, integer, integers, parameters
@@ -219,6 +221,17 @@ class Layout:
                 raise ValueError(f"stride {number} is {stride} bytes, no multiple of an element")
             strides.append(stride // array.itemsize)
         return strided.of(array.shape, strides, "array")
+
+    @property
+    def all_coordinates(self) -> tuple[Coordinate, ...]:
+        """Every coordinate, those inside tuples included."""
+        found: list[Coordinate] = []
+        for top in self.coordinates:
+            for each in walk(top.value):
+                if isinstance(each, MixedRadix):
+                    found += each.parts
+            found.append(top)
+        return tuple(dict.fromkeys(found))
 
     def with_parameters(self, /, **values: int) -> Layout:
         """Return the layout with numbers for its parameters, or for some of them.

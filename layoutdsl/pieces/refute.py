@@ -10,9 +10,9 @@ from itertools import islice, product
 from math import lcm, prod
 
 from layoutdsl.integers.expr import evaluate
+from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.seams import Seam, extent_of, spans
-from layoutdsl.refute.counterexample import Counterexample, Point
 
 Values = dict[str, int]
 

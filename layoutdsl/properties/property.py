@@ -13,9 +13,9 @@ from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from layoutdsl.integers.expr import Expr
 from layoutdsl.kernel.theorem import Theorem
+from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
-from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.refute.refute import At
 from layoutdsl.statements import statement
 from layoutdsl.statements.run_statement import Start

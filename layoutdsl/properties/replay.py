@@ -8,11 +8,11 @@ from layoutdsl.meaning.claims import (
     Claim,
     Sound,
 )
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
 from layoutdsl.properties.known import property_of
 from layoutdsl.refute import refute
-from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.empty import no_shape
 from layoutdsl.refute.refute import LARGEST
 from layoutdsl.refute.table_refute import table_tries

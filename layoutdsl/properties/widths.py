@@ -15,11 +15,11 @@ from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Mod, evaluate, ind
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning import shapes
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import ElementType, Layout
 from layoutdsl.meaning.shapes import Values
 from layoutdsl.properties.property import Property, Statement, Tactic, ground_of, packed
 from layoutdsl.refute import refute
-from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.refute import At, Examples
 from layoutdsl.statements import claim_statement, width_statement
 from layoutdsl.statements.statement import Ground

@@ -15,6 +15,7 @@ from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import Have, Proof, Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim, Sound, TableClaim
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.shapes import Values
 from layoutdsl.properties.known import property_of
 from layoutdsl.properties.property import Property, Statement, Tactic
@@ -22,7 +23,6 @@ from layoutdsl.prover.layout_check import in_bounds, layout_findings
 from layoutdsl.prover.table_check import table_findings
 from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
 from layoutdsl.refute import refute
-from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.exhaust import everywhere, whole_range
 from layoutdsl.statements.sound import PROPERTIES
 from layoutdsl.statements.table_statement import table_properties

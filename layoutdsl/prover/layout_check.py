@@ -11,13 +11,13 @@ from layoutdsl.kernel.certificate import Certificate, Outcome, establish
 from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import Proof, Theorem
 from layoutdsl.meaning.claims import INTEGER_TYPES
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, size_is_bounded
 from layoutdsl.properties.seen import IN_INTEGERS, seen_to_hold
 from layoutdsl.prover.domain_check import add_proofs, domain_in_bounds
 from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.refute import refute
-from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.refute.empty import no_shape
 from layoutdsl.refute.exhaust import everywhere, whole_range
 from layoutdsl.statements import claim_statement, domain_statement, statement
@@ -131,7 +131,7 @@ def _examples(layout: Layout) -> dict[str, Counterexample]:
         theorem = None
     from layoutdsl.refute import grid
 
-    every = statement.coordinates(layout)
+    every = layout.all_coordinates
     at = refute.unsound(layout)
     return refute.search(
         layout, (), at, lambda values: grid.no_fault(layout, every, values), theorem
@@ -239,5 +239,5 @@ def prove_printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Pro
         Unstated: the layout says what the checker's terms cannot.
     """
     ground, theorem, read = printed(layout, inverse)
-    spoken = [each.extent for each in statement.coordinates(layout)]
+    spoken = [each.extent for each in layout.all_coordinates]
     return theorem, prove_equations(ground, theorem, [*spoken, *read.values()], lemmas.stated())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.meaning.claims import AnyClaim
-from layoutdsl.refute.counterexample import Counterexample
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.texts.values import said
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from layoutdsl.kernel.certificate import establish
 from layoutdsl.kernel.theorem import Have, Proof, Theorem
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
-from layoutdsl.refute.counterexample import Counterexample
 from layoutdsl.statements import domain_statement, statement
 from layoutdsl.statements.terms import Unstated
 

@@ -16,7 +16,6 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, bind_index, ceilings, in_range, indices, volume
 from layoutdsl.refute.refute import At, Examples
 from layoutdsl.statements.claim_statement import sides
-from layoutdsl.statements.statement import coordinates
 
 MOST_SHAPES = 4096
 MOST_ELEMENTS = 40_000
@@ -87,7 +86,7 @@ def _reads_back(layout: Layout, inverse: Inverse, values: Values, padded: list[i
     shape, start = layout.shape_of(values), evaluate(layout.start, values)
     if any(low > high for low, high in zip(shape, padded, strict=True)):
         return False
-    every = coordinates(layout)
+    every = layout.all_coordinates
     held: dict[int, tuple[int, ...]] = {}
     for index in product(*map(range, padded)):
         at = {**values, **dict(zip(names, index, strict=True))}

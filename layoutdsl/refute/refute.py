@@ -13,6 +13,7 @@ from layoutdsl.integers.expr import BitAnd, BitXor, Expr, coordinate_text, evalu
 from layoutdsl.kernel.question import question
 from layoutdsl.kernel.solver import WORK, model
 from layoutdsl.kernel.theorem import Theorem
+from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import (
     Values,
@@ -24,10 +25,9 @@ from layoutdsl.meaning.shapes import (
     telling,
     volume,
 )
-from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.statements.domain_statement import contradiction
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
-from layoutdsl.statements.statement import coordinates, ground
+from layoutdsl.statements.statement import ground
 from layoutdsl.statements.terms import Unstated, extent_name
 
 EVALUATIONS = 40_000
@@ -177,7 +177,7 @@ def _example(values: Values, sentence: str, *points: Point) -> Counterexample:
 
 def unsound(layout: Layout) -> At:
     """Return what tries a layout itself: extents, bounds, and slots that two elements share."""
-    every = coordinates(layout)
+    every = layout.all_coordinates
 
     def at(values: Values) -> Examples:
         found: Examples = {}

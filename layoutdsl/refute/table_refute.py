@@ -7,10 +7,10 @@ from itertools import product as boxes
 
 from layoutdsl.integers.expr import Constant, Expr, FloorDiv, walk
 from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
+from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, bind_index, indices
 from layoutdsl.meaning.table import Table
-from layoutdsl.refute.counterexample import Counterexample, Point
 from layoutdsl.refute.exhaust import whole_range
 from layoutdsl.refute.refute import LARGEST, At, Examples
 from layoutdsl.statements.table_statement import EVERY, ONCE, common, table_properties

@@ -115,7 +115,7 @@ def _theorem(
 def element(ground: Ground) -> Theorem:
     """Every coordinate of an element stays within its extent, and its slot in the buffer."""
     goals: list[Term] = []
-    for each in statement.coordinates(ground.layout):
+    for each in ground.layout.all_coordinates:
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         goals += [("<=", 0, value), ("<", value, extent)]
     goals += statement.in_buffer(ground, "slot")

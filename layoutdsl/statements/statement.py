@@ -24,10 +24,8 @@ from layoutdsl.digits.steps import SLOT
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import (
     Constant,
-    Coordinate,
     Expr,
     Extent,
-    MixedRadix,
     evaluate,
     extents,
     walk,
@@ -75,7 +73,7 @@ def ground(layout: Layout, padded: tuple[Expr, ...] = (), more: tuple[Layout, ..
         more: further layouts over the same extents.
     """
     layouts = (layout, *more)
-    spoken = [each.extent for one in layouts for each in coordinates(one)]
+    spoken = [each.extent for one in layouts for each in one.all_coordinates]
     starts = [one.start for one in layouts]
     conditions = [each for one in layouts for each in (*one.where, *one.domain)]
     sides = [side for each in conditions for side in (each.left, each.right)]
@@ -105,17 +103,6 @@ def ground(layout: Layout, padded: tuple[Expr, ...] = (), more: tuple[Layout, ..
         ),
         tuple(definitions),
     )
-
-
-def coordinates(layout: Layout) -> tuple[Coordinate, ...]:
-    """Return every coordinate of a layout, those inside tuples included."""
-    found: list[Coordinate] = []
-    for top in layout.coordinates:
-        for each in walk(top.value):
-            if isinstance(each, MixedRadix):
-                found += each.parts
-        found.append(top)
-    return tuple(dict.fromkeys(found))
 
 
 def assumptions(ground: Ground, vocabulary: Vocabulary) -> tuple[Term, ...]:
@@ -200,7 +187,7 @@ def shape(ground: Ground, inverse: Inverse) -> Theorem:
 def _inside(ground: Ground) -> tuple[Term, ...]:
     """Every coordinate is within its extent, and the slot within the buffer."""
     goals = list(assumptions(ground, ground.vocabulary))
-    for each in coordinates(ground.layout):
+    for each in ground.layout.all_coordinates:
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         goals += [("<=", 0, value), ("<", value, extent)]
     return (*goals, *in_buffer(ground, "slot"))

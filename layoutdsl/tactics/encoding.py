@@ -184,7 +184,7 @@ class Encoding:
 
     def _ranges(self) -> None:
         """Every coordinate, nested ones included, stays within its extent."""
-        for each in statement.coordinates(self.ground.layout):
+        for each in self.ground.layout.all_coordinates:
             vocabulary = self.ground.vocabulary
             self.arithmetic.in_range(vocabulary.term(each.value), vocabulary.term(each.extent))
 

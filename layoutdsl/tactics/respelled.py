@@ -185,5 +185,5 @@ def _slots(ground: Ground) -> Term:
 
 
 def _spoken(layout: Layout) -> list[Expr]:
-    coordinates = statement.coordinates(layout)
+    coordinates = layout.all_coordinates
     return [expr for each in coordinates for expr in (each.value, each.extent)]

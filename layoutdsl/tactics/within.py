@@ -9,7 +9,6 @@ from collections.abc import Mapping
 
 from layoutdsl.kernel.checker import By, Term, Theorem
 from layoutdsl.kernel.script import Script
-from layoutdsl.statements import statement
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import index_name
 from layoutdsl.tactics.arith import Arithmetic
@@ -37,7 +36,7 @@ def prove_bounds(
         assert high is not None
         arithmetic.digit(name, Bounds(extent, low, high))
     arithmetic.assumed(theorem)
-    for each in statement.coordinates(ground.layout):
+    for each in ground.layout.all_coordinates:
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         arithmetic.in_range(value, extent)
     _slot(ground, arithmetic)

@@ -50,7 +50,7 @@ def grounds(layouts: Sequence[Layout]) -> tuple[Ground, ...]:
     known = layout_statement.ground(first, more=tuple(more))
     conditions = [each for one in layouts for each in (*one.where, *one.domain)]
     sides = [side for each in conditions for side in (each.left, each.right)]
-    spoken = [each.extent for one in layouts for each in layout_statement.coordinates(one)]
+    spoken = [each.extent for one in layouts for each in one.all_coordinates]
     named = extremes([*spoken, *(one.start for one in layouts), *sides])
     plain = Vocabulary(named)
     said = tuple(
