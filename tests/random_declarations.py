@@ -1,6 +1,6 @@
 """Random declarations: layouts that are right by how they are made, and layouts of any arithmetic.
 
-`right` and `twisted` cover each axis once; `any_arithmetic` is made of whatever the language has,
+`right` and `swizzled` cover each axis once; `any_arithmetic` is made of whatever the language has,
 over few elements, and is mostly wrong. Which is which plain integers say, in `stands`.
 """
 
@@ -136,7 +136,7 @@ def read(text: str) -> Layout | None:
         return None
 
 
-def twisted(random: Random) -> str:
+def swizzled(random: Random) -> str:
     """A declaration of digits, some of which others move, turn round, mix with or step over."""
     fixed = random.random() < 0.5
     axes = {name: random.choice([2, 3, 4, 5, 6, 8, 9, 12]) for name in random.sample("abc", 2)}
@@ -223,8 +223,8 @@ def drawn(random: Random) -> str:
     makers = (
         lambda: right(random, block=False),
         lambda: right(random, block=True),
-        lambda: twisted(random),
-        lambda: twisted(random),
+        lambda: swizzled(random),
+        lambda: swizzled(random),
         lambda: any_arithmetic(random),
         lambda: triangular(random),
     )

@@ -68,12 +68,12 @@ class Place:
 
     digits: tuple[Digit, ...]
     room: str = ""
-    twist: str = ""
+    swizzle: str = ""
 
     def __str__(self) -> str:
         text = ", ".join(map(str, self.digits))
         text = f"({text})" if len(self.digits) > 1 else text
-        return (f"({text} ^ {self.twist})" if self.twist else text) + self.room
+        return (f"({text} ^ {self.swizzle})" if self.swizzle else text) + self.room
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
         places[number] = replace(places[number], room=room)
     if random.random() < 0.02:
         number, size = random.randrange(len(places)), random.choice((2, 4))
-        twist = f"{random.choice(names)}%{size}"
-        places[number] = replace(places[number], twist=twist)
+        swizzle = f"{random.choice(names)}%{size}"
+        places[number] = replace(places[number], swizzle=swizzle)
     domain = ""
     if len(names) > 1 and random.random() < 0.02:
         one, other = random.sample(names, 2)
@@ -312,9 +312,9 @@ def _without(layout: Drawn, axis: str) -> Drawn:
             if digit.whole != (axis,)
         )
         if kept:
-            twist = "" if place.twist.startswith(axis) else place.twist
+            swizzle = "" if place.swizzle.startswith(axis) else place.swizzle
             room = "" if f" {axis.upper()} " in place.room else place.room
-            places.append(Place(kept, room, twist))
+            places.append(Place(kept, room, swizzle))
     fill, start, domain = layout.clauses
     domain = "" if f"{axis} " in domain or f"{axis})" in domain else domain
     axes = tuple(each for each in layout.axes if each[0] != axis)
@@ -331,7 +331,7 @@ def _simpler(layout: Drawn) -> Iterator[Drawn]:
         def with_it(*new: Place, at: int = number) -> Drawn:
             return replace(layout, places=(*layout.places[:at], *new, *layout.places[at + 1 :]))
 
-        if place.room or place.twist:
+        if place.room or place.swizzle:
             yield with_it(Place(place.digits))
         if len(place.digits) > 1:
             yield with_it(*(Place((digit,)) for digit in place.digits))

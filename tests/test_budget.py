@@ -7,7 +7,7 @@ from proving import sound, words
 from texts import LIBRARY, layout
 
 from layoutdsl.kernel import budget
-from layoutdsl.kernel.budget import MOST_WORK, Budget, Stuck, shared
+from layoutdsl.kernel.budget import MOST_WORK, Budget, NoProof, shared
 
 LONG = [
     # sums of thousands of terms, nested as deeply: these ended in a RecursionError
@@ -49,6 +49,6 @@ def test_the_library_needs_a_small_part_of_it(monkeypatch: pytest.MonkeyPatch) -
 def test_a_budget_is_shared_by_what_is_looked_for_inside() -> None:
     with shared(10):
         budget.current().spend(6)
-        with pytest.raises(Stuck, match="more than the 10 units"):
+        with pytest.raises(NoProof, match="more than the 10 units"):
             budget.current().spend(6)
     budget.current().spend(11)

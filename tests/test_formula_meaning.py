@@ -52,7 +52,7 @@ from layoutdsl.integers.expr import (
 from layoutdsl.meaning.model import Condition, Layout
 
 NO_INVERSE = {"Overlapping", "LapackPackedUpper", "LapackPackedLower", "LapackBand"}
-"""Not read as digits, twisted or not."""
+"""Not read as digits, swizzled or not."""
 
 DOCUMENTS = {f"{family}.layout" for family in ("blocked", "flat", "htp", "mace", "packed", "xla")}
 OF_THE_FIELD = {name for each in LIBRARY_MODULES if each.name not in DOCUMENTS for name in each}

@@ -224,5 +224,5 @@ def test_c_says_what_was_proved() -> None:
     assert "Digits: " in proved
     assert "were proved to give the offset" in proved
     assert "not proved to be those" in api.generate_c(layout, validate=False).program.text
-    twisted = layout_of("layout Twisted(i, j) = [i, (j/8)^(i%8), j%8]")
-    assert "Digits:" not in api.generate_c(twisted).program.text
+    swizzled = layout_of("layout Swizzled(i, j) = [i, (j/8)^(i%8), j%8]")
+    assert "Digits:" not in api.generate_c(swizzled).program.text

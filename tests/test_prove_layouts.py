@@ -24,7 +24,7 @@ from layoutdsl.statements.sound import (
 )
 
 NO_INVERSE = {"Overlapping"}
-"""Examples that are not read as digits, twisted or not."""
+"""Examples that are not read as digits, swizzled or not."""
 
 RIGHT = """
 [c, h]

@@ -17,9 +17,9 @@ import layoutdsl
 from layoutdsl.digits.inference import flat, infer
 from layoutdsl.digits.inverse import ReadBack, read_back
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import establish
 from layoutdsl.kernel.checker import Proof, Theorem
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.claims import Inverts, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import in_range, volume
@@ -524,7 +524,7 @@ def right_digits() -> Layout:
 
 def test_a_wrong_table_has_no_proof() -> None:
     assert all(each.established for each in establish(proofs(RIGHT, right_digits())).values())
-    with pytest.raises(Stuck):
+    with pytest.raises(NoProof):
         proofs(WRONG, right_digits())
 
 

@@ -1,6 +1,6 @@
-"""From a slot back to the index, in closed form, where the coordinates are digits, twisted or not.
+"""From a slot back to the index, in closed form, where the coordinates are digits, swizzled or not.
 
-The steps are straight-line: a slot is split into coordinates from the most minor, twisted digits
+The steps are straight-line: a slot is split into coordinates from the most minor, swizzled digits
 are straightened, digits are put together into wholes, the value of a tuple is split into its parts.
 Where coordinates leave their extents beyond the shape, although digits could go further, the padded
 box is the shape itself. Nothing here is trusted: that the inverse is right is proved for each
@@ -58,14 +58,14 @@ def read_back(layout: Layout) -> ReadBack | NotDigits:
     if layout.domain:
         if isinstance(found, NotDigits):
             return found
-        if found.twists:
+        if found.swizzles:
             return NotDigits(f"it holds elements only where {layout.domain[0]}", "domain")
         return ReadBack(layout, found, _inverse(layout, found))
     if isinstance(found, Network) and not _may_leave_extents(found):
         return ReadBack(layout, found, _inverse(layout, found))
     every = [(layout, found), *((each, reading(each)) for each in spellings(layout))]
     networks = [(each, network) for each, network in every if isinstance(network, Network)]
-    networks.sort(key=lambda each: bool(each[1].twists))
+    networks.sort(key=lambda each: bool(each[1].swizzles))
     for spelled, network in networks:
         whole = _inverse(spelled, network)
         for inverse in (whole, _to_the_shape(layout, whole)):
@@ -79,7 +79,7 @@ def read_back(layout: Layout) -> ReadBack | NotDigits:
 def _may_leave_extents(found: Network) -> bool:
     """Whether digits beyond the shape may be more than a coordinate has room for."""
     radices = [(wire.radix, wire.extent) for wire in found.wires if wire.radix is not None]
-    sums = any(isinstance(each.kind, Shift | Fixed) for each in found.twists)
+    sums = any(isinstance(each.kind, Shift | Fixed) for each in found.swizzles)
     return sums or any(not at_least(Sub(extent, radix), 0) for radix, extent in radices)
 
 
@@ -101,8 +101,8 @@ def _inverse(layout: Layout, found: Network) -> Inverse:
     index: dict[str, Expr] = {}
     padded: dict[str, Expr] = {}
     for number, chain in enumerate(found.chains):
-        for twist in found.twists_before(number):
-            steps += twist.steps
+        for swizzle in found.swizzles_before(number):
+            steps += swizzle.steps
         value = join(found, chain)
         if isinstance(chain.whole, Index):
             index[chain.whole.name] = value
@@ -151,9 +151,9 @@ def _split_whole(found: Network, number: int, chain: Chain) -> list[tuple[str, E
 def _wire_guards(found: Network, number: int) -> list[Condition]:
     wire = found.wires[number]
     value = Index(found.name(number))
-    twist = found.twist_of(number)
-    if twist is not None:
-        return list(twist.guards)
+    swizzle = found.swizzle_of(number)
+    if swizzle is not None:
+        return list(swizzle.guards)
     if wire.constant is not None:
         return [] if wire.extent == ONE else [Condition(value, "==", Constant(wire.constant))]
     return [] if wire.radix is None else [Condition(value, "<", wire.radix)]

@@ -126,7 +126,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Twist:
+class Swizzle:
     """A coordinate that is a digit moved by what other coordinates tell.
 
     Attributes:
@@ -149,24 +149,24 @@ class Twist:
 class Network:
     """How indices become coordinates: chains in the order in which a slot is decoded.
 
-    The first wires are the coordinates of the layout, in their order; some may be twisted.
+    The first wires are the coordinates of the layout, in their order; some may be swizzled.
     """
 
     wires: tuple[Wire, ...]
     chains: tuple[Chain, ...]
-    twists: tuple[Twist, ...] = ()
+    swizzles: tuple[Swizzle, ...] = ()
 
-    def twist_of(self, wire: int) -> Twist | None:
-        """Return how a wire is twisted, if it is."""
-        return next((each for each in self.twists if each.wire == wire), None)
+    def swizzle_of(self, wire: int) -> Swizzle | None:
+        """Return how a wire is swizzled, if it is."""
+        return next((each for each in self.swizzles if each.wire == wire), None)
 
-    def twists_before(self, chain: int) -> tuple[Twist, ...]:
-        """Return the twists that are straightened just before a chain is put together."""
-        return tuple(each for each in self.twists if each.after == chain)
+    def swizzles_before(self, chain: int) -> tuple[Swizzle, ...]:
+        """Return the swizzles that are straightened just before a chain is put together."""
+        return tuple(each for each in self.swizzles if each.after == chain)
 
     def name(self, wire: int) -> str:
         """Return the name of the step that gives the digit on a wire."""
-        return digit_name(wire) if self.twist_of(wire) is None else straight_name(wire)
+        return digit_name(wire) if self.swizzle_of(wire) is None else straight_name(wire)
 
 
 @dataclass(frozen=True, slots=True)

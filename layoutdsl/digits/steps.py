@@ -29,12 +29,12 @@ def whole_name(chain: int) -> str:
 
 
 def straight_name(wire: int) -> str:
-    """Return the name of the digit that a twisted coordinate was made of."""
+    """Return the name of the digit that a swizzled coordinate was made of."""
     return f"_t{wire}"
 
 
 def moved_name(wire: int) -> str:
-    """Return the name of a twisted coordinate less what moved it."""
+    """Return the name of a swizzled coordinate less what moved it."""
     return f"_w{wire}"
 
 

@@ -1,6 +1,6 @@
 """What a coordinate that is no digit may be: a digit, and what moves it.
 
-For each coordinate the readings are listed, the likeliest first; `twists` finds out which of them
+For each coordinate the readings are listed, the likeliest first; `swizzles` finds out which of them
 fit together.
 """
 
@@ -156,13 +156,13 @@ def turns(terms: Polynomial) -> Iterator[tuple[Expr, Expr, Expr]]:
                 yield digit, other, weight
 
 
-def rounds(twist: Exclusively) -> int | None:
+def rounds(swizzle: Exclusively) -> int | None:
     """Return how often a digit that moves itself has to be moved back until every bit is right.
 
     A bit that is moved by others is right one round after them; ``None`` where they go in a circle,
     or where it cannot be seen.
     """
-    own = read(twist.digit)
+    own = read(swizzle.digit)
     if own is None or not isinstance(own.whole, Index) or not isinstance(own.divisor, Constant):
         return None
     power = own.divisor.value
@@ -170,8 +170,8 @@ def rounds(twist: Exclusively) -> int | None:
         return None
     name, start = own.whole.name, power.bit_length() - 1
     moved_by: dict[int, set[int]] = {}
-    for place in range(twist.width):
-        value = bit(twist.other, place, {})
+    for place in range(swizzle.width):
+        value = bit(swizzle.other, place, {})
         sources = None if value is None else _sources(value, name)
         if sources is None:
             return None

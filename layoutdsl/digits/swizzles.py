@@ -1,4 +1,4 @@
-"""Twisted coordinates: a digit moved by what the other coordinates tell, and how it is moved back.
+"""Swizzled coordinates: a digit moved by what the other coordinates tell, and how it is moved back.
 
 `j/8 ^ i%8` is the digit `j/8`, moved by bits of `i`; `(i + j) % 32` is `j % 32`, rotated; `i + j`
 is `j`, shifted. With each such coordinate read as its digit, a layout is a network like others; and
@@ -22,8 +22,8 @@ from layoutdsl.digits.network import (
     NotDigits,
     Rotation,
     Shift,
+    Swizzle,
     Turn,
-    Twist,
     exact_quotient,
     network,
     read,
@@ -57,7 +57,7 @@ MOST_CHOICES = 1024
 
 
 def reading(layout: Layout) -> Network | NotDigits:
-    """Return a layout as a network of digits, some of them twisted, or why it is none."""
+    """Return a layout as a network of digits, some of them swizzled, or why it is none."""
     plain = network(layout)
     if isinstance(plain, Network) or plain.kind in ("gap", "unused"):
         return plain
@@ -90,30 +90,30 @@ def _oddity(chosen: tuple[Moved | None, ...]) -> int:
 
 def _straightened(layout: Layout, chosen: tuple[Moved | None, ...]) -> Network | None:
     coordinates = tuple(
-        coordinate if twist is None else Coordinate(twist.digit, twist.limit, declared=True)
-        for coordinate, twist in zip(layout.coordinates, chosen, strict=True)
+        coordinate if swizzle is None else Coordinate(swizzle.digit, swizzle.limit, declared=True)
+        for coordinate, swizzle in zip(layout.coordinates, chosen, strict=True)
     )
     found = network(replace(layout, coordinates=coordinates))
     if isinstance(found, NotDigits):
         return None
-    twisted = {wire: each for wire, each in enumerate(chosen) if each is not None}
-    return _Order(layout, found, twisted).ordered()
+    swizzled = {wire: each for wire, each in enumerate(chosen) if each is not None}
+    return _Order(layout, found, swizzled).ordered()
 
 
 class _Order:
-    """Chains and twists in an order in which each rests on what is known before."""
+    """Chains and swizzles in an order in which each rests on what is known before."""
 
-    def __init__(self, layout: Layout, found: Network, twisted: dict[int, Moved]) -> None:
+    def __init__(self, layout: Layout, found: Network, swizzled: dict[int, Moved]) -> None:
         self._layout = layout
         self._found = found
-        self._twisted = twisted
-        self._known = set(range(len(layout.coordinates))) - set(twisted)
+        self._swizzled = swizzled
+        self._known = set(range(len(layout.coordinates))) - set(swizzled)
         self._chains: list[Chain] = []
-        self._twists: list[Twist] = []
+        self._swizzles: list[Swizzle] = []
 
     def ordered(self) -> Network | None:
-        """Return the network with its twists, or nothing where they rest on one another."""
-        chains, wires = list(self._found.chains), list(self._twisted)
+        """Return the network with its swizzles, or nothing where they rest on one another."""
+        chains, wires = list(self._found.chains), list(self._swizzled)
         while chains or wires:
             straight = [wire for wire in wires if self._straighten(wire)]
             wires = [wire for wire in wires if wire not in straight]
@@ -124,44 +124,44 @@ class _Order:
                 self._known.update(chain.parts)
             if not (straight or whole):
                 return None
-        return Network(self._found.wires, tuple(self._chains), tuple(self._twists))
+        return Network(self._found.wires, tuple(self._chains), tuple(self._swizzles))
 
     def _knows(self, chain: Chain) -> bool:
         return all(cut.wire in self._known for cut in chain.cuts)
 
     def _name(self, wire: int) -> str:
-        return straight_name(wire) if wire in self._twisted else digit_name(wire)
+        return straight_name(wire) if wire in self._swizzled else digit_name(wire)
 
     def _straighten(self, wire: int) -> bool:
-        twist = self._twisted[wire]
-        other, needed = recovered(twist.other, self._found, self._name)
+        swizzle = self._swizzled[wire]
+        other, needed = recovered(swizzle.other, self._found, self._name)
         if not needed - {wire} <= self._known:
             return False
-        if wire in needed and not isinstance(twist, Exclusively):
+        if wire in needed and not isinstance(swizzle, Exclusively):
             return False
         extent = self._layout.coordinates[wire].extent
-        made: Twist | None
-        match twist:
+        made: Swizzle | None
+        match swizzle:
             case Exclusively():
-                made = self._exclusive(wire, twist, wire in needed)
+                made = self._exclusive(wire, swizzle, wire in needed)
             case Rotated():
-                made = _rotation(wire, twist, other, extent)
+                made = _rotation(wire, swizzle, other, extent)
             case Turned():
-                made = _turn(wire, twist, other, extent)
+                made = _turn(wire, swizzle, other, extent)
             case Shifted():
-                made = _shift(wire, twist, other, extent)
+                made = _shift(wire, swizzle, other, extent)
             case Determined():
                 exact = Condition(Index(digit_name(wire)), "==", other)
-                made = Twist(wire, Fixed(other), 0, (), (exact,))
+                made = Swizzle(wire, Fixed(other), 0, (), (exact,))
         if made is None:
             return False
-        self._twists.append(replace(made, after=len(self._chains)))
+        self._swizzles.append(replace(made, after=len(self._chains)))
         self._known.add(wire)
         return True
 
-    def _exclusive(self, wire: int, twist: Exclusively, by_itself: bool) -> Twist | None:
+    def _exclusive(self, wire: int, swizzle: Exclusively, by_itself: bool) -> Swizzle | None:
         """``t = v ^ other``; where the digit moves itself, as often as its bits hang together."""
-        count = rounds(twist) if by_itself else 1
+        count = rounds(swizzle) if by_itself else 1
         if count is None:
             return None
         steps: list[tuple[str, Expr]] = []
@@ -172,50 +172,50 @@ class _Order:
             def name(each: int, so_far: str = so_far) -> str:
                 return so_far if each == wire else self._name(each)
 
-            other, _ = recovered(twist.other, self._found, name)
+            other, _ = recovered(swizzle.other, self._found, name)
             if largest(other) is None:
-                other = Mod(other, Constant(1 << twist.width))
+                other = Mod(other, Constant(1 << swizzle.width))
             own = straight_name(wire) if number == count else f"{moved_name(wire)}_{number}"
             steps.append((own, BitXor(Index(digit_name(wire)), other)))
         extent = self._layout.coordinates[wire].extent
         straight = Index(straight_name(wire))
-        guards = () if same(twist.limit, extent) else (Condition(straight, "<", twist.limit),)
-        return Twist(wire, Exclusive(), 0, tuple(steps), guards)
+        guards = () if same(swizzle.limit, extent) else (Condition(straight, "<", swizzle.limit),)
+        return Swizzle(wire, Exclusive(), 0, tuple(steps), guards)
 
 
-def _rotation(wire: int, twist: Rotated, other: Expr, extent: Expr) -> Twist:
+def _rotation(wire: int, swizzle: Rotated, other: Expr, extent: Expr) -> Swizzle:
     value, straight = Index(digit_name(wire)), Index(straight_name(wire))
-    back = Mod(_back(value, other, twist.sign), twist.radix)
-    guards = [] if same(twist.radix, extent) else [Condition(value, "<", twist.radix)]
-    if not same(twist.limit, twist.radix):
-        guards.append(Condition(straight, "<", twist.limit))
-    return Twist(wire, Rotation(twist.radix), 0, ((straight.name, back),), tuple(guards))
+    back = Mod(_back(value, other, swizzle.sign), swizzle.radix)
+    guards = [] if same(swizzle.radix, extent) else [Condition(value, "<", swizzle.radix)]
+    if not same(swizzle.limit, swizzle.radix):
+        guards.append(Condition(straight, "<", swizzle.limit))
+    return Swizzle(wire, Rotation(swizzle.radix), 0, ((straight.name, back),), tuple(guards))
 
 
-def _turn(wire: int, twist: Turned, other: Expr, extent: Expr) -> Twist:
+def _turn(wire: int, swizzle: Turned, other: Expr, extent: Expr) -> Swizzle:
     value, straight = Index(digit_name(wire)), Index(straight_name(wire))
-    top = simplify(Sub(twist.limit, ONE))
+    top = simplify(Sub(swizzle.limit, ONE))
     back = Add(value, Mul(other, Sub(top, Mul(Constant(2), value))))
-    inside = same(twist.limit, extent)
-    guards = () if inside else _between(straight, (ZERO,), (twist.limit,))
-    kind = Turn(other, twist.other, top, twist.limit)
-    return Twist(wire, kind, 0, ((straight.name, back),), guards)
+    inside = same(swizzle.limit, extent)
+    guards = () if inside else _between(straight, (ZERO,), (swizzle.limit,))
+    kind = Turn(other, swizzle.other, top, swizzle.limit)
+    return Swizzle(wire, kind, 0, ((straight.name, back),), guards)
 
 
-def _shift(wire: int, twist: Shifted, other: Expr, extent: Expr) -> Twist:
+def _shift(wire: int, swizzle: Shifted, other: Expr, extent: Expr) -> Swizzle:
     value, straight = Index(digit_name(wire)), Index(straight_name(wire))
-    kind = Shift(other, twist.step, twist.sign, twist.limit)
-    back = _back(value, other, twist.sign)
-    least = ZERO if twist.sign > 0 else simplify(Sub(extent, ONE))
+    kind = Shift(other, swizzle.step, swizzle.sign, swizzle.limit)
+    back = _back(value, other, swizzle.sign)
+    least = ZERO if swizzle.sign > 0 else simplify(Sub(extent, ONE))
     low = () if same(other, least) else (ZERO,)
-    if twist.step == ONE:
-        high = () if not low and same(twist.limit, extent) else (twist.limit,)
-        return Twist(wire, kind, 0, ((straight.name, back),), _between(straight, low, high))
+    if swizzle.step == ONE:
+        high = () if not low and same(swizzle.limit, extent) else (swizzle.limit,)
+        return Swizzle(wire, kind, 0, ((straight.name, back),), _between(straight, low, high))
     rest = Index(moved_name(wire))
-    steps = ((rest.name, back), (straight.name, FloorDiv(rest, twist.step)))
-    guards = _between(rest, low, (times(twist.limit, twist.step),))
-    exact = Condition(Mod(rest, twist.step), "==", ZERO)
-    return Twist(wire, kind, 0, steps, (*guards, exact))
+    steps = ((rest.name, back), (straight.name, FloorDiv(rest, swizzle.step)))
+    guards = _between(rest, low, (times(swizzle.limit, swizzle.step),))
+    exact = Condition(Mod(rest, swizzle.step), "==", ZERO)
+    return Swizzle(wire, kind, 0, steps, (*guards, exact))
 
 
 def _between(value: Expr, low: tuple[Expr, ...], high: tuple[Expr, ...]) -> tuple[Condition, ...]:

@@ -17,7 +17,7 @@ MOST_TERMS = 120
 """Of one sum; longer ones are nested so deeply that nothing could follow them."""
 
 
-class Stuck(Exception):  # noqa: N818  the generator's answer "I cannot"
+class NoProof(Exception):  # noqa: N818  the generator's answer "I cannot"
     """No proof was found; says where the generator got stuck."""
 
 
@@ -31,11 +31,11 @@ class Budget:
         """Take what a step costs.
 
         Raises:
-            Stuck: that is more than is left.
+            NoProof: that is more than is left.
         """
         self._left -= work
         if self._left < 0:
-            raise Stuck(f"it takes more than the {self._work} units of work that one claim has")
+            raise NoProof(f"it takes more than the {self._work} units of work that one claim has")
 
 
 _SHARED: ContextVar[Budget | None] = ContextVar("budget", default=None)

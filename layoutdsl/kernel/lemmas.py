@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from layoutdsl.kernel.script import Script
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.theorem import By, Native, Proof, Ring, Term, Theorem
 
 _QUOTIENT: Term = ("div", "x", "B")
@@ -132,46 +132,46 @@ PARITY = Theorem(
 )
 
 
-def _product(script: Script, left: Term, right: Term, expanded: Term) -> list[str]:
+def _product(builder: ProofBuilder, left: Term, right: Term, expanded: Term) -> list[str]:
     """Two non-negative numbers have a non-negative product, which is `expanded`."""
-    (fact,) = script.use("PRODUCT", {"a": left, "b": right})
-    return [fact, script.calculate(("*", left, right), Ring(expanded))]
+    (fact,) = builder.use("PRODUCT", {"a": left, "b": right})
+    return [fact, builder.calculate(("*", left, right), Ring(expanded))]
 
 
-def _close(script: Script, *premises: str) -> None:
-    for goal in script.theorem.goals:
-        script.have(goal, *script.hypotheses, *premises)
+def _close(builder: ProofBuilder, *premises: str) -> None:
+    for goal in builder.theorem.goals:
+        builder.have(goal, *builder.hypotheses, *premises)
 
 
-def _positive(script: Script) -> None:
+def _positive(builder: ProofBuilder) -> None:
     expanded = ("+", ("-", ("-", ("*", "a", "b"), "a"), "b"), 1)
-    _close(script, *_product(script, ("-", "a", 1), ("-", "b", 1), expanded))
+    _close(builder, *_product(builder, ("-", "a", 1), ("-", "b", 1), expanded))
 
 
-def _monotone(script: Script) -> None:
+def _monotone(builder: ProofBuilder) -> None:
     expanded = ("-", ("*", "b", "k"), ("*", "a", "k"))
-    _close(script, *_product(script, ("-", "b", "a"), "k", expanded))
+    _close(builder, *_product(builder, ("-", "b", "a"), "k", expanded))
 
 
-def _bound(script: Script) -> None:
-    (low,) = script.use("PRODUCT", {"a": "a", "b": "b"})
-    one = _product(script, ("-", "A", "a"), "b", ("-", ("*", "A", "b"), ("*", "a", "b")))
-    other = _product(script, "A", ("-", "B", "b"), ("-", ("*", "A", "B"), ("*", "A", "b")))
-    _close(script, low, *one, *other)
+def _bound(builder: ProofBuilder) -> None:
+    (low,) = builder.use("PRODUCT", {"a": "a", "b": "b"})
+    one = _product(builder, ("-", "A", "a"), "b", ("-", ("*", "A", "b"), ("*", "a", "b")))
+    other = _product(builder, "A", ("-", "B", "b"), ("-", ("*", "A", "B"), ("*", "A", "b")))
+    _close(builder, low, *one, *other)
 
 
-def _unique(script: Script) -> None:
+def _unique(builder: ProofBuilder) -> None:
     above = ("-", ("-", ("*", "q", "B"), ("*", "a", "B")), "B")
     below = ("-", ("-", ("*", "a", "B"), ("*", "q", "B")), "B")
-    facts = _product(script, ("-", ("-", "q", "a"), 1), "B", above)
-    facts += _product(script, ("-", ("-", "a", "q"), 1), "B", below)
-    same = script.have(("=", "q", "a"), *script.hypotheses, *facts)
-    script.have(("=", "r", "b"), *script.hypotheses, same)
+    facts = _product(builder, ("-", ("-", "q", "a"), 1), "B", above)
+    facts += _product(builder, ("-", ("-", "a", "q"), 1), "B", below)
+    same = builder.have(("=", "q", "a"), *builder.hypotheses, *facts)
+    builder.have(("=", "r", "b"), *builder.hypotheses, same)
 
 
-def _euclid(script: Script) -> None:
-    script.have(("<", 0, "B"), *script.hypotheses)
-    whole, *_ = script.use("DIVISION", {"x": _JOINED, "B": "B"})
+def _euclid(builder: ProofBuilder) -> None:
+    builder.have(("<", 0, "B"), *builder.hypotheses)
+    whole, *_ = builder.use("DIVISION", {"x": _JOINED, "B": "B"})
     assert whole
     values: dict[str, Term] = {
         "q": ("div", _JOINED, "B"),
@@ -180,88 +180,88 @@ def _euclid(script: Script) -> None:
         "b": "b",
         "B": "B",
     }
-    script.use("UNIQUE", values)
+    builder.use("UNIQUE", values)
 
 
-def _congruent(script: Script) -> None:
+def _congruent(builder: ProofBuilder) -> None:
     """Multiples of the divisor leave the remainder as it is."""
-    whole, *_ = script.use("DIVISION", {"x": "b", "B": "B"})
+    whole, *_ = builder.use("DIVISION", {"x": "b", "B": "B"})
     above: Term = ("+", "a", ("div", "b", "B"))
     rest: Term = ("mod", "b", "B")
-    _, same = script.use("EUCLID", {"a": above, "b": rest, "B": "B"})
+    _, same = builder.use("EUCLID", {"a": above, "b": rest, "B": "B"})
     joined: Term = ("+", ("*", above, "B"), rest)
     apart: Term = ("+", ("*", "a", "B"), ("+", ("*", ("div", "b", "B"), "B"), rest))
-    equal = script.calculate(joined, Ring(apart), By(whole))
-    script.calculate(("mod", _JOINED, "B"), By(equal, backwards=True), By(same))
+    equal = builder.calculate(joined, Ring(apart), By(whole))
+    builder.calculate(("mod", _JOINED, "B"), By(equal, backwards=True), By(same))
 
 
-def _pair(script: Script) -> None:
-    script.use("EUCLID", {"a": "a", "b": "b", "B": "B"})
-    (low,) = script.use("PRODUCT", {"a": "a", "b": "B"})
+def _pair(builder: ProofBuilder) -> None:
+    builder.use("EUCLID", {"a": "a", "b": "b", "B": "B"})
+    (low,) = builder.use("PRODUCT", {"a": "a", "b": "B"})
     room = ("-", ("-", "A", 1), "a")
     expanded = ("-", ("-", ("*", "A", "B"), "B"), ("*", "a", "B"))
-    facts = [low, *_product(script, room, "B", expanded)]
-    for goal in script.theorem.goals[:2]:
-        script.have(goal, *script.hypotheses, *facts)
+    facts = [low, *_product(builder, room, "B", expanded)]
+    for goal in builder.theorem.goals[:2]:
+        builder.have(goal, *builder.hypotheses, *facts)
 
 
-def _unpair(script: Script) -> None:
-    facts = script.use("DIVISION", {"x": "x", "B": "B"})
+def _unpair(builder: ProofBuilder) -> None:
+    facts = builder.use("DIVISION", {"x": "x", "B": "B"})
     negative = ("-", ("-", 0, "B"), ("*", _QUOTIENT, "B"))
-    facts += _product(script, ("-", ("-", 0, 1), _QUOTIENT), "B", negative)
+    facts += _product(builder, ("-", ("-", 0, 1), _QUOTIENT), "B", negative)
     too_large = ("-", ("*", _QUOTIENT, "B"), ("*", "A", "B"))
-    facts += _product(script, ("-", _QUOTIENT, "A"), "B", too_large)
-    for goal in script.theorem.goals[:2]:
-        script.have(goal, *script.hypotheses, *facts)
+    facts += _product(builder, ("-", _QUOTIENT, "A"), "B", too_large)
+    for goal in builder.theorem.goals[:2]:
+        builder.have(goal, *builder.hypotheses, *facts)
 
 
-def _ceiling(script: Script) -> None:
-    facts = script.use("DIVISION", {"x": ("+", "E", ("-", "B", 1)), "B": "B"})
-    facts += _product(script, ("-", 0, _CEILING), "B", ("-", 0, ("*", _CEILING, "B")))
-    _close(script, *facts)
+def _ceiling(builder: ProofBuilder) -> None:
+    facts = builder.use("DIVISION", {"x": ("+", "E", ("-", "B", 1)), "B": "B"})
+    facts += _product(builder, ("-", 0, _CEILING), "B", ("-", 0, ("*", _CEILING, "B")))
+    _close(builder, *facts)
 
 
-def _mirror(script: Script) -> None:
+def _mirror(builder: ProofBuilder) -> None:
     """What is left of rounding up is what rounding the opposite down leaves out."""
     rounded: Term = ("+", "E", ("-", "B", 1))
-    whole, low, high = script.use("DIVISION", {"x": rounded, "B": "B"})
+    whole, low, high = builder.use("DIVISION", {"x": rounded, "B": "B"})
     rest: Term = ("-", ("-", "B", 1), ("mod", rounded, "B"))
-    script.have(("<=", 0, rest), high)
-    script.have(("<", rest, "B"), low)
+    builder.have(("<=", 0, rest), high)
+    builder.have(("<", rest, "B"), low)
     opposite: Term = ("-", 0, _CEILING)
-    quotient, _ = script.use("EUCLID", {"a": opposite, "b": rest, "B": "B"})
+    quotient, _ = builder.use("EUCLID", {"a": opposite, "b": rest, "B": "B"})
     joined: Term = ("+", ("*", opposite, "B"), rest)
     apart: Term = ("-", ("-", "B", 1), ("+", ("*", _CEILING, "B"), ("mod", rounded, "B")))
-    same = script.calculate(joined, Ring(apart), By(whole), Ring(("-", 0, "E")))
-    script.calculate(("div", ("-", 0, "E"), "B"), By(same, backwards=True), By(quotient))
+    same = builder.calculate(joined, Ring(apart), By(whole), Ring(("-", 0, "E")))
+    builder.calculate(("div", ("-", 0, "E"), "B"), By(same, backwards=True), By(quotient))
 
 
-def _factor(script: Script) -> None:
-    _close(script, *_product(script, "a", ("-", 0, "b"), ("-", 0, ("*", "a", "b"))))
+def _factor(builder: ProofBuilder) -> None:
+    _close(builder, *_product(builder, "a", ("-", 0, "b"), ("-", 0, ("*", "a", "b"))))
 
 
-def _parity(script: Script) -> None:
+def _parity(builder: ProofBuilder) -> None:
     """Of two neighbours one is even: with ``x = 2*q + r``, ``r*r`` is ``r``."""
-    script.have(("<", 0, 2))
-    whole, low, high = script.use("DIVISION", {"x": "x", "B": 2})
+    builder.have(("<", 0, 2))
+    whole, low, high = builder.use("DIVISION", {"x": "x", "B": 2})
     quotient: Term = ("div", "x", 2)
     bit: Term = ("mod", "x", 2)
     square: Term = ("*", bit, bit)
-    facts = _product(script, bit, bit, square)
-    facts += _product(script, bit, ("-", 1, bit), ("-", bit, square))
+    facts = _product(builder, bit, bit, square)
+    facts += _product(builder, bit, ("-", 1, bit), ("-", bit, square))
     less = ("-", 1, bit)
-    facts += _product(script, less, less, ("+", ("-", 1, ("*", 2, bit)), square))
+    facts += _product(builder, less, less, ("+", ("-", 1, ("*", 2, bit)), square))
     cut: Term = ("+", ("*", quotient, 2), bit)
     one = ("*", cut, ("+", cut, 1))
     fours = ("*", 4, ("*", quotient, quotient))
     mixed = ("+", ("*", 4, ("*", quotient, bit)), ("*", 2, quotient))
     sum_: Term = ("+", ("+", fours, mixed), ("+", square, bit))
-    divided = script.calculate(one, Ring(sum_))
-    back = script.rewrite(divided, By(whole))
-    script.have(script.theorem.goals[0], low, high, back, *facts)
+    divided = builder.calculate(one, Ring(sum_))
+    back = builder.rewrite(divided, By(whole))
+    builder.have(builder.theorem.goals[0], low, high, back, *facts)
 
 
-_PROOFS: tuple[tuple[Theorem, Callable[[Script], Any] | None], ...] = (
+_PROOFS: tuple[tuple[Theorem, Callable[[ProofBuilder], Any] | None], ...] = (
     (PRODUCT, None),
     (DIVISION, None),
     (POSITIVE, _positive),
@@ -288,9 +288,9 @@ def library() -> tuple[tuple[Theorem, Proof], ...]:
         if prove is None:
             proved.append((theorem, Native()))
         else:
-            script = Script(theorem, known)
-            prove(script)
-            proved.append((theorem, script.proof))
+            builder = ProofBuilder(theorem, known)
+            prove(builder)
+            proved.append((theorem, builder.proof))
         known[theorem.name] = theorem
     return tuple(proved)
 

@@ -7,16 +7,16 @@ from functools import cache
 
 from layoutdsl.integers.expr import text
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import By, Proof, Ring, Term, Theorem, polynomial
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.refute import A_FEW, MANY, counterexample
 from layoutdsl.pieces.seams import Seam, candidates
 from layoutdsl.pieces.statement import SeamStatement, alike
 from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.statements.statement import OTHER
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 SEAM = "pieces are disjoint and cover all"
 
@@ -59,7 +59,7 @@ def prove_seam(layout: Layout, seam: Seam) -> Finding:
         return Refuted(SEAM, example)
     try:
         proved = proofs(layout, seam)
-    except (Stuck, Unstated) as reason:
+    except (NoProof, NotExpressible) as reason:
         return _unproved(layout, seam, f"no proof was found: {reason}")
     outcomes = establish(proved)
     for theorem, _ in proved:
@@ -86,8 +86,8 @@ def proofs(layout: Layout, seam: Seam) -> list[tuple[Theorem, Proof]]:
     """Return the theorems about a seam with their proofs.
 
     Raises:
-        Stuck: no proof was found.
-        Unstated: the layout says what the checker's terms cannot.
+        NoProof: no proof was found.
+        NotExpressible: the layout says what the checker's terms cannot.
     """
     known = lemmas.stated()
     place, *extents = SeamStatement(layout, seam).all()
@@ -99,50 +99,50 @@ def proofs(layout: Layout, seam: Seam) -> list[tuple[Theorem, Proof]]:
 
 def _asked(theorem: Theorem, known: Mapping[str, Theorem]) -> Proof:
     """Each goal is a polynomial identity, or is left to the solver."""
-    script = Script(theorem, known)
+    builder = ProofBuilder(theorem, known)
     for goal in theorem.goals:
-        _goal(script, goal)
-    return script.proof
+        _goal(builder, goal)
+    return builder.proof
 
 
-def _goal(script: Script, goal: Term) -> str:
-    known = script.find(goal)
+def _goal(builder: ProofBuilder, goal: Term) -> str:
+    known = builder.find(goal)
     if known is not None:
         return known
     match goal:
         case ("=", left, right) if polynomial(left) == polynomial(right):
-            return script.calculate(left, Ring(right))
-    definitions = tuple(name for name, _ in script.theorem.definitions)
-    return script.have(goal, *script.hypotheses, *definitions)
+            return builder.calculate(left, Ring(right))
+    definitions = tuple(name for name, _ in builder.theorem.definitions)
+    return builder.have(goal, *builder.hypotheses, *definitions)
 
 
 def _place(theorem: Theorem, seam: Seam, known: Mapping[str, Theorem]) -> Proof:
     """With the values of the coordinates, the offset is an identity of polynomials."""
-    script = Script(theorem, known)
-    moves = [By(fact) for fact in _zeros(script, seam)]
+    builder = ProofBuilder(theorem, known)
+    moves = [By(fact) for fact in _zeros(builder, seam)]
     for goal in theorem.goals:
         match goal:
             case ("=", str() as slots, place) if slots.startswith("h."):
-                expanded = script.calculate(place, *_unfolded(script, OTHER), *moves)
-                same = Ring(script.right(expanded))
-                own = script.calculate(slots, *_unfolded(script, ""), *moves, same)
-                script.have(goal, own, expanded)
+                expanded = builder.calculate(place, *_unfolded(builder, OTHER), *moves)
+                same = Ring(builder.right(expanded))
+                own = builder.calculate(slots, *_unfolded(builder, ""), *moves, same)
+                builder.have(goal, own, expanded)
             case ("=", left, right) if left != right:
-                moves.append(By(_goal(script, goal)))
+                moves.append(By(_goal(builder, goal)))
             case _:
-                _goal(script, goal)
-    return script.proof
+                _goal(builder, goal)
+    return builder.proof
 
 
-def _zeros(script: Script, seam: Seam) -> Iterator[str]:
+def _zeros(builder: ProofBuilder, seam: Seam) -> Iterator[str]:
     """Coordinates with one value have the value 0."""
     for number in range(seam.coordinate):
         for mark in ("", OTHER):
-            yield _goal(script, ("=", f"v.{number}{mark}", 0))
+            yield _goal(builder, ("=", f"v.{number}{mark}", 0))
 
 
-def _unfolded(script: Script, mark: str) -> Iterator[By]:
+def _unfolded(builder: ProofBuilder, mark: str) -> Iterator[By]:
     """Replace the name of a mixed-radix value by what it is made of, the last first."""
-    names = [name for name in script.names if name.startswith("h.") and name.endswith(mark)]
+    names = [name for name in builder.names if name.startswith("h.") and name.endswith(mark)]
     for name in reversed([each for each in names if mark or not each.endswith(OTHER)]):
         yield By(name)

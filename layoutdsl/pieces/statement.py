@@ -81,7 +81,7 @@ class SeamStatement:
         """Return the theorems.
 
         Raises:
-            Unstated: the layout says what the checker's terms cannot.
+            NotExpressible: the layout says what the checker's terms cannot.
         """
         return self._place(), self._inner(), self._last()
 

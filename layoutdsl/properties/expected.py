@@ -28,7 +28,7 @@ from layoutdsl.statements.printed import printed
 from layoutdsl.statements.sound import ONTO, SIZE, UNBOUNDED, rests_on
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.table_statement import EVERY, ONCE, table_conditions, table_properties
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 _OF_SLOTS = {
     "shape": statement.shape,
@@ -110,7 +110,7 @@ def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theo
     try:
         said = claimed.statement()
         found |= {each.name: each for each in (said.theorem, *said.others)}
-    except Unstated:
+    except NotExpressible:
         pass
     if claimed.in_bounds:
         names = ("domain.element",) if layout.domain else (*_IN_BOUNDS, "bounds")
@@ -124,7 +124,7 @@ def _of_table(claim: TableClaim) -> dict[str, Theorem]:
         return {}
     try:
         return {each.name: each for each in table_statement.theorems(table, layout)}
-    except Unstated:
+    except NotExpressible:
         return {}
 
 
@@ -146,7 +146,7 @@ def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, The
         found["fits"] = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
         closed = inverse if isinstance(inverse, Inverse) else None
         found["printed"] = printed(layout, closed)[1]
-    except Unstated:
+    except NotExpressible:
         pass
     return found
 
@@ -156,7 +156,7 @@ def _inhabited_at(ground: Ground, shape: Mapping[str, int]) -> Theorem:
         return statement.nonempty(ground, shape)
     first = ground.layout.first(dict(shape))
     if first is None:
-        raise Unstated("the shape holds no element")
+        raise NotExpressible("the shape holds no element")
     names = [axis.name for axis in ground.layout.axes]
     return domain_statement.nonempty(ground, shape, dict(zip(names, first, strict=True)))
 
@@ -170,7 +170,7 @@ def _of_slots(layout: Layout) -> dict[str, Theorem]:
         if isinstance(inverse, Inverse):
             ground = statement.ground(layout, tuple(extent for _, extent in inverse.padded))
             found |= {name: state(ground, inverse) for name, state in _OF_SLOTS.items()}
-    except Unstated:
+    except NotExpressible:
         return {}
     return found
 
@@ -187,6 +187,6 @@ def _of_domain(layout: Layout) -> dict[str, Theorem]:
             domain_statement.injective(ground),
             *(state(ground, reading) for state in _OF_DOMAIN),
         ]
-    except Unstated:
+    except NotExpressible:
         return {}
     return {each.name: each for each in found}

@@ -83,7 +83,7 @@ class Property(ABC, Generic[P]):
         """Return the theorems that say it.
 
         Raises:
-            Unstated: the checker's terms cannot say it.
+            NotExpressible: the checker's terms cannot say it.
         """
 
     @property
@@ -140,7 +140,7 @@ def ground_of(layout: Layout, *others: Layout) -> Ground:
     """Return what theorems about a layout have in common, with others over the same axes.
 
     Raises:
-        Unstated: the checker's terms cannot say it.
+        NotExpressible: the checker's terms cannot say it.
     """
     return statement.ground(layout, more=others)
 

@@ -13,7 +13,7 @@ from layoutdsl.properties.property import Property, Statement, ground_of, packed
 from layoutdsl.refute.refute import At, Examples
 from layoutdsl.statements import claim_statement
 from layoutdsl.statements.run_statement import Start, flat, start_of
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 R = TypeVar("R", Keeps, Aligns)
 
@@ -47,7 +47,7 @@ class _OfRun(Property[R]):
     def tries(self) -> At | None:
         try:
             _ = self.start
-        except Unstated:
+        except NotExpressible:
             return None
         return self._at
 

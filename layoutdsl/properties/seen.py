@@ -13,7 +13,7 @@ from layoutdsl.refute.table_refute import table_seen_to_hold
 from layoutdsl.statements import table_statement
 from layoutdsl.statements.printed import formulas_read_back
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE, INVERSE, ONTO, PADDING, PRINTED
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 IN_INTEGERS = {EXTENTS, BOUNDS, INJECTIVE}
 """The properties of the layout itself; the others speak of formulas that we derive from it."""
@@ -35,7 +35,7 @@ def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
     try:
         if read_alike(layout, formulas_read_back(layout, None), shapes):
             decided.add(PRINTED)
-    except Unstated:
+    except NotExpressible:
         pass
     return decided
 

@@ -23,7 +23,7 @@ from layoutdsl.refute import refute
 from layoutdsl.refute.refute import At, Examples
 from layoutdsl.statements import claim_statement, width_statement
 from layoutdsl.statements.statement import Ground
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 MOST_INDICES = 64
 """Indices of a shape that are tried for a large offset."""
@@ -219,7 +219,7 @@ class WorkedOutInRange(_OfWidth[Computes]):
         """Whether C has an expression for the offset whose parts can be stated."""
         try:
             return bool(width_statement.worked_out(self.layout))
-        except Unstated:
+        except NotExpressible:
             return False
 
 

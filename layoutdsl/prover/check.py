@@ -11,8 +11,8 @@ from typing import Any
 
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.budget import shared
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, establish
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import Have, Proof, Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim, Sound, TableClaim
 from layoutdsl.meaning.counterexample import Counterexample
@@ -26,7 +26,7 @@ from layoutdsl.refute import refute
 from layoutdsl.refute.exhaust import everywhere, whole_range
 from layoutdsl.statements.sound import PROPERTIES
 from layoutdsl.statements.table_statement import table_properties
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, splits_of
 from layoutdsl.tactics.enclosure import largest
 from layoutdsl.tactics.width_proof import prove_intervals
@@ -121,7 +121,7 @@ def _proved(claimed: Property[Any]) -> Finding:
         proofs = [*map(_by_hypotheses, said.others), (said.theorem, _proof(claimed.tactic, said))]
         if claimed.in_bounds:
             proofs += in_bounds(claimed.layout)
-    except (Stuck, Unstated) as reason:
+    except (NoProof, NotExpressible) as reason:
         return Undecided(name, f"no proof was found: {reason}")
     outcomes = establish(proofs).values()
     failed = next((each for each in outcomes if not each.established), None)
@@ -165,5 +165,5 @@ def _hint(claimed: Property[Any]) -> Theorem | None:
         return None
     try:
         return claimed.statement().theorem
-    except Unstated:
+    except NotExpressible:
         return None

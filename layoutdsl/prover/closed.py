@@ -15,12 +15,12 @@ from layoutdsl.digits.inverse import Inverse, ReadBack, read_back
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.budget import shared
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import establish
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.layout_check import prove_printed
 from layoutdsl.refute.exhaust import reads_back, whole_range
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics.soundness import Soundness
 
 UNPROVED = NotDigits("the one that was read off the coordinates is not proved", "unproved")
@@ -49,7 +49,7 @@ def _is_proved(layout: Layout, found: ReadBack) -> bool:
         soundness = Soundness(replace(layout, domain=()), found, lemmas.stated())
         proofs = [each for each in soundness.theorems() if each[0].name != "injective"]
         proofs.append(prove_printed(layout, found.inverse))
-    except (Stuck, Unstated):
+    except (NoProof, NotExpressible):
         return False
     return all(outcome.established for outcome in establish(proofs).values())
 

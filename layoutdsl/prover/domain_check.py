@@ -7,11 +7,11 @@ from itertools import islice
 from layoutdsl.digits.domains import reading_of
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.checker import Proof, Theorem
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.sound import IN_THE_DOMAIN
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics.domain_proof import USED, DomainSoundness
 
 
@@ -28,7 +28,7 @@ def add_proofs(
         soundness = DomainSoundness(layout, reading, lemmas.stated())
         proved.extend(soundness.theorems())
         proved.extend(soundness.filling())
-    except (Stuck, Unstated) as reason:
+    except (NoProof, NotExpressible) as reason:
         done = {theorem.name for theorem, _ in proved}
         reasons |= dict.fromkeys(names - done, f"no proof was found: {reason}")
 
@@ -37,11 +37,11 @@ def domain_in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
     """Return theorems with their proofs, the last of which says that every offset is in bounds.
 
     Raises:
-        Stuck: no proof was found.
-        Unstated: the layout says what the checker's terms cannot.
+        NoProof: no proof was found.
+        NotExpressible: the layout says what the checker's terms cannot.
     """
     reading = reading_of(layout)
     if isinstance(reading, NotDigits):
-        raise Stuck(f"that every offset is in bounds was not proved: {reading.reason}")
+        raise NoProof(f"that every offset is in bounds was not proved: {reading.reason}")
     theorems = DomainSoundness(layout, reading, lemmas.stated()).theorems()
     return list(islice(theorems, len(USED) + 1))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, establish
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.claims import Claim, Computes, Fits, IntegerType, OffsetsFit
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.shapes import ceilings
@@ -20,7 +20,7 @@ from layoutdsl.prover.check import check
 from layoutdsl.prover.verdict import Proved, Refuted, Undecided
 from layoutdsl.refute.refute import first_element
 from layoutdsl.statements import functions_statement
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics import functions_proof
 
 LARGEST_POWER = 62
@@ -77,7 +77,7 @@ def attempt(layout: Layout, inverse: Inverse | None, type_: IntegerType) -> Prov
     try:
         stated = functions_statement.functions(layout, inverse, type_)
         proofs = [(each.theorem, functions_proof.proof(ground, each)) for ground, each in stated]
-    except (Stuck, Unstated) as reason:
+    except (NoProof, NotExpressible) as reason:
         return Undecided(name, f"no proof was found: {reason}")
     outcomes = establish(proofs).values()
     failed = next((each for each in outcomes if not each.established), None)

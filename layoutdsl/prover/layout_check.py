@@ -7,8 +7,8 @@ from collections.abc import Callable
 from layoutdsl.digits.inverse import Inverse, read_back
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, Outcome, establish
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import Proof, Theorem
 from layoutdsl.meaning.claims import INTEGER_TYPES
 from layoutdsl.meaning.counterexample import Counterexample
@@ -32,7 +32,7 @@ from layoutdsl.statements.sound import (
     UNBOUNDED,
     rests_on,
 )
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, prove_numbers
 from layoutdsl.tactics.enclosure import largest
 from layoutdsl.tactics.soundness import Soundness
@@ -103,7 +103,7 @@ def _in_bounds_alone(layout: Layout, findings: dict[str, Finding]) -> dict[str, 
         return {}
     try:
         proved = bounds_alone(layout)
-    except (Stuck, Unstated):
+    except (NoProof, NotExpressible):
         return {}
     (outcome,) = establish([proved]).values()
     if not outcome.established:
@@ -116,8 +116,8 @@ def bounds_alone(layout: Layout) -> tuple[Theorem, Proof]:
     """Return the theorem that coordinates and offsets are in bounds, with a proof.
 
     Raises:
-        Stuck: no proof was found.
-        Unstated: the layout says what the checker's terms cannot.
+        NoProof: no proof was found.
+        NotExpressible: the layout says what the checker's terms cannot.
     """
     ground = statement.ground(layout)
     theorem = statement.bounds(ground)
@@ -127,7 +127,7 @@ def bounds_alone(layout: Layout) -> tuple[Theorem, Proof]:
 def _examples(layout: Layout) -> dict[str, Counterexample]:
     try:
         theorem = statement.collision(statement.ground(layout))
-    except Unstated:
+    except NotExpressible:
         theorem = None
     from layoutdsl.refute import grid
 
@@ -169,7 +169,7 @@ def _proofs(
         proved.append((theorem, prove_numbers(theorem)))
         proved += _fits(layout, reasons)
         proved.append(prove_printed(layout, inverse))
-    except (Stuck, Unstated) as reason:
+    except (NoProof, NotExpressible) as reason:
         text = f"no proof was found: {reason}"
         reasons |= dict.fromkeys(("range", "printed"), text)
     if layout.domain:
@@ -182,7 +182,7 @@ def _proofs(
     try:
         for each in Soundness(layout, found, lemmas.stated()).theorems():
             proved.append(each)
-    except (Stuck, Unstated) as reason:
+    except (NoProof, NotExpressible) as reason:
         done = {theorem.name for theorem, _ in proved}
         text = f"no proof was found: {reason}"
         reasons |= {name: text for name in _SOUND if name not in done}
@@ -204,8 +204,8 @@ def in_bounds(layout: Layout) -> list[tuple[Theorem, Proof]]:
     """Return theorems with their proofs, the last of which says that every offset is in bounds.
 
     Raises:
-        Stuck: no proof was found.
-        Unstated: the layout says what the checker's terms cannot.
+        NoProof: no proof was found.
+        NotExpressible: the layout says what the checker's terms cannot.
     """
     if layout.domain:
         return domain_in_bounds(layout)
@@ -226,7 +226,7 @@ def _fits(layout: Layout, reasons: dict[str, str]) -> list[tuple[Theorem, Proof]
     theorem = claim_statement.fits(ground, INTEGER_TYPES["int64"].largest)
     try:
         return [(theorem, prove_fits(theorem, largest(ground), lemmas.stated()))]
-    except Stuck as reason:
+    except NoProof as reason:
         reasons["fits"] = f"no proof was found: {reason}"
         return []
 
@@ -235,8 +235,8 @@ def prove_printed(layout: Layout, inverse: Inverse | None) -> tuple[Theorem, Pro
     """Return the theorem that the Python text of every formula, read back, is what it was.
 
     Raises:
-        Stuck: no proof was found.
-        Unstated: the layout says what the checker's terms cannot.
+        NoProof: no proof was found.
+        NotExpressible: the layout says what the checker's terms cannot.
     """
     ground, theorem, read = printed(layout, inverse)
     spoken = [each.extent for each in layout.all_coordinates]

@@ -12,14 +12,14 @@ from fractions import Fraction
 
 from layoutdsl.integers.expr import Expr
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Term, Theorem
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.verdict import Proved, Undecided
 from layoutdsl.statements import claim_statement, statement
 from layoutdsl.statements.statement import Ground
-from layoutdsl.statements.terms import Unstated, Vocabulary
+from layoutdsl.statements.terms import NotExpressible, Vocabulary
 from layoutdsl.tactics.arith import Arithmetic
 
 PADDING = "the buffer has no more slots for an element"
@@ -49,7 +49,7 @@ def prove_ratio(
         ground = statement.ground(layout)
         theorem = claim_statement.per_element(ground, most.numerator, most.denominator)
         proved = [(theorem, _proof(ground, theorem, shares))]
-    except (Stuck, Unstated) as reason:
+    except (NoProof, NotExpressible) as reason:
         return Undecided(PADDING, f"no proof was found: {reason}")
     outcome = establish(proved)[theorem.name]
     if not outcome.established:
@@ -58,16 +58,16 @@ def prove_ratio(
 
 
 def _proof(ground: Ground, theorem: Theorem, shares: Sequence[Sequence[Share]]) -> Proof:
-    script = Script(theorem, lemmas.stated())
-    arithmetic = Arithmetic(script, frozenset(name for name, _ in theorem.definitions))
+    builder = ProofBuilder(theorem, lemmas.stated())
+    arithmetic = Arithmetic(builder, frozenset(name for name, _ in theorem.definitions))
     writer = _Writer(arithmetic, Vocabulary(_extremes(ground)))
     facts = [fact for each in shares for fact in writer.product(each)]
     (goal,) = theorem.goals
     match goal:
         case ("<=", left, right):
             facts += [writer.plain(left), writer.plain(right)]
-    script.have(goal, *facts)
-    return script.proof
+    builder.have(goal, *facts)
+    return builder.proof
 
 
 def _extremes(ground: Ground) -> dict[Expr, str]:
@@ -77,7 +77,7 @@ def _extremes(ground: Ground) -> dict[Expr, str]:
 class _Writer:
     def __init__(self, arithmetic: Arithmetic, vocabulary: Vocabulary) -> None:
         self._arithmetic = arithmetic
-        self._script = arithmetic.script
+        self._builder = arithmetic.builder
         self._vocabulary = vocabulary
 
     def plain(self, term: Term) -> str:
@@ -90,25 +90,25 @@ class _Writer:
         for each in shares[1:]:
             one, other = self._share(each)
             values = {"a": top, "b": one, "A": bottom, "B": other}
-            self._script.use("BOUND", values)
+            self._builder.use("BOUND", values)
             top, bottom = ("*", top, one), ("*", bottom, other)
-        bound = self._script.find(("<=", top, bottom))
+        bound = self._builder.find(("<=", top, bottom))
         if bound is None:
-            raise Stuck("the bounds of the parts do not fit together")
+            raise NoProof("the bounds of the parts do not fit together")
         return [bound, self.plain(top), self.plain(bottom)]
 
     def _share(self, share: Share) -> tuple[Term, Term]:
         above, below = self._vocabulary.term(share.top), self._vocabulary.term(share.bottom)
         top = _times(share.most.denominator, above)
         bottom = _times(share.most.numerator, below)
-        hypotheses = self._script.hypotheses
+        hypotheses = self._builder.hypotheses
         self._not_negative(above, top)
-        self._script.have(("<=", top, bottom), *hypotheses)
+        self._builder.have(("<=", top, bottom), *hypotheses)
         return top, bottom
 
     def _not_negative(self, term: Term, multiple: Term) -> None:
         fact = self._arithmetic.not_negative(term)
-        self._script.have(("<=", 0, multiple), fact)
+        self._builder.have(("<=", 0, multiple), fact)
 
 
 def _times(number: int, term: Term) -> Term:

@@ -11,9 +11,9 @@ from layoutdsl.digits.network import NotDigits
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import MixedRadix
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Theorem
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.claims import Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import small
@@ -25,7 +25,7 @@ from layoutdsl.refute.table_refute import collected, few_shapes, table_tries
 from layoutdsl.statements import table_statement
 from layoutdsl.statements.sound import RANGE
 from layoutdsl.statements.table_statement import common, sides, table_conditions, table_properties
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics.table_proof import Inversion
 
 SMALL = 24
@@ -77,7 +77,7 @@ def _proved(claim: TableClaim, names: tuple[str, ...]) -> tuple[Finding, ...]:
             case Layout(), Layout():
                 try:
                     theorems = _theorems(plain, target, flat(candidate))
-                except (Stuck, Unstated) as found:
+                except (NoProof, NotExpressible) as found:
                     reasons.append(f"no proof was found: {found}")
                     continue
                 bare = isinstance(claim.predicate, Sound)
@@ -96,15 +96,15 @@ def _theorems(table: Table, layout: Layout, digits: Layout) -> list[tuple[Theore
     """Return the theorems that make a table the inverse of a layout, after those they rest on.
 
     Raises:
-        Stuck: no proof was found.
-        Unstated: the table says what the checker's terms cannot.
+        NoProof: no proof was found.
+        NotExpressible: the table says what the checker's terms cannot.
     """
     read = read_back(digits)
     if isinstance(read, NotDigits):
-        raise Stuck(f"proofs need coordinates that are digits; {read.reason}")
+        raise NoProof(f"proofs need coordinates that are digits; {read.reason}")
     tuples = any(isinstance(each.whole, MixedRadix) for each in read.network.chains)
-    if tuples or read.network.twists or read.inverse.guards or digits.start != ZERO:
-        raise Stuck("proofs need a layout whose every slot is read by plain digits")
+    if tuples or read.network.swizzles or read.inverse.guards or digits.start != ZERO:
+        raise NoProof("proofs need a layout whose every slot is read by plain digits")
     return list(Inversion(table, layout, digits, read, lemmas.stated()).theorems())
 
 

@@ -7,7 +7,7 @@ from layoutdsl.kernel.theorem import Have, Proof, Theorem
 from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import domain_statement, statement
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 
 def no_shape(layout: Layout) -> Counterexample | str:
@@ -18,7 +18,7 @@ def no_shape(layout: Layout) -> Counterexample | str:
         theorem = statement.contradiction(ground)
         if layout.domain:
             theorem = domain_statement.contradiction(ground)
-    except Unstated as reason:
+    except NotExpressible as reason:
         return f"no shape was found where {conditions}; {reason}"
     outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
     if outcome.established:

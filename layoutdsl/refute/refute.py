@@ -28,7 +28,7 @@ from layoutdsl.meaning.shapes import (
 from layoutdsl.statements.domain_statement import contradiction
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 from layoutdsl.statements.statement import ground
-from layoutdsl.statements.terms import Unstated, extent_name
+from layoutdsl.statements.terms import NotExpressible, extent_name
 
 EVALUATIONS = 40_000
 """Indices that are evaluated in search of one counterexample, in each of two rounds."""
@@ -135,7 +135,7 @@ def witness(layout: Layout) -> Values | None:
         return found
     try:
         hypotheses = ground(layout).hypotheses
-    except Unstated:
+    except NotExpressible:
         return None
     return _smallest_shape(layout, question(hypotheses, ("<", 0, 0), opaque={}))
 
@@ -161,7 +161,7 @@ def first_element(layout: Layout) -> tuple[Values, tuple[int, ...]] | None:
 def _hint_of_element(layout: Layout) -> Values | None:
     try:
         theorem = contradiction(ground(layout))
-    except Unstated:
+    except NotExpressible:
         return None
     return _hint(layout, theorem)
 

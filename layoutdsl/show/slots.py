@@ -170,8 +170,8 @@ def _written(read: ReadBack) -> dict[str, Expr]:
     written = {digit_name(number): wire.value for number, wire in enumerate(digits.wires)}
     for number, coordinate in enumerate(read.spelled.coordinates):
         written[digit_name(number)] = coordinate.value
-    for twist in digits.twists:
-        written[straight_name(twist.wire)] = digits.wires[twist.wire].value
+    for swizzle in digits.swizzles:
+        written[straight_name(swizzle.wire)] = digits.wires[swizzle.wire].value
     return written | {whole_name(k): chain.whole for k, chain in enumerate(digits.chains)}
 
 

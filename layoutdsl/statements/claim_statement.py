@@ -20,7 +20,7 @@ from layoutdsl.statements import statement
 from layoutdsl.statements.run_statement import flat, start_of
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import (
-    Unstated,
+    NotExpressible,
     Vocabulary,
     extreme_conditions,
     extremes_in,
@@ -161,7 +161,7 @@ def _run(
     Returns what these terms rest on as well.
     """
     if any(indices(each) for each in ground.vocabulary.shared):
-        raise Unstated("a minimum at one index is not that at another")
+        raise NotExpressible("a minimum at one index is not that at another")
     start = start_of(predicate.run)
     names: dict[str, Term] = {name: f"z.{name}" for name in start.index}
     there = replace(ground.vocabulary, indices=names)

@@ -106,7 +106,7 @@ def functions(
     """Return what says that every function of a layout computes in an integer type.
 
     Raises:
-        Unstated: an operation is none of those that terms have.
+        NotExpressible: an operation is none of those that terms have.
     """
     common = statement.ground(layout)
     found = [_places(common, type_), _sizes(common, inverse, type_)]

@@ -10,7 +10,7 @@ from layoutdsl.integers.expr import Expr, Extent, Index
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import claim_statement, statement
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 
 def printed(
@@ -19,7 +19,7 @@ def printed(
     """Return the theorem `printed`, with its common part and the formulas that were read back.
 
     Raises:
-        Unstated: the layout says what the checker's terms cannot.
+        NotExpressible: the layout says what the checker's terms cannot.
     """
     read = formulas_read_back(layout, inverse)
     padded = () if inverse is None else tuple(extent for _, extent in inverse.padded)
@@ -36,7 +36,7 @@ def formulas_read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Exp
     """Return every formula of a layout, printed as Python and read back.
 
     Raises:
-        Unstated: a text cannot be read back.
+        NotExpressible: a text cannot be read back.
     """
     printed = formula(layout)
     texts = {
@@ -60,4 +60,4 @@ def formulas_read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Exp
             for name, expr in texts.items()
         }
     except ValueError as error:
-        raise Unstated(f"the printed formula cannot be read back, {error}") from None
+        raise NotExpressible(f"the printed formula cannot be read back, {error}") from None

@@ -26,7 +26,7 @@ from layoutdsl.integers.expr import (
     text,
     walk,
 )
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def start_of(run: tuple[Coordinate, ...]) -> Start:
     the tuple as a slot is into coordinates. That may lead to an index of the padding.
 
     Raises:
-        Unstated: a part of a tuple is no digit, or two digits share a part of an axis.
+        NotExpressible: a part of a tuple is no digit, or two digits share a part of an axis.
     """
     digits = [(each.value, _digit(each.value)) for each in flat(run)]
     changes: dict[Expr, list[Expr]] = {}
@@ -77,7 +77,7 @@ def start_of(run: tuple[Coordinate, ...]) -> Start:
         number += 1
     for several in cuts.values():
         if any(not apart(one, other) for one, other in combinations(several, 2)):
-            raise Unstated("a part of an axis is in the run twice")
+            raise NotExpressible("a part of an axis is in the run twice")
     index = {w.name: _moved(w, moves) for w, moves in changes.items() if isinstance(w, Index)}
     return Start(tuple(steps), index)
 
@@ -97,7 +97,7 @@ def _moved(whole: Expr, changes: list[Expr]) -> Expr:
 def _digit(value: Expr) -> Digit:
     digit = read(value)
     if digit is None:
-        raise Unstated(f"`{text(value)}` is not a digit of an axis")
+        raise NotExpressible(f"`{text(value)}` is not a digit of an axis")
     return digit
 
 

@@ -35,7 +35,7 @@ from layoutdsl.kernel.theorem import Term
 from layoutdsl.meaning.model import Condition
 
 
-class Unstated(Exception):  # noqa: N818  a reason for "undecided"
+class NotExpressible(Exception):  # noqa: N818  a reason for "undecided"
     """The checker's terms cannot say this; the message says what."""
 
 
@@ -76,7 +76,7 @@ class Vocabulary:
         """Return the term that says an expression.
 
         Raises:
-            Unstated: the expression has an operation that terms do not have.
+            NotExpressible: the expression has an operation that terms do not have.
         """
         if expr in self.shared:
             return self.shared[expr]
@@ -109,7 +109,7 @@ class Vocabulary:
                 in_words = arithmetic(expr, self.axes)
                 if in_words is not None:
                     return self.term(in_words)
-        raise Unstated(f"`{text(expr)}` is outside what proofs can say")
+        raise NotExpressible(f"`{text(expr)}` is outside what proofs can say")
 
     def assumptions(self, *exprs: Expr) -> tuple[Term, ...]:
         """Return what has to hold for the terms of these expressions to mean what they do."""

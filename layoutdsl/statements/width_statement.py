@@ -27,7 +27,7 @@ from layoutdsl.meaning.claims import IntegerType
 from layoutdsl.meaning.model import ElementType, Layout
 from layoutdsl.statements.claim_statement import of_elements, offset
 from layoutdsl.statements.statement import Ground
-from layoutdsl.statements.terms import Unstated, Vocabulary
+from layoutdsl.statements.terms import NotExpressible, Vocabulary
 
 
 def offsets_fit(ground: Ground, largest: int, element: ElementType | None = None) -> Theorem:
@@ -47,7 +47,7 @@ def computes(ground: Ground, type_: IntegerType) -> Theorem:
     """Every value on the way to the offset of an element is a value of the integer type.
 
     Raises:
-        Unstated: C has no expression for the offset in which nothing is negative that it divides.
+        NotExpressible: C has no expression for the offset that divides nothing negative.
     """
     plain = Vocabulary(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")}
@@ -65,7 +65,7 @@ def worked_out(layout: Layout) -> tuple[Expr, ...]:
     ``ceil(E/k)`` is printed as ``(E - 1)/k + 1``, so ``E + k - 1`` is not among them.
 
     Raises:
-        Unstated: something that may be negative is divided, or ``E`` may not be positive.
+        NotExpressible: something that may be negative is divided, or ``E`` may not be positive.
     """
     axes = {axis.name: axis.extent for axis in layout.axes}
     whole: Expr = MixedRadix(layout.coordinates)
@@ -88,7 +88,7 @@ def _parts(expr: Expr, axes: Mapping[str, Expr]) -> Iterator[Expr]:
                 yield from (*_parts(part.value, axes), so_far)
         case CeilDiv(left, right):
             if not (at_least(left, 1) and not indices(left)):
-                raise Unstated(f"`{text(expr)}` may round up what is not positive")
+                raise NotExpressible(f"`{text(expr)}` may round up what is not positive")
             less = Sub(left, Constant(1))
             yield from (*_parts(left, axes), *_parts(right, axes), less, FloorDiv(less, right))
             yield expr
@@ -100,5 +100,5 @@ def _parts(expr: Expr, axes: Mapping[str, Expr]) -> Iterator[Expr]:
                 bound = reach(expr.left, axes)
                 below = any(isinstance(each, Sub) for each in walk(expr.left))
                 if below or bound is None or not at_least(bound.low, 0):
-                    raise Unstated(f"`{text(expr)}` may divide what is negative")
+                    raise NotExpressible(f"`{text(expr)}` may divide what is negative")
             yield expr

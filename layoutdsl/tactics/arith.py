@@ -6,8 +6,8 @@ import operator
 from itertools import accumulate
 from math import prod
 
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.polynomial import Polynomial, polynomial, product, total
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term, Theorem, names
 from layoutdsl.tactics.congruence import Wanted
 from layoutdsl.tactics.evaluate import Evaluator
@@ -18,7 +18,7 @@ class Arithmetic:
     """Facts about extents, and an evaluator for the rest; ``more`` is what every bound may rest on.
 
     Args:
-        script: where the facts go.
+        builder: where the facts go.
         expand: names that the evaluator replaces by their definitions.
         extents: names of extents; they are replaced only where nothing else helps.
         wanted: where digits have to be cut.
@@ -26,15 +26,15 @@ class Arithmetic:
 
     def __init__(
         self,
-        script: Script,
+        builder: ProofBuilder,
         expand: frozenset[str] = frozenset(),
         extents: frozenset[str] = frozenset(),
         wanted: Wanted | None = None,
     ) -> None:
-        self.script = script
+        self.builder = builder
         self.more: tuple[str, ...] = ()
-        self.values = Evaluator(script, expand, wanted)
-        self.sizes = Evaluator(script, expand | extents)
+        self.values = Evaluator(builder, expand, wanted)
+        self.sizes = Evaluator(builder, expand | extents)
 
     def digit(self, name: str, bounds: Bounds) -> None:
         """Remember the bounds of a digit, and cut it where that was wanted."""
@@ -45,7 +45,7 @@ class Arithmetic:
         radices, cap = self._evenly(name, radices, bounds.upper)
         self.cut((name, bounds.low, bounds.high), [*radices], cap)
         value, fact = self.values.normal(name)
-        low, high = (self.script.rewrite(each, By(fact)) for each in (bounds.low, bounds.high))
+        low, high = (self.builder.rewrite(each, By(fact)) for each in (bounds.low, bounds.high))
         self.values.groups.append((value, Bounds(bounds.upper, low, high)))
 
     def _evenly(self, name: str, radices: list[int], upper: Term) -> tuple[list[int], Term]:
@@ -72,7 +72,7 @@ class Arithmetic:
             radices: most minor first.
             cap: what the most major digit is below.
         """
-        script = self.script
+        builder = self.builder
         name, low, high = whole
         caps = [cap]
         for radix in reversed(radices):
@@ -81,50 +81,50 @@ class Arithmetic:
         rest, moves = name, list[By]()
         for number, radix in enumerate(radices):
             self.positive(radix)
-            facts = script.use("UNPAIR", {"x": rest, "A": caps[number + 1], "B": radix})
-            digit = script.define(f"g.{name}.{number}", ("mod", rest, radix))
-            above = script.define(f"q.{name}.{number}", ("div", rest, radix))
+            facts = builder.use("UNPAIR", {"x": rest, "A": caps[number + 1], "B": radix})
+            digit = builder.define(f"g.{name}.{number}", ("mod", rest, radix))
+            above = builder.define(f"q.{name}.{number}", ("div", rest, radix))
             fold = (By(digit, backwards=True), By(above, backwards=True))
-            low, high, digit_low, digit_high, equal = (script.rewrite(f, *fold) for f in facts)
+            low, high, digit_low, digit_high, equal = (builder.rewrite(f, *fold) for f in facts)
             self.digit(digit, Bounds(radix, digit_low, digit_high))
             moves.append(By(equal, backwards=True))
             rest = above
         self.digit(rest, Bounds(cap, low, high))
         if moves:
-            joined = script.calculate(name, *moves)
-            value, equal = self.values.normal(script.right(joined))
-            self.values.know(name, value, script.calculate(name, By(joined), By(equal)))
+            joined = builder.calculate(name, *moves)
+            value, equal = self.values.normal(builder.right(joined))
+            self.values.know(name, value, builder.calculate(name, By(joined), By(equal)))
 
     def positive(self, term: Term) -> str:
         """Return the fact that the term is positive."""
-        known = self.script.find(("<", 0, term))
+        known = self.builder.find(("<", 0, term))
         if known is not None:
             return known
         match term:
             case int():
-                return self.script.have(("<", 0, term))
+                return self.builder.have(("<", 0, term))
             case str():
-                at_least_one = self.script.find(("<=", 1, term))
+                at_least_one = self.builder.find(("<=", 1, term))
                 if at_least_one is not None:
-                    return self.script.have(("<", 0, term), at_least_one)
-                definition = self.script.find_definition(term)
+                    return self.builder.have(("<", 0, term), at_least_one)
+                definition = self.builder.find_definition(term)
                 if definition is not None:
                     fact = self.positive(definition)
-                    return self.script.rewrite(fact, By(term, backwards=True))
+                    return self.builder.rewrite(fact, By(term, backwards=True))
             case ("*", left, right):
                 self.positive(left)
                 self.positive(right)
-                return self.script.use("POSITIVE", {"a": left, "b": right})[0]
+                return self.builder.use("POSITIVE", {"a": left, "b": right})[0]
             case ("+", left, right) if not (isinstance(right, int) and right < 0):
                 premises = (self.positive(left), self.not_negative(right))
-                return self.script.have(("<", 0, term), *premises)
+                return self.builder.have(("<", 0, term), *premises)
             case ("div", ("+", value, ("-", block, 1)), divisor) if block == divisor:
                 self.positive(value)
                 self.positive(divisor)
-                return self.script.use("CEILING", {"E": value, "B": divisor})[0]
+                return self.builder.use("CEILING", {"E": value, "B": divisor})[0]
             case ("div", _, str()):
-                return self.script.have(("<", 0, term), *self.quotient_facts(term))
-        return self.script.have(("<", 0, term), *self.script.hypotheses)
+                return self.builder.have(("<", 0, term), *self.quotient_facts(term))
+        return self.builder.have(("<", 0, term), *self.builder.hypotheses)
 
     def quotient_facts(self, term: Term) -> list[str]:
         """Return what the range says of a quotient by an extent: what it is no less than.
@@ -132,15 +132,15 @@ class Arithmetic:
         Where ``a*B <= x`` is a hypothesis, ``a <= x div B`` follows; a product is opaque to the
         solver, so it is told what a difference to such an ``a`` would come to.
         """
-        facts = list(self.script.hypotheses)
+        facts = list(self.builder.hypotheses)
         match term:
             case ("div", dividend, str() as divisor):
                 self.positive(divisor)
-                facts += self.script.use("DIVISION", {"x": dividend, "B": divisor})
+                facts += self.builder.use("DIVISION", {"x": dividend, "B": divisor})
                 ordered = canonical(product({(term,): 1}, {(divisor,): 1}))
-                facts.append(self.script.calculate(("*", term, divisor), Ring(ordered)))
-                for hypothesis in self.script.hypotheses:
-                    match self.script.formula(hypothesis):
+                facts.append(self.builder.calculate(("*", term, divisor), Ring(ordered)))
+                for hypothesis in self.builder.hypotheses:
+                    match self.builder.formula(hypothesis):
                         case ("<=", low, whole) if whole == dividend:
                             count = exact_quotient(polynomial(low), {(divisor,): 1})
                             if count is not None:
@@ -152,8 +152,8 @@ class Arithmetic:
         less: Polynomial = total([(count, 1), ({(): 1}, -1)])
         for each in (less, total([(less, 1), ({(quotient,): 1}, -1)])):
             written, expanded = canonical(each), canonical(product(each, {(divisor,): 1}))
-            (fact,) = self.script.use("PRODUCT", {"a": written, "b": divisor})
-            found += [fact, self.script.calculate(("*", written, divisor), Ring(expanded))]
+            (fact,) = self.builder.use("PRODUCT", {"a": written, "b": divisor})
+            found += [fact, self.builder.calculate(("*", written, divisor), Ring(expanded))]
         return found
 
     def not_negative(self, term: Term) -> str:
@@ -161,10 +161,10 @@ class Arithmetic:
         match term:
             case ("+", left, right):
                 premises = (self.not_negative(left), self.not_negative(right))
-                return self.script.have(("<=", 0, term), *premises)
+                return self.builder.have(("<=", 0, term), *premises)
             case int():
-                return self.script.have(("<=", 0, term))
-        return self.script.have(("<=", 0, term), self.positive(term))
+                return self.builder.have(("<=", 0, term))
+        return self.builder.have(("<=", 0, term), self.positive(term))
 
     def not_negative_product(self, term: Term) -> str:
         """Return the fact that a product of ``X - 1`` for extents ``X`` is at least zero."""
@@ -172,45 +172,45 @@ class Arithmetic:
             case ("*", left, right):
                 self.not_negative_product(left)
                 self.not_negative_product(right)
-                (fact,) = self.script.use("PRODUCT", {"a": left, "b": right})
-                low, high = self.script.find(("<=", 0, left)), self.script.find(("<=", 0, right))
+                (fact,) = self.builder.use("PRODUCT", {"a": left, "b": right})
+                low, high = self.builder.find(("<=", 0, left)), self.builder.find(("<=", 0, right))
                 assert low is not None
                 assert high is not None
-                return self.script.have(("<=", 0, term), fact, low, high)
+                return self.builder.have(("<=", 0, term), fact, low, high)
             case ("-", str() as extent, 1):
-                return self.script.have(("<=", 0, term), self.positive(extent))
-        raise Stuck("a product is not one of extents")
+                return self.builder.have(("<=", 0, term), self.positive(extent))
+        raise NoProof("a product is not one of extents")
 
     def same(self, left: Term, right: Term) -> str | None:
         """Return the fact that two terms are equal, where they are so as polynomials."""
         if polynomial(left) == polynomial(right):
-            return self.script.calculate(left, Ring(right))
+            return self.builder.calculate(left, Ring(right))
         (one, first), (other, second) = self.sizes.normal(left), self.sizes.normal(right)
         if one != other:
             return None
-        return self.script.calculate(left, By(first), By(second, backwards=True))
+        return self.builder.calculate(left, By(first), By(second, backwards=True))
 
     def below(self, high: str, upper: Term, *more: str) -> str:
         """From ``x < U`` and ``more``, return the fact ``x < upper``."""
-        match self.script.formula(high):
+        match self.builder.formula(high):
             case ("<", value, bound):
                 if bound == upper:
                     return high
                 equal = self.same(bound, upper)
                 if equal is not None:
-                    other = self.script.rewrite(high, By(equal))
-                    if self.script.formula(other) == ("<", value, upper):
+                    other = self.builder.rewrite(high, By(equal))
+                    if self.builder.formula(other) == ("<", value, upper):
                         return other
-                known = (*self.script.hypotheses, *self.script.extent_definitions)
+                known = (*self.builder.hypotheses, *self.builder.extent_definitions)
                 premises = (high, *more, *self.more, *known)
                 if isinstance(bound, int):
                     premises += tuple(self._products_in(upper))
-                return self.script.have(("<", value, upper), *premises)
-        raise Stuck(f"{high} is no bound")
+                return self.builder.have(("<", value, upper), *premises)
+        raise NoProof(f"{high} is no bound")
 
     def _products_in(self, upper: Term) -> list[str]:
         """That products are not negative, where a sum of them is no less than a number."""
-        definition = self.script.find_definition(upper) if isinstance(upper, str) else upper
+        definition = self.builder.find_definition(upper) if isinstance(upper, str) else upper
         value, fact = ({}, "") if definition is None else self.values.normal(definition)
         products = [factors for factors in value if len(factors) > 1]
         if len(value) < 2 or not products:
@@ -227,17 +227,17 @@ class Arithmetic:
         high = self.below(bounds.high, upper, *self._premises(value))
         if plain == term:
             return bounds.low, high
-        low = self.script.calculate_in(bounds.low, ("<=", 0, term), equal)
-        return low, self.script.calculate_in(high, ("<", term, upper), equal)
+        low = self.builder.calculate_in(bounds.low, ("<=", 0, term), equal)
+        return low, self.builder.calculate_in(high, ("<", term, upper), equal)
 
     def _between(self, value: Polynomial, upper: Term) -> Bounds:
         """Bounds of a sum, from those of each summand."""
         plain, premises = canonical(value), self._premises(value)
         if not premises:
-            raise Stuck("a coordinate has no bounds that digits give")
-        premises += [*self.more, *self.script.hypotheses, *self.script.extent_definitions]
-        low = self.script.have(("<=", 0, plain), *premises)
-        return Bounds(upper, low, self.script.have(("<", plain, upper), *premises))
+            raise NoProof("a coordinate has no bounds that digits give")
+        premises += [*self.more, *self.builder.hypotheses, *self.builder.extent_definitions]
+        low = self.builder.have(("<=", 0, plain), *premises)
+        return Bounds(upper, low, self.builder.have(("<", plain, upper), *premises))
 
     def _premises(self, value: Polynomial) -> list[str]:
         """The bounds of the digits in a sum, those inside its quotients too."""
@@ -252,21 +252,21 @@ class Arithmetic:
             facts += [] if known is None else [known.low, known.high]
             if name.startswith("x."):
                 facts.append(name)
-                pending += names(self.script.right(name))
+                pending += names(self.builder.right(name))
         return facts
 
     def assumed(self, theorem: Theorem) -> None:
         """Show the goals that bound a term by a number, on which bitwise operations rest."""
         for goal in theorem.goals:
             match goal:
-                case ("<", term, int(limit)) if self.script.find(goal) is None:
+                case ("<", term, int(limit)) if self.builder.find(goal) is None:
                     self.in_range(term, limit)
 
     def _reach(self, value: Polynomial, upper: Term) -> Bounds | None:
         plain = canonical(value)
         if isinstance(plain, int) and plain >= 0:
-            low = self.script.have(("<=", 0, plain))
+            low = self.builder.have(("<=", 0, plain))
             if plain == 0:
                 return Bounds(upper, low, self.positive(upper))
-            return Bounds(plain + 1, low, self.script.have(("<", plain, plain + 1)))
+            return Bounds(plain + 1, low, self.builder.have(("<", plain, plain + 1)))
         return self.values.reach(value)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import By, Term, Theorem, substitute
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.statements.statement import Ground
 from layoutdsl.tactics.arith import Arithmetic
 
@@ -18,22 +18,22 @@ MARK = "~f"
 
 
 class Borrowing:
-    """Theorems used in one script.
+    """Theorems used in one builder.
 
     Args:
-        script: the proof under construction.
+        builder: the proof under construction.
         known: the theorems, by name.
     """
 
-    def __init__(self, script: Script, known: Mapping[str, Theorem]) -> None:
-        self.script = script
+    def __init__(self, builder: ProofBuilder, known: Mapping[str, Theorem]) -> None:
+        self.builder = builder
         self._known = known
 
     def define(self, name: str, values: Mapping[str, Term]) -> dict[str, Term]:
         """Give every name of a theorem a value, its variables by default their own name.
 
         Raises:
-            Stuck: two theorems mean different things by one name.
+            NoProof: two theorems mean different things by one name.
         """
         theorem = self._known[name]
         names: dict[str, Term] = {**{each: each for each in theorem.variables}, **values}
@@ -42,11 +42,11 @@ class Borrowing:
                 continue
             names[each] = f"{each}{MARK}"
             wanted = substitute(term, names)
-            known = self.script.find_definition(f"{each}{MARK}")
+            known = self.builder.find_definition(f"{each}{MARK}")
             if known is None:
-                self.script.define(f"{each}{MARK}", wanted)
+                self.builder.define(f"{each}{MARK}", wanted)
             elif known != wanted:
-                raise Stuck(f"{each} has two meanings")
+                raise NoProof(f"{each} has two meanings")
         used = {*theorem.variables, *(each for each, _ in theorem.definitions)}
         return {each: value for each, value in names.items() if each in used}
 
@@ -54,29 +54,29 @@ class Borrowing:
         """Use a theorem; returns the facts of its goals.
 
         Raises:
-            Stuck: a condition is not known.
+            NoProof: a condition is not known.
         """
-        return self.script.use(name, self.define(name, values))
+        return self.builder.use(name, self.define(name, values))
 
     def arithmetic(self) -> Arithmetic:
         """Return what compares sizes, borrowed ones too."""
-        borrowed = (name for name in self.script.names if name[:2] in ("p.", "r."))
-        return Arithmetic(self.script, frozenset(name for name in borrowed if name.endswith(MARK)))
+        borrowed = (name for name in self.builder.names if name[:2] in ("p.", "r."))
+        return Arithmetic(self.builder, frozenset(name for name in borrowed if name.endswith(MARK)))
 
     def unfolded(self, name: str) -> str:
         """Return the fact that a borrowed slot equals a term over indices and extents."""
         folds = [
             By(each)
-            for each in reversed(self.script.names)
+            for each in reversed(self.builder.names)
             if each.endswith(MARK) and each[:2] in ("v.", "h.", "r.")
         ]
-        return self.script.calculate(name, By(name), *folds)
+        return self.builder.calculate(name, By(name), *folds)
 
     def moved(self, formula: Term, equal: str) -> str:
         """Return a known fact with the right side of an equation put back to its left."""
-        fact = self.script.find(formula)
+        fact = self.builder.find(formula)
         assert fact is not None
-        return self.script.rewrite(fact, By(equal, backwards=True))
+        return self.builder.rewrite(fact, By(equal, backwards=True))
 
 
 def renamed(inner: Ground, outer: Ground) -> dict[str, Term]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from layoutdsl.integers.expr import Expr, Extent, Mod, indices, substitute
-from layoutdsl.kernel.script import Script, Stuck
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.theorem import By, Proof, Term, Theorem
 from layoutdsl.meaning.model import Condition
 from layoutdsl.statements.run_statement import Start
@@ -42,7 +42,7 @@ def prove_equations(
             put together give the value.
 
     Raises:
-        Stuck: the two sides have different normal forms.
+        NoProof: the two sides have different normal forms.
     """
     fixed: dict[str, Expr] = {
         each.left.name: each.right
@@ -53,7 +53,7 @@ def prove_equations(
     if any(isinstance(each.left, Mod) for each in ground.layout.where):
         try:
             return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where, splits)
-        except Stuck:
+        except NoProof:
             pass  # what the range divides by may not fit to what the expressions divide by
     return _by_normal_forms(ground, theorem, exprs, lemmas, (), splits)
 
@@ -66,10 +66,10 @@ def _by_normal_forms(
     range_: tuple[Condition, ...],
     splits: Splits,
 ) -> Proof:
-    script = Script(theorem, lemmas)
+    builder = ProofBuilder(theorem, lemmas)
     parts = {name for _, found in splits for name in found}
     names = {name for name, _ in theorem.definitions if name not in parts}
-    arithmetic = Arithmetic(script, frozenset(names))
+    arithmetic = Arithmetic(builder, frozenset(names))
     plain = Vocabulary(
         {expr: name for expr, name in ground.vocabulary.shared.items() if name.startswith("m.")},
         axes=ground.vocabulary.axes,
@@ -91,7 +91,7 @@ def _by_normal_forms(
             case ("=", left, right):
                 _equal(arithmetic, left, right)
     arithmetic.assumed(theorem)
-    return script.proof
+    return builder.proof
 
 
 def splits_of(start: Start) -> Splits:
@@ -108,16 +108,16 @@ def splits_of(start: Start) -> Splits:
 
 def _put_together(arithmetic: Arithmetic, value: str, parts: tuple[str, ...]) -> None:
     """Parts that were split off a value, most major first, are the value again."""
-    script, joined, folds = arithmetic.script, parts[0], list[By]()
+    builder, joined, folds = arithmetic.builder, parts[0], list[By]()
     whole: Term = joined
     above = parts[0]
     for name in parts[1:]:
-        match script.find_definition(name):
+        match builder.find_definition(name):
             case ("mod", rest, extent):
                 arithmetic.positive(extent)
-                facts = script.use("DIVISION", {"x": rest, "B": extent})
+                facts = builder.use("DIVISION", {"x": rest, "B": extent})
                 names = (By(name, backwards=True), By(above, backwards=True))
-                equal, low, high = (script.rewrite(fact, *names) for fact in facts)
+                equal, low, high = (builder.rewrite(fact, *names) for fact in facts)
                 arithmetic.values.bounds[name] = Bounds(extent, low, high)
                 whole = ("+", ("*", whole, extent), name)
                 folds.append(By(equal))
@@ -128,7 +128,7 @@ def _put_together(arithmetic: Arithmetic, value: str, parts: tuple[str, ...]) ->
     )
     if key != split:
         moves = (By(first, backwards=True), *folds, By(second))
-        fact = script.calculate(canonical(key), *moves)
+        fact = builder.calculate(canonical(key), *moves)
         arithmetic.values.know_sum(key, split, fact)
 
 
@@ -136,10 +136,10 @@ def _know_single(arithmetic: Arithmetic, ground: Ground) -> None:
     """The only index along an axis of one element is zero."""
     for axis in ground.layout.axes:
         name = index_name(axis.name)
-        low = arithmetic.script.find(("<=", 0, name))
-        high = arithmetic.script.find(("<", name, 1))
+        low = arithmetic.builder.find(("<=", 0, name))
+        high = arithmetic.builder.find(("<", name, 1))
         if low is not None and high is not None:
-            zero = arithmetic.script.have(("=", name, 0), low, high)
+            zero = arithmetic.builder.have(("=", name, 0), low, high)
             arithmetic.values.know(name, {}, zero)
 
 
@@ -148,8 +148,8 @@ def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
     parts = _parts_alike(arithmetic, left, right)
     if parts is not None:
         moves = sorted(dict.fromkeys(parts), key=lambda move: -len(str(_left(arithmetic, move))))
-        fact = arithmetic.script.calculate(left, *moves)
-        if arithmetic.script.formula(fact) == ("=", left, right):
+        fact = arithmetic.builder.calculate(left, *moves)
+        if arithmetic.builder.formula(fact) == ("=", left, right):
             return
     (one, _), (other, _) = arithmetic.values.normal(left), arithmetic.values.normal(right)
     if one == other:
@@ -159,7 +159,7 @@ def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
 
 
 def _left(arithmetic: Arithmetic, move: By) -> Term:
-    return arithmetic.script.formula(move.fact)[1]  # type: ignore[index]
+    return arithmetic.builder.formula(move.fact)[1]  # type: ignore[index]
 
 
 def _parts_alike(arithmetic: Arithmetic, left: Term, right: Term) -> list[By] | None:
@@ -179,20 +179,20 @@ def _parts_alike(arithmetic: Arithmetic, left: Term, right: Term) -> list[By] | 
                 return None
     try:
         return [By(_equal_as_a_whole(arithmetic, left, right))]
-    except Stuck:
+    except NoProof:
         return None
 
 
 def _equal_as_a_whole(arithmetic: Arithmetic, left: Term, right: Term) -> str:
     (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
     if one != other:
-        raise Stuck("the two sides have different normal forms")
-    known = arithmetic.script.find(("=", left, right))
+        raise NoProof("the two sides have different normal forms")
+    known = arithmetic.builder.find(("=", left, right))
     if known is not None:
         return known
-    fact = arithmetic.script.calculate(left, By(first), By(second, backwards=True))
-    if arithmetic.script.formula(fact) != ("=", left, right):
-        return arithmetic.script.have(("=", left, right), first, second)
+    fact = arithmetic.builder.calculate(left, By(first), By(second, backwards=True))
+    if arithmetic.builder.formula(fact) != ("=", left, right):
+        return arithmetic.builder.have(("=", left, right), first, second)
     return fact
 
 
@@ -207,35 +207,35 @@ def prove_fits(
         lemmas: the lemma library.
 
     Raises:
-        Stuck: an extent has no largest value.
+        NoProof: an extent has no largest value.
     """
-    script = Script(theorem, lemmas)
-    bounded = _Bounded(script, ceilings)
+    builder = ProofBuilder(theorem, lemmas)
+    bounded = _Bounded(builder, ceilings)
     fact, _ = bounded.upper("size")
     (goal,) = theorem.goals
-    script.have(goal, fact)
-    return script.proof
+    builder.have(goal, fact)
+    return builder.proof
 
 
 def prove_numbers(theorem: Theorem) -> Proof:
     """Prove goals without variables, by working out every term from its parts.
 
     Raises:
-        Stuck: a divisor is not positive.
+        NoProof: a divisor is not positive.
     """
-    script = Script(theorem, {})
+    builder = ProofBuilder(theorem, {})
     for goal in theorem.goals:
-        script.have(goal, *_worked_out(script, goal))
-    return script.proof
+        builder.have(goal, *_worked_out(builder, goal))
+    return builder.proof
 
 
-def _worked_out(script: Script, formula: Term) -> list[str]:
+def _worked_out(builder: ProofBuilder, formula: Term) -> list[str]:
     match formula:
         case (("=" | "<=" | "<"), *sides):
-            return [fact for side in sides for fact in _value(script, side)[1]]
+            return [fact for side in sides for fact in _value(builder, side)[1]]
         case (_, *parts):
-            return [fact for part in parts for fact in _worked_out(script, part)]
-    raise Stuck(f"{formula} is no formula")
+            return [fact for part in parts for fact in _worked_out(builder, part)]
+    raise NoProof(f"{formula} is no formula")
 
 
 _OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
@@ -247,67 +247,67 @@ _OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
 }
 
 
-def _value(script: Script, term: Term) -> tuple[int, list[str]]:
+def _value(builder: ProofBuilder, term: Term) -> tuple[int, list[str]]:
     """Return the number that a term is, and the fact that says so, where it is no number itself."""
     match term:
         case int():
             return term, []
         case (str() as name, left, right):
-            (one, first), (other, second) = _value(script, left), _value(script, right)
+            (one, first), (other, second) = _value(builder, left), _value(builder, right)
             if name in ("div", "mod") and other <= 0:
-                raise Stuck(f"the divisor {other} is not positive")
+                raise NoProof(f"the divisor {other} is not positive")
             number = _OPERATIONS[name](one, other)
-            larger_first = sorted((*first, *second), key=lambda f: -len(str(script.formula(f))))
-            plain = script.calculate(term, *map(By, larger_first))
-            return number, [script.have(("=", term, number), plain)]
-    raise Stuck(f"{term} is no number")
+            larger_first = sorted((*first, *second), key=lambda f: -len(str(builder.formula(f))))
+            plain = builder.calculate(term, *map(By, larger_first))
+            return number, [builder.have(("=", term, number), plain)]
+    raise NoProof(f"{term} is no number")
 
 
 class _Bounded:
     """Largest values of terms over extents, each with its proof."""
 
-    def __init__(self, script: Script, ceilings: Mapping[str, int]) -> None:
-        self._script = script
-        self._arithmetic = Arithmetic(script)
+    def __init__(self, builder: ProofBuilder, ceilings: Mapping[str, int]) -> None:
+        self._builder = builder
+        self._arithmetic = Arithmetic(builder)
         self._ceilings = ceilings
 
     def upper(self, term: Term) -> tuple[str, int]:
         """Return the fact ``term <= number``, and the number."""
         match term:
             case int():
-                return self._script.have(("<=", term, term)), term
+                return self._builder.have(("<=", term, term)), term
             case str():
                 return self._name(term)
             case ("*", left, right):
                 return self._product(left, right)
             case ("+", left, right):
                 (one, first), (other, second) = self.upper(left), self.upper(right)
-                return self._script.have(("<=", term, first + second), one, other), first + second
+                return self._builder.have(("<=", term, first + second), one, other), first + second
             case ("-", left, int(number)):
                 fact, most = self.upper(left)
-                return self._script.have(("<=", term, most - number), fact), most - number
+                return self._builder.have(("<=", term, most - number), fact), most - number
             case ("div", left, int(divisor)):
                 fact, most = self.upper(left)
-                return self._script.have(("<=", term, most // divisor), fact), most // divisor
+                return self._builder.have(("<=", term, most // divisor), fact), most // divisor
             case ("mod", _, int(divisor)):
-                return self._script.have(("<=", term, divisor - 1)), divisor - 1
-        raise Stuck("an extent has no largest value that is known")
+                return self._builder.have(("<=", term, divisor - 1)), divisor - 1
+        raise NoProof("an extent has no largest value that is known")
 
     def _name(self, name: str) -> tuple[str, int]:
-        definition = self._script.find_definition(name)
+        definition = self._builder.find_definition(name)
         if definition is not None:
             fact, most = self.upper(definition)
-            return self._script.have(("<=", name, most), name, fact), most
+            return self._builder.have(("<=", name, most), name, fact), most
         if name not in self._ceilings:
-            raise Stuck(f"the range gives `{name.removeprefix('n.')}` no largest value")
+            raise NoProof(f"the range gives `{name.removeprefix('n.')}` no largest value")
         most = self._ceilings[name]
-        return self._script.have(("<=", name, most), *self._script.hypotheses), most
+        return self._builder.have(("<=", name, most), *self._builder.hypotheses), most
 
     def _product(self, left: Term, right: Term) -> tuple[str, int]:
         (_, first), (_, second) = self.upper(left), self.upper(right)
         self._arithmetic.not_negative(left)
         self._arithmetic.not_negative(right)
         values: dict[str, Term] = {"a": left, "b": right, "A": first, "B": second}
-        _, fact = self._script.use("BOUND", values)
+        _, fact = self._builder.use("BOUND", values)
         product = first * second
-        return self._script.have(("<=", ("*", left, right), product), fact), product
+        return self._builder.have(("<=", ("*", left, right), product), fact), product

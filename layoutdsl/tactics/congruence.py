@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.checker import By, Polynomial, Ring, Term, product, total
-from layoutdsl.kernel.script import Script
 from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient, frozen
 
 
@@ -57,18 +57,18 @@ class Wanted:
 
 
 class Congruences:
-    """The remainders that have names in one script.
+    """The remainders that have names in one builder.
 
     Args:
-        script: where the facts go.
+        builder: where the facts go.
         wanted: gives the numbers of names.
         digit: is told of each name, and its bounds.
     """
 
     def __init__(
-        self, script: Script, wanted: Wanted, digit: Callable[[str, Bounds], None]
+        self, builder: ProofBuilder, wanted: Wanted, digit: Callable[[str, Bounds], None]
     ) -> None:
-        self._script = script
+        self._builder = builder
         self._wanted = wanted
         self._digit = digit
         self._named: dict[str, Named] = {}
@@ -93,7 +93,7 @@ class Congruences:
             return dividend, []
         below = canonical(divisor)
         values = {"a": canonical(multiple), "b": canonical(reduced), "B": below}
-        same, _ = self._script.use("CONGRUENT", values)
+        same, _ = self._builder.use("CONGRUENT", values)
         joined: Term = ("+", ("*", values["a"], below), values["b"])
         return reduced, [*moves, Ring(("mod", joined, below)), By(same)]
 
@@ -108,21 +108,21 @@ class Congruences:
 
     def name(self, of: Polynomial, divisor: Polynomial) -> str:
         """Name a remainder; returns the fact that it is what the name stands for."""
-        script, below, value = self._script, canonical(divisor), canonical(of)
+        builder, below, value = self._builder, canonical(divisor), canonical(of)
         number = self._wanted.number((frozen(of), frozen(divisor)))
         name, above = f"t.{number}", f"u.{number}"
         if name not in self._named:
-            facts = script.use("DIVISION", {"x": value, "B": below})
-            script.define(name, ("mod", value, below))
-            script.define(above, ("div", value, below))
+            facts = builder.use("DIVISION", {"x": value, "B": below})
+            builder.define(name, ("mod", value, below))
+            builder.define(above, ("div", value, below))
             fold = (By(name, backwards=True), By(above, backwards=True))
-            equal, low, high = (script.rewrite(fact, *fold) for fact in facts)
+            equal, low, high = (builder.rewrite(fact, *fold) for fact in facts)
             multiple: Term = ("*", above, below)
-            less = script.have(("=", name, ("-", value, multiple)), equal)
+            less = builder.have(("=", name, ("-", value, multiple)), equal)
             rest = total([(of, 1), (product({(above,): 1}, divisor), -1)])
             self._named[name] = Named(of, divisor, rest, less)
             self._digit(name, Bounds(below, low, high))
-        return script.calculate(("mod", value, below), By(name, backwards=True))
+        return builder.calculate(("mod", value, below), By(name, backwards=True))
 
     def speaks_of_indices(self, value: Polynomial) -> bool:
         """Whether it is more than extents, which keep their remainders as they are."""

@@ -13,7 +13,7 @@ from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.network import Chain, Network
 from layoutdsl.digits.steps import digit_name, rest_name, whole_name
 from layoutdsl.integers.expr import Index
-from layoutdsl.kernel.script import Script, Stuck
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.theorem import By, Ring, Term, Theorem
 from layoutdsl.statements import statement
 from layoutdsl.statements.statement import OTHER, Ground
@@ -21,7 +21,7 @@ from layoutdsl.statements.terms import step_name
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.congruence import Wanted
 from layoutdsl.tactics.polynomials import Bounds, canonical
-from layoutdsl.tactics.straightening import know_twisted, straighten, straightened
+from layoutdsl.tactics.straightening import know_swizzled, straighten, straightened
 
 
 class Decoding:
@@ -39,77 +39,77 @@ class Decoding:
         self.ground = ground
         self.inverse = inverse
         self.network = network
-        self.script = Script(theorem, known)
+        self.builder = ProofBuilder(theorem, known)
         names = [name for name, _ in theorem.definitions]
         wholes = [step_name(whole_name(number)) for number in range(len(network.chains))]
         marked = {name for name in names if name.startswith("v.") and name.endswith(OTHER)}
         expand = marked | {name for name in names if name.startswith("d.") or name in wholes}
         expand |= straightened(network)
         shared = {name for name in names if name.startswith("r.")}
-        self.arithmetic = Arithmetic(self.script, frozenset(expand), frozenset(shared), wanted)
+        self.arithmetic = Arithmetic(self.builder, frozenset(expand), frozenset(shared), wanted)
         self.values = self.arithmetic.values
 
-    def prove(self) -> Script:
-        """Return the finished script.
+    def prove(self) -> ProofBuilder:
+        """Return the finished builder.
 
         Raises:
-            Stuck: a step could not be found.
+            NoProof: a step could not be found.
         """
         equations = self._split_slot()
         for number, chain in enumerate(self.network.chains):
-            for twist in self.network.twists_before(number):
-                straighten(self.arithmetic, self.ground, twist)
+            for swizzle in self.network.swizzles_before(number):
+                straighten(self.arithmetic, self.ground, swizzle)
             if isinstance(chain.whole, Index):
                 self._index(chain)
             else:
                 self._split_tuple(number, chain)
         self._join_again(equations)
-        self.arithmetic.assumed(self.script.theorem)
-        return self.script
+        self.arithmetic.assumed(self.builder.theorem)
+        return self.builder
 
     def _split_slot(self) -> list[str]:
         """Name the coordinates of the slot; returns how each rest is joined from the next."""
-        script = self.script
+        builder = self.builder
         last = len(self.ground.layout.coordinates) - 1
         rest = step_name(rest_name(last))
-        hypotheses = [fact for fact in script.hypotheses if "slot" in str(script.formula(fact))]
-        low = script.have(("<=", 0, rest), rest, *hypotheses)
-        high = script.have(("<", rest, f"p.{last}"), rest, *hypotheses)
+        hypotheses = [fact for fact in builder.hypotheses if "slot" in str(builder.formula(fact))]
+        low = builder.have(("<=", 0, rest), rest, *hypotheses)
+        high = builder.have(("<", rest, f"p.{last}"), rest, *hypotheses)
         equations: list[str] = []
         for number in range(last, 0, -1):
             radix = self.ground.radix(number)
-            high = script.rewrite(high, By(f"p.{number}"))
+            high = builder.rewrite(high, By(f"p.{number}"))
             self.arithmetic.positive(radix)
-            facts = script.use("UNPAIR", {"x": rest, "A": f"p.{number - 1}", "B": radix})
+            facts = builder.use("UNPAIR", {"x": rest, "A": f"p.{number - 1}", "B": radix})
             digit, above = step_name(digit_name(number)), step_name(rest_name(number - 1))
             fold = (By(digit, backwards=True), By(above, backwards=True))
-            low, high, digit_low, digit_high, equal = (script.rewrite(f, *fold) for f in facts)
+            low, high, digit_low, digit_high, equal = (builder.rewrite(f, *fold) for f in facts)
             self._know_digit(number, digit, Bounds(radix, digit_low, digit_high))
             equations.append(equal)
             rest = above
         digit = step_name(digit_name(0))
-        low = script.rewrite(low, By(digit, backwards=True))
-        high = script.rewrite(high, By("p.0"), By(digit, backwards=True))
+        low = builder.rewrite(low, By(digit, backwards=True))
+        high = builder.rewrite(high, By("p.0"), By(digit, backwards=True))
         self._know_digit(0, digit, Bounds(self.ground.radix(0), low, high))
         return equations[::-1]
 
     def _know_digit(self, wire: int, name: str, bounds: Bounds) -> None:
         """Remember the bounds of a digit; a guard may keep it below less than its extent."""
         found = self.network.wires[wire]
-        if self.network.twist_of(wire) is not None:
-            know_twisted(self.arithmetic, self.ground, self.network, wire, bounds)
+        if self.network.swizzle_of(wire) is not None:
+            know_swizzled(self.arithmetic, self.ground, self.network, wire, bounds)
             return
         if found.constant is not None:
-            guard = self.script.find(("=", name, found.constant))
-            fact = guard or self.script.have(("=", name, 0), bounds.low, bounds.high)
+            guard = self.builder.find(("=", name, found.constant))
+            fact = guard or self.builder.have(("=", name, 0), bounds.low, bounds.high)
             constant = found.constant if guard else 0
             self.values.know(name, {(): constant} if constant else {}, fact)
             return
         if found.radix is not None:
             radix = self.ground.vocabulary.term(found.radix)
-            guard = self.script.find(("<", name, radix))
+            guard = self.builder.find(("<", name, radix))
             if guard is None:
-                raise Stuck(f"no guard keeps {name} below {radix}")
+                raise NoProof(f"no guard keeps {name} below {radix}")
             bounds = Bounds(radix, bounds.low, guard)
         self.arithmetic.digit(name, bounds)
 
@@ -117,14 +117,14 @@ class Decoding:
         assert isinstance(chain.whole, Index)
         name = statement.decoded(chain.whole.name)
         self.arithmetic.in_range(name, self.ground.vocabulary.term(chain.reach))
-        definition = self.script.find_definition(name)
-        guard = self.script.find(("<", definition, self.ground.extent(chain.whole.name)))
+        definition = self.builder.find_definition(name)
+        guard = self.builder.find(("<", definition, self.ground.extent(chain.whole.name)))
         if guard is not None:
-            self.script.rewrite(guard, By(name, backwards=True))
+            self.builder.rewrite(guard, By(name, backwards=True))
 
     def _split_tuple(self, number: int, chain: Chain) -> None:
         """The digits give the value of the tuple; its parts are read off by UNPAIR."""
-        script, vocabulary = self.script, self.ground.vocabulary
+        builder, vocabulary = self.builder, self.ground.vocabulary
         whole = step_name(whole_name(number))
         extents = [vocabulary.term(self.network.wires[part].extent) for part in chain.parts]
         inside = [extents[0]]
@@ -135,16 +135,16 @@ class Decoding:
         for place in range(len(chain.parts) - 1, 0, -1):
             part, radix = chain.parts[place], extents[place]
             self.arithmetic.positive(radix)
-            facts = script.use("UNPAIR", {"x": rest, "A": inside[place - 1], "B": radix})
+            facts = builder.use("UNPAIR", {"x": rest, "A": inside[place - 1], "B": radix})
             digit, above = step_name(digit_name(part)), step_name(rest_name(part))
             fold = (By(digit, backwards=True), By(above, backwards=True))
-            low, high, digit_low, digit_high, equal = (script.rewrite(f, *fold) for f in facts)
+            low, high, digit_low, digit_high, equal = (builder.rewrite(f, *fold) for f in facts)
             self._know_digit(part, digit, Bounds(radix, digit_low, digit_high))
             equations.append(equal)
             rest = above
         digit = step_name(digit_name(chain.parts[0]))
-        low = script.rewrite(low, By(digit, backwards=True))
-        high = script.rewrite(high, By(digit, backwards=True))
+        low = builder.rewrite(low, By(digit, backwards=True))
+        high = builder.rewrite(high, By(digit, backwards=True))
         self._know_digit(chain.parts[0], digit, Bounds(extents[0], low, high))
         self._know_tuple(whole, chain, extents, equations[::-1])
 
@@ -153,8 +153,8 @@ class Decoding:
         low, high = self.arithmetic.in_range(whole, reach)
         guards = [
             fact
-            for fact in self.script.hypotheses
-            if self.script.formula(fact)[:2] == ("<", whole)  # type: ignore[index]
+            for fact in self.builder.hypotheses
+            if self.builder.formula(fact)[:2] == ("<", whole)  # type: ignore[index]
         ]
         return low, self.arithmetic.below(guards[0] if guards else high, inside)
 
@@ -170,27 +170,27 @@ class Decoding:
         if key == value:
             return
         moves = [By(same, backwards=True), By(names[0]), *map(By, equations), By(equal)]
-        fact = self.script.calculate(canonical(key), *moves)
+        fact = self.builder.calculate(canonical(key), *moves)
         self.values.know_sum(key, value, fact)
 
     def _join_again(self, equations: list[str]) -> None:
         """The coordinates of the index are the digits of the slot; joined, they are the slot."""
-        script = self.script
+        builder = self.builder
         first = f"h.0{OTHER}"
         digit = step_name(digit_name(0))
         same = self._coordinate(0)
-        joined = script.calculate(first, By(first), By(same), By(digit))
+        joined = builder.calculate(first, By(first), By(same), By(digit))
         for number, equal in enumerate(equations, start=1):
             name = f"h.{number}{OTHER}"
             same = self._coordinate(number)
-            joined = script.calculate(name, By(name), By(joined), By(same), By(equal))
+            joined = builder.calculate(name, By(name), By(joined), By(same), By(equal))
         last = step_name(rest_name(len(equations)))
-        script.calculate("back", By("back"), By(joined), By(last), Ring("slot"))
+        builder.calculate("back", By("back"), By(joined), By(last), Ring("slot"))
 
     def _coordinate(self, number: int) -> str:
         """The fact that a coordinate of the index is the digit of the slot."""
         name, digit = f"v.{number}{OTHER}", step_name(digit_name(number))
         (one, first), (other, second) = self.values.normal(name), self.values.normal(digit)
         if one != other:
-            raise Stuck(f"coordinate {number} of the index is not the digit that was read")
-        return self.script.calculate(name, By(first), By(second, backwards=True))
+            raise NoProof(f"coordinate {number} of the index is not the digit that was read")
+        return self.builder.calculate(name, By(first), By(second, backwards=True))

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping
 from layoutdsl.digits.domains import Read, Reading, number_on
 from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.integers.expr import Mod
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.checker import By, Proof, Ring, Term, Theorem, substitute
-from layoutdsl.kernel.script import Script
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import domain_statement as stated
 from layoutdsl.statements import statement
@@ -44,8 +44,8 @@ class DomainSoundness:
         """Yield the theorems that every layout has to pass, with their proofs.
 
         Raises:
-            Stuck: a proof could not be found.
-            Unstated: the layout says what the checker's terms cannot.
+            NoProof: a proof could not be found.
+            NotExpressible: the layout says what the checker's terms cannot.
         """
         for theorem, proof in self._outer.theorems():
             if theorem.name in USED:
@@ -68,16 +68,16 @@ class DomainSoundness:
         yield (theorem := stated.full(ground, reading)), self._proof(theorem, self._full)
 
     def _proof(self, theorem: Theorem, prove: _Prover) -> Proof:
-        working = Working(self.ground, Script(theorem, self._known))
+        working = Working(self.ground, ProofBuilder(theorem, self._known))
         prove(working)
         self._known[theorem.name] = theorem
-        return working.script.proof
+        return working.builder.proof
 
     def _searched(self) -> list[Read]:
         return [each for each in self._reading.reads if each.rows is not None]
 
     def _element(self, working: Working) -> None:
-        script = working.script
+        builder = working.builder
         for each in self._searched():
             assert each.rows is not None
             row = self.ground.vocabulary.term(each.rows.own)
@@ -86,8 +86,8 @@ class DomainSoundness:
             working.vanishing(working.start(each.rows, row), row)
             working.ordered(each.rows, 0, row)
             working.ordered(each.rows, row, last)
-        for goal in script.theorem.goals:
-            if script.find(goal) is None and not _speaks_of_slot(goal):
+        for goal in builder.theorem.goals:
+            if builder.find(goal) is None and not _speaks_of_slot(goal):
                 working.have(goal)
         self._use_outer(working, "element", self._numbers())
         self._close(working)
@@ -114,10 +114,10 @@ class DomainSoundness:
 
     def _injective(self, working: Working) -> None:
         """Both slots are read alike, in the row of the first element, which is the other's too."""
-        script, read = working.script, self._known["domain.read"]
-        slots = script.find(("=", "slot", f"slot{OTHER}"))
+        builder, read = working.builder, self._known["domain.read"]
+        slots = builder.find(("=", "slot", f"slot{OTHER}"))
         assert slots is not None
-        script.calculate("slot", By(slots), By(f"slot{OTHER}"))
+        builder.calculate("slot", By(slots), By(f"slot{OTHER}"))
         rows = {
             decoded(each.rows.row): self.ground.vocabulary.term(each.rows.own)
             for each in self._searched()
@@ -125,17 +125,17 @@ class DomainSoundness:
         }
         self._use(working, self._known["domain.own"], {})
         first = self._use(working, read, rows)
-        marked = (*script.theorem.variables, *(name for name, _ in script.theorem.definitions))
+        marked = (*builder.theorem.variables, *(name for name, _ in builder.theorem.definitions))
         other = {name.removesuffix(OTHER): name for name in marked if name.endswith(OTHER)}
         self._use(working, read, {**other, **rows, "slot": "slot"})
         for axis in self._layout.axes:
             index, found = index_name(axis.name), first[decoded(axis.name)]
             sides = (("=", found, index), ("=", found, f"{index}{OTHER}"))
-            facts = [fact for each in sides if (fact := script.find(each)) is not None]
-            script.have(("=", index, f"{index}{OTHER}"), *facts)
+            facts = [fact for each in sides if (fact := builder.find(each)) is not None]
+            builder.have(("=", index, f"{index}{OTHER}"), *facts)
 
     def _decode(self, working: Working) -> None:
-        script = working.script
+        builder = working.builder
         self._extents_are_positive(working)
         values = self._use_outer(working, "decode", {})
         self._places_stay_in_blocks(working)
@@ -147,10 +147,10 @@ class DomainSoundness:
         one, other = working.normal("back"), working.normal(back)
         if one == other:
             (_, first), (_, second) = (working.arithmetic.values.normal(n) for n in ("back", back))
-            same = script.calculate("back", By(first), By(second, backwards=True))
-            slot = script.find(("=", back, "slot"))
+            same = builder.calculate("back", By(first), By(second, backwards=True))
+            slot = builder.find(("=", back, "slot"))
             assert slot is not None
-            script.calculate("back", By(same), By(slot))
+            builder.calculate("back", By(same), By(slot))
         self._close(working)
 
     def _places_stay_in_blocks(self, working: Working) -> None:
@@ -177,8 +177,8 @@ class DomainSoundness:
         self._close(working)
 
     def _close(self, working: Working) -> None:
-        for goal in working.script.theorem.goals:
-            if working.script.find(goal) is None:
+        for goal in working.builder.theorem.goals:
+            if working.builder.find(goal) is None:
                 working.have(goal)
 
     def _numbers(self) -> dict[str, Term]:
@@ -197,59 +197,59 @@ class DomainSoundness:
 
     def _extents_are_positive(self, working: Working) -> None:
         """A buffer with a slot has no coordinate without one."""
-        script, ground = working.script, self.ground
-        low, high = (script.find(each) for each in statement.in_buffer(ground, "slot"))
+        builder, ground = working.builder, self.ground
+        low, high = (builder.find(each) for each in statement.in_buffer(ground, "slot"))
         assert low is not None
         assert high is not None
         last = len(self._layout.coordinates) - 1
-        left = script.have(("<", 0, f"p.{last}"), low, high)
+        left = builder.have(("<", 0, f"p.{last}"), low, high)
         for number in range(last, 0, -1):
             radix, above = ground.radix(number), f"p.{number - 1}"
-            product = script.rewrite(left, By(f"p.{number}"))
+            product = builder.rewrite(left, By(f"p.{number}"))
             self._not_negative(working, above)
             if not self._is_digit(number):
-                script.use("FACTOR", {"a": above, "b": radix})
+                builder.use("FACTOR", {"a": above, "b": radix})
                 working.arithmetic.positive(radix)
             working.arithmetic.positive(radix)
-            turned = script.calculate(("*", above, radix), Ring(("*", radix, above)))
-            script.rewrite(product, By(turned))
-            script.have(("<=", 0, radix), script.find(("<", 0, radix)) or "")
-            (left,) = script.use("FACTOR", {"a": radix, "b": above})
-        script.rewrite(left, By("p.0"))
+            turned = builder.calculate(("*", above, radix), Ring(("*", radix, above)))
+            builder.rewrite(product, By(turned))
+            builder.have(("<=", 0, radix), builder.find(("<", 0, radix)) or "")
+            (left,) = builder.use("FACTOR", {"a": radix, "b": above})
+        builder.rewrite(left, By("p.0"))
         for each in self._reading.reads:
             if each.coordinate is not None:
-                positive = script.find(("<", 0, ground.radix(each.coordinate)))
+                positive = builder.find(("<", 0, ground.radix(each.coordinate)))
                 assert positive is not None
-                script.have(("<=", 1, ground.radix(each.coordinate)), positive)
+                builder.have(("<=", 1, ground.radix(each.coordinate)), positive)
 
     def _is_digit(self, number: int) -> bool:
         return all(each.coordinate != number for each in self._reading.reads)
 
     def _not_negative(self, working: Working, product: str) -> None:
         """The slots of the coordinates up to one are no less than none."""
-        script, number = working.script, int(product.removeprefix("p."))
+        builder, number = working.builder, int(product.removeprefix("p."))
         radix = self.ground.radix(number)
         if self._is_digit(number):
             working.arithmetic.not_negative(radix)
-        elif script.find(("<=", 0, radix)) is None:
+        elif builder.find(("<=", 0, radix)) is None:
             self._extent_not_negative(working, radix)
         if number == 0:
-            fact = script.find(("<=", 0, radix))
+            fact = builder.find(("<=", 0, radix))
             assert fact is not None
-            script.rewrite(fact, By("p.0", backwards=True))
+            builder.rewrite(fact, By("p.0", backwards=True))
             return
         above = f"p.{number - 1}"
         self._not_negative(working, above)
-        (fact,) = script.use("PRODUCT", {"a": above, "b": radix})
-        lows = [script.find(("<=", 0, each)) or "" for each in (above, radix)]
-        whole = script.have(("<=", 0, ("*", above, radix)), fact, *lows)
-        script.rewrite(whole, By(product, backwards=True))
+        (fact,) = builder.use("PRODUCT", {"a": above, "b": radix})
+        lows = [builder.find(("<=", 0, each)) or "" for each in (above, radix)]
+        whole = builder.have(("<=", 0, ("*", above, radix)), fact, *lows)
+        builder.rewrite(whole, By(product, backwards=True))
 
     def _extent_not_negative(self, working: Working, radix: Term) -> None:
         value = working.normal(radix)
         for name in sorted({str(each) for factors in value for each in factors}):
             owner = name.removeprefix("t.")
-            if owner in working.script.theorem.variables:
+            if owner in working.builder.theorem.variables:
                 working.times({(owner,): 1}, {(owner,): 1, (): -1})
         working.have(("<=", 0, radix))
 
@@ -274,39 +274,39 @@ class DomainSoundness:
         spelled = self._spelled(working, theorem, values)
         for condition in theorem.hypotheses:
             wanted = substitute(condition, spelled)
-            if working.script.find(wanted) is None:
+            if working.builder.find(wanted) is None:
                 working.have(wanted)
-        working.learn(working.script.use(theorem.name, spelled))
+        working.learn(working.builder.use(theorem.name, spelled))
         return spelled
 
     def _spelled(
         self, working: Working, theorem: Theorem, values: Mapping[str, Term]
     ) -> dict[str, Term]:
-        """What each name of a theorem stands for in this script, its definitions given."""
-        script = working.script
+        """What each name of a theorem stands for in this builder, its definitions given."""
+        builder = working.builder
         found: dict[str, Term] = {name: name for name in theorem.variables}
         found |= values
         for name, term in theorem.definitions:
             wanted = substitute(term, found)
             here = found.get(name, name)
-            if isinstance(here, str) and script.find(("=", here, wanted)) is not None:
+            if isinstance(here, str) and builder.find(("=", here, wanted)) is not None:
                 found[name] = here
             elif isinstance(wanted, str | int):
-                script.have(("=", wanted, wanted))
+                builder.have(("=", wanted, wanted))
                 found[name] = wanted
             else:
-                found[name] = self._named(script, name, wanted)
+                found[name] = self._named(builder, name, wanted)
         return found
 
-    def _named(self, script: Script, name: str, wanted: Term) -> str:
+    def _named(self, builder: ProofBuilder, name: str, wanted: Term) -> str:
         """A name that stands for a term: one that does already, or a new one."""
-        for each in script.names:
-            if script.find_definition(each) == wanted:
+        for each in builder.names:
+            if builder.find_definition(each) == wanted:
                 return each
         free = name
-        while free in script.names or free in script.theorem.variables:
+        while free in builder.names or free in builder.theorem.variables:
             free += "~"
-        return script.define(free, wanted)
+        return builder.define(free, wanted)
 
 
 def _speaks_of_slot(goal: Term) -> bool:

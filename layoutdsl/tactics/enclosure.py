@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from layoutdsl.integers.expr import evaluate, extents
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import Term
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.shapes import ceilings
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import extent_name
@@ -42,18 +42,18 @@ class Interval:
 
 
 class Enclosure:
-    """The intervals of the terms of one script.
+    """The intervals of the terms of one builder.
 
     Args:
-        script: where the facts go.
+        builder: where the facts go.
         ceilings: the largest value of each extent that the range bounds, by its name.
         indices: the term that each index stays below, by the name of the index.
     """
 
     def __init__(
-        self, script: Script, ceilings: Mapping[str, int], indices: Mapping[str, Term]
+        self, builder: ProofBuilder, ceilings: Mapping[str, int], indices: Mapping[str, Term]
     ) -> None:
-        self._script = script
+        self._builder = builder
         self._ceilings = ceilings
         self._indices = indices
         self._known: dict[Term, Interval] = {}
@@ -62,7 +62,7 @@ class Enclosure:
         """Return the interval of a term.
 
         Raises:
-            Stuck: an extent has no largest value that is known, or a term is none of arithmetic.
+            NoProof: an extent has no largest value that is known, or a term is none of arithmetic.
         """
         if term not in self._known:
             self._known[term] = self._of(term)
@@ -88,15 +88,15 @@ class Enclosure:
                 return self._by_number(term, self.of(left), divisor)
             case (("div" | "mod"), left, right):
                 return self._by_term(term, left, right)
-        raise Stuck(f"{term} is no term")
+        raise NoProof(f"{term} is no term")
 
     def _interval(self, term: Term, low: int, high: int, *facts: str) -> Interval:
-        above = self._script.have(("<=", low, term), *facts)
-        return Interval(low, high, above, self._script.have(("<=", term, high), *facts))
+        above = self._builder.have(("<=", low, term), *facts)
+        return Interval(low, high, above, self._builder.have(("<=", term, high), *facts))
 
     def _name(self, name: str) -> Interval:
-        definition = self._script.find_definition(name)
-        hypotheses = self._script.hypotheses
+        definition = self._builder.find_definition(name)
+        hypotheses = self._builder.hypotheses
         if definition is not None:
             found = self.of(definition)
             return self._interval(name, found.low, found.high, name, *found.facts)
@@ -104,7 +104,7 @@ class Enclosure:
             extent = self.of(self._indices[name])
             return self._interval(name, 0, extent.high - 1, extent.below, *hypotheses)
         if name not in self._ceilings:
-            raise Stuck(f"the range gives `{name.removeprefix('n.')}` no largest value")
+            raise NoProof(f"the range gives `{name.removeprefix('n.')}` no largest value")
         return self._interval(name, 1, self._ceilings[name], *hypotheses)
 
     def _product(self, term: Term, left: Term, right: Term) -> Interval:
@@ -113,25 +113,25 @@ class Enclosure:
             corners = [a * b for a in (one.low, one.high) for b in (other.low, other.high)]
             return self._interval(term, min(corners), max(corners), *one.facts, *other.facts)
         if one.low < 0 or other.low < 0:
-            raise Stuck("a factor may be negative")
+            raise NoProof("a factor may be negative")
         self._not_negative(left, one)
         self._not_negative(right, other)
         values: dict[str, Term] = {"a": left, "b": right, "A": one.high, "B": other.high}
-        above, below = self._script.use("BOUND", values)
+        above, below = self._builder.use("BOUND", values)
         least = 0
         if one.low >= 1 and other.low >= 1:
-            self._script.have(("<", 0, left), one.above)
-            self._script.have(("<", 0, right), other.above)
-            (above,) = self._script.use("POSITIVE", {"a": left, "b": right})
+            self._builder.have(("<", 0, left), one.above)
+            self._builder.have(("<", 0, right), other.above)
+            (above,) = self._builder.use("POSITIVE", {"a": left, "b": right})
             least = 1
         return self._interval(term, least, one.high * other.high, above, below)
 
     def _not_negative(self, term: Term, interval: Interval) -> None:
-        self._script.have(("<=", 0, term), interval.above)
+        self._builder.have(("<=", 0, term), interval.above)
 
     def _by_number(self, term: Term, dividend: Interval, divisor: int) -> Interval:
         if divisor < 1:
-            raise Stuck(f"the divisor {divisor} is not positive")
+            raise NoProof(f"the divisor {divisor} is not positive")
         low, high = dividend.low // divisor, dividend.high // divisor
         if term[0] == "mod":  # type: ignore[index]
             whole = low == high == 0
@@ -144,12 +144,12 @@ class Enclosure:
     def _by_term(self, term: Term, left: Term, right: Term) -> Interval:
         one, other = self.of(left), self.of(right)
         if one.low < 0 or other.low < 1:
-            raise Stuck("a quotient may be of a negative number")
+            raise NoProof("a quotient may be of a negative number")
         self._not_negative(left, one)
-        positive = self._script.have(("<", 0, right), other.above)
+        positive = self._builder.have(("<", 0, right), other.above)
         beyond = one.high + 1
-        self._script.have(("<", left, ("*", beyond, right)), one.below, positive)
-        facts = self._script.use("UNPAIR", {"x": left, "A": beyond, "B": right})
+        self._builder.have(("<", left, ("*", beyond, right)), one.below, positive)
+        facts = self._builder.use("UNPAIR", {"x": left, "A": beyond, "B": right})
         if term[0] == "div":  # type: ignore[index]
             return self._interval(term, 0, one.high, *facts)
         return self._interval(term, 0, other.high - 1, *facts, other.below)

@@ -13,7 +13,7 @@ from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.network import Chain, Network, Rotation, Turn
 from layoutdsl.digits.steps import digit_name, rest_name, whole_name
 from layoutdsl.integers.expr import Index
-from layoutdsl.kernel.script import Script, Stuck
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.theorem import By, Ring, Term, Theorem, replaced
 from layoutdsl.statements import statement
 from layoutdsl.statements.statement import Ground
@@ -40,20 +40,20 @@ class Encoding:
         self.ground = ground
         self.inverse = inverse
         self.network = network
-        self.script = Script(theorem, known)
+        self.builder = ProofBuilder(theorem, known)
         names = [name for name, _ in theorem.definitions]
         expand = {name for name in names if name[:2] in ("v.", "d.", "s.")}
         shared = {name for name in names if name.startswith("r.")}
-        self.arithmetic = Arithmetic(self.script, frozenset(expand), frozenset(shared), wanted)
+        self.arithmetic = Arithmetic(self.builder, frozenset(expand), frozenset(shared), wanted)
         self.values = self.arithmetic.values
         # Of each tuple: its name, the bounds of its value, and how its parts are read off again.
         self.wholes: dict[int, tuple[str, Bounds, dict[int, tuple[str, str]]]] = {}
 
-    def prove(self) -> Script:
-        """Return the finished script.
+    def prove(self) -> ProofBuilder:
+        """Return the finished builder.
 
         Raises:
-            Stuck: a step could not be found.
+            NoProof: a step could not be found.
         """
         self._read_slot(self.bounds())
         for number, chain in enumerate(self.network.chains):
@@ -62,8 +62,8 @@ class Encoding:
         for axis, _ in self.inverse.index:
             self._read_index(axis)
         self._guards()
-        self.arithmetic.assumed(self.script.theorem)
-        return self.script
+        self.arithmetic.assumed(self.builder.theorem)
+        return self.builder
 
     def bounds(self) -> list[tuple[str, str]]:
         """Show that coordinates and the slot are in bounds.
@@ -72,17 +72,17 @@ class Encoding:
             How each coordinate but the first is read off what is joined from those up to it.
 
         Raises:
-            Stuck: a step could not be found.
+            NoProof: a step could not be found.
         """
-        for twist in self.network.twists:
-            if isinstance(twist.kind, Rotation):
-                self.arithmetic.positive(self.ground.vocabulary.term(twist.kind.radix))
+        for swizzle in self.network.swizzles:
+            if isinstance(swizzle.kind, Rotation):
+                self.arithmetic.positive(self.ground.vocabulary.term(swizzle.kind.radix))
         for number, chain in reversed(list(enumerate(self.network.chains))):
             self._split(number, chain)
-        for twist in self.network.twists:
-            if isinstance(twist.kind, Turn):
-                digit = self.ground.vocabulary.term(self.network.wires[twist.wire].value)
-                turn(self.arithmetic, self.ground, twist.kind, digit)
+        for swizzle in self.network.swizzles:
+            if isinstance(swizzle.kind, Turn):
+                digit = self.ground.vocabulary.term(self.network.wires[swizzle.wire].value)
+                turn(self.arithmetic, self.ground, swizzle.kind, digit)
         self._ranges()
         return self._join_slot()
 
@@ -90,11 +90,11 @@ class Encoding:
         """Cut a whole into digits; from then on its value is a polynomial in them."""
         if isinstance(chain.whole, Index):
             name = index_name(chain.whole.name)
-            low = self.script.find(("<=", 0, name))
+            low = self.builder.find(("<=", 0, name))
             high = self._below_reach(name, chain)
             assert low is not None
             if not chain.cuts:
-                zero = self.script.have(("=", name, 0), low, high)
+                zero = self.builder.have(("=", name, 0), low, high)
                 self.values.know(name, {}, zero)
                 return
         else:
@@ -108,13 +108,13 @@ class Encoding:
     def _below_reach(self, name: str, chain: Chain) -> str:
         """The fact that an index is below the reach of its digits."""
         reach = self.ground.vocabulary.term(chain.reach)
-        known = self.script.find(("<", name, reach))
+        known = self.builder.find(("<", name, reach))
         if known is not None:
             return known
         assert isinstance(chain.whole, Index)
         extent = self.ground.extent(chain.whole.name)
         within = at_most(self.arithmetic, self.ground, self.network, chain, extent)
-        return self.script.have(("<", name, reach), self._in_the_shape(name), within)
+        return self.builder.have(("<", name, reach), self._in_the_shape(name), within)
 
     def _ends_at_the_shape(self, axis: str) -> bool:
         """Whether the padded box is no larger than the shape, though digits could go further."""
@@ -123,7 +123,7 @@ class Encoding:
         return dict(self.inverse.padded)[axis] == extent != reach
 
     def _in_the_shape(self, name: str) -> str:
-        fact = self.script.find(("<", name, self.ground.extent(name.removeprefix("i."))))
+        fact = self.builder.find(("<", name, self.ground.extent(name.removeprefix("i."))))
         assert fact is not None
         return fact
 
@@ -136,23 +136,23 @@ class Encoding:
             value, part_bounds = self._part(part)
             radix = part_bounds.upper
             joined: Term = ("+", ("*", so_far, radix), value)
-            facts = self.script.use(
+            facts = self.builder.use(
                 "PAIR", {"a": so_far, "b": value, "A": bounds.upper, "B": radix}
             )
-            name = self.script.define(f"x.{number}.{part}", joined)
+            name = self.builder.define(f"x.{number}.{part}", joined)
             low, high, quotient, remainder = (
-                self.script.rewrite(fact, By(name, backwards=True)) for fact in facts
+                self.builder.rewrite(fact, By(name, backwards=True)) for fact in facts
             )
             reading[part] = (quotient, remainder)
             so_far, bounds = name, Bounds(("*", bounds.upper, radix), low, high)
-        name = self.script.define(f"x.{number}", so_far)
-        low = self.script.rewrite(bounds.low, By(name, backwards=True))
-        high = self.script.rewrite(bounds.high, By(name, backwards=True))
+        name = self.builder.define(f"x.{number}", so_far)
+        low = self.builder.rewrite(bounds.low, By(name, backwards=True))
+        high = self.builder.rewrite(bounds.high, By(name, backwards=True))
         self.wholes[number] = (name, Bounds(bounds.upper, low, high), reading)
         reach = vocabulary.term(chain.reach)
         if self.arithmetic.same(bounds.upper, reach) is None:
             within = at_most(self.arithmetic, self.ground, self.network, chain, bounds.upper)
-            high = self.script.have(("<", name, reach), high, within)
+            high = self.builder.have(("<", name, reach), high, within)
         else:
             high = self.arithmetic.below(high, reach)
         return name, low, high
@@ -175,11 +175,11 @@ class Encoding:
         names = [*(f"x.{number}.{part}" for part in chain.parts[1:]), name]
         unfolded: Term = name
         for each in reversed(names):
-            definition = self.script.find_definition(each)
+            definition = self.builder.find_definition(each)
             assert definition is not None
             unfolded = replaced(unfolded, each, definition)
         fold = [By(each, backwards=True) for each in names]
-        fact = self.script.calculate(canonical(key), Ring(unfolded), *fold, By(equal))
+        fact = self.builder.calculate(canonical(key), Ring(unfolded), *fold, By(equal))
         self.values.know_sum(key, value, fact)
 
     def _ranges(self) -> None:
@@ -192,9 +192,9 @@ class Encoding:
         """Join the coordinates to the slot; returns how they are read off it again."""
         count = len(self.ground.layout.coordinates)
         low, high = self.arithmetic.in_range("v.0", self.ground.radix(0))
-        low = self.script.rewrite(low, By("h.0", backwards=True))
-        high = self.script.rewrite(high, By("h.0", backwards=True))
-        high = self.script.calculate_in(high, ("<", "h.0", "p.0"), "p.0")
+        low = self.builder.rewrite(low, By("h.0", backwards=True))
+        high = self.builder.rewrite(high, By("h.0", backwards=True))
+        high = self.builder.calculate_in(high, ("<", "h.0", "p.0"), "p.0")
         undo: list[tuple[str, str]] = []
         for number in range(1, count):
             radix = self.ground.radix(number)
@@ -205,35 +205,35 @@ class Encoding:
                 "A": f"p.{number - 1}",
                 "B": radix,
             }
-            facts = self.script.use("PAIR", values)
+            facts = self.builder.use("PAIR", values)
             fold = (By(f"h.{number}", backwards=True), By(f"p.{number}", backwards=True))
-            low, high, quotient, remainder = (self.script.rewrite(each, *fold) for each in facts)
+            low, high, quotient, remainder = (self.builder.rewrite(each, *fold) for each in facts)
             undo.append((quotient, remainder))
-        for goal in self.script.theorem.goals:
+        for goal in self.builder.theorem.goals:
             match goal:
                 case ("<=" | "<", _, "slot") | ("<", "slot", _):
-                    self.script.have(goal, "slot", low, high)
+                    self.builder.have(goal, "slot", low, high)
         return undo
 
     def _read_slot(self, undo: list[tuple[str, str]]) -> None:
         """Follow the inverse down from the slot to the coordinates."""
         last = len(undo)
         rest = step_name(rest_name(last))
-        same = self.script.calculate(rest, By(rest), By("slot"), Ring(f"h.{last}"))
+        same = self.builder.calculate(rest, By(rest), By("slot"), Ring(f"h.{last}"))
         for number in range(last, 0, -1):
             quotient, remainder = undo[number - 1]
             digit = step_name(digit_name(number))
-            fact = self.script.calculate(digit, By(digit), By(same), By(remainder))
+            fact = self.builder.calculate(digit, By(digit), By(same), By(remainder))
             self._know(digit, f"v.{number}", fact)
             rest = step_name(rest_name(number - 1))
-            same = self.script.calculate(rest, By(rest), By(same), By(quotient))
+            same = self.builder.calculate(rest, By(rest), By(same), By(quotient))
         digit = step_name(digit_name(0))
-        self._know(digit, "v.0", self.script.calculate(digit, By(digit), By(same), By("h.0")))
+        self._know(digit, "v.0", self.builder.calculate(digit, By(digit), By(same), By("h.0")))
 
     def _know(self, name: str, other: Term, fact: str) -> None:
         """``name`` equals ``other`` by ``fact``, and so has its value."""
         value, equal = self.values.normal(other)
-        self.values.know(name, value, self.script.calculate(name, By(fact), By(equal)))
+        self.values.know(name, value, self.builder.calculate(name, By(fact), By(equal)))
 
     def _read_tuple(self, number: int, chain: Chain) -> None:
         """The inverse puts the tuple together from its digits, and reads its parts off."""
@@ -242,28 +242,28 @@ class Encoding:
         value, fact = self.values.normal(whole)
         same_value, equal = self.values.normal(name)
         if value != same_value:
-            raise Stuck("the inverse reads another value for a tuple")
-        same = self.script.calculate(whole, By(fact), By(equal, backwards=True), By(name))
+            raise NoProof("the inverse reads another value for a tuple")
+        same = self.builder.calculate(whole, By(fact), By(equal, backwards=True), By(name))
         rest = whole
         for part in reversed(chain.parts[1:]):
             quotient, remainder = reading[part]
             digit = step_name(digit_name(part))
             value_of_part, _ = self._part(part)
-            found = self.script.calculate(digit, By(digit), By(same), By(remainder))
+            found = self.builder.calculate(digit, By(digit), By(same), By(remainder))
             self._know(digit, value_of_part, found)
             rest = step_name(rest_name(part))
-            same = self.script.calculate(rest, By(rest), By(same), By(quotient))
+            same = self.builder.calculate(rest, By(rest), By(same), By(quotient))
         digit = step_name(digit_name(chain.parts[0]))
         value_of_part, _ = self._part(chain.parts[0])
-        self._know(digit, value_of_part, self.script.calculate(digit, By(digit), By(same)))
+        self._know(digit, value_of_part, self.builder.calculate(digit, By(digit), By(same)))
 
     def _read_index(self, axis: str) -> None:
         read, index = statement.decoded(axis), index_name(axis)
         (one, first), (other, second) = self.values.normal(read), self.values.normal(index)
         if one != other:
-            raise Stuck(f"the inverse reads another index along `{axis}`")
-        self.script.calculate(read, By(first), By(second, backwards=True))
-        self.script.have(("=", read, index), first, second)
+            raise NoProof(f"the inverse reads another index along `{axis}`")
+        self.builder.calculate(read, By(first), By(second, backwards=True))
+        self.builder.have(("=", read, index), first, second)
 
     def _guards(self) -> None:
         for guard in statement.guards(self.ground, self.inverse):
@@ -283,11 +283,11 @@ class Encoding:
                         self._guard_tuple(name, whole[0], whole[1], upper)
                 case ("<=", 0, name):
                     self.arithmetic.in_range(name, self._guarded_below(name))
-                case ("<", value, upper) if self.script.find(guard) is None:
+                case ("<", value, upper) if self.builder.find(guard) is None:
                     self.arithmetic.in_range(value, upper)
-                case ("=", left, right) if self.script.find(guard) is None:
+                case ("=", left, right) if self.builder.find(guard) is None:
                     (_, first), (_, second) = self.values.normal(left), self.values.normal(right)
-                    self.script.have(guard, first, second)
+                    self.builder.have(guard, first, second)
 
     def _guarded_below(self, name: str) -> Term:
         for guard in statement.guards(self.ground, self.inverse):
@@ -295,9 +295,9 @@ class Encoding:
                 case ("<", other, upper) if other == name:
                     limit: Term = upper
                     return limit
-        raise Stuck(f"no guard keeps {name} below anything")
+        raise NoProof(f"no guard keeps {name} below anything")
 
     def _guard_tuple(self, read: str, name: str, bounds: Bounds, upper: Term) -> None:
         high = self.arithmetic.below(bounds.high, upper)
         (_, first), (_, second) = self.values.normal(read), self.values.normal(name)
-        self.script.have(("<", read, upper), high, first, second)
+        self.builder.have(("<", read, upper), high, first, second)

@@ -2,7 +2,7 @@
 
 A number that is cut into digits is a polynomial in its digits; a quotient or remainder of such a
 polynomial is read off by EUCLID, where the rest is shown to stay below the divisor. What cannot be
-read off stays as it is. Not trusted: every step goes through the script to the checker.
+read off stays as it is. Not trusted: every step goes through the builder to the checker.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.polynomial import Polynomial, polynomial, product, total
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term, size
 from layoutdsl.tactics.congruence import Congruences, Wanted
 from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient, frozen, numeric, splits
@@ -23,16 +23,16 @@ def _is_opposite(value: Polynomial) -> bool:
 
 
 class Evaluator:
-    """What is known of the names of one script: digits, bounds, and values found so far."""
+    """What is known of the names of one builder: digits, bounds, and values found so far."""
 
     def __init__(
-        self, script: Script, expand: frozenset[str], wanted: Wanted | None = None
+        self, builder: ProofBuilder, expand: frozenset[str], wanted: Wanted | None = None
     ) -> None:
-        self.script = script
+        self.builder = builder
         self.bounds: dict[str, Bounds] = {}
         self.wanted = wanted or Wanted()
         self.groups: list[tuple[Polynomial, Bounds]] = []
-        self._congruences = Congruences(script, self.wanted, self.bounds.__setitem__)
+        self._congruences = Congruences(builder, self.wanted, self.bounds.__setitem__)
         self._expand = expand
         self._values: dict[Term, tuple[Polynomial, str]] = {}
         self._sums: dict[tuple[Any, ...], tuple[Polynomial, str]] = {}
@@ -59,19 +59,19 @@ class Evaluator:
             try:
                 self._values[term] = self._normal(term)
             except ValueError as reason:  # what is too large, or no term, has no normal form
-                raise Stuck(str(reason)) from None
+                raise NoProof(str(reason)) from None
         return self._values[term]
 
     def _normal(self, term: Term) -> tuple[Polynomial, str]:
         match term:
             case int():
-                return ({(): term} if term else {}), self.script.calculate(term)
+                return ({(): term} if term else {}), self.builder.calculate(term)
             case str():
                 if term in self._expand:
-                    definition = self.script.right(term)
+                    definition = self.builder.right(term)
                     value, fact = self.normal(definition)
-                    return value, self.script.calculate(term, By(term), By(fact))
-                return {(term,): 1}, self.script.calculate(term)
+                    return value, self.builder.calculate(term, By(term), By(fact))
+                return {(term,): 1}, self.builder.calculate(term)
             case ("+" | "-" | "*" as operator, left, right):
                 at_once = self._at_once(term)
                 if at_once is not None:
@@ -81,13 +81,13 @@ class Evaluator:
                     value = _product(one, other)
                 else:
                     value = total([(one, 1), (other, 1 if operator == "+" else -1)])
-                fact = self.script.calculate(
+                fact = self.builder.calculate(
                     term, *self._parts(left, right), Ring(canonical(value))
                 )
                 return self._known_sum(term, value, fact)
             case ("div" | "mod" as operator, left, right):
                 return self._quotient(operator, left, right)
-        raise Stuck(f"{term} is not a term")
+        raise NoProof(f"{term} is not a term")
 
     def _at_once(self, term: Term) -> tuple[Polynomial, str] | None:
         """The normal form by one calculation, where no sum inside has a value of its own."""
@@ -96,10 +96,10 @@ class Evaluator:
         if value is None:
             return None
         moves = self._parts(*leaves)
-        end = self.script.right(self.script.calculate(term, *moves))
+        end = self.builder.right(self.builder.calculate(term, *moves))
         if polynomial(end) != value:
             return None
-        fact = self.script.calculate(term, *moves, Ring(canonical(value)))
+        fact = self.builder.calculate(term, *moves, Ring(canonical(value)))
         return self._known_sum(term, value, fact)
 
     def _sum(self, term: Term, leaves: dict[Term, None]) -> Polynomial | None:
@@ -123,7 +123,7 @@ class Evaluator:
         moves = []
         for part in sorted(dict.fromkeys(parts), key=size, reverse=True):
             _, fact = self.normal(part)
-            if self.script.right(fact) != part:
+            if self.builder.right(fact) != part:
                 moves.append(By(fact))
         return moves
 
@@ -132,7 +132,7 @@ class Evaluator:
         if found is None:
             return value, fact
         better, equation = found
-        return better, self.script.calculate(term, By(fact), By(equation))
+        return better, self.builder.calculate(term, By(fact), By(equation))
 
     def _quotient(self, operator: str, left: Term, right: Term) -> tuple[Polynomial, str]:
         (dividend, _), (divisor, _) = self.normal(left), self.normal(right)
@@ -157,7 +157,7 @@ class Evaluator:
             elif operator == "mod":
                 return self._remainder(term, moves, dividend, divisor)
         value, steps = found or ({(plain,): 1}, [])
-        return value, self.script.calculate(term, *moves, Ring(plain), *steps)
+        return value, self.builder.calculate(term, *moves, Ring(plain), *steps)
 
     def _read_off(
         self, operator: str, dividend: Polynomial, divisor: Polynomial
@@ -169,7 +169,7 @@ class Evaluator:
                 continue
             joined: Term = ("+", ("*", canonical(high), below), canonical(low))
             values = {"a": canonical(high), "b": canonical(low), "B": below}
-            quotient, remainder = self.script.use("EUCLID", values)
+            quotient, remainder = self.builder.use("EUCLID", values)
             fact = quotient if operator == "div" else remainder
             value = high if operator == "div" else low
             return value, [Ring((operator, joined, below)), By(fact)]
@@ -183,7 +183,7 @@ class Evaluator:
         found = self._read_off("mod", reduced, divisor)
         if found is None:
             fact = self._congruences.name(reduced, divisor)
-            name = self.script.right(fact)
+            name = self.builder.right(fact)
             found = {(name,): 1}, [By(fact)]
         value, steps = found
         return value, [*moves, *steps]
@@ -208,27 +208,27 @@ class Evaluator:
     ) -> tuple[Polynomial, str]:
         """What the quotient leaves, so that ``E%k`` and ``E - E/k*k`` come out alike."""
         whole, below = canonical(dividend), canonical(divisor)
-        joined, *_ = self.script.use("DIVISION", {"x": whole, "B": below})
+        joined, *_ = self.builder.use("DIVISION", {"x": whole, "B": below})
         quotient: Term = ("div", whole, below)
         left: Term = ("-", whole, ("*", quotient, below))
         plain: Term = ("mod", whole, below)
         value = total([(dividend, 1), (product({(quotient,): 1}, divisor), -1)])
-        steps = [*moves, Ring(plain), By(self.script.have(("=", plain, left), joined))]
-        return value, self.script.calculate(term, *steps, Ring(canonical(value)))
+        steps = [*moves, Ring(plain), By(self.builder.have(("=", plain, left), joined))]
+        return value, self.builder.calculate(term, *steps, Ring(canonical(value)))
 
     def _mirrored_quotient(
         self, term: Term, moves: Sequence[Ring | By], dividend: Polynomial, below: Term
     ) -> tuple[Polynomial, str]:
         """The opposite is rounded up, so that ``-(-E/k)`` and ``(E + k - 1)/k`` come out alike."""
         opposite = canonical(total([(dividend, -1)]))
-        (mirror,) = self.script.use("MIRROR", {"E": opposite, "B": below})
+        (mirror,) = self.builder.use("MIRROR", {"E": opposite, "B": below})
         rounded, fact = self.normal(("div", ("+", opposite, ("-", below, 1)), below))
         value = total([(rounded, -1)])
         steps: list[Ring | By] = [*moves, Ring(("div", ("-", 0, opposite), below)), By(mirror)]
-        return value, self.script.calculate(term, *steps, By(fact), Ring(canonical(value)))
+        return value, self.builder.calculate(term, *steps, By(fact), Ring(canonical(value)))
 
     def _stays_below(self, low: Polynomial, below: Term) -> bool:
-        """Whether ``0 <= low < below`` can be shown; then both are facts of the script."""
+        """Whether ``0 <= low < below`` can be shown; then both are facts of the builder."""
         try:
             if not low:
                 return self._divides(below)
@@ -237,7 +237,7 @@ class Evaluator:
                 return True
             if bounds is None or not self._is_below(bounds, canonical(low), below):
                 return self._linear(low, below)
-        except Stuck:
+        except NoProof:
             return False
         return True
 
@@ -247,45 +247,45 @@ class Evaluator:
         upper, fact = self.normal(bounds.upper)
         wanted, _ = self.normal(below)
         if upper == wanted and canonical(wanted) == below:
-            self.script.rewrite(bounds.high, By(fact))
+            self.builder.rewrite(bounds.high, By(fact))
             return True
         if isinstance(canonical(upper), int) and isinstance(below, int):
-            self.script.have(("<", low, below), bounds.high)
+            self.builder.have(("<", low, below), bounds.high)
             return bool(canonical(upper) <= below)  # type: ignore[operator]
         return isinstance(below, int) and self._is_below_by_range(bounds, low, below)
 
     def _is_below_by_range(self, bounds: Bounds, low: Term, below: int) -> bool:
         """Whether the range says that an extent is at most the divisor."""
-        for fact in self.script.hypotheses:
-            match self.script.formula(fact):
+        for fact in self.builder.hypotheses:
+            match self.builder.formula(fact):
                 case ("<=", str() as extent, int(most)) if extent == bounds.upper and most <= below:
-                    self.script.have(("<", low, below), bounds.high, fact)
+                    self.builder.have(("<", low, below), bounds.high, fact)
                     return True
         return False
 
     def _divides(self, below: Term) -> bool:
         """Nothing is left over; the divisor has to be positive still."""
-        self.script.have(("<=", 0, 0))
+        self.builder.have(("<=", 0, 0))
         return self._is_positive(below)
 
     def _is_positive(self, below: Term) -> bool:
         if isinstance(below, int):
-            return below > 0 and bool(self.script.have(("<", 0, below)))
-        at_least_one = self.script.find(("<=", 1, below))
+            return below > 0 and bool(self.builder.have(("<", 0, below)))
+        at_least_one = self.builder.find(("<=", 1, below))
         if at_least_one is not None:
-            self.script.have(("<", 0, below), at_least_one)
-        return self.script.find(("<", 0, below)) is not None or self._is_seen_positive(below)
+            self.builder.have(("<", 0, below), at_least_one)
+        return self.builder.find(("<", 0, below)) is not None or self._is_seen_positive(below)
 
     def _is_seen_positive(self, below: Term) -> bool:
         """Whether a divisor is a multiple's count, or more than digits that are not negative."""
         if isinstance(below, str) and below.startswith("k."):
-            definition = self.script.find_definition(below)
+            definition = self.builder.find_definition(below)
             match definition:
                 case ("div", extent, int(block)):
-                    exact = self.script.find(("=", extent, ("*", below, block)))
-                    least = self.script.find(("<=", 1, extent))
+                    exact = self.builder.find(("=", extent, ("*", below, block)))
+                    least = self.builder.find(("<=", 1, extent))
                     if exact is not None and least is not None:
-                        self.script.have(("<", 0, below), exact, least)
+                        self.builder.have(("<", 0, below), exact, least)
                         return True
             return False
         value, _ = self.normal(below)
@@ -294,7 +294,7 @@ class Evaluator:
         lows = [each.low for each in known if each is not None]
         if min(value.values(), default=0) < 1 or len(lows) < len(digits) or not value.get(()):
             return False
-        self.script.have(("<", 0, below), *lows)
+        self.builder.have(("<", 0, below), *lows)
         return True
 
     def _mirrored(self, low: Polynomial, below: Term) -> bool:
@@ -302,17 +302,17 @@ class Evaluator:
         divisor, _ = self.normal(below)
         rest = total([(divisor, 1), ({(): 1}, -1), (low, -1)])
         if not rest and self._is_positive(below):
-            positive = self.script.find(("<", 0, below))
+            positive = self.builder.find(("<", 0, below))
             assert positive is not None
-            self.script.have(("<=", 0, canonical(low)), positive)
-            self.script.have(("<", canonical(low), below), positive)
+            self.builder.have(("<=", 0, canonical(low)), positive)
+            self.builder.have(("<", canonical(low), below), positive)
             return True
         digit = canonical(rest)
         bounds = self.bounds.get(digit) if isinstance(digit, str) else None
         if bounds is None or bounds.upper != below:
             return False
-        self.script.have(("<=", 0, canonical(low)), bounds.low, bounds.high)
-        self.script.have(("<", canonical(low), below), bounds.low, bounds.high)
+        self.builder.have(("<=", 0, canonical(low)), bounds.low, bounds.high)
+        self.builder.have(("<", canonical(low), below), bounds.low, bounds.high)
         return True
 
     def _linear(self, low: Polynomial, below: Term) -> bool:
@@ -325,15 +325,15 @@ class Evaluator:
             for factor in factors
             for fact in (self.bounds[factor].low, self.bounds[factor].high)
         ]
-        self.script.have(("<=", 0, canonical(low)), *premises)
-        self.script.have(("<", canonical(low), below), *premises)
+        self.builder.have(("<=", 0, canonical(low)), *premises)
+        self.builder.have(("<", canonical(low), below), *premises)
         return True
 
     def reach(self, value: Polynomial) -> Bounds | None:
         """Return bounds of a polynomial that is put together from digits by Horner's rule."""
         term = canonical(value)
         if not value:
-            return Bounds(1, self.script.have(("<=", 0, 0)), self.script.have(("<", 0, 1)))
+            return Bounds(1, self.builder.have(("<=", 0, 0)), self.builder.have(("<", 0, 1)))
         if isinstance(term, str):
             return self.bounds.get(term)
         for group, bounds in self.groups:
@@ -360,12 +360,12 @@ class Evaluator:
             return None
         above = canonical(major)
         values = {"a": above, "b": digit, "A": bounds.upper, "B": minor.upper}
-        low, high, *_ = self.script.use("PAIR", values)
+        low, high, *_ = self.builder.use("PAIR", values)
         joined: Term = ("+", ("*", above, minor.upper), digit)
         if joined != term:
-            same = self.script.calculate(joined, *self._parts(minor.upper), Ring(term))
-            low = self.script.rewrite(low, By(same))
-            high = self.script.rewrite(high, By(same))
+            same = self.builder.calculate(joined, *self._parts(minor.upper), Ring(term))
+            low = self.builder.rewrite(low, By(same))
+            high = self.builder.rewrite(high, By(same))
         return Bounds(("*", bounds.upper, minor.upper), low, high)
 
 
@@ -373,4 +373,4 @@ def _product(left: Polynomial, right: Polynomial) -> Polynomial:
     try:
         return product(left, right)
     except ValueError as reason:
-        raise Stuck(str(reason)) from None
+        raise NoProof(str(reason)) from None

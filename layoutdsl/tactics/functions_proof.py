@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from layoutdsl.integers.expr import Expr, text
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.polynomial import polynomial
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.kernel.theorem import By, Proof, Ring, Term
 from layoutdsl.statements.functions_statement import Stated, slot_and_start
 from layoutdsl.statements.statement import Ground
@@ -23,36 +23,38 @@ def proof(ground: Ground, stated: Stated) -> Proof:
     """Return a proof of what bounds the values of functions.
 
     Raises:
-        Stuck: an extent has no largest value, or a value may be too large or negative.
+        NoProof: an extent has no largest value, or a value may be too large or negative.
     """
-    script = Script(stated.theorem, lemmas.stated())
+    builder = ProofBuilder(stated.theorem, lemmas.stated())
     extents = {index_name(axis.name): ground.extent(axis.name) for axis in ground.layout.axes}
-    enclosure = _Enclosure(script, largest(ground), extents)
+    enclosure = _Enclosure(builder, largest(ground), extents)
     if "slot" in stated.theorem.variables:
-        _follow_slot(script, enclosure, ground, stated.radices)
+        _follow_slot(builder, enclosure, ground, stated.radices)
     for goal in stated.theorem.goals:
-        _bounded(script, enclosure, goal, stated.spoken)
-    return script.proof
+        _bounded(builder, enclosure, goal, stated.spoken)
+    return builder.proof
 
 
-def _bounded(script: Script, enclosure: Enclosure, goal: Term, spoken: Mapping[Term, Expr]) -> None:
+def _bounded(
+    builder: ProofBuilder, enclosure: Enclosure, goal: Term, spoken: Mapping[Term, Expr]
+) -> None:
     match goal:
         case ("<=", int(low), int(high)):
             if low > high:
-                raise Stuck(f"`{max(low, high)}` is too large")
-            script.have(goal)
+                raise NoProof(f"`{max(low, high)}` is too large")
+            builder.have(goal)
         case ("<=", int(low), term):
             found = enclosure.of(term)
             if found.low < low:
-                raise Stuck(f"`{_words(term, spoken)}` may be {found.low}")
-            script.have(goal, found.above)
+                raise NoProof(f"`{_words(term, spoken)}` may be {found.low}")
+            builder.have(goal, found.above)
         case (("<=" | "<") as less, term, int(high)):
             found = enclosure.of(term)
             if found.high > high - (less == "<"):
-                raise Stuck(f"`{_words(term, spoken)}` may be {found.high}")
-            script.have(goal, found.below)
+                raise NoProof(f"`{_words(term, spoken)}` may be {found.high}")
+            builder.have(goal, found.below)
         case _:
-            raise Stuck(f"{goal} bounds nothing")
+            raise NoProof(f"{goal} bounds nothing")
 
 
 def _words(term: Term, spoken: Mapping[Term, Expr]) -> str:
@@ -60,56 +62,56 @@ def _words(term: Term, spoken: Mapping[Term, Expr]) -> str:
 
 
 def _follow_slot(
-    script: Script, enclosure: _Enclosure, ground: Ground, radices: tuple[Term, ...]
+    builder: ProofBuilder, enclosure: _Enclosure, ground: Ground, radices: tuple[Term, ...]
 ) -> None:
     """Bound what is left of a slot: above the digits that are split off it has so many values."""
-    box, same = _box(script, ground, radices)
+    box, same = _box(builder, ground, radices)
     last = len(box) - 1
     first, start = slot_and_start(ground)
-    above = script.have(("<=", 0, first), *script.hypotheses)
-    below = script.have(("<", first, box[last]), *script.hypotheses, *same)
+    above = builder.have(("<=", 0, first), *builder.hypotheses)
+    below = builder.have(("<", first, box[last]), *builder.hypotheses, *same)
     enclosure.learn(first, box[last], above, below)
     if start != 0:
-        enclosure.add("slot", first, start, script.hypotheses)
+        enclosure.add("slot", first, start, builder.hypotheses)
     left = f"s.u{last}"
-    above = script.have(("<=", 0, left), left, above)
-    below = script.have(("<", left, box[last]), left, below)
+    above = builder.have(("<=", 0, left), left, above)
+    below = builder.have(("<", left, box[last]), left, below)
     enclosure.learn(left, box[last], above, below)
     for number in range(last, 0, -1):
-        radix = script.find_definition(box[number])
+        radix = builder.find_definition(box[number])
         assert isinstance(radix, tuple)
         block = radix[2]
-        script.have(("<", 0, block), enclosure.of(block).above)
-        script.have(("<", left, ("*", box[number - 1], block)), below, box[number])
-        facts = script.use("UNPAIR", {"x": left, "A": box[number - 1], "B": block})
+        builder.have(("<", 0, block), enclosure.of(block).above)
+        builder.have(("<", left, ("*", box[number - 1], block)), below, box[number])
+        facts = builder.use("UNPAIR", {"x": left, "A": box[number - 1], "B": block})
         left = f"s.u{number - 1}"
-        above = script.have(("<=", 0, left), left, facts[0])
-        below = script.have(("<", left, box[number - 1]), left, facts[1])
+        above = builder.have(("<=", 0, left), left, facts[0])
+        below = builder.have(("<", left, box[number - 1]), left, facts[1])
         enclosure.learn(left, box[number - 1], above, below)
 
 
 def _box(
-    script: Script, ground: Ground, radices: tuple[Term, ...]
+    builder: ProofBuilder, ground: Ground, radices: tuple[Term, ...]
 ) -> tuple[list[str], tuple[str, ...]]:
     """The names of products of extents by which a slot is split, and that the last is the size.
 
     A layout that is read in another spelling has other extents, with the same product.
     """
     own = [f"p.{number}" for number in range(len(ground.layout.coordinates))]
-    terms = [script.find_definition(each) for each in own]
+    terms = [builder.find_definition(each) for each in own]
     if radices == (terms[0], *(each[2] for each in terms[1:] if isinstance(each, tuple))):
         return own, ()
     made: list[str] = []
     for number, radix in enumerate(radices):
         term = ("*", made[-1], radix) if made else radix
-        made.append(script.define(f"b.{number}", term))
+        made.append(builder.define(f"b.{number}", term))
     folds = [[By(each) for each in reversed(names)] for names in (own, made)]
-    mine = script.calculate(own[-1], *folds[0])
-    other = script.calculate(made[-1], *folds[1])
-    whole = Ring(script.right(other))
-    if polynomial(script.right(mine)) != polynomial(script.right(other)):
-        raise Stuck("the buffer is not what a slot is split by")
-    return made, (script.calculate(own[-1], By(mine), whole, By(other, backwards=True)),)
+    mine = builder.calculate(own[-1], *folds[0])
+    other = builder.calculate(made[-1], *folds[1])
+    whole = Ring(builder.right(other))
+    if polynomial(builder.right(mine)) != polynomial(builder.right(other)):
+        raise NoProof("the buffer is not what a slot is split by")
+    return made, (builder.calculate(own[-1], By(mine), whole, By(other, backwards=True)),)
 
 
 class _Enclosure(Enclosure):
@@ -118,7 +120,7 @@ class _Enclosure(Enclosure):
     def learn(self, term: Term, bound: Term, above: str, below: str) -> None:
         """Take ``0 <= term < bound``, which are known facts, for the interval of a term."""
         found = self.of(bound)
-        most = self._script.have(("<=", term, found.high - 1), below, found.below)
+        most = self._builder.have(("<=", term, found.high - 1), below, found.below)
         self._known[term] = Interval(0, found.high - 1, above, most)
 
     def add(self, name: str, rest: Term, start: Term, hypotheses: tuple[str, ...]) -> None:
@@ -126,8 +128,8 @@ class _Enclosure(Enclosure):
         one, other = self.of(start), self.of(rest)
         facts = (*one.facts, *other.facts, *hypotheses)
         most = one.high + other.high
-        above = self._script.have(("<=", 0, name), *facts)
-        below = self._script.have(("<=", name, most), *facts)
+        above = self._builder.have(("<=", 0, name), *facts)
+        below = self._builder.have(("<=", name, most), *facts)
         self._known[name] = Interval(0, most, above, below)
 
     def _of(self, term: Term) -> Interval:
@@ -142,32 +144,32 @@ class _Enclosure(Enclosure):
         if least < 0:
             return found
         facts = [fact for each in products for fact in self._at_least_a_factor(each)]
-        above = self._script.have(("<=", least, term), *self._script.hypotheses, *facts)
+        above = self._builder.have(("<=", least, term), *self._builder.hypotheses, *facts)
         return Interval(least, found.high, above, found.below)
 
     def _tightened(self, name: str, found: Interval) -> Interval:
         """What the hypotheses say of one name: guards of a slot, and conditions of a domain."""
         low, high, above, below = found.low, found.high, found.above, found.below
-        for fact in self._script.hypotheses:
-            match self._script.formula(fact):
+        for fact in self._builder.hypotheses:
+            match self._builder.formula(fact):
                 case ("<=", int(least), left) if left == name and least > low:
                     low, above = least, fact
                 case ("=", left, int(value)) if left == name:
                     low = high = value
-                    above = self._script.have(("<=", value, name), fact)
-                    below = self._script.have(("<=", name, value), fact)
+                    above = self._builder.have(("<=", value, name), fact)
+                    below = self._builder.have(("<=", name, value), fact)
                 case (("<" | "<=") as less, str() as smaller, right) if (
                     right == name and smaller in self._indices
                 ):
                     least = int(less == "<")
                     if least > low:
                         low = least
-                        above = self._script.have(("<=", least, name), *self._script.hypotheses)
+                        above = self._builder.have(("<=", least, name), *self._builder.hypotheses)
                 case ("<", left, bound) if left == name and name not in self._indices:
                     most = self.of(bound)
                     if most.high - 1 < high:
                         high = most.high - 1
-                        below = self._script.have(("<=", name, high), fact, most.below)
+                        below = self._builder.have(("<=", name, high), fact, most.below)
         return Interval(low, high, above, below)
 
     def _least(self, sums: Sum, depth: int = 4) -> int:
@@ -193,8 +195,8 @@ class _Enclosure(Enclosure):
     def _bounds(self, index: Term) -> list[Sum]:
         """The sums that an index does not exceed: what the domain says, and its extent."""
         found = [_linear(("-", self._indices[index], 1))]  # type: ignore[index]
-        for fact in self._script.hypotheses:
-            match self._script.formula(fact):
+        for fact in self._builder.hypotheses:
+            match self._builder.formula(fact):
                 case ("<", left, right) if left == index:
                     found.append(_linear(("-", right, 1)))
                 case ("<=", left, right) if left == index:
@@ -210,9 +212,9 @@ class _Enclosure(Enclosure):
             return self.of(product).facts
         facts: list[str] = []
         for small, large in ((left, right), (right, left)):
-            self._script.have(("<=", 1, large), self.of(large).above)
-            self._script.have(("<=", 0, small), self.of(small).above)
-            facts += self._script.use("MONOTONE", {"a": 1, "b": large, "k": small})
+            self._builder.have(("<=", 1, large), self.of(large).above)
+            self._builder.have(("<=", 0, small), self.of(small).above)
+            facts += self._builder.use("MONOTONE", {"a": 1, "b": large, "k": small})
         return *facts, self.of(product).above
 
 

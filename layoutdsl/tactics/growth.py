@@ -19,7 +19,7 @@ def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
     """Return the fact ``low <= high`` of two terms over extents, where it can be seen like this."""
     (lower, first), (upper, second) = arithmetic.sizes.normal(low), arithmetic.sizes.normal(high)
     same = ((first, low), (second, high))
-    premises = [fact for fact, term in same if arithmetic.script.right(fact) != term]
+    premises = [fact for fact, term in same if arithmetic.builder.right(fact) != term]
     least = dict(upper)
     for factors, coefficient in upper.items():
         found = _rounded(arithmetic, factors, coefficient)
@@ -36,9 +36,9 @@ def grown(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
     less: dict[str, Term] = {name: ("-", name, 1) for names in products for name in names}
     spelled = _spelled(shifted, less)
     if steps:
-        premises.append(arithmetic.script.calculate(canonical(difference), Ring(spelled)))
+        premises.append(arithmetic.builder.calculate(canonical(difference), Ring(spelled)))
     premises += [arithmetic.not_negative_product(_spelled(step, less)) for step in steps]
-    return arithmetic.script.have(("<=", low, high), *premises)
+    return arithmetic.builder.have(("<=", low, high), *premises)
 
 
 def _more(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
@@ -50,7 +50,7 @@ def _more(arithmetic: Arithmetic, low: Term, high: Term) -> str | None:
     if not all(_grows(factor) for factors in more for factor in factors):
         return None
     facts = [arithmetic.not_negative(canonical({factors: 1})) for factors in more if factors]
-    return arithmetic.script.have(("<=", low, high), first, second, *facts)
+    return arithmetic.builder.have(("<=", low, high), first, second, *facts)
 
 
 def _grows(term: Term) -> bool:
@@ -89,17 +89,17 @@ def _rounded(
 def _at_least(
     arithmetic: Arithmetic, value: Polynomial, divisor: Term, rest: Term, larger: Term
 ) -> tuple[Polynomial, str]:
-    script, written = arithmetic.script, canonical(value)
+    builder, written = arithmetic.builder, canonical(value)
     arithmetic.positive(divisor)
     arithmetic.positive(written)
-    script.use("CEILING", {"E": written, "B": divisor})
+    builder.use("CEILING", {"E": written, "B": divisor})
     rounded: Term = ("*", ("div", ("+", written, ("-", divisor, 1)), divisor), divisor)
     arithmetic.not_negative(rest)
-    (raised,) = script.use("MONOTONE", {"a": written, "b": rounded, "k": rest})
+    (raised,) = builder.use("MONOTONE", {"a": written, "b": rounded, "k": rest})
     scaled = polynomial(("*", written, rest))
-    low = script.calculate(("*", written, rest), Ring(canonical(scaled)))
-    high = script.calculate(("*", rounded, rest), Ring(larger))
-    return scaled, script.rewrite(raised, By(high), By(low))
+    low = builder.calculate(("*", written, rest), Ring(canonical(scaled)))
+    high = builder.calculate(("*", rounded, rest), Ring(larger))
+    return scaled, builder.rewrite(raised, By(high), By(low))
 
 
 def _products(difference: Polynomial) -> Polynomial | None:

@@ -2,7 +2,7 @@
 
 For a number `x` the half of `x*(x + 1)` gets the name `t.x`. As `x*x` is then `2*t.x - x`, every
 dividend that is even for all numbers becomes twice a polynomial, and its half is read off. Not
-trusted: PARITY is the lemma, and every step goes through the script.
+trusted: PARITY is the lemma, and every step goes through the builder.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from layoutdsl.tactics.polynomials import canonical
 
 
 class Halves:
-    """Names for halves in one script; `facts` say what each of them is."""
+    """Names for halves in one builder; `facts` say what each of them is."""
 
     def __init__(self, values: Evaluator) -> None:
         self._values = values
-        self._script = values.script
+        self._builder = values.builder
         self._named: dict[str, str] = {}
         self.facts: list[str] = []
 
@@ -46,7 +46,7 @@ class Halves:
             )
             moves.append(By(relation, backwards=True))
             value = total([(rest, 1), ({(f"t.{name}",): 2}, coefficient)])
-        fact = self._script.calculate(canonical(key), *moves, Ring(canonical(value)))
+        fact = self._builder.calculate(canonical(key), *moves, Ring(canonical(value)))
         self._values.know_sum(key, value, fact)
 
     def written_out(self, value: Polynomial) -> Polynomial:
@@ -68,14 +68,14 @@ class Halves:
     def _half(self, name: str) -> str:
         """Return the fact ``2*t.x = x*(x + 1)``."""
         if name not in self._named:
-            (parity,) = self._script.use("PARITY", {"x": name})
+            (parity,) = self._builder.use("PARITY", {"x": name})
             product: Term = ("*", name, ("+", name, 1))
-            half = self._script.define(f"t.{name}", ("div", product, 2))
-            relation = self._script.rewrite(parity, By(half, backwards=True))
+            half = self._builder.define(f"t.{name}", ("div", product, 2))
+            relation = self._builder.rewrite(parity, By(half, backwards=True))
             self._named[name] = relation
             plain: Term = ("+", ("*", name, name), name)
             self.facts.append(
-                self._script.calculate(("*", 2, half), By(relation), Ring(plain)),
+                self._builder.calculate(("*", 2, half), By(relation), Ring(plain)),
             )
         return self._named[name]
 

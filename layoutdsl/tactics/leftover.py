@@ -13,9 +13,9 @@ from functools import reduce
 from typing import Any
 
 from layoutdsl.integers.expr import Max, Min
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.polynomial import Polynomial, total
 from layoutdsl.kernel.question import question
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.solver import ask
 from layoutdsl.kernel.theorem import By, Ring, Term
 from layoutdsl.statements.terms import Vocabulary
@@ -32,9 +32,9 @@ def equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
     """Prove ``left = right`` from the normal forms of both.
 
     Raises:
-        Stuck: the solver does not see that the difference is 0.
+        NoProof: the solver does not see that the difference is 0.
     """
-    script = arithmetic.script
+    builder = arithmetic.builder
     (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
     rests = _rests(total([(one, 1), (other, -1)]))
     rests.sort(key=lambda each: -len(each[1]))  # so that no fact changes the others
@@ -44,10 +44,10 @@ def equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
     for _, rest in rests:
         fact = seen(arithmetic, ("=", canonical(rest), 0))
         if fact is None:
-            raise Stuck("the two sides have different normal forms")
+            raise NoProof("the two sides have different normal forms")
         moves.append(By(fact))
-    nothing = script.calculate(sides, *moves, Ring(0))
-    script.have(("=", left, right), first, second, nothing)
+    nothing = builder.calculate(sides, *moves, Ring(0))
+    builder.have(("=", left, right), first, second, nothing)
 
 
 def shorten(arithmetic: Arithmetic, names: Iterable[str]) -> None:
@@ -67,7 +67,7 @@ def shorten(arithmetic: Arithmetic, names: Iterable[str]) -> None:
             moves: list[Ring | By] = [By(equation)]
             moves += [By(fact) for digit, fact in nothing.items() if (digit,) in value]
             moves.append(Ring(canonical(rest)))
-            arithmetic.values.know(name, rest, arithmetic.script.calculate(name, *moves))
+            arithmetic.values.know(name, rest, arithmetic.builder.calculate(name, *moves))
 
 
 def resolve(arithmetic: Arithmetic, vocabulary: Vocabulary) -> None:
@@ -80,7 +80,7 @@ def resolve(arithmetic: Arithmetic, vocabulary: Vocabulary) -> None:
                 if fact is not None:
                     value, equation = arithmetic.values.normal(term)
                     moves = (By(fact), By(equation))
-                    arithmetic.values.know(name, value, arithmetic.script.calculate(name, *moves))
+                    arithmetic.values.know(name, value, arithmetic.builder.calculate(name, *moves))
                     break
 
 
@@ -92,10 +92,10 @@ def seen(arithmetic: Arithmetic, formula: Term) -> str | None:
 def _seen(arithmetic: Arithmetic, formulas: list[Term]) -> list[str | None]:
     """Ask the solver now, to know how to go on; it is asked again where the proof is checked."""
     premises = _known(arithmetic)
-    given = [arithmetic.script.formula(fact) for fact in premises]
+    given = [arithmetic.builder.formula(fact) for fact in premises]
     answers = ask([question(given, each) for each in formulas]).answers
     return [
-        arithmetic.script.have(formula, *premises) if answer == "unsat" else None
+        arithmetic.builder.have(formula, *premises) if answer == "unsat" else None
         for formula, answer in zip(formulas, answers, strict=True)
     ]
 
@@ -106,7 +106,7 @@ def _rests(difference: Polynomial) -> list[tuple[Factors, Polynomial]]:
     while difference:
         common = next(_candidates(difference), None)
         if common is None or len(found) == MOST_RESTS:
-            raise Stuck("the two sides have different normal forms")
+            raise NoProof("the two sides have different normal forms")
         rest: Polynomial = {}
         for factors, coefficient in difference.items():
             beside = _beside(factors, common)
@@ -147,11 +147,11 @@ def _beside(factors: Factors, common: Factors) -> Factors | None:
 
 def _known(arithmetic: Arithmetic) -> list[str]:
     """What the range, minima and digits say: the facts that the solver is given."""
-    script = arithmetic.script
-    digits = [name for name in script.names if name.startswith(("g.", "q.", "x.", "k.", "r."))]
+    builder = arithmetic.builder
+    digits = [name for name in builder.names if name.startswith(("g.", "q.", "x.", "k.", "r."))]
     bounds = arithmetic.values.bounds.values()
     return [
-        *script.hypotheses,
+        *builder.hypotheses,
         *digits,
         *(fact for each in bounds for fact in (each.low, each.high)),
     ]

@@ -22,7 +22,7 @@ def narrow(arithmetic: Arithmetic) -> None:
 
     To be called when indices and extents are cut, and before anything else is normalised.
     """
-    formulas = [(name, arithmetic.script.formula(name)) for name in arithmetic.script.hypotheses]
+    formulas = [(name, arithmetic.builder.formula(name)) for name in arithmetic.builder.hypotheses]
     ceilings: dict[str, Bound] = {}
     for fact, formula in formulas:
         for name, most in _upper_bounds(formula):
@@ -78,11 +78,11 @@ def _settle_extremes(
                 for low, high in ((left, right), (right, left)):
                     if _at_most(low, high, least, most):
                         side = low if is_minimum else high
-                        fact = arithmetic.script.have(
-                            ("=", name, side), *arithmetic.script.hypotheses
+                        fact = arithmetic.builder.have(
+                            ("=", name, side), *arithmetic.builder.hypotheses
                         )
                         value, equal = arithmetic.values.normal(side)
-                        known = arithmetic.script.calculate(name, By(fact), By(equal))
+                        known = arithmetic.builder.calculate(name, By(fact), By(equal))
                         arithmetic.values.know(name, value, known)
                         break
 
@@ -102,7 +102,7 @@ def _know(arithmetic: Arithmetic, name: str, value: int | str, hypothesis: str) 
     if isinstance(value, int):
         arithmetic.values.know(name, normal, hypothesis)
     elif value.startswith("n."):
-        equal = arithmetic.script.calculate(name, By(hypothesis), By(fact))
+        equal = arithmetic.builder.calculate(name, By(hypothesis), By(fact))
         arithmetic.values.know(name, normal, equal)
 
 
@@ -112,7 +112,7 @@ def _drop_digits(arithmetic: Arithmetic, name: str, bound: Bound) -> None:
     An extent that is at most 16 is one more than a number below 16, and is cut as that number.
     """
     most, facts = bound
-    script, values = arithmetic.script, arithmetic.values
+    builder, values = arithmetic.builder, arithmetic.values
     value, equation = values.normal(name)
     digits = [factors for factors in value if factors]
     if any(len(each) != 1 or not isinstance(each[0], str) for each in digits):
@@ -123,17 +123,17 @@ def _drop_digits(arithmetic: Arithmetic, name: str, bound: Bound) -> None:
         zero = {name}
     if not zero:
         return
-    premises = [equation, *facts, *script.hypotheses]
+    premises = [equation, *facts, *builder.hypotheses]
     for (digit,) in digits:
         known = values.bounds.get(digit)
         premises += [known.low, known.high] if known is not None else []
-    dropped = {digit: script.have(("=", digit, 0), *premises) for digit in sorted(zero)}
+    dropped = {digit: builder.have(("=", digit, 0), *premises) for digit in sorted(zero)}
     rest: Polynomial = {f: count for f, count in value.items() if not f or f[0] not in zero}
     moves = [By(fact) for digit, fact in dropped.items() if digit != name]
     if whole:
         values.know(name, {}, dropped[name])
         return
-    fact = script.calculate(name, By(equation), *moves, Ring(canonical(rest)))
+    fact = builder.calculate(name, By(equation), *moves, Ring(canonical(rest)))
     values.know(name, rest, fact)
     for digit, zero_fact in dropped.items():
         values.know(digit, {}, zero_fact)

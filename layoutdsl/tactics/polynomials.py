@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from layoutdsl.kernel.budget import MOST_TERMS, Stuck
+from layoutdsl.kernel.budget import MOST_TERMS, NoProof
 from layoutdsl.kernel.checker import Polynomial, Term, total
 
 
@@ -22,10 +22,10 @@ def canonical(value: Polynomial) -> Term:
     """Return the polynomial as a term, its products in a fixed order.
 
     Raises:
-        Stuck: it has too many terms.
+        NoProof: it has too many terms.
     """
     if len(value) > MOST_TERMS:
-        raise Stuck(f"a sum has more than {MOST_TERMS} terms")
+        raise NoProof(f"a sum has more than {MOST_TERMS} terms")
     order = sorted(value.items(), key=lambda item: (-len(item[0]), repr(item[0])))
     terms = [_monomial(factors, coefficient) for factors, coefficient in order]
     if not terms:

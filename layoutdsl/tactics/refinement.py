@@ -29,9 +29,9 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.integers.expr import extents as extents_of
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.polynomial import Polynomial
 from layoutdsl.kernel.polynomial import polynomial as term_polynomial
-from layoutdsl.kernel.script import Script
 from layoutdsl.kernel.theorem import By, Ring, Term
 from layoutdsl.meaning.model import Condition
 from layoutdsl.statements.terms import Vocabulary, extent_name, index_name
@@ -48,16 +48,16 @@ def refine(
     """Cut every index, tuple and extent where the expressions cut it."""
     plain = (arithmetic_of(each, vocabulary.axes) or each for each in exprs)
     wholes, extents = _places(plain)
-    for name in (each for each in arithmetic.script.theorem.variables if each.startswith("i.")):
+    for name in (each for each in arithmetic.builder.theorem.variables if each.startswith("i.")):
         wholes.setdefault(Index(name[2:]), [])
-    for name in (each for each in arithmetic.script.theorem.variables if each.startswith("n.")):
+    for name in (each for each in arithmetic.builder.theorem.variables if each.startswith("n.")):
         extents.setdefault(Extent(name[2:]), [])
     divisible = {
         each.left.left: each.left.right
         for each in range_
         if isinstance(each.left, Mod) and each.operator == "==" and each.right == Constant(0)
     }
-    equal = _equal_extents(arithmetic.script)
+    equal = _equal_extents(arithmetic.builder)
     for name, (other, _) in equal.items():
         extents[Extent(other)] += extents.pop(Extent(name))
     cutter = _Cutter(arithmetic, vocabulary)
@@ -72,11 +72,11 @@ def refine(
         _Cutter(arithmetic, vocabulary).whole(whole, places)
 
 
-def _equal_extents(script: Script) -> dict[str, tuple[str, str]]:
+def _equal_extents(builder: ProofBuilder) -> dict[str, tuple[str, str]]:
     """Extents that the range says are others: the other, and the fact."""
     found: dict[str, tuple[str, str]] = {}
-    for fact in script.hypotheses:
-        match script.formula(fact):
+    for fact in builder.hypotheses:
+        match builder.formula(fact):
             case ("=", str(left), str(right)) if (
                 left != right and left.startswith("n.") and right.startswith("n.")
             ):
@@ -155,15 +155,15 @@ def _radices(places: list[Expr]) -> list[Expr]:
     return radices
 
 
-def largest(script: Script, name: str) -> int | None:
+def largest(builder: ProofBuilder, name: str) -> int | None:
     """Return what the hypotheses keep an index below, or the most that they let an extent be."""
     found: list[int] = []
-    for fact in script.hypotheses:
-        match script.formula(fact):
+    for fact in builder.hypotheses:
+        match builder.formula(fact):
             case ("<", left, int(number)) if left == name:
                 found.append(number if name.startswith("i.") else number - 1)
             case ("<", left, str(other)) if left == name and name.startswith("i."):
-                most = largest(script, other)
+                most = largest(builder, other)
                 found += [] if most is None else [most]
             case (("<=" | "="), left, int(number)) if left == name:
                 found.append(number)
@@ -177,7 +177,7 @@ def _magnitude(place: Expr) -> int:
 class _Cutter:
     def __init__(self, arithmetic: Arithmetic, vocabulary: Vocabulary) -> None:
         self._arithmetic = arithmetic
-        self._script = arithmetic.script
+        self._builder = arithmetic.builder
         self._vocabulary = vocabulary
 
     def whole(self, whole: Expr, places: list[Expr]) -> None:
@@ -189,23 +189,23 @@ class _Cutter:
         if not radices:
             return
         key, _ = self._arithmetic.values.normal(self._vocabulary.spelled(whole))
-        number = sum(1 for each in self._script.names if each.startswith("x."))
-        name = self._script.define(f"x.{number}", canonical(key))
+        number = sum(1 for each in self._builder.names if each.startswith("x."))
+        name = self._builder.define(f"x.{number}", canonical(key))
         value, moves = self._cut(name, name, radices)
         start = By(name, backwards=True)
-        fact = self._script.calculate(canonical(key), start, *moves, Ring(canonical(value)))
+        fact = self._builder.calculate(canonical(key), start, *moves, Ring(canonical(value)))
         self._arithmetic.values.know_sum(key, value, fact)
 
     def _index(self, name: str, radices: list[Expr]) -> None:
-        limit = largest(self._script, name)
+        limit = largest(self._builder, name)
         if limit is not None:
-            below = self._script.have(("<", name, limit), *self._script.hypotheses)
-            low = self._script.find(("<=", 0, name))
+            below = self._builder.have(("<", name, limit), *self._builder.hypotheses)
+            low = self._builder.find(("<=", 0, name))
             assert low is not None
             self._arithmetic.values.bounds[name] = Bounds(limit, low, below)
         if radices:
             value, moves = self._cut(name, name, radices, limit)
-            fact = self._script.calculate(name, *moves, Ring(canonical(value)))
+            fact = self._builder.calculate(name, *moves, Ring(canonical(value)))
             self._arithmetic.values.know(name, value, fact)
 
     def extent(self, extent: Expr, places: list[Expr], block: Expr | None) -> None:
@@ -223,9 +223,9 @@ class _Cutter:
             if not radices:
                 return
             less: Term = ("-", name, 1)
-            value, moves = self._cut(name, less, radices, largest(self._script, name))
+            value, moves = self._cut(name, less, radices, largest(self._builder, name))
             begin = Ring(("+", less, 1))
-            fact = self._script.calculate(name, begin, *moves, Ring(canonical(value)))
+            fact = self._builder.calculate(name, begin, *moves, Ring(canonical(value)))
         else:
             value, fact = self._divisible(name, block, places)
         self._arithmetic.values.know(name, value, fact)
@@ -234,35 +234,35 @@ class _Cutter:
         """Write one extent for another that is equal."""
         for name, (other, fact) in names.items():
             value, same = self._arithmetic.values.normal(extent_name(other))
-            whole = self._script.calculate(extent_name(name), By(fact), By(same))
+            whole = self._builder.calculate(extent_name(name), By(fact), By(same))
             self._arithmetic.values.know(extent_name(name), value, whole)
 
     def _known_extent(self, name: str) -> tuple[Polynomial, str] | None:
         """The number that the range says an extent is."""
-        for fact in self._script.hypotheses:
-            match self._script.formula(fact):
+        for fact in self._builder.hypotheses:
+            match self._builder.formula(fact):
                 case ("=", left, int(number)) if left == name:
-                    return {(): number}, self._script.have(("=", name, number), fact)
+                    return {(): number}, self._builder.have(("=", name, number), fact)
         return None
 
     def _divisible(self, name: str, block: Expr, places: list[Expr]) -> tuple[Polynomial, str]:
         divisor = self._vocabulary.term(block)
         self._arithmetic.positive(divisor)
-        whole, *_ = self._script.use("DIVISION", {"x": name, "B": divisor})
-        zero = self._script.find(("=", ("mod", name, divisor), 0))
+        whole, *_ = self._builder.use("DIVISION", {"x": name, "B": divisor})
+        zero = self._builder.find(("=", ("mod", name, divisor), 0))
         assert zero is not None
-        above = self._script.define(f"k.{name}", ("div", name, divisor))
+        above = self._builder.define(f"k.{name}", ("div", name, divisor))
         fold = By(above, backwards=True)
         product: Term = ("*", above, divisor)
-        exact = self._script.have(("=", name, product), self._script.rewrite(whole, fold), zero)
+        exact = self._builder.have(("=", name, product), self._builder.rewrite(whole, fold), zero)
         further = [each for place in places if (each := exact_quotient(place, block)) is not None]
         radices = _radices(further)
         less: Term = ("-", above, 1)
         _, moves = self._cut(above, less, radices)
         steps: list[Ring | By] = [By(exact), Ring(("*", ("+", less, 1), divisor)), *moves]
-        end = self._script.right(self._script.calculate(name, *steps))
+        end = self._builder.right(self._builder.calculate(name, *steps))
         result = term_polynomial(end)
-        return result, self._script.calculate(name, *steps, Ring(canonical(result)))
+        return result, self._builder.calculate(name, *steps, Ring(canonical(result)))
 
     def _compound(self, extent: Expr, places: list[Expr]) -> None:
         """An extent that is itself an expression is cut under a name of its own."""
@@ -274,8 +274,8 @@ class _Cutter:
         cut = any(str(each).startswith(("g.x.", "q.x.")) for factors in base for each in factors)
         if not radices or not base or cut:
             return
-        number = sum(1 for each in self._script.names if each.startswith("x."))
-        name = self._script.define(f"x.{number}", canonical(base))
+        number = sum(1 for each in self._builder.names if each.startswith("x."))
+        name = self._builder.define(f"x.{number}", canonical(base))
         less: Term = ("-", name, 1)
         value, moves = self._cut(name, less, radices)
         fold = By(name, backwards=True)
@@ -294,13 +294,13 @@ class _Cutter:
                 *moves,
                 Ring(canonical(result)),
             ]
-            fact = self._script.calculate(canonical(shifted), *steps)
+            fact = self._builder.calculate(canonical(shifted), *steps)
             self._arithmetic.values.know_sum(shifted, result, fact)
             opposite = {factors: -c for factors, c in shifted.items()}
             negative = {factors: -c for factors, c in result.items()}
             turned: Term = ("-", 0, written)
             steps = [Ring(turned), fold, Ring(("-", 0, unfolded)), *moves]
-            fact = self._script.calculate(canonical(opposite), *steps, Ring(canonical(negative)))
+            fact = self._builder.calculate(canonical(opposite), *steps, Ring(canonical(negative)))
             self._arithmetic.values.know_sum(opposite, negative, fact)
 
     def _shifts(self, radices: list[Expr]) -> list[int]:
@@ -325,21 +325,21 @@ class _Cutter:
         for number, radix in enumerate(radices):
             divisor = self._vocabulary.term(radix)
             self._arithmetic.positive(divisor)
-            facts = self._script.use("DIVISION", {"x": rest, "B": divisor})
-            digit = self._script.define(f"g.{name}.{number}", ("mod", rest, divisor))
-            above = self._script.define(f"q.{name}.{number}", ("div", rest, divisor))
+            facts = self._builder.use("DIVISION", {"x": rest, "B": divisor})
+            digit = self._builder.define(f"g.{name}.{number}", ("mod", rest, divisor))
+            above = self._builder.define(f"q.{name}.{number}", ("div", rest, divisor))
             fold = (By(digit, backwards=True), By(above, backwards=True))
-            equal, low, high = (self._script.rewrite(fact, *fold) for fact in facts)
+            equal, low, high = (self._builder.rewrite(fact, *fold) for fact in facts)
             self._arithmetic.values.bounds[digit] = Bounds(divisor, low, high)
             bounds += [low, high]
             moves.append(By(equal, backwards=True))
             rest = above
             reached = reached * divisor if isinstance(divisor, int) else 0
             if limit is not None and reached >= limit:
-                premises = (*self._script.hypotheses, *(move.fact for move in moves))
-                zero = self._script.have(("=", above, 0), *premises, *bounds)
+                premises = (*self._builder.hypotheses, *(move.fact for move in moves))
+                zero = self._builder.have(("=", above, 0), *premises, *bounds)
                 moves.append(By(zero))
                 break
         joined: Term = ("+", whole, 1) if whole != name else whole
-        end = self._script.right(self._script.calculate(joined, *moves))
+        end = self._builder.right(self._builder.calculate(joined, *moves))
         return term_polynomial(end), moves

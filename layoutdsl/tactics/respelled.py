@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.integers.expr import Expr
-from layoutdsl.kernel.script import Script
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.theorem import By, Proof, Term, Theorem, substitute
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import claim_statement, statement
@@ -48,7 +48,7 @@ class Respelled:
         """Yield what the theorems about the layout rest on, with proofs.
 
         Raises:
-            Stuck: a proof could not be found.
+            NoProof: a proof could not be found.
         """
         ground, read, known = self._spelled, self._read, self._known
         inverse, network = read.inverse, read.network
@@ -93,34 +93,34 @@ class Respelled:
     def _both(self) -> tuple[Layout, Layout]:
         return self._ground.layout, self._read.spelled
 
-    def encode(self, theorem: Theorem) -> Script:
+    def encode(self, theorem: Theorem) -> ProofBuilder:
         """Return the proof that the layout is read back, by what is known of the spelling."""
         return tried(lambda wanted: self._encode(theorem, wanted))
 
-    def _encode(self, theorem: Theorem, wanted: Wanted) -> Script:
+    def _encode(self, theorem: Theorem, wanted: Wanted) -> ProofBuilder:
         read, known = self._read, self._known
         cut = Encoding(self._ground, read.inverse, read.network, theorem, known, wanted)
         cut.bounds()
-        script = cut.script
-        names = self._named(script, ENCODE)
-        self._slots_are_equal(script, {}, ("slot", names))
-        script.use(ENCODE, names)
-        return script
+        builder = cut.builder
+        names = self._named(builder, ENCODE)
+        self._slots_are_equal(builder, {}, ("slot", names))
+        builder.use(ENCODE, names)
+        return builder
 
-    def decode(self, theorem: Theorem) -> Script:
+    def decode(self, theorem: Theorem) -> ProofBuilder:
         """Return the proof that what is read has the slot, by what is known of the spelling."""
-        script = Script(theorem, self._known)
-        names = self._named(script, DECODE)
-        self._has_as_many_slots(script, names)
-        script.use(DECODE, names)
+        builder = ProofBuilder(theorem, self._known)
+        names = self._named(builder, DECODE)
+        self._has_as_many_slots(builder, names)
+        builder.use(DECODE, names)
         index: dict[str, Term] = {index_name(axis): decoded(axis) for axis in self._within}
-        back = self._slots_are_equal(script, index, ("back", names))
-        slot = script.find(("=", names["back"], "slot"))
+        back = self._slots_are_equal(builder, index, ("back", names))
+        slot = builder.find(("=", names["back"], "slot"))
         assert slot is not None
-        script.calculate("back", By(back), By(slot))
-        return script
+        builder.calculate("back", By(back), By(slot))
+        return builder
 
-    def _named(self, script: Script, lemma: str) -> dict[str, Term]:
+    def _named(self, builder: ProofBuilder, lemma: str) -> dict[str, Term]:
         """What the names of a lemma about the spelling stand for in a theorem about the layout.
 
         Names that both have keep their meaning; others are defined again, under a mark. The slot of
@@ -130,49 +130,49 @@ class Respelled:
         names: dict[str, Term] = {name: name for name in theorem.variables}
         for name, term in theorem.definitions:
             wanted = substitute(term, names)
-            if script.find_definition(name) == wanted or name == "slot":
+            if builder.find_definition(name) == wanted or name == "slot":
                 names[name] = name
             else:
-                names[name] = script.define(f"{name}{_MARK}", wanted)
+                names[name] = builder.define(f"{name}{_MARK}", wanted)
         return names
 
     def _slots_are_equal(
-        self, script: Script, index: Mapping[str, Term], slot: tuple[str, Mapping[str, Term]]
+        self, builder: ProofBuilder, index: Mapping[str, Term], slot: tuple[str, Mapping[str, Term]]
     ) -> str:
         """Return the fact that a slot of the layout is that of the spelling, as it is defined."""
         name, names = slot
         theorem = self._known[SAME]
         values: dict[str, Term] = {each: each for each in theorem.variables}
         values |= {each: each for each, _ in theorem.definitions}
-        *_, same = script.use(SAME, {**values, **index})
-        mine = _unfolded(script, name)
+        *_, same = builder.use(SAME, {**values, **index})
+        mine = _unfolded(builder, name)
         definition = dict(self._known[DECODE if name == "back" else ENCODE].definitions)[name]
         other = substitute(definition, names)
-        theirs = _unfolded(script, names[name] if name == "back" else other)
+        theirs = _unfolded(builder, names[name] if name == "back" else other)
         moves = [By(mine), By(same), By(theirs, backwards=True)]
-        return script.calculate(name, *moves)
+        return builder.calculate(name, *moves)
 
-    def _has_as_many_slots(self, script: Script, names: Mapping[str, Term]) -> None:
+    def _has_as_many_slots(self, builder: ProofBuilder, names: Mapping[str, Term]) -> None:
         """What is in the buffer of the layout is in that of the spelling."""
         theorem = self._known[SIZE]
         own = (*theorem.variables, *(name for name, _ in theorem.definitions))
-        (same,) = script.use(SIZE, {name: name for name in own})
+        (same,) = builder.use(SIZE, {name: name for name in own})
         mine, theirs = statement.size(self._ground), names[str(statement.size(self._spelled))]
-        (one, other) = (_unfolded(script, each) for each in (mine, theirs))
-        equal = script.calculate(mine, By(one), By(same), By(other, backwards=True))
-        for fact in script.hypotheses:
-            script.rewrite(fact, By(equal))
+        (one, other) = (_unfolded(builder, each) for each in (mine, theirs))
+        equal = builder.calculate(mine, By(one), By(same), By(other, backwards=True))
+        for fact in builder.hypotheses:
+            builder.rewrite(fact, By(equal))
 
 
-def _unfolded(script: Script, term: Term) -> str:
+def _unfolded(builder: ProofBuilder, term: Term) -> str:
     """Return the fact that a slot, or a number of slots, equals a term over indices and extents."""
     folds = [
         By(name)
-        for name in reversed(script.names)
+        for name in reversed(builder.names)
         if name[:2] in ("v.", "h.", "p.") or name.startswith("back")
     ]
     first = [By("slot")] if term == "slot" else []
-    return script.calculate(term, *first, *folds)
+    return builder.calculate(term, *first, *folds)
 
 
 def _slots(ground: Ground) -> Term:

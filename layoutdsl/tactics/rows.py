@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from layoutdsl.digits.domains import Rows
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.checker import By, Polynomial, Ring, Term, names, product, total
-from layoutdsl.kernel.script import Script
 from layoutdsl.statements.domain_statement import start
 from layoutdsl.statements.statement import Ground
 from layoutdsl.tactics.arith import Arithmetic
@@ -22,33 +22,33 @@ ONE: Polynomial = {(): 1}
 
 
 class Working:
-    """One script with its arithmetic, and facts that every question may rest on.
+    """One builder with its arithmetic, and facts that every question may rest on.
 
     Args:
         ground: the vocabulary.
-        script: where the facts go; its definitions of coordinates and indices are expanded.
+        builder: where the facts go; its definitions of coordinates and indices are expanded.
     """
 
-    def __init__(self, ground: Ground, script: Script) -> None:
+    def __init__(self, ground: Ground, builder: ProofBuilder) -> None:
         self.ground = ground
-        self.script = script
+        self.builder = builder
         expand = {
             name
-            for name, _ in script.theorem.definitions
+            for name, _ in builder.theorem.definitions
             if name[:2] in ("v.", "h.", "r.", "d.") or name == "back"
         }
         self._expand = frozenset(expand | {f"{name}~" for name in expand})
-        self.arithmetic = Arithmetic(script, self._expand)
+        self.arithmetic = Arithmetic(builder, self._expand)
         self.halves = Halves(self.arithmetic.values)
         self._facts: list[str] = []
         self._prepared: set[Term] = set()
-        for hypothesis in script.theorem.hypotheses:
+        for hypothesis in builder.theorem.hypotheses:
             self._sides(hypothesis)
 
     @property
     def premises(self) -> tuple[str, ...]:
         """What is known: hypotheses, halves, normal forms and products."""
-        return (*self.script.hypotheses, *self.halves.facts, *self._facts)
+        return (*self.builder.hypotheses, *self.halves.facts, *self._facts)
 
     def note(self, *facts: str) -> None:
         """Let further questions rest on these facts."""
@@ -58,7 +58,7 @@ class Working:
         """Note facts, and what they speak of in normal form."""
         for fact in facts:
             self.note(fact)
-            self._sides(self.script.formula(fact))
+            self._sides(self.builder.formula(fact))
 
     def normal(self, term: Term) -> Polynomial:
         """Return a term's normal form; that they are equal is noted."""
@@ -74,7 +74,7 @@ class Working:
             return
         self._prepared.add(term)
         if isinstance(term, str) and term in self._expand:
-            definition = self.script.find_definition(term)
+            definition = self.builder.find_definition(term)
             if definition is not None:
                 self._prepare(definition)
         if isinstance(term, tuple):
@@ -91,12 +91,12 @@ class Working:
         plain = canonical(value)
         if not (isinstance(plain, tuple) and plain[0] == "div" and isinstance(plain[2], int)):
             return
-        number = sum(1 for each in self.script.names if each.startswith("a."))
-        name = self.script.define(f"a.{number}", plain)
+        number = sum(1 for each in self.builder.names if each.startswith("a."))
+        name = self.builder.define(f"a.{number}", plain)
         fold = By(name, backwards=True)
-        values.know(plain, {(name,): 1}, self.script.calculate(plain, fold))
+        values.know(plain, {(name,): 1}, self.builder.calculate(plain, fold))
         if term != plain:
-            values.know(term, {(name,): 1}, self.script.calculate(term, By(same), fold))
+            values.know(term, {(name,): 1}, self.builder.calculate(term, By(same), fold))
 
     def have(self, goal: Term, *more: str) -> str:
         """Ask for a comparison; whatever it rests on is known in normal form too."""
@@ -109,7 +109,7 @@ class Working:
                     self.note(name)
                 else:
                     self.normal(name)
-        return self.script.have(goal, *more, *self.premises)
+        return self.builder.have(goal, *more, *self.premises)
 
     def _sides(self, formula: Term) -> None:
         match formula:
@@ -122,7 +122,7 @@ class Working:
 
     def _spoken(self, fact: str) -> set[str]:
         """The names in a fact that stand for something else."""
-        spoken = names(self.script.formula(fact))
+        spoken = names(self.builder.formula(fact))
         return {name for name in spoken if name in self._expand or name.startswith("a.")}
 
     def start(self, rows: Rows, row: Term) -> Polynomial:
@@ -136,11 +136,11 @@ class Working:
     def times(self, left: Polynomial, right: Polynomial) -> None:
         """Note that two numbers that are not negative have a product that is not."""
         one, other = canonical(left), canonical(right)
-        (fact,) = self.script.use("PRODUCT", {"a": one, "b": other})
+        (fact,) = self.builder.use("PRODUCT", {"a": one, "b": other})
         self.note(fact)
         whole = canonical(product(left, right))
         if whole != ("*", one, other):
-            self.note(self.script.calculate(("*", one, other), Ring(whole)))
+            self.note(self.builder.calculate(("*", one, other), Ring(whole)))
 
     def ordered(self, rows: Rows, first: Term, second: Term) -> None:
         """Note what orders two rows: the first ends before the second begins."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.integers.expr import Index
-from layoutdsl.kernel.script import Script
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.theorem import By, Proof, Term, Theorem, names
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import statement
@@ -34,8 +34,8 @@ class Soundness:
         """Yield shape, encode, element, injective, decode and padding with their proofs.
 
         Raises:
-            Stuck: a proof could not be found.
-            Unstated: the layout says what the checker's terms cannot.
+            NoProof: a proof could not be found.
+            NotExpressible: the layout says what the checker's terms cannot.
         """
         ground, inverse = self.ground, self._inverse
         if self._other is not None:
@@ -52,25 +52,25 @@ class Soundness:
             yield theorem, prove(theorem).proof
             self._known[theorem.name] = theorem
 
-    def _encode(self, theorem: Theorem) -> Script:
+    def _encode(self, theorem: Theorem) -> ProofBuilder:
         if self._other is not None:
             return self._other.encode(theorem)
         given = (self.ground, self._inverse, self._network, theorem, self._known)
         return tried(lambda wanted: Encoding(*given, wanted).prove())
 
-    def _decode(self, theorem: Theorem) -> Script:
+    def _decode(self, theorem: Theorem) -> ProofBuilder:
         if self._other is not None:
             return self._other.decode(theorem)
         given = (self.ground, self._inverse, self._network, theorem, self._known)
         return tried(lambda wanted: Decoding(*given, wanted).prove())
 
-    def _script(self, theorem: Theorem) -> Script:
-        return Script(theorem, self._known)
+    def _builder(self, theorem: Theorem) -> ProofBuilder:
+        return ProofBuilder(theorem, self._known)
 
-    def _shape(self, theorem: Theorem) -> Script:
-        script = self._script(theorem)
+    def _shape(self, theorem: Theorem) -> ProofBuilder:
+        builder = self._builder(theorem)
         shared = frozenset(name for name, _ in theorem.definitions if name.startswith("r."))
-        arithmetic = Arithmetic(script, frozenset(), shared)
+        arithmetic = Arithmetic(builder, frozenset(), shared)
         arithmetic.positive(statement.size(self.ground))
         for chain in self._network.chains:
             if isinstance(chain.whole, Index):
@@ -80,30 +80,30 @@ class Soundness:
         start = self.ground.vocabulary.term(self.ground.layout.start)
         if start != 0:
             arithmetic.not_negative(start)
-        return script
+        return builder
 
-    def _element(self, theorem: Theorem) -> Script:
-        script = self._script(theorem)
-        script.use("shape", _itself(self._known["shape"]))
+    def _element(self, theorem: Theorem) -> ProofBuilder:
+        builder = self._builder(theorem)
+        builder.use("shape", _itself(self._known["shape"]))
         for axis, bound in statement.padded_extents(self.ground, self._inverse).items():
-            within = script.find(("<=", self.ground.extent(axis), bound))
-            high = script.find(("<", index_name(axis), self.ground.extent(axis)))
+            within = builder.find(("<=", self.ground.extent(axis), bound))
+            high = builder.find(("<", index_name(axis), self.ground.extent(axis)))
             if within is not None and high is not None:
-                script.have(("<", index_name(axis), bound), high, within)
-        script.use("encode", _itself(self._known["encode"]))
-        return script
+                builder.have(("<", index_name(axis), bound), high, within)
+        builder.use("encode", _itself(self._known["encode"]))
+        return builder
 
-    def _injective(self, theorem: Theorem) -> Script:
+    def _injective(self, theorem: Theorem) -> ProofBuilder:
         """Every step reads the same from both slots, so the same index is read from both."""
-        script = self._script(theorem)
+        builder = self._builder(theorem)
         element = self._known["element"]
         own = {f"{name}{OTHER}" for name in _names(element)} & {*_names(theorem)}
         second: dict[str, Term] = {
             name: f"{name}{OTHER}" if f"{name}{OTHER}" in own else name for name in _names(element)
         }
-        script.use("element", _itself(element))
-        script.use("element", second)
-        slots = script.find(("=", "slot", f"slot{OTHER}"))
+        builder.use("element", _itself(element))
+        builder.use("element", second)
+        slots = builder.find(("=", "slot", f"slot{OTHER}"))
         assert slots is not None
         alike = {"slot": slots}
         for name, term in element.definitions:
@@ -111,20 +111,20 @@ class Soundness:
                 read = dict.fromkeys(each for each in names(term) if each in alike)
                 moves = [By(alike[each]) for each in read]
                 twin = By(f"{name}{OTHER}", backwards=True)
-                alike[name] = script.calculate(name, By(name), *moves, twin)
+                alike[name] = builder.calculate(name, By(name), *moves, twin)
         for axis in self.ground.layout.axes:
             name, index = statement.decoded(axis.name), index_name(axis.name)
-            one = script.find(("=", name, index))
-            other = script.find(("=", f"{name}{OTHER}", f"{index}{OTHER}"))
+            one = builder.find(("=", name, index))
+            other = builder.find(("=", f"{name}{OTHER}", f"{index}{OTHER}"))
             assert one is not None
             assert other is not None
-            script.calculate(index, By(one, backwards=True), By(alike[name]), By(other))
-        return script
+            builder.calculate(index, By(one, backwards=True), By(alike[name]), By(other))
+        return builder
 
-    def _padding(self, theorem: Theorem) -> Script:
-        script = self._script(theorem)
-        script.use("decode", _itself(self._known["decode"]))
-        return script
+    def _padding(self, theorem: Theorem) -> ProofBuilder:
+        builder = self._builder(theorem)
+        builder.use("decode", _itself(self._known["decode"]))
+        return builder
 
 
 def _names(theorem: Theorem) -> tuple[str, ...]:

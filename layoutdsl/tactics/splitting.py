@@ -44,32 +44,32 @@ def at_most(
     arithmetic: Arithmetic, ground: Ground, network: Network, chain: Chain, extent: Term
 ) -> str:
     """Return the fact that the extent of a whole is at most the reach of its digits."""
-    script = arithmetic.script
+    builder = arithmetic.builder
     reach = ground.vocabulary.term(chain.reach)
     fact = _ceilings(arithmetic, ground, network, chain)
     if fact is not None:
-        match script.formula(fact):
+        match builder.formula(fact):
             case ("<=", low, high):
                 one, other = arithmetic.same(low, extent), arithmetic.same(high, reach)
                 if one is not None and other is not None:
-                    moved = script.rewrite(fact, By(other), By(one))
-                    if script.formula(moved) == ("<=", extent, reach):
+                    moved = builder.rewrite(fact, By(other), By(one))
+                    if builder.formula(moved) == ("<=", extent, reach):
                         return moved
-                    return script.have(("<=", extent, reach), fact, one, other)
+                    return builder.have(("<=", extent, reach), fact, one, other)
     fact = grown(arithmetic, extent, reach)
     if fact is not None:
         return fact
-    premises = [*script.hypotheses, *script.extent_definitions]
+    premises = [*builder.hypotheses, *builder.extent_definitions]
     for each in names(reach):
-        premises += arithmetic.quotient_facts(script.find_definition(each) or each)
-    return script.have(("<=", extent, reach), *premises)
+        premises += arithmetic.quotient_facts(builder.find_definition(each) or each)
+    return builder.have(("<=", extent, reach), *premises)
 
 
 def _ceilings(arithmetic: Arithmetic, ground: Ground, network: Network, chain: Chain) -> str | None:
     """``E <= ceil(...ceil(E/k)...) * k``, where the top digit has such an extent."""
     if not chain.cuts or chain.cuts[-1].radix is not None:
         return None
-    script, vocabulary = arithmetic.script, ground.vocabulary
+    builder, vocabulary = arithmetic.builder, ground.vocabulary
     extent: Expr = network.wires[chain.cuts[-1].wire].extent
     rounded = _rounded(extent)
     extent = extent if rounded is None else rounded.left
@@ -89,11 +89,11 @@ def _ceilings(arithmetic: Arithmetic, ground: Ground, network: Network, chain: C
         smaller: Term = vocabulary.term(inner)
         larger: Term = ("*", vocabulary.term(ceiling), vocabulary.term(block))
         arithmetic.not_negative(scale)
-        assert script.formula(step) == ("<=", smaller, larger)
-        (raised,) = script.use("MONOTONE", {"a": smaller, "b": larger, "k": scale})
-        match script.formula(bound), script.formula(raised):
+        assert builder.formula(step) == ("<=", smaller, larger)
+        (raised,) = builder.use("MONOTONE", {"a": smaller, "b": larger, "k": scale})
+        match builder.formula(bound), builder.formula(raised):
             case ("<=", low, _), ("<=", _, high):
-                bound = script.have(("<=", low, high), bound, raised)
+                bound = builder.have(("<=", low, high), bound, raised)
         scale = ("*", scale, vocabulary.term(block))
     return bound if rounded is None else _round_up(arithmetic, ground, bound, rounded, scale)
 
@@ -110,18 +110,18 @@ def _round_up(
     arithmetic: Arithmetic, ground: Ground, bound: str, rounded: CeilDiv, scale: Term
 ) -> str:
     """From ``E <= c*scale``, the fact ``E <= ceil(c/k)*k*scale``."""
-    script, term = arithmetic.script, ground.vocabulary.term
+    builder, term = arithmetic.builder, ground.vocabulary.term
     inner, block = term(rounded.left), term(rounded.right)
     arithmetic.positive(inner)
     arithmetic.positive(block)
-    _, step = script.use("CEILING", {"E": inner, "B": block})
-    match script.formula(step):
+    _, step = builder.use("CEILING", {"E": inner, "B": block})
+    match builder.formula(step):
         case ("<=", _, larger):
             arithmetic.not_negative(scale)
-            (raised,) = script.use("MONOTONE", {"a": inner, "b": larger, "k": scale})
-            match script.formula(bound), script.formula(raised):
+            (raised,) = builder.use("MONOTONE", {"a": inner, "b": larger, "k": scale})
+            match builder.formula(bound), builder.formula(raised):
                 case ("<=", low, _), ("<=", _, high):
-                    return script.have(("<=", low, high), bound, raised)
+                    return builder.have(("<=", low, high), bound, raised)
     return bound
 
 
@@ -129,10 +129,10 @@ def _ceiling(
     arithmetic: Arithmetic, ground: Ground, extent: Expr, block: Expr, ceiling: Expr
 ) -> str:
     """The fact ``extent <= ceiling * block``."""
-    script, vocabulary = arithmetic.script, ground.vocabulary
+    builder, vocabulary = arithmetic.builder, ground.vocabulary
     value, divisor = vocabulary.term(extent), vocabulary.term(block)
     arithmetic.positive(value)
     arithmetic.positive(divisor)
-    _, fact = script.use("CEILING", {"E": value, "B": divisor})
+    _, fact = builder.use("CEILING", {"E": value, "B": divisor})
     name = vocabulary.term(ceiling)
-    return script.rewrite(fact, By(name, backwards=True)) if isinstance(name, str) else fact
+    return builder.rewrite(fact, By(name, backwards=True)) if isinstance(name, str) else fact

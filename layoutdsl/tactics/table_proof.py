@@ -13,8 +13,8 @@ from dataclasses import replace
 from layoutdsl.digits.inverse import ReadBack
 from layoutdsl.digits.network import Chain
 from layoutdsl.integers.expr import Expr, Index
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import By, Proof, Ring, Term, Theorem, polynomial, substitute
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.table import Table
 from layoutdsl.statements import claim_statement, statement, table_statement
@@ -60,8 +60,8 @@ class Inversion:
         """Yield theorems with their proofs, each after those that it uses.
 
         Raises:
-            Stuck: a proof could not be found.
-            Unstated: the table or the layout says what the checker's terms cannot.
+            NoProof: a proof could not be found.
+            NotExpressible: the table or the layout says what the checker's terms cannot.
         """
         outer, table = self._outer, self._table
         for theorem, proof in self._sound.theorems():
@@ -108,21 +108,21 @@ class Inversion:
 
     def _through(self, theorem: Theorem) -> Proof:
         """Every index is cut into digits; what the table makes of them is worked out."""
-        script = Script(theorem, self._lemmas)
+        builder = ProofBuilder(theorem, self._lemmas)
         names = frozenset(name for name, _ in theorem.definitions)
         shared = frozenset(name for name, _ in self._inner.definitions)
         sums = self._sums()
-        arithmetic = Arithmetic(script, names - frozenset(sums), shared)
+        arithmetic = Arithmetic(builder, names - frozenset(sums), shared)
         for name, spelled in sums.items():
             folds = [By(each, backwards=True) for each, _ in self._inner.definitions]
-            arithmetic.values.know(spelled, {(name,): 1}, script.calculate(spelled, *folds))
+            arithmetic.values.know(spelled, {(name,): 1}, builder.calculate(spelled, *folds))
         for chain in self._network.chains:
             self._split(arithmetic, chain)
         for goal in theorem.goals:
             match goal:
                 case ("=", left, right):
                     _equal(arithmetic, left, right)
-        return script.proof
+        return builder.proof
 
     def _sums(self) -> dict[str, Term]:
         """The extents that are sums, such as ``W + 1``, spelled out; they divide as one number."""
@@ -136,14 +136,14 @@ class Inversion:
         assert isinstance(chain.whole, Index)
         name = index_name(chain.whole.name)
         reach = self._inner.vocabulary.term(chain.reach)
-        low = arithmetic.script.find(("<=", 0, name))
-        high = arithmetic.script.find(("<", name, reach))
+        low = arithmetic.builder.find(("<=", 0, name))
+        high = arithmetic.builder.find(("<", name, reach))
         assert low is not None
         assert high is not None
         if chain.cuts and reach != 1:
             split(arithmetic, self._inner, self._network, chain, (name, low, high))
         else:
-            arithmetic.values.know(name, {}, arithmetic.script.have(("=", name, 0), low, high))
+            arithmetic.values.know(name, {}, arithmetic.builder.have(("=", name, 0), low, high))
 
     def _alike_theorem(self) -> Theorem:
         """Both layouts put every element at the same offset."""
@@ -162,25 +162,25 @@ class Inversion:
         return Theorem("alike", variables, tuple(hypotheses), goals, definitions)
 
     def _box(self, theorem: Theorem) -> Proof:
-        script = Script(theorem, self._known)
-        arithmetic = Arithmetic(script)
+        builder = ProofBuilder(theorem, self._known)
+        arithmetic = Arithmetic(builder)
         for goal in theorem.goals:
             arithmetic.positive(goal[2])  # type: ignore[index]
-        return script.proof
+        return builder.proof
 
     def _held(self, theorem: Theorem) -> Proof:
         """The element has its slot in `digits`, and that slot is read to it."""
-        script = Script(theorem, self._known)
-        borrowed = Borrowing(script, self._known)
+        builder = ProofBuilder(theorem, self._known)
+        borrowed = Borrowing(builder, self._known)
         (alike,) = borrowed.use("alike", {"left": "slot"})
         borrowed.use("shape", self._renamed)
         names = borrowed.define("encode", self._renamed)
         for condition in self._known["encode"].hypotheses:
-            self._within(script, substitute(condition, names))
+            self._within(builder, substitute(condition, names))
         borrowed.use("encode", self._renamed)
-        start = script.calculate("slot", By(alike), By(f"right{MARK}"))
+        start = builder.calculate("slot", By(alike), By(f"right{MARK}"))
         equal = _same_offset(borrowed, start, f"slot{MARK}")
-        script.calculate("slot", By(equal), By(f"slot{MARK}"))
+        builder.calculate("slot", By(equal), By(f"slot{MARK}"))
         borrowed.use("through", {**self._renamed, **self._own_names, "slot": "slot"})
         for goal in theorem.goals:
             match goal:
@@ -190,37 +190,37 @@ class Inversion:
                     upper = f"{statement.size(self._inner)}{MARK}"
                     high = borrowed.moved(("<", f"slot{MARK}", upper), equal)
                     borrowed.arithmetic().below(high, size)
-        return script.proof
+        return builder.proof
 
-    def _within(self, script: Script, condition: Term) -> None:
+    def _within(self, builder: ProofBuilder, condition: Term) -> None:
         """An index of the shape is an index of the padded box."""
         match condition:
-            case ("<", str() as index, padded) if script.find(condition) is None:
+            case ("<", str() as index, padded) if builder.find(condition) is None:
                 extent = self._outer.extent(index.removeprefix(index_name("")))
-                within = script.find(("<=", extent, padded))
-                high = script.find(("<", index, extent))
+                within = builder.find(("<=", extent, padded))
+                high = builder.find(("<", index, extent))
                 if within is not None and high is not None:
-                    script.have(condition, high, within)
+                    builder.have(condition, high, within)
 
     def _single(self, theorem: Theorem) -> Proof:
         """The slot is that of an index of `digits`, and the table reads it to that index."""
-        script = Script(theorem, self._known)
-        borrowed = Borrowing(script, self._known)
+        builder = ProofBuilder(theorem, self._known)
+        borrowed = Borrowing(builder, self._known)
         names = borrowed.define("decode", self._renamed)
         for condition in self._known["decode"].hypotheses:
             match substitute(condition, names):
                 case ("<", "slot", upper):
-                    borrowed.arithmetic().below(_upper(script), upper)
+                    borrowed.arithmetic().below(_upper(builder), upper)
         *_, back = borrowed.use("decode", self._renamed)
-        script.calculate("slot", By(back, backwards=True), By(f"back{MARK}"))
+        builder.calculate("slot", By(back, backwards=True), By(f"back{MARK}"))
         moved = borrowed.use("through", {**self._renamed, **self._own_names, **self._read_back()})
         axes = [axis.name for axis in self._table.axes]
         indices: dict[str, Term] = {index_name(axis): read_name(axis) for axis in axes}
         (alike,) = borrowed.use("alike", {**indices, "left": "back"})
-        start = script.calculate("back", By(alike), By(f"right{MARK}"), *map(By, moved))
+        start = builder.calculate("back", By(alike), By(f"right{MARK}"), *map(By, moved))
         equal = _same_offset(borrowed, start, f"back{MARK}")
-        script.calculate("back", By(equal), By(back))
-        return script.proof
+        builder.calculate("back", By(equal), By(back))
+        return builder.proof
 
     @property
     def _own_names(self) -> dict[str, Term]:
@@ -238,28 +238,28 @@ class Inversion:
 
 def _same_offset(borrowed: Borrowing, start: str, name: str) -> str:
     """Return the fact that a slot equals a borrowed one; ``start`` says what it is of indices."""
-    script = borrowed.script
+    builder = borrowed.builder
     other = borrowed.unfolded(name)
-    plain = script.right(other)
-    if polynomial(script.right(start)) != polynomial(plain):
-        raise Stuck("the layout and its digits have different offsets")
-    slot = script.left(start)
-    return script.calculate(slot, By(start), Ring(plain), By(other, backwards=True))
+    plain = builder.right(other)
+    if polynomial(builder.right(start)) != polynomial(plain):
+        raise NoProof("the layout and its digits have different offsets")
+    slot = builder.left(start)
+    return builder.calculate(slot, By(start), Ring(plain), By(other, backwards=True))
 
 
-def _upper(script: Script) -> str:
+def _upper(builder: ProofBuilder) -> str:
     """The hypothesis that the slot is below the size."""
-    found = [each for each in script.hypotheses if script.formula(each)[:2] == ("<", "slot")]  # type: ignore[index]
+    found = [each for each in builder.hypotheses if builder.formula(each)[:2] == ("<", "slot")]  # type: ignore[index]
     return found[0]
 
 
 def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
     (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
     if one != other:
-        raise Stuck("the table reads another index than the digits of its slot say")
-    fact = arithmetic.script.calculate(left, By(first), By(second, backwards=True))
-    if arithmetic.script.formula(fact) != ("=", left, right):
-        arithmetic.script.have(("=", left, right), first, second)
+        raise NoProof("the table reads another index than the digits of its slot say")
+    fact = arithmetic.builder.calculate(left, By(first), By(second, backwards=True))
+    if arithmetic.builder.formula(fact) != ("=", left, right):
+        arithmetic.builder.have(("=", left, right), first, second)
 
 
 def _spoken(*layouts: Layout) -> tuple[Expr, ...]:

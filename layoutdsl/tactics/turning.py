@@ -6,10 +6,10 @@ and that it is from 0 to `top` follows from four products that are not negative.
 
 from __future__ import annotations
 
-from layoutdsl.digits.network import Turn, Twist
+from layoutdsl.digits.network import Swizzle, Turn
 from layoutdsl.digits.steps import digit_name, straight_name
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.polynomial import Polynomial, product, total
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.kernel.theorem import By, Ring, Term
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import step_name
@@ -30,49 +30,49 @@ def turn(arithmetic: Arithmetic, ground: Ground, kind: Turn, digit: Term) -> Non
     arithmetic.values.know_sum(key, straight, fact)
 
 
-def turn_back(arithmetic: Arithmetic, ground: Ground, twist: Twist, kind: Turn) -> None:
+def turn_back(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, kind: Turn) -> None:
     """Find the digit that was turned, with its bounds; the coordinate is spoken of by it."""
-    script, values = arithmetic.script, arithmetic.values
+    builder, values = arithmetic.builder, arithmetic.values
     turning = _Turning(arithmetic, ground, kind, ground.vocabulary.term(kind.switch))
-    name, value = step_name(straight_name(twist.wire)), step_name(digit_name(twist.wire))
+    name, value = step_name(straight_name(swizzle.wire)), step_name(digit_name(swizzle.wire))
     own = values.bounds[value]
-    definition = script.find_definition(name)
+    definition = builder.find_definition(name)
     assert definition is not None
     written, equal = values.normal(definition)
-    same = script.calculate(name, By(name), By(equal))
-    low, high = (script.find(each) for each in (("<=", 0, name), ("<", name, turning.limit)))
+    same = builder.calculate(name, By(name), By(equal))
+    low, high = (builder.find(each) for each in (("<=", 0, name), ("<", name, turning.limit)))
     if low is None or high is None:
         _, found = turning.bounds({(value,): 1}, own.low, arithmetic.below(own.high, turning.limit))
-        low = script.calculate_in(found.low, ("<=", 0, name), same)
-        high = script.calculate_in(found.high, ("<", name, turning.limit), same)
+        low = builder.calculate_in(found.low, ("<=", 0, name), same)
+        high = builder.calculate_in(found.high, ("<", name, turning.limit), same)
     turned = turning.turned({(value,): 1})
     if turned != written:
-        raise Stuck(f"{name} is not {value} turned back")
+        raise NoProof(f"{name} is not {value} turned back")
     straight: Polynomial = {(name,): 1}
     again = turning.turned(straight)
     unfolded, fact = turning.back(turned, {(value,): 1})
     assert unfolded == turning.turned(turned)
     spelled = turning.spelled(name)
     moves = (Ring(spelled), By(same), Ring(canonical(unfolded)), By(fact))
-    known = script.calculate(canonical(again), *moves)
+    known = builder.calculate(canonical(again), *moves)
     arithmetic.digit(name, Bounds(turning.limit, low, high))
-    values.know(value, again, script.calculate(value, By(known, backwards=True)))
+    values.know(value, again, builder.calculate(value, By(known, backwards=True)))
 
 
 class _Turning:
     """The arithmetic of one switch."""
 
     def __init__(self, arithmetic: Arithmetic, ground: Ground, kind: Turn, switch: Term) -> None:
-        self._script = arithmetic.script
+        self._builder = arithmetic.builder
         value, _ = arithmetic.values.normal(switch)
         name = canonical(value)
         bounds = arithmetic.values.bounds.get(name) if isinstance(name, str) else None
         if bounds is None or bounds.upper != 2 or not isinstance(name, str):
-            raise Stuck("what turns a digit round is no digit below 2")
+            raise NoProof("what turns a digit round is no digit below 2")
         self._switch, self._on_or_off = name, (bounds.low, bounds.high)
         self.limit = ground.vocabulary.term(kind.limit)
         self._top, _ = arithmetic.values.normal(ground.vocabulary.term(kind.top))
-        self._known = (*self._script.hypotheses, *self._script.extent_definitions)
+        self._known = (*self._builder.hypotheses, *self._builder.extent_definitions)
 
     def turned(self, digit: Polynomial) -> Polynomial:
         """Return the digit plus the switch times what it lacks to the top."""
@@ -86,21 +86,21 @@ class _Turning:
 
     def bounds(self, digit: Polynomial, low: str, high: str) -> tuple[Polynomial, Bounds]:
         """Return the turned digit and its bounds, from those of the digit."""
-        script = self._script
+        builder = self._builder
         plain, above = canonical(digit), total([(self._top, 1), (digit, -1)])
-        room = script.have(("<=", 0, canonical(above)), high, *self._known)
+        room = builder.have(("<=", 0, canonical(above)), high, *self._known)
         off: Term = ("-", 1, self._switch)
         premises = [low, high, room, *self._on_or_off, *self._known]
-        premises.append(script.have(("<=", 0, off), *self._on_or_off))
+        premises.append(builder.have(("<=", 0, off), *self._on_or_off))
         for one in (self._switch, off):
             for other in (plain, canonical(above)):
-                (fact,) = script.use("PRODUCT", {"a": one, "b": other})
+                (fact,) = builder.use("PRODUCT", {"a": one, "b": other})
                 whole = product(_of(one), digit if other == plain else above)
-                same = script.calculate(("*", one, other), Ring(canonical(whole)))
+                same = builder.calculate(("*", one, other), Ring(canonical(whole)))
                 premises += [fact, same]
         value = self.turned(digit)
-        least = script.have(("<=", 0, canonical(value)), *premises)
-        most = script.have(("<", canonical(value), self.limit), *premises)
+        least = builder.have(("<=", 0, canonical(value)), *premises)
+        most = builder.have(("<", canonical(value), self.limit), *premises)
         return value, Bounds(self.limit, least, most)
 
     def back(self, turned: Polynomial, digit: Polynomial) -> tuple[Polynomial, str]:
@@ -110,19 +110,19 @@ class _Turning:
         lacking: Term = ("-", canonical(self._top), ("*", 2, plain))
         nothing: Term = ("*", 2, ("*", ("-", switch, ("*", switch, switch)), lacking))
         moves = (Ring(("+", plain, nothing)), By(self._square()), Ring(plain))
-        return key, self._script.calculate(canonical(key), *moves)
+        return key, self._builder.calculate(canonical(key), *moves)
 
     def _square(self) -> str:
         """The fact that the square of the switch is the switch."""
-        script, switch = self._script, self._switch
+        builder, switch = self._builder, self._switch
         off: Term = ("-", 1, switch)
-        script.have(("<=", 0, off), *self._on_or_off)
+        builder.have(("<=", 0, off), *self._on_or_off)
         facts = list(self._on_or_off)
         for one, other in ((switch, switch), (switch, off), (off, off)):
-            (fact,) = script.use("PRODUCT", {"a": one, "b": other})
+            (fact,) = builder.use("PRODUCT", {"a": one, "b": other})
             whole = canonical(product(_of(one), _of(other)))
-            facts += [fact, script.calculate(("*", one, other), Ring(whole))]
-        return script.have(("=", ("*", switch, switch), switch), *facts)
+            facts += [fact, builder.calculate(("*", one, other), Ring(whole))]
+        return builder.have(("=", ("*", switch, switch), switch), *facts)
 
 
 def _of(term: Term) -> Polynomial:

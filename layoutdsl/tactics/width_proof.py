@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from layoutdsl.kernel.script import Script
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.theorem import Proof, Term, Theorem
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import index_name
@@ -15,15 +15,15 @@ def prove_intervals(ground: Ground, theorem: Theorem, known: dict[str, Theorem])
     """Return a proof that what the goals name is as small as they say.
 
     Raises:
-        Stuck: an extent has no largest value, or something may be negative.
+        NoProof: an extent has no largest value, or something may be negative.
     """
-    script, most = Script(theorem, known), largest(ground)
+    builder, most = ProofBuilder(theorem, known), largest(ground)
     extents = {index_name(axis.name): ground.extent(axis.name) for axis in ground.layout.axes}
-    enclosure = Enclosure(script, most, extents)
+    enclosure = Enclosure(builder, most, extents)
     for goal in theorem.goals:
         facts = [fact for name in _bounded(goal) for fact in enclosure.of(name).facts]
-        script.have(goal, *facts)
-    return script.proof
+        builder.have(goal, *facts)
+    return builder.proof
 
 
 def _bounded(goal: Term) -> Iterator[Term]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.checker import By, Term, Theorem
-from layoutdsl.kernel.script import Script
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import index_name
 from layoutdsl.tactics.arith import Arithmetic
@@ -18,20 +18,20 @@ from layoutdsl.tactics.polynomials import Bounds
 
 def prove_bounds(
     ground: Ground, theorem: Theorem, lemmas: Mapping[str, Theorem], wanted: Wanted
-) -> Script:
-    """Return the finished script.
+) -> ProofBuilder:
+    """Return the finished builder.
 
     Raises:
-        Stuck: a step could not be found.
+        NoProof: a step could not be found.
     """
-    script = Script(theorem, lemmas)
+    builder = ProofBuilder(theorem, lemmas)
     names = [name for name, _ in theorem.definitions]
     expand = frozenset(name for name in names if name.startswith("v."))
     shared = frozenset(name for name in names if name.startswith("r."))
-    arithmetic = Arithmetic(script, expand, shared, wanted)
+    arithmetic = Arithmetic(builder, expand, shared, wanted)
     for axis in ground.layout.axes:
         name, extent = index_name(axis.name), ground.extent(axis.name)
-        low, high = script.find(("<=", 0, name)), script.find(("<", name, extent))
+        low, high = builder.find(("<=", 0, name)), builder.find(("<", name, extent))
         assert low is not None
         assert high is not None
         arithmetic.digit(name, Bounds(extent, low, high))
@@ -40,16 +40,16 @@ def prove_bounds(
         value, extent = ground.vocabulary.term(each.value), ground.vocabulary.term(each.extent)
         arithmetic.in_range(value, extent)
     _slot(ground, arithmetic)
-    return script
+    return builder
 
 
 def _slot(ground: Ground, arithmetic: Arithmetic) -> None:
     """Coordinates below their extents join to a slot below their product."""
-    script = arithmetic.script
+    builder = arithmetic.builder
     low, high = arithmetic.in_range("v.0", ground.radix(0))
-    low = script.rewrite(low, By("h.0", backwards=True))
-    high = script.rewrite(high, By("h.0", backwards=True))
-    high = script.calculate_in(high, ("<", "h.0", "p.0"), "p.0")
+    low = builder.rewrite(low, By("h.0", backwards=True))
+    high = builder.rewrite(high, By("h.0", backwards=True))
+    high = builder.calculate_in(high, ("<", "h.0", "p.0"), "p.0")
     for number in range(1, len(ground.layout.coordinates)):
         radix = ground.radix(number)
         arithmetic.in_range(f"v.{number}", radix)
@@ -60,8 +60,8 @@ def _slot(ground: Ground, arithmetic: Arithmetic) -> None:
             "B": radix,
         }
         fold = (By(f"h.{number}", backwards=True), By(f"p.{number}", backwards=True))
-        low, high = (script.rewrite(each, *fold) for each in script.use("PAIR", values)[:2])
-    for goal in script.theorem.goals:
+        low, high = (builder.rewrite(each, *fold) for each in builder.use("PAIR", values)[:2])
+    for goal in builder.theorem.goals:
         match goal:
             case ("<=" | "<", _, "slot") | ("<", "slot", _):
-                script.have(goal, "slot", low, high)
+                builder.have(goal, "slot", low, high)

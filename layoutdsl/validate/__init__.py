@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Theorem
-from layoutdsl.kernel.script import Stuck
 from layoutdsl.meaning.model import Layout
-from layoutdsl.statements.terms import Unstated
+from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.validate.converting import ConversionStatement
 from layoutdsl.validate.digits import validate_digits
 from layoutdsl.validate.dividing import divide
@@ -83,7 +83,7 @@ def _shown(
 ) -> Validated | NotValidated:
     try:
         proved = _proofs(read())
-    except (Meaningless, Unstated, Stuck) as reason:
+    except (Meaningless, NotExpressible, NoProof) as reason:
         return NotValidated(str(reason))
     except Raised:
         return NotValidated("the text raises an exception for every shape")
@@ -104,6 +104,6 @@ def _proofs(stated: Stated) -> list[tuple[str, Theorem, Proof]]:
     for about, theorem in theorems(stated, leading_facts):
         try:
             found.append((about, theorem, proof_of(theorem, known)))
-        except Stuck as stuck:
-            raise Stuck(f"{about}: {stuck}") from None
+        except NoProof as stuck:
+            raise NoProof(f"{about}: {stuck}") from None
     return found

@@ -65,7 +65,7 @@ class ConversionStatement(Statement):
 
         Raises:
             Meaningless: the text cannot be read, or does something else, whatever the proof.
-            Unstated: a layout says what the checker's terms cannot.
+            NotExpressible: a layout says what the checker's terms cannot.
         """
         one, other = self.source.ground, self.ground
         if self.source.layout.where != self.layout.where or one.extents != other.extents:

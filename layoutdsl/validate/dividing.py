@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 
 from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.checker import Proof, Ring, Term, Theorem
-from layoutdsl.kernel.script import Script
 
 _Q: Term = ("div", "x", "B")
 _R: Term = ("mod", "x", "B")
@@ -35,27 +35,27 @@ DIVIDE = Theorem(
 @cache
 def divide() -> tuple[Theorem, Proof]:
     """Return the lemma with its proof."""
-    script = Script(DIVIDE, lemmas.stated())
-    facts = [*script.hypotheses, *script.use("DIVISION", {"x": "x", "B": "B"})]
-    facts += script.use("DIVISION", {"x": _UP, "B": "B"})
+    builder = ProofBuilder(DIVIDE, lemmas.stated())
+    facts = [*builder.hypotheses, *builder.use("DIVISION", {"x": "x", "B": "B"})]
+    facts += builder.use("DIVISION", {"x": _UP, "B": "B"})
     below: Term = ("-", ("-", 0, 1), _Q)
-    facts += _product(script, below, ("-", ("-", 0, "B"), ("*", _Q, "B")))
+    facts += _product(builder, below, ("-", ("-", 0, "B"), ("*", _Q, "B")))
     for step in (0, 1, 2):
         over: Term = ("-", ("-", _C, _Q), step)
         gap: Term = ("-", ("*", _C, "B"), ("*", _Q, "B"))
-        facts += _product(script, over, ("-", gap, ("*", step, "B")))
-        facts += _product(script, ("-", 0, over), ("-", ("*", step, "B"), gap))
+        facts += _product(builder, over, ("-", gap, ("*", step, "B")))
+        facts += _product(builder, ("-", 0, over), ("-", ("*", step, "B"), gap))
     facts += _product(
-        script,
+        builder,
         ("-", ("-", _Q, _C), 1),
         ("-", ("-", ("*", _Q, "B"), ("*", _C, "B")), "B"),
     )
     for goal in DIVIDE.goals:
-        script.have(goal, *facts)
-    return DIVIDE, script.proof
+        builder.have(goal, *facts)
+    return DIVIDE, builder.proof
 
 
-def _product(script: Script, left: Term, expanded: Term) -> list[str]:
+def _product(builder: ProofBuilder, left: Term, expanded: Term) -> list[str]:
     """A number that is not negative, times the divisor, is not negative."""
-    (fact,) = script.use("PRODUCT", {"a": left, "b": "B"})
-    return [fact, script.calculate(("*", left, "B"), Ring(expanded))]
+    (fact,) = builder.use("PRODUCT", {"a": left, "b": "B"})
+    return [fact, builder.calculate(("*", left, "B"), Ring(expanded))]

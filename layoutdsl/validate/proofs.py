@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import (
     By,
     Polynomial,
@@ -23,7 +24,6 @@ from layoutdsl.kernel.checker import (
     total,
 )
 from layoutdsl.kernel.checker import product as product_of
-from layoutdsl.kernel.script import Script, Stuck
 from layoutdsl.tactics.arith import Arithmetic
 from layoutdsl.tactics.growth import grown
 from layoutdsl.tactics.polynomials import Bounds, canonical, exact_quotient
@@ -102,47 +102,47 @@ def proof_of(theorem: Theorem, known: Mapping[str, Theorem]) -> Proof:
     """Return a proof.
 
     Raises:
-        Stuck: none was found.
+        NoProof: none was found.
     """
-    script = Script(theorem, known)
+    builder = ProofBuilder(theorem, known)
     if any(choices_in(goal) for goal in theorem.goals):
         for goal in theorem.goals:
-            _put_together(script, goal)
-        return script.proof
-    _Parts(script).prove()
-    return script.proof
+            _put_together(builder, goal)
+        return builder.proof
+    _Parts(builder).prove()
+    return builder.proof
 
 
-def _put_together(script: Script, goal: Term) -> None:
+def _put_together(builder: ProofBuilder, goal: Term) -> None:
     """Both sides of an equation are the same polynomial, once equals are put for equals."""
     match goal:
         case ("=", left, right):
-            facts = [f for f in script.hypotheses if script.formula(f)[0] == "="]  # type: ignore[index]
-            larger = sorted(facts, key=lambda f: -len(str(script.formula(f))))
-            by_one = [script.have(each) for each in dict.fromkeys(_by_one(left))]
-            script.calculate(left, *map(By, (*larger, *by_one)), Ring(right))
+            facts = [f for f in builder.hypotheses if builder.formula(f)[0] == "="]  # type: ignore[index]
+            larger = sorted(facts, key=lambda f: -len(str(builder.formula(f))))
+            by_one = [builder.have(each) for each in dict.fromkeys(_by_one(left))]
+            builder.calculate(left, *map(By, (*larger, *by_one)), Ring(right))
             return
-    raise Stuck("a goal about several loops is no equation")
+    raise NoProof("a goal about several loops is no equation")
 
 
 class _Parts:
     """The proof of a theorem about one part, or about none."""
 
-    def __init__(self, script: Script) -> None:
-        self.script = script
-        theorem = script.theorem
+    def __init__(self, builder: ProofBuilder) -> None:
+        self.builder = builder
+        theorem = builder.theorem
         self.defined = dict(theorem.definitions)
-        self.arithmetic = Arithmetic(script)
+        self.arithmetic = Arithmetic(builder)
         self.values = self.arithmetic.values
-        self.premises = [*script.hypotheses, *self.defined]
+        self.premises = [*builder.hypotheses, *self.defined]
         self.divided: set[tuple[Term, Term]] = set()
         self.sized: set[Term] = set()
 
     def prove(self) -> None:
-        theorem = self.script.theorem
+        theorem = self.builder.theorem
         if self._is_never():
             for goal in theorem.goals:
-                self.script.have(goal, *self.premises)
+                self.builder.have(goal, *self.premises)
             return
         for formula in (*(t for _, t in theorem.definitions), *theorem.hypotheses, *theorem.goals):
             self._sizes(formula)
@@ -174,15 +174,15 @@ class _Parts:
                     if whole is not None:
                         numbers[name] = whole // by if operator == "div" else whole % by
         none = [name for name, number in numbers.items() if number == 0]
-        return any(("not", ("=", each, 0)) in self.script.theorem.hypotheses for each in none)
+        return any(("not", ("=", each, 0)) in self.builder.theorem.hypotheses for each in none)
 
     def _goal(self, goal: Term, places: Sequence[Term]) -> None:
-        if self.script.find(goal) is not None:
+        if self.builder.find(goal) is not None:
             return
         match goal:
             case ("=", left, right):
                 if polynomial(left) == polynomial(right):
-                    self.script.calculate(left, Ring(right))
+                    self.builder.calculate(left, Ring(right))
                     return
                 if set(places) & {*names(goal)}:
                     self._normal_forms(left, right)
@@ -190,20 +190,20 @@ class _Parts:
             case ("not", ("<", low, high)) | ("<=", high, low):
                 fact = grown(self.arithmetic, high, low)
                 if fact is not None:
-                    self.script.have(goal, fact)
+                    self.builder.have(goal, fact)
                     return
-        self.script.have(goal, *self.premises, *self._products(goal))
+        self.builder.have(goal, *self.premises, *self._products(goal))
 
     def _normal_forms(self, left: Term, right: Term) -> None:
         for term in (left, right):
             self._joined_again(term)
         (one, first), (other, second) = self.values.normal(left), self.values.normal(right)
         if one != other:
-            raise Stuck("an element lies elsewhere")
-        if self.script.find(("=", left, right)) is None:
-            fact = self.script.calculate(left, By(first), By(second, backwards=True))
-            if self.script.formula(fact) != ("=", left, right):
-                self.script.have(("=", left, right), first, second)
+            raise NoProof("an element lies elsewhere")
+        if self.builder.find(("=", left, right)) is None:
+            fact = self.builder.calculate(left, By(first), By(second, backwards=True))
+            if self.builder.formula(fact) != ("=", left, right):
+                self.builder.have(("=", left, right), first, second)
 
     def _joined_again(self, term: Term) -> None:
         """``j/H*H + j%H`` is ``j``: axes that are read as one."""
@@ -213,12 +213,12 @@ class _Parts:
             ):
                 self._joined_again(whole)
                 self.arithmetic.positive(below)
-                facts = self.script.use("DIVISION", {"x": whole, "B": below})
+                facts = self.builder.use("DIVISION", {"x": whole, "B": below})
                 key, same = self.values.normal(term)
                 value, equal = self.values.normal(whole)
                 if key != value:
                     moves = (By(same, backwards=True), By(facts[0]), By(equal))
-                    self.values.know_sum(key, value, self.script.calculate(canonical(key), *moves))
+                    self.values.know_sum(key, value, self.builder.calculate(canonical(key), *moves))
             case (_, *parts):
                 for part in parts:
                     self._joined_again(part)
@@ -243,28 +243,28 @@ class _Parts:
                     self._divisions(part, places)
 
     def _divide(self, left: Term, right: Term) -> None:
-        script = self.script
+        builder = self.builder
         try:
             self.arithmetic.positive(right)
-            if script.find(("<=", 0, left)) is None:
+            if builder.find(("<=", 0, left)) is None:
                 if set(names(left)) & {*self.defined}:
-                    script.have(("<=", 0, left), *self.premises)
+                    builder.have(("<=", 0, left), *self.premises)
                 else:
                     self.arithmetic.not_negative(left)
-            self.premises += script.use("DIVIDE", {"x": left, "B": right})
-        except Stuck:
+            self.premises += builder.use("DIVIDE", {"x": left, "B": right})
+        except NoProof:
             return
 
     def _products(self, goal: Term) -> list[str]:
         """Products are opaque to the solver; each is said to be equal to its ordered form."""
         facts: list[str] = []
-        formulas = [goal, *(self.script.formula(each) for each in self.premises)]
+        formulas = [goal, *(self.builder.formula(each) for each in self.premises)]
         for product in dict.fromkeys(p for each in formulas for p in _products_in(each)):
             if not any(isinstance(factor, int) for factor in product[1:]):
                 facts += self._signs(product)
             ordered = canonical(_spelled(product))
             if ordered != product:
-                facts.append(self.script.calculate(product, Ring(ordered)))
+                facts.append(self.builder.calculate(product, Ring(ordered)))
         return facts
 
     def _signs(self, product: tuple[Any, ...]) -> list[str]:
@@ -272,9 +272,9 @@ class _Parts:
         left, right = product[1:]
         facts: list[str] = []
         for a, b in ((left, right), (("-", 0, left), right), (left, ("-", 0, right))):
-            facts += self.script.use("PRODUCT", {"a": a, "b": b})
+            facts += self.builder.use("PRODUCT", {"a": a, "b": b})
             if (a, b) != (left, right):
-                facts.append(self.script.calculate(("*", a, b), Ring(("-", 0, product))))
+                facts.append(self.builder.calculate(("*", a, b), Ring(("-", 0, product))))
         return facts
 
     def _sizes(self, formula: Term) -> None:
@@ -288,9 +288,9 @@ class _Parts:
                 self.premises.append(self.arithmetic.not_negative(product))
                 one: Term = ("-", left, 1)
                 other: Term = ("-", right, 1)
-                facts = self.script.use("PRODUCT", {"a": one, "b": other})
+                facts = self.builder.use("PRODUCT", {"a": one, "b": other})
                 expanded: Term = ("-", ("+", product, 1), ("+", left, right))
-                facts.append(self.script.calculate(("*", one, other), Ring(expanded)))
+                facts.append(self.builder.calculate(("*", one, other), Ring(expanded)))
                 self.premises += [*facts, self.arithmetic.not_negative(left)]
                 self.premises += [self.arithmetic.not_negative(right)]
 
@@ -298,23 +298,23 @@ class _Parts:
 
     def _bound(self, name: str, term: Term) -> None:
         """A name for a quotient or a remainder is not negative, and may stay below something."""
-        script = self.script
+        builder = self.builder
         match term:
             case ("mod", _, upper):
-                high = script.have(("<", name, upper), *self.premises)
+                high = builder.have(("<", name, upper), *self.premises)
             case ("div", whole, divisor):
                 found = self._upper(whole, divisor)
                 if found is None:
                     return
                 upper, high = found, ""
                 if isinstance(divisor, int):
-                    high = script.have(("<", name, upper), *self.premises)
+                    high = builder.have(("<", name, upper), *self.premises)
                 else:
                     facts = self._unpair(whole, upper, divisor)
-                    high = script.have(("<", name, upper), name, facts[1])
+                    high = builder.have(("<", name, upper), name, facts[1])
             case _:
                 return
-        low = script.have(("<=", 0, name), *self.premises)
+        low = builder.have(("<=", 0, name), *self.premises)
         self.premises += [low, high]
         self.values.bounds[name] = Bounds(upper, low, high)
 
@@ -323,7 +323,7 @@ class _Parts:
             return whole // divisor + 1
         known = self.values.bounds.get(whole) if isinstance(whole, str) else None
         if known is None:
-            most = [self.script.formula(fact) for fact in self.script.hypotheses]
+            most = [self.builder.formula(fact) for fact in self.builder.hypotheses]
             ends = [each[2] for each in most if each[:2] == ("<=", whole)]  # type: ignore[index]
             numbers = [end for end in ends if isinstance(end, int)]
             if not numbers or not isinstance(divisor, int):
@@ -343,29 +343,29 @@ class _Parts:
             match term:
                 case ("div" | "mod", over, _) if term == ("mod", whole, divisor) or over in left:
                     left.add(name)
-        return any(self.script.find(("not", ("=", name, 0))) is not None for name in left)
+        return any(self.builder.find(("not", ("=", name, 0))) is not None for name in left)
 
     def _unpair(self, whole: Term, upper: Term, divisor: Term) -> list[str]:
         assert isinstance(whole, str)
         bounds = self.values.bounds[whole]
         self.arithmetic.positive(divisor)
         self.arithmetic.below(bounds.high, ("*", upper, divisor))
-        return self.script.use("UNPAIR", {"x": whole, "A": upper, "B": divisor})
+        return self.builder.use("UNPAIR", {"x": whole, "A": upper, "B": divisor})
 
     def _place(self, name: str, upper: Term) -> None:
         """A place stays below an extent, and below what that extent stays below."""
-        script = self.script
-        low, high = script.find(("<=", 0, name)), script.find(("<", name, upper))
+        builder = self.builder
+        low, high = builder.find(("<=", 0, name)), builder.find(("<", name, upper))
         assert low is not None
         assert high is not None
         if upper == 1:
-            self.values.know(name, {}, script.have(("=", name, 0), low, high))
+            self.values.know(name, {}, builder.have(("=", name, 0), low, high))
             return
         known = self.values.bounds.get(upper) if isinstance(upper, str) else None
         if known is not None:
             most = known.upper
             upper = most - 1 if isinstance(most, int) else most
-            high = script.have(("<", name, upper), high, known.high)
+            high = builder.have(("<", name, upper), high, known.high)
         self.values.bounds[name] = Bounds(upper, low, high)
 
 

@@ -66,7 +66,7 @@ class Statement(Asked):
 
         Raises:
             Meaningless: the text cannot be read, or does something else, whatever the proof.
-            Unstated: the layout says what the checker's terms cannot.
+            NotExpressible: the layout says what the checker's terms cannot.
         """
         self._extents()
         self._each(self._physical_shape)

@@ -115,7 +115,7 @@ RIGHT = [f"layout L{each}" for each in SWIZZLES + ROTATIONS + SUMS + BITS + DETE
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", RIGHT)
-def test_twisted_layouts_are_proved(text: str) -> None:
+def test_swizzled_layouts_are_proved(text: str) -> None:
     """Every property of every shape; Morton order of eight bits is among the slow ones."""
     found = sound(layout(text))
     assert [words(each) for each in found.findings] == ["proved"] * len(PROPERTIES)
@@ -343,12 +343,12 @@ def test_what_is_not_evident_is_assumed() -> None:
     assert evaluate(said, {"a": 0, "b": 8}) != 8  # why it has to be shown that b is below 8
 
 
-# Random twists against brute force.
+# Random swizzles against brute force.
 
 RANDOM = st.integers(0, 1 << 30).map(Random)
 
 
-def twisted(random: Random) -> str:
+def swizzled(random: Random) -> str:
     """Three axes in digits, of which one or two are moved by others; mostly right."""
     places = ["i", "j/8", "j%8"] if random.random() < 0.5 else ["i/4", "i%4", "j/8", "j%8", "k"]
     for _ in range(random.choice([1, 1, 2])):
@@ -372,7 +372,7 @@ def twisted(random: Random) -> str:
 
 
 def agrees(random: Random) -> str:
-    made = layout(f"{twisted(random)}\nrefute L\n")
+    made = layout(f"{swizzled(random)}\nrefute L\n")
     found = sound(made)
     wrong: set[str] = set()
     for values in shapes(made, 9, 40):
@@ -388,12 +388,12 @@ def agrees(random: Random) -> str:
 @pytest.mark.slow
 @given(RANDOM)
 @settings(max_examples=6)
-def test_twists_agree_with_brute_force(random: Random) -> None:
+def test_swizzles_agree_with_brute_force(random: Random) -> None:
     agrees(random)
 
 
 @pytest.mark.campaign
 @given(RANDOM)
 @settings(max_examples=500)
-def test_campaign_of_random_twists(random: Random) -> None:
+def test_campaign_of_random_swizzles(random: Random) -> None:
     agrees(random)

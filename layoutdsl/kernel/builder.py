@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from layoutdsl.kernel.budget import Stuck, current
+from layoutdsl.kernel.budget import NoProof, current
 from layoutdsl.kernel.theorem import (
     By,
     Calculate,
@@ -26,10 +26,10 @@ from layoutdsl.kernel.theorem import (
     substitute,
 )
 
-__all__ = ["Script", "Stuck"]
+__all__ = ["NoProof", "ProofBuilder"]
 
 
-class Script:
+class ProofBuilder:
     """The steps of one proof, and the facts they give so far."""
 
     def __init__(self, theorem: Theorem, known: Mapping[str, Theorem]) -> None:
@@ -127,7 +127,7 @@ class Script:
         """Use a theorem whose conditions are known facts; returns the facts of its goals.
 
         Raises:
-            Stuck: a condition is not known.
+            NoProof: a condition is not known.
         """
         theorem = self._known[name]
         equations: list[Term] = [("=", each, term) for each, term in theorem.definitions]
@@ -136,7 +136,7 @@ class Script:
             wanted = substitute(condition, values)
             found = self.find(wanted)
             if found is None:
-                raise Stuck(f"the lemma {name} does not apply")
+                raise NoProof(f"the lemma {name} does not apply")
             premises.append(found)
         fact = self._fresh()
         moved = tuple((each, value) for each, value in values.items() if each != value)
@@ -177,7 +177,7 @@ class Script:
                 return (
                     replaced(term, right, left) if move.backwards else replaced(term, left, right)
                 )
-        raise Stuck(f"{move.fact} is no equation")
+        raise NoProof(f"{move.fact} is no equation")
 
     def left(self, fact: str) -> Term:
         """Return the left side of an equation."""
@@ -185,7 +185,7 @@ class Script:
             case ("=", start, _):
                 left: Term = start
                 return left
-        raise Stuck(f"{fact} is no equation")
+        raise NoProof(f"{fact} is no equation")
 
     def right(self, fact: str) -> Term:
         """Return the right side of an equation."""
@@ -193,7 +193,7 @@ class Script:
             case ("=", _, right):
                 end: Term = right
                 return end
-        raise Stuck(f"{fact} is no equation")
+        raise NoProof(f"{fact} is no equation")
 
 
 def _gives(step: Step, facts: Mapping[str, Term]) -> Iterator[str]:
