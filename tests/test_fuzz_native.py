@@ -41,6 +41,23 @@ PAIRS: dict[tuple[str, str], tuple[tuple[int, ...], ...]] = {
         (1, 9, 31, 65),
         (1, 17),
     ),
+    # Stretches of a box that are not as far apart as the first two.
+    (
+        "layout A(c: 4, h) = [c%2, c/2, h]",
+        "layout B(c: 4, h) = [h/28, h%28%7, h%28/7, c]",
+    ): ((4,), (1, 7, 28, 57)),
+    (
+        "layout B(c: 4, h) = [h/28, h%28%7, h%28/7, c]",
+        "layout A(c: 4, h) = [c%2, c/2, h]",
+    ): ((4,), (1, 7, 28, 57)),
+    (
+        "layout A(c: 16, h) = [c%4, c/4, h]",
+        "layout B(c: 16, h) = [h/28, h%28%7, h%28/7, c]",
+    ): ((16,), (1, 29)),
+    (
+        "layout A(c: 16, h) = [c/2%4, c%2, c/8, h]",
+        "layout B(c: 16, h) = [h/28, h%28%7, h%28/7, c]",
+    ): ((16,), (1, 29)),
 }
 
 

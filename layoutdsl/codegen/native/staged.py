@@ -80,6 +80,8 @@ def staged(chains: Chains, width: int, vector: int) -> Staged | None:
         count = 1 << len(rows)
         if rows != [(row, bit) for bit in range(len(rows))] or count * width < 16:
             continue
+        if not _apart_alike(chains.axes[row], side, count):
+            continue
         extents = tuple(count if axis == row else each for axis, each in enumerate(extents))
         if count * stretch * width > MOST_BYTES or not _suits(chains, side, extents, (row, top)):
             continue
@@ -92,6 +94,16 @@ def staged(chains: Chains, width: int, vector: int) -> Staged | None:
         assert isinstance(step, Constant)
         return Staged(extents, side, row, top, step.value, stretch, turn, one, spread, two)
     return None
+
+
+def _apart_alike(axis: ChainAxis, side: SideName, rows: int) -> bool:
+    """Whether each stretch is as far from the one before, whichever digit numbers it."""
+    first = getattr(axis.digits[0], side)
+    return all(
+        same(getattr(digit, side), Mul(first, Constant(digit.divisor)))
+        for digit in axis.digits
+        if digit.divisor < rows
+    )
 
 
 def _along(chains: Chains, side: SideName, width: int) -> tuple[tuple[int, ...], int, int] | None:
