@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from layoutdsl.cli import sheet_text as sheets
+from layoutdsl.cli.sheet_text import Backward, Lines
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.names import renamed, renamed_inverse
@@ -16,45 +17,11 @@ from layoutdsl.meaning.model import Condition
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout
 
-Pairs = tuple[tuple[str, str], ...]
-
 _LATEX = {"<=": r"\leq", ">=": r"\geq", "!=": r"\neq"}
-
-
-@dataclass(frozen=True, slots=True)
-class Backward:
-    """From a slot to an index: steps and indices by name, and where they are an element's."""
-
-    padded: tuple[str, ...]
-    steps: Pairs
-    index: Pairs
-    conditions: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Lines:
-    """The formulas as text, with the names that the language takes.
-
-    Attributes:
-        domain: what an index satisfies that has a slot.
-        backward: or why there is no closed inverse.
-    """
-
-    name: str
-    title: str
-    axes: tuple[str, ...]
-    symbols: tuple[str, ...]
-    offset: str
-    size: str
-    box: tuple[str, ...]
-    domain: tuple[str, ...]
-    backward: Backward | str
 
 
 def sheet_text(layout: Layout, language: str) -> str:
     """Return the formulas of a layout: offset, size, extents, and the inverse step by step."""
-    from layoutdsl.cli import sheet_text as sheets
-
     lines = lines_of(layout, language)
     match language:
         case "latex":

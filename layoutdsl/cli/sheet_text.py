@@ -3,17 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from layoutdsl.digits.steps import SLOT
 
-if TYPE_CHECKING:
-    from layoutdsl.cli.sheet import Lines
+Pairs = tuple[tuple[str, str], ...]
 
 _BUFFER = "the buffer, padding included"
 _DOMAIN = "an index has a slot where this holds"
 _HELD = f"what the slot `{SLOT}` holds"
 _HOLDS = "an element, where this holds; padding, where it does not"
+
+
+@dataclass(frozen=True, slots=True)
+class Backward:
+    """From a slot to an index: steps and indices by name, and where they are an element's."""
+
+    padded: tuple[str, ...]
+    steps: Pairs
+    index: Pairs
+    conditions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """The formulas as text, with the names that the language takes.
+
+    Attributes:
+        domain: what an index satisfies that has a slot.
+        backward: or why there is no closed inverse.
+    """
+
+    name: str
+    title: str
+    axes: tuple[str, ...]
+    symbols: tuple[str, ...]
+    offset: str
+    size: str
+    box: tuple[str, ...]
+    domain: tuple[str, ...]
+    backward: Backward | str
 
 
 def _title(lines: Lines) -> str:

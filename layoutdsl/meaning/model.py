@@ -29,6 +29,7 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.integers.search import Search
+from layoutdsl.meaning import strided
 from layoutdsl.meaning.arguments import INTEGER, Kind, called, expect, integer, integers, parameters
 from layoutdsl.texts.values import said
 
@@ -210,8 +211,6 @@ class Layout:
             ValueError: strides are negative or no multiple of an element, or two elements share a
                 slot.
         """
-        from layoutdsl.meaning import strided
-
         if isinstance(array, type) or not hasattr(array, "strides"):
             words = "an array, with `shape`, `strides` and `itemsize`"
             raise TypeError(f"`array` is {called(array)}, and has to be {words}")
@@ -220,7 +219,9 @@ class Layout:
             if stride % array.itemsize:
                 raise ValueError(f"stride {number} is {stride} bytes, no multiple of an element")
             strides.append(stride // array.itemsize)
-        return strided.of(array.shape, strides, "array")
+        axes = tuple(Axis(f"d{n}", Constant(extent)) for n, extent in enumerate(array.shape))
+        digits = strided.digits_at([axis.name for axis in axes], array.shape, strides)
+        return Layout("array", axes, strided.coordinates(digits), fill=FillAny())
 
     @property
     def all_coordinates(self) -> tuple[Coordinate, ...]:

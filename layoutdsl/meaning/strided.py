@@ -2,7 +2,7 @@
 
 Where the strides nest, each a multiple of what lies inside it, the sum is a list of coordinates;
 where they do not, it is one coordinate that is the sum itself. Strides may leave slots unused, but
-no two elements may share one. It imports nothing of ours but the meaning.
+no two elements may share one.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from itertools import pairwise, product
 from math import lcm, prod
 
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
-from layoutdsl.meaning.model import Axis, FillAny, Layout
 
 MOST_ELEMENTS = 1 << 20
 """Elements of a layout whose strides do not nest; all are looked at for a shared slot."""
@@ -36,17 +35,13 @@ class Aliasing(ValueError):  # noqa: N818  an answer, not an error of ours
         self.one, self.other, self.slot = one, other, slot
 
 
-def of(shape: Sequence[int], strides: Sequence[int], name: str = "strided") -> Layout:
-    """Return the layout of an array with these strides, in elements.
-
-    Args:
-        shape: the extents, each at least 1.
-        strides: as many, none negative.
-        name: of the layout.
+def digits_at(
+    names: Sequence[str], shape: Sequence[int], strides: Sequence[int]
+) -> tuple[Digit, ...]:
+    """Return the indices of an array with these strides, in elements, as digits.
 
     Raises:
-        Aliasing: two elements share a slot.
-        ValueError: extents and strides are not such numbers.
+        ValueError: extents and strides are not as many, or too small.
     """
     if len(shape) != len(strides):
         raise ValueError(f"{len(shape)} extents have {len(strides)} strides")
@@ -55,12 +50,10 @@ def of(shape: Sequence[int], strides: Sequence[int], name: str = "strided") -> L
             raise ValueError(f"extent {number} is {extent}, must be >= 1")
         if stride < 0:
             raise ValueError(f"stride {number} is {stride}, must be >= 0")
-    axes = tuple(Axis(f"d{n}", Constant(extent)) for n, extent in enumerate(shape))
-    digits = [
-        Digit(Index(axis.name), extent, stride)
-        for axis, extent, stride in zip(axes, shape, strides, strict=True)
-    ]
-    return Layout(name, axes, coordinates(digits), fill=FillAny())
+    return tuple(
+        Digit(Index(name), extent, stride)
+        for name, extent, stride in zip(names, shape, strides, strict=True)
+    )
 
 
 def digits_of(axis: str, cuts: Sequence[tuple[int, int]]) -> list[Digit]:
