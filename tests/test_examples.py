@@ -67,7 +67,7 @@ RUN = ("layout", "python", "console")
 def documents() -> dict[str, str]:
     """The pages of the house; those of codes have a test of their own."""
     pages = [*CHECKOUT.glob("*.md"), *HOUSE.rglob("*.md")]
-    for folder in ("grammar", "proofs", "tests"):
+    for folder in ("docs/design", "grammar", "proofs", "tests"):
         pages += (CHECKOUT / folder).glob("*.md")
     return {
         page.relative_to(CHECKOUT).as_posix(): page.read_text(encoding="utf-8")
