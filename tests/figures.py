@@ -6,6 +6,7 @@ here is a test. Times are medians of interleaved rounds on this machine; read th
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import subprocess
@@ -17,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import journeys
 import numpy as np
 
 from layoutdsl import api
@@ -249,7 +251,25 @@ def pieces() -> None:
     print(f"  a killed run, looked at     {best['looked at']:.2f} s")
 
 
-SECTIONS = (proofs, evidence, growth, validations, start_up, packing, pieces)
+def house() -> None:
+    """Lines, rooms and arrows; what the five journeys of `journeys.py` enter."""
+    from test_architecture import FILES, HOUSE, ROOMS
+
+    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
+    native = sum(lines[path] for path in FILES if "native" in path.relative_to(HOUSE).parts)
+    arrows = sum(len(known.split()) for known in ROOMS.values())
+    print(f"lines of layoutdsl/           {sum(lines.values())}, of which the native room {native}")
+    print(f"rooms, arrows                 {len(ROOMS)}, {arrows}")
+    for name in journeys.JOURNEYS:
+        command = [sys.executable, journeys.__file__, name]
+        with TemporaryDirectory() as kept:
+            env = {**os.environ, "LAYOUTDSL_CACHE": kept}
+            done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+        words = ", ".join(f"{count} {what}" for what, count in json.loads(done.stdout).items())
+        print(f"  {name:<27} {words}")
+
+
+SECTIONS = (house, proofs, evidence, growth, validations, start_up, packing, pieces)
 
 if __name__ == "__main__":
     asked = set(sys.argv[1:])

@@ -8,6 +8,7 @@ module knows `network` and `bounds`, and nothing of any target language.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from layoutdsl.codegen.moves import (
     AxisMove,
@@ -43,6 +44,7 @@ from layoutdsl.integers.expr import (
 from layoutdsl.meaning.model import Layout
 
 
+@lru_cache(maxsize=256)
 def plan(layout: Layout) -> Planned:
     """Return the regions by which a layout is packed, or why it has none.
 

@@ -9,6 +9,7 @@ proved against `Layout.offset`, or tested.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import TypeAlias
 
@@ -256,6 +257,7 @@ def apart(one: Digit, other: Digit) -> bool:
     return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
 
 
+@lru_cache(maxsize=256)  # every room asks, and asks again: a layout is read once
 def network(layout: Layout) -> Network | NotDigits:
     """Return the layout as a network of digits, or why it is none."""
     wires = [Wire(each.value, each.extent) for each in layout.coordinates]

@@ -33,6 +33,9 @@ from layoutdsl.statements.terms import NotExpressible, extent_name
 EVALUATIONS = 40_000
 """Indices that are evaluated in search of one counterexample, in each of two rounds."""
 
+FEW = 2_000
+"""Indices that are evaluated before all of a shape are looked at at once, which loads numpy."""
+
 USUAL_NODES = 100
 """Operators and names of a layout; where it has more, fewer of its indices are evaluated."""
 
@@ -73,7 +76,8 @@ def search(
             left -= size + 8
             if left < 0:
                 break
-            found = {} if passes(values) else at(values)
+            soon = left > EVALUATIONS // weight - FEW
+            found = at(values) if soon or not passes(values) else {}
             if found:
                 return found
     hint = None if refuted is None or _bitwise(layout, exprs) else _hint(layout, refuted)

@@ -1,0 +1,33 @@
+"""How far data travel: what five journeys enter may become less, and a layout is read once."""
+
+import json
+import sys
+from pathlib import Path
+
+import journeys
+import pytest
+from processes import ended
+from small_files import compiles
+
+MOST = {
+    "prove": (102, 815),
+    "pack": (171, 1665),
+    "kernel": (116, 965),
+    "diff": (111, 830),
+    "generate": (135, 1265),
+}
+"""Files and functions entered; whoever makes them fewer writes the new numbers here."""
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", journeys.JOURNEYS)
+def test_a_journey(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if name == "pack" and not compiles():
+        pytest.skip("no C compiler")
+    monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path))  # nothing is known from before
+    done = ended([sys.executable, journeys.__file__, name])
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["readings"] == 1
+    assert (found["files"], found["functions"]) <= MOST[name]
+    assert found["functions"] <= MOST[name][1]
