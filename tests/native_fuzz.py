@@ -156,7 +156,7 @@ class Fault:
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:
-    """Kernels for so many layouts: each is packed and unpacked, and some become another."""
+    """Kernels for so many layouts: each is packed, unpacked, and turned into another or from it."""
     random = Random(seed)
     for number in range(count):
         layout = drawn(random)
@@ -164,9 +164,9 @@ def cases(seed: int, count: int) -> Iterator[Case]:
         few = tuple(shapes(random, (layout,), 5))
         for verb in ("pack", "unpack"):
             yield Case((layout,), verb, width, few)
-        if number % 2:
-            both = (layout, drawn(random, layout))
-            yield Case(both, "convert", width, tuple(shapes(random, both, 5)))
+        both = (layout, drawn(random, layout))
+        both = both if number % 2 else both[::-1]
+        yield Case(both, "convert", width, tuple(shapes(random, both, 5)))
 
 
 def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:
