@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 from layoutdsl.files.places import OccupiedError
+from layoutdsl.texts.faults import UnknownNameError
 
 
 class Exit(IntEnum):
@@ -41,9 +42,10 @@ def usage() -> Iterator[None]:
     """What does not fit a layout was asked wrongly: a `ValueError` inside is the user's."""
     try:
         yield
+    except UnknownNameError as unknown:
+        raise Failure(Exit.USAGE, unknown.message, unknown.hint) from None
     except ValueError as error:
-        message, mark, hint = str(error).partition("; did you mean")
-        raise Failure(Exit.USAGE, message, mark[2:] + hint or None) from None
+        raise Failure(Exit.USAGE, str(error)) from None
 
 
 @contextmanager

@@ -219,8 +219,7 @@ def _failing(layout: Layout, files: tuple[str, str], asked: Large, option: str) 
     except TooLittleError as few:
         raise _too_little(layout, asked, few.needed, few.reason) from None
     except UnreadableError as unfit:
-        words = str(unfit).removeprefix("it ")
-        raise Failure(Exit.INPUT, f"`{source}` {words}") from None
+        raise Failure(Exit.INPUT, f"`{source}` {unfit.fact}") from None
     except OccupiedError as occupied:
         raise Failure(Exit.INPUT, occupied.message, occupied.remedy or None) from None
     except OSError as failure:

@@ -57,7 +57,7 @@ def read(name: str) -> Given:
                 found = npy.read_header(file.fileno())
                 return Given(shown, name, npy.mapped(file.fileno(), found), before)
         except npy.UnreadableError as unfit:
-            raise Failure(Exit.INPUT, f"{shown} {str(unfit).removeprefix('it ')}") from None
+            raise Failure(Exit.INPUT, f"{shown} {unfit.fact}") from None
 
 
 def _identity(handle: int) -> Identity | None:

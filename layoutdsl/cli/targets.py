@@ -14,6 +14,7 @@ import click
 from layoutdsl.cli.exits import Exit, Failure, reading, reason, usage
 from layoutdsl.cli.output import error
 from layoutdsl.integers.expr import Extent, text
+from layoutdsl.texts.faults import UnknownNameError
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.claims import AnyClaim, Module
@@ -253,10 +254,9 @@ def _library(name: str) -> Target:
 
     try:
         return Target(family_of(name), "", name)
-    except ValueError as error:
-        message, mark, hint = str(error).partition("; did you mean")
+    except UnknownNameError as unknown:
         all_of_them = "`layoutdsl list` names them all; a file is named by its path"
-        raise Failure(Exit.USAGE, message, mark[2:] + hint or all_of_them) from None
+        raise Failure(Exit.USAGE, unknown.message, unknown.hint or all_of_them) from None
 
 
 def shape_of(layout: Layout, written: str | None) -> tuple[int, ...] | dict[str, int]:

@@ -19,7 +19,7 @@ from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts import resources
-from layoutdsl.texts.faults import did_you_mean
+from layoutdsl.texts.faults import UnknownNameError, did_you_mean
 from layoutdsl.texts.source import Source
 
 _DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
@@ -90,7 +90,7 @@ def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout
     wanted = applied[1] if applied else name
     if wanted not in module:
         hint = did_you_mean(wanted, module)
-        raise ValueError(f"there is no layout `{wanted}` {where}{'; ' + hint if hint else ''}")
+        raise UnknownNameError(f"there is no layout `{wanted}` {where}", hint)
     if applied is None:
         return module[name]
     made = "_".join([wanted, *re.findall(r"\w+", applied[2])])

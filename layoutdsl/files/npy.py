@@ -60,7 +60,11 @@ _WORD = re.compile(
 
 
 class UnreadableError(ValueError):
-    """The input is not what it has to be; says why."""
+    """The input is not what it has to be; ``fact`` says why, as in "is cut short"."""
+
+    def __init__(self, fact: str) -> None:
+        super().__init__(f"it {fact}")
+        self.fact = fact
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,9 +113,9 @@ def read_header(handle: int) -> Header:
     found = _header(more)
     size = os.fstat(handle).st_size
     if size < found.end:
-        raise UnreadableError(f"it is cut short: {size} bytes of {found.end}")
+        raise UnreadableError(f"is cut short: {size} bytes of {found.end}")
     if size > found.end:
-        raise UnreadableError(f"it goes on behind its array: {size} bytes, and not {found.end}")
+        raise UnreadableError(f"goes on behind its array: {size} bytes, and not {found.end}")
     return found
 
 
@@ -127,7 +131,7 @@ def mapped(handle: int, found: Header) -> Array:
     try:
         memory = mmap.mmap(handle, found.end, access=mmap.ACCESS_READ)
     except ValueError:
-        raise UnreadableError("it was cut short while it was read") from None
+        raise UnreadableError("was cut short while it was read") from None
     return found.shaped(np.frombuffer(memory, found.dtype, offset=found.data))
 
 
@@ -143,9 +147,9 @@ def read_stream(stream: BinaryIO) -> Array:
     while len(data) < wanted and (more := stream.read(min(CHUNK, wanted - len(data)))):
         data += more
     if len(data) < wanted:
-        raise UnreadableError(f"it is cut short: {found.data + len(data)} bytes of {found.end}")
+        raise UnreadableError(f"is cut short: {found.data + len(data)} bytes of {found.end}")
     if stream.read(1):
-        raise UnreadableError(f"it goes on behind its array, which has {found.end} bytes")
+        raise UnreadableError(f"goes on behind its array, which has {found.end} bytes")
     return found.shaped(np.frombuffer(data, found.dtype))
 
 
@@ -179,7 +183,7 @@ def _header(read: Callable[[int], bytes]) -> Header:
 
 def _no_array(words: str) -> UnreadableError:
     why = words or "it does not start as one"
-    return UnreadableError(f"it is no .npy array that can be read: {why}")
+    return UnreadableError(f"is no .npy array that can be read: {why}")
 
 
 def _said(data: bytes, encoding: str) -> tuple[np.dtype[Any], tuple[int, ...], bool]:
@@ -194,9 +198,9 @@ def _said(data: bytes, encoding: str) -> tuple[np.dtype[Any], tuple[int, ...], b
         raise _no_array("its `fortran_order` is neither True nor False")
     dtype = _dtype(found["descr"])
     if len(shape) > MOST_AXES:
-        raise UnreadableError(f"it is of rank {len(shape)}, and {MOST_AXES} axes are the most")
+        raise UnreadableError(f"is of rank {len(shape)}, and {MOST_AXES} axes are the most")
     if prod(each or 1 for each in shape) * dtype.itemsize > MOST_BYTES:
-        raise UnreadableError("it has a shape of more than 2**63 - 1 bytes")
+        raise UnreadableError("has a shape of more than 2**63 - 1 bytes")
     return dtype, shape, fortran and len(shape) > 1
 
 
@@ -234,11 +238,9 @@ def _dtype(said: Any) -> np.dtype[Any]:
     except Exception:  # whatever numpy makes of it: the file is at fault
         raise _no_array(f"its items are of no known type: {str(said)[:60]!r}") from None
     if found.hasobject:
-        raise UnreadableError("it holds Python objects, which are no plain bytes")
+        raise UnreadableError("holds Python objects, which are no plain bytes")
     if found.subdtype is not None or found.kind not in PLAIN or found.itemsize == 0:
-        raise UnreadableError(
-            f"it holds items of type {str(said)[:60]!r}, which are no plain bytes"
-        )
+        raise UnreadableError(f"holds items of type {str(said)[:60]!r}, which are no plain bytes")
     return found
 
 

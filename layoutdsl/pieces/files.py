@@ -72,7 +72,7 @@ class Stored:
                 while count < len(run):
                     more = os.preadv(self.handle, [run[count:]], at + count)
                     if more == 0:
-                        raise UnreadableError("it was cut short while it was read")
+                        raise UnreadableError("was cut short while it was read")
                     count += more
 
     def write(self, starts: tuple[int, ...], buffer: Array) -> None:
@@ -135,7 +135,7 @@ class Stored:
             with named(self.place):
                 part = mmap.mmap(self.handle, past - page, access=access, offset=page)
         except ValueError:  # there is no such part any more
-            raise UnreadableError("it was cut short while it was read") from None
+            raise UnreadableError("was cut short while it was read") from None
         items = np.frombuffer(part, np.uint8)[first - page :].view(self.dtype)
         steps = tuple(self.dtype.itemsize * each for each in _strides(self.shape))
         return np.lib.stride_tricks.as_strided(items, extents, steps)
@@ -197,7 +197,7 @@ def stored_raw(place: Path, handle: int, dtype: np.dtype[Any], shape: tuple[int,
     found, size = Stored(place, handle, 0, dtype, shape), os.fstat(handle).st_size
     if size != found.end:
         words = f"{size} bytes, and {' x '.join(map(str, shape))} of {dtype.name} are {found.end}"
-        raise UnreadableError(f"it has {words}")
+        raise UnreadableError(f"has {words}")
     return found
 
 

@@ -173,7 +173,7 @@ def _moved(asked: Asked, pieces: Pieces, output: Output, jobs: int, watchers: Wa
         found = len(output.claimed)
         run(pieces, moving, output, jobs, watchers.progress)
         if identity(asked.source.handle) != asked.before:
-            raise UnreadableError("it has changed while it was read")
+            raise UnreadableError("has changed while it was read")
     except BaseException as failure:
         if not (output.is_noted and isinstance(failure, KEPT)):
             output.discard()

@@ -69,7 +69,7 @@ def pack_file(
         if len(tensor.shape) != layout.rank:
             axes = ", ".join(axis.name for axis in layout.axes)
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
-            raise UnreadableError(f"it is of rank {len(tensor.shape)}, {words}")
+            raise UnreadableError(f"is of rank {len(tensor.shape)}, {words}")
         result = _physical(code, tensor.shape)
         lead = _lead(layout, tensor.shape)
 
@@ -117,9 +117,9 @@ def unpack_file(
     with _opened(source, target) as given:
         buffer = given.stored(None if raw is None else Raw(raw, box))
         if buffer.shape not in (box, (prod(box),)):
-            raise UnreadableError(f"it has the shape {buffer.shape}, not {box}")
+            raise UnreadableError(f"has the shape {buffer.shape}, not {box}")
         if buffer.fortran:
-            raise UnreadableError("it is in Fortran order, so its slots do not lie in their order")
+            raise UnreadableError("is in Fortran order, so its slots do not lie in their order")
 
         def moving(handle: int, data: int, sum_up: Sum) -> Moving:
             tensor = Stored(target, handle, data, buffer.dtype, shape)
@@ -160,7 +160,7 @@ def _opened(source: Path, target: Path) -> Iterator[_Given]:
         handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not S_ISREG(os.fstat(handle).st_mode):
-            raise UnreadableError("it is no plain file, and cannot be taken apart")
+            raise UnreadableError("is no plain file, and cannot be taken apart")
         with named(target):
             for each in (target, *beside(followed(target))):
                 refuse_input(each, handle, "input")

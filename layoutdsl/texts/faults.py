@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from layoutdsl.texts.source import Diagnostic, Label, Span
 
@@ -36,8 +35,18 @@ def fault(
     return Fault(Diagnostic(code, message, Label(span, words), others, help))
 
 
+class UnknownNameError(ValueError):
+    """There is nothing of that name; `hint` says what was perhaps meant, if anything is close."""
+
+    def __init__(self, message: str, hint: str | None) -> None:
+        super().__init__(f"{message}; {hint}" if hint else message)
+        self.message, self.hint = message, hint
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Return the help line that names the closest known word, where one is close."""
+    from difflib import get_close_matches
+
     names = sorted({name for name in known if abs(len(name) - len(word)) <= 3})[:MOST_CANDIDATES]
     close = get_close_matches(word, names, n=1) or [
         name for name in names if name.lower() == word.lower()
