@@ -33,6 +33,15 @@ FOUND: dict[str, tuple[tuple[int, ...], ...]] = {
         (8, 17),
         (1, 57),
     ),
+    # Rows side by side, where an axis around them has ended.
+    "layout Comb(h, k, n: 3) = [n, h/2, h%2, k]": ((1, 2, 5), (1, 7, 70), (3,)),
+    "layout Triples(k, h, n: 3) = [h/4, h%4, k, n]": ((1, 7, 70), (1, 4, 5), (3,)),
+    "layout Planes(c, k: 9, n: 3, h) = [c, n, h/2/4, h/2%4, h%2, k] fill any": (
+        (2,),
+        (9,),
+        (3,),
+        (1, 7, 9),
+    ),
     # Blocks that are never full have less room than steps.
     "layout Room(h) = [h/64, h%64 : H + 2]": ((1, 3, 61, 63, 65),),
 }

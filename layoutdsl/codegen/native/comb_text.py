@@ -26,6 +26,7 @@ class CombText:
         comb: the leaf.
         width: bytes of an element.
         words: how extents are spelled.
+        ragged: the axes around it that may have ended: there it is filled.
     """
 
     prefix: str
@@ -33,6 +34,7 @@ class CombText:
     comb: Comb
     width: int
     words: Spelling
+    ragged: tuple[int, ...] = ()
 
     @property
     def lanes(self) -> tuple[int, ...]:
@@ -40,10 +42,22 @@ class CombText:
         return ()
 
     def cut(self, ends: Ends) -> list[str]:  # noqa: ARG002
-        """Return the call: there are no ends."""
+        """Return the call: it is moved as a whole, or not at all."""
         return self.whole()
 
-    edge = rest = cut
+    def edge(self, ends: Ends) -> list[str]:
+        """Return the lines that move it where there is something to move, and fill it elsewhere."""
+        tests = [f"{valid} > 0" for valid, _ in ends.values()]
+        if not tests:
+            return self.whole()
+        moved, filled = self.whole()[0], self.rest(ends)[0]
+        return [f"if ({' && '.join(tests)}) {moved}", f"else {filled}"]
+
+    def rest(self, ends: Ends) -> list[str]:  # noqa: ARG002
+        """Return the call that fills it."""
+        strides = [self.words.text(digit.target) for digit in self._digits()]
+        words = [self._starts()[1], "upto - from", *strides, "rest"]
+        return [f"{self.prefix}_comb_rest({', '.join(words)});"]
 
     def whole(self) -> list[str]:
         """Return the call, where `p` and `q` are at the first elements."""
@@ -58,13 +72,14 @@ class CombText:
         return [f"{name} + from*{self.words.text(each)}*{self.width}" for name, each in steps]
 
     def functions(self) -> list[str]:
-        """Return the function `_comb`."""
+        """Return the function `_comb`, and the one that fills where an axis around it ends."""
         names = [f"{letter}{number}" for number in range(len(self._digits())) for letter in "st"]
         strides = [f"int64_t {name}" for name in names]
         parameters = ["const uint8_t *restrict p", "uint8_t *restrict q", "int64_t n", *strides]
         kind = f"element{8 * self.width}"
         axes = [self.chains.axes[number] for number in self.comb.teeth]
-        places = product(*(range(radix_of(each, each.digits[0]) or 1) for each in axes))
+        sizes = [radix_of(each, each.digits[0]) or 1 for each in axes]
+        places = product(*(range(each) for each in sizes))
         return [
             "",
             f"VECTORIZED void {self.prefix}_comb({', '.join(parameters)})",
@@ -73,6 +88,28 @@ class CombText:
             f"    {kind} *restrict y = (void *)q;",
             "    for (int64_t k = 0; k < n; k++) {",
             *(f"        y[{self._at('t', each)}] = x[{self._at('s', each)}];" for each in places),
+            "    }",
+            *(f"    (void){name};" for name in names),
+            "}",
+            *(
+                self._filling(list(product(*(range(each) for each in sizes))))
+                if self.ragged
+                else ()
+            ),
+        ]
+
+    def _filling(self, places: list[tuple[int, ...]]) -> list[str]:
+        names = [f"t{number}" for number in range(len(self._digits()))]
+        parameters = ["uint8_t *restrict q", "int64_t n", *(f"int64_t {name}" for name in names)]
+        kind = f"element{8 * self.width}"
+        return [
+            "",
+            f"APART void {self.prefix}_comb_rest({', '.join([*parameters, 'v16 rest'])})",
+            "{",
+            f"    {kind} *restrict y = (void *)q, one;",
+            f"    memcpy(&one, &rest, {self.width});",
+            "    for (int64_t k = 0; k < n; k++) {",
+            *(f"        y[{self._at('t', each)}] = one;" for each in places),
             "    }",
             *(f"    (void){name};" for name in names),
             "}",

@@ -87,7 +87,7 @@ def move_text(
         case Tile():
             text = TileText(name, chains, leaf, width, ragged)
         case Comb():
-            text = CombText(name, chains, leaf, width, words)
+            text = CombText(name, chains, leaf, width, words, ragged)
         case Staged():
             turn = move_text(
                 f"{name}_turn", leaf.turn, leaf.turn_leaf, widths, words, words.name(APART)
