@@ -261,7 +261,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 from proving import claimed, sound
 from texts import LIBRARY
-from layoutdsl.prove.verdict import Proved, certificate_hash
+from layoutdsl.prover.verdict import Proved, certificate_hash
 found = [sound(each) for each in [*LIBRARY.values()][::4]]
 found.append(claimed("prove R4CroutonLayout fits int32 where B <= 8, H <= 99, W <= 99, D <= 99"))
 found.append(claimed("prove NCHW16c == [n, c/16, h, (w, c%16)]"))
