@@ -24,6 +24,9 @@ NAMES = ("n", "c", "h", "w", "k")
 BLOCKS = (2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 8, 12, 16, 16, 32, 64)
 TWOS = (2, 2, 4, 4, 8, 8, 16, 16, 32)
 FIXED = (1, 2, 3, 3, 3, 4, 5, 5, 7, 8, 9, 12, 16, 19, 32, 33)
+FEW = (2, 3, 3, 4, 5)
+"""Of an axis such as that of colours, which becomes planes, or comes from them."""
+
 UNCUT = (7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 48, 63, 64, 65, 100, 129)
 """Extents beside the vectors of machines."""
 FILLS = ("", "", "", " fill 31", " fill 7", " fill any")
@@ -139,13 +142,17 @@ def _axes(random: Random) -> tuple[tuple[str, int | None], ...]:
         return tuple(
             (n, random.choice((2, 3, 3, 4, 5, 9)) if n == names[0] else None) for n in names
         )
+    if len(names) > 1 and random.random() < 0.1:
+        return tuple((n, random.choice(FEW) if n == names[-1] else None) for n in names)
     return tuple((n, random.choice(FIXED) if random.random() < 0.25 else None) for n in names)
 
 
 def _drawn(random: Random, beside: Drawn | None) -> Drawn:
     axes = beside.axes if beside else _axes(random)
     names, last = [name for name, _ in axes], list[Digit]()
-    if len(names) > 1 and random.random() < 0.15:
+    if len(names) > 1 and (axes[-1][1] or 9) <= max(FEW) and random.random() < 0.7:
+        digits, last = _planes(random, names)
+    elif len(names) > 1 and random.random() < (0.3 if beside else 0.15):
         digits, last = _odd_below(random, names)
     elif beside and random.random() < 0.9:
         digits = list(_common(random, beside))
@@ -170,6 +177,17 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
         domain = random.choice((f" where {one} <= {other} + 3", f" where ({one} + {other})%2 == 1"))
     start = f" offset {random.randint(1, 9)}" if random.random() < 0.06 else ""
     return Drawn(axes, tuple(places), (random.choice(FILLS), start, domain))
+
+
+def _planes(random: Random, names: list[str]) -> tuple[list[Digit], list[Digit]]:
+    """The last axis uncut and anywhere, and another uncut behind it; the rest as ever."""
+    *others, few = names
+    long = random.choice(others)
+    digits = [Digit((few,))]
+    for name in others:
+        if name != long:
+            digits += _digits(random, Digit((name,)), BLOCKS)
+    return digits, [Digit((long,))]
 
 
 def _odd_below(random: Random, names: list[str]) -> tuple[list[Digit], list[Digit]]:
