@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from itertools import product
 from random import Random
 
@@ -100,6 +101,20 @@ def test_what_was_found_at_every_width() -> None:
 @pytest.mark.parametrize("name", WAYS)
 def test_what_was_found_in_every_way_sanitized(name: str) -> None:
     assert_none(found_cases(), WAYS[name].sanitized)
+
+
+LEAVES = {"comb": "_comb(p", "staged": "_turn_whole(", "tile": "put16(", "run": "run(q"}
+"""What is moved at once, and what stands in the C of it alone."""
+
+
+@pytest.mark.slow
+def test_every_kind_of_leaf_is_drawn() -> None:
+    """A kind that is drawn once in thousands was wrong for as long as nobody drew it."""
+    found = Counter[str]()
+    for case in cases(7, 150):
+        text = "\n".join(case.functions("k", 16) or ())
+        found.update(name for name, word in LEAVES.items() if word in text)
+    assert min(found[name] for name in LEAVES) >= 3, found
 
 
 @pytest.mark.sampled(2)
