@@ -10,6 +10,7 @@ from texts import layout
 
 from layoutdsl.kernel.theorem import Term
 from layoutdsl.meaning.claims import Claim
+from layoutdsl.meaning.counterexample import example_at, point_at
 from layoutdsl.meaning.shapes import Values, bind_index, indices
 from layoutdsl.properties import expected, replay, seen
 from layoutdsl.properties.known import PROPERTIES
@@ -53,9 +54,9 @@ class OffsetsAreMultiples(Property[Multiples]):
         for index in indices(self.layout, values):
             offset = self.layout.offset_at(bind_index(self.layout, values, index))
             if offset % self.predicate.of:
-                point = self.point(index, f"-> offset {offset}")
+                point = point_at(self.layout, index, f"-> offset {offset}")
                 sentence = f"`{self.layout.name}` has an offset that is no such multiple"
-                return {self.words: self.example(values, sentence, point)}
+                return {self.words: example_at(values, sentence, point)}
         return {}
 
 
@@ -89,6 +90,14 @@ def test_it_is_refuted() -> None:
     assert isinstance(finding, Refuted)
     assert finding.example.points[0].words == "-> offset 4"
     assert replay.replayed(claim, finding.property, finding.example) == finding.example
+
+
+def test_a_property_that_names_other_theorems_than_it_states_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(OffsetsAreMultiples, "theorems", ("aligned",))
+    with pytest.raises(AssertionError):
+        check(claimed("layout L(c, h) = [c/4, h, c%4, 0 : 8]", 8))
 
 
 def test_a_small_range_is_tried() -> None:

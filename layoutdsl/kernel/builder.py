@@ -26,7 +26,14 @@ from layoutdsl.kernel.theorem import (
     substitute,
 )
 
-__all__ = ["NoProof", "ProofBuilder"]
+__all__ = ["NoProof", "ProofBuilder", "by_hypotheses"]
+
+
+def by_hypotheses(theorem: Theorem) -> Proof:
+    """Return the proof that leaves each goal to the solver, with all hypotheses as premises."""
+    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
+    goals = enumerate(dict.fromkeys(theorem.goals))
+    return tuple(Have(f"f.{number}", goal, premises) for number, goal in goals)
 
 
 class ProofBuilder:

@@ -24,7 +24,8 @@ class Certificate:
     proved: tuple[tuple[Theorem, Proof], ...]
 
     def __repr__(self) -> str:
-        return f"<Certificate of {len(self.proved)} theorems, {self.hash[:12]}>"
+        names = ", ".join(theorem.name for theorem, _ in self.proved)
+        return f"<Certificate of {names if len(names) < 160 else names[:157] + '...'}>"
 
     @cached_property
     def text(self) -> str:

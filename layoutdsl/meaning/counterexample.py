@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.values import said
 
 
@@ -32,3 +34,14 @@ class Counterexample:
     def __repr__(self) -> str:
         shape = " ".join(f"{name}={value}" for name, value in self.shape)
         return said(self, f"{self.sentence} at {shape}")
+
+
+def point_at(layout: Layout, index: tuple[int, ...], words: str) -> Point:
+    """Return what happens at an index of a layout."""
+    names = [axis.name for axis in layout.axes]
+    return Point(tuple(zip(names, index, strict=True)), words)
+
+
+def example_at(values: Mapping[str, int], sentence: str, *points: Point) -> Counterexample:
+    """Return what fails at a shape."""
+    return Counterexample(sentence, tuple(values.items()), points)

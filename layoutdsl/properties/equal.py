@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from layoutdsl.integers.expr import Expr, evaluate
 from layoutdsl.meaning.claims import EqualsFormula, EqualsLayout
+from layoutdsl.meaning.counterexample import example_at, point_at
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, bind_index, in_range, indices
 from layoutdsl.properties.property import Property, Statement, ground_of, spoken_of
@@ -58,12 +59,12 @@ class EqualToLayout(Property[EqualsLayout]):
         for index in indices(replace(layout, domain=()), values):
             words = self._different(bind_index(layout, values, index))
             if words:
-                point = self.point(index, words)
-                return {self.words: self.example(values, sentence, point)}
+                point = point_at(self.layout, index, words)
+                return {self.words: example_at(values, sentence, point)}
         sizes = layout_size(layout, values), layout_size(other, values)
         if sizes[0] != sizes[1]:
             sentence += f": their buffers have {sizes[0]} and {sizes[1]} elements"
-            return {self.words: self.example(values, sentence)}
+            return {self.words: example_at(values, sentence)}
         return {}
 
     def _different(self, bound: Values) -> str:
@@ -113,8 +114,10 @@ class EqualToFormula(Property[EqualsFormula]):
             offset, given = layout.offset_at(bound), evaluate(formula, bound)
             if offset != given:
                 sentence = f"the formula is not the offset of `{layout.name}`"
-                point = self.point(index, f"-> offset {offset}, the formula gives {given}")
-                return {self.words: self.example(values, sentence, point)}
+                point = point_at(
+                    self.layout, index, f"-> offset {offset}, the formula gives {given}"
+                )
+                return {self.words: example_at(values, sentence, point)}
         return {}
 
     def holds_at(self, values: Values) -> bool:

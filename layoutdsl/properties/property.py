@@ -13,7 +13,7 @@ from typing import ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from layoutdsl.integers.expr import Expr
 from layoutdsl.kernel.theorem import Theorem
-from layoutdsl.meaning.counterexample import Counterexample, Point
+from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
 from layoutdsl.refute.refute import At
@@ -119,15 +119,6 @@ class Property(ABC, Generic[P]):
         del index
         at = self.tries()
         return None if at is None else at(values).get(self.words)
-
-    def example(self, values: Values, sentence: str, *points: Point) -> Counterexample:
-        """Return a counterexample at a shape."""
-        return Counterexample(sentence, tuple(values.items()), points)
-
-    def point(self, index: tuple[int, ...], words: str) -> Point:
-        """Return what happens at an index."""
-        names = [axis.name for axis in self.layout.axes]
-        return Point(tuple(zip(names, index, strict=True)), words)
 
 
 def spoken_of(*layouts: Layout) -> tuple[Expr, ...]:

@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 
 from layoutdsl.integers.expr import Coordinate, Expr, coordinate_text, horner
 from layoutdsl.meaning.claims import Aligns, Keeps
+from layoutdsl.meaning.counterexample import example_at, point_at
 from layoutdsl.meaning.shapes import Values, bind_index, indices
 from layoutdsl.properties.property import Property, Statement, ground_of, packed, spoken_of
 from layoutdsl.refute.refute import At, Examples
@@ -85,9 +86,9 @@ class Contiguous(_OfRun[Keeps]):
         if offset == first + horner(self.run, here[1]):
             return {}
         sentence = f"`{self.layout.name}` does not keep {self.written} contiguous"
-        one = self.point(begin[0], f"-> offset {first}")
-        other = self.point(here[0], f"-> offset {offset}")
-        return {self.words: self.example(values, sentence, one, other)}
+        one = point_at(self.layout, begin[0], f"-> offset {first}")
+        other = point_at(self.layout, here[0], f"-> offset {offset}")
+        return {self.words: example_at(values, sentence, one, other)}
 
     def holds_at(self, values: Values) -> bool:
         from layoutdsl.refute import grid
@@ -123,8 +124,8 @@ class Aligned(_OfRun[Aligns]):
             return {}
         many = f"{self.predicate.bytes} bytes"
         sentence = f"`{self.layout.name}` does not align {self.written} to {many}"
-        point = self.point(begin[0], f"-> offset {first}, address {_bytes(address)}")
-        return {self.words: self.example(values, sentence, point)}
+        point = point_at(self.layout, begin[0], f"-> offset {first}, address {_bytes(address)}")
+        return {self.words: example_at(values, sentence, point)}
 
     def holds_at(self, values: Values) -> bool:
         from layoutdsl.refute import grid

@@ -24,7 +24,7 @@ def seen_to_hold(layout: Layout, shapes: tuple[Values, ...]) -> set[str]:
 
     Where no two elements share a slot, the index is found again from its slot, and padding is the
     rest, by the definition of `Layout.decode`. A closed inverse is evaluated at every slot; where
-    it is none, `closed` says so, and there is no padded box.
+    it is none, there is no padded box.
     """
     if everywhere(shapes, refute.unsound(layout)):
         return set()

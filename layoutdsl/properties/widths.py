@@ -15,7 +15,7 @@ from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Mod, evaluate, ind
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning import shapes
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
-from layoutdsl.meaning.counterexample import Counterexample
+from layoutdsl.meaning.counterexample import Counterexample, example_at, point_at
 from layoutdsl.meaning.model import ElementType, Layout
 from layoutdsl.meaning.shapes import Values
 from layoutdsl.properties.property import Property, Statement, Tactic, ground_of, packed
@@ -85,7 +85,7 @@ class _OfWidth(Property[W]):
         return None
 
     def _example(self, values: Values, index: tuple[int, ...], words: str) -> Counterexample:
-        return self.example(values, self.sentence, self.point(index, words))
+        return example_at(values, self.sentence, point_at(self.layout, index, words))
 
 
 class _InBytes(_OfWidth[W]):

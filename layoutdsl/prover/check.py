@@ -11,9 +11,9 @@ from typing import Any
 
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.budget import shared
-from layoutdsl.kernel.builder import NoProof
+from layoutdsl.kernel.builder import NoProof, by_hypotheses
 from layoutdsl.kernel.certificate import Certificate, establish
-from layoutdsl.kernel.theorem import Have, Proof, Theorem
+from layoutdsl.kernel.theorem import Proof, Theorem
 from layoutdsl.meaning.claims import AnyClaim, Claim, Sound, TableClaim
 from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.shapes import Values
@@ -118,7 +118,9 @@ def _proved(claimed: Property[Any]) -> Finding:
     name = claimed.words
     try:
         said = claimed.statement()
-        proofs = [*map(_by_hypotheses, said.others), (said.theorem, _proof(claimed.tactic, said))]
+        assert set(claimed.theorems) == {said.theorem.name, *(each.name for each in said.others)}
+        proofs = [(each, by_hypotheses(each)) for each in said.others]
+        proofs.append((said.theorem, _proof(claimed.tactic, said)))
         if claimed.in_bounds:
             proofs += in_bounds(claimed.layout)
     except (NoProof, NotExpressible) as reason:
@@ -129,13 +131,6 @@ def _proved(claimed: Property[Any]) -> Finding:
         return Undecided(name, failed.reason)
     questions = sum(each.questions for each in outcomes)
     return Proved(name, claimed.conditions, Certificate(tuple(proofs)), questions)
-
-
-def _by_hypotheses(theorem: Theorem) -> tuple[Theorem, Proof]:
-    """Return a theorem with the proof that leaves all of it to the solver."""
-    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
-    goals = enumerate(dict.fromkeys(theorem.goals))
-    return theorem, tuple(Have(f"f.{number}", goal, premises) for number, goal in goals)
 
 
 def _proof(tactic: Tactic, said: Statement) -> Proof:

@@ -1,6 +1,6 @@
 """Whether the index functions of a layout compute in integers of some width, with the proof.
 
-Proofs go through the largest values of extents, as in `widths`; a slot is followed digit by digit.
+Proofs go through the largest values of extents; a slot is followed digit by digit.
 Nothing here is trusted.
 """
 

@@ -41,7 +41,7 @@ from layoutdsl.tactics.within import prove_bounds
 
 
 def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Finding, ...]:
-    """Return what was found of each property, in the order of `verdict.PROPERTIES`."""
+    """Return what was found of each property, in the order of `sound.PROPERTIES`."""
     tell(f"proving {layout.name}")
     element = refute.first_element(layout)
     if element is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from layoutdsl.kernel.builder import by_hypotheses
 from layoutdsl.kernel.certificate import establish
-from layoutdsl.kernel.theorem import Have, Proof, Theorem
 from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import domain_statement, statement
@@ -20,15 +20,9 @@ def no_shape(layout: Layout) -> Counterexample | str:
             theorem = domain_statement.contradiction(ground)
     except NotExpressible as reason:
         return f"no shape was found where {conditions}; {reason}"
-    outcome = establish([(theorem, _by_hypotheses(theorem))])[theorem.name]
+    outcome = establish([(theorem, by_hypotheses(theorem))])[theorem.name]
     if outcome.established:
         nothing = "holds no element" if layout.domain else "is defined for no shape"
         sentence = f"`{layout.name}` {nothing}: `where {conditions}` never holds"
         return Counterexample(sentence, (), ())
     return f"no shape was found where {conditions}"
-
-
-def _by_hypotheses(theorem: Theorem) -> Proof:
-    """Return the proof that leaves all of it to the solver."""
-    premises = tuple(f"hyp.{number}" for number in range(len(theorem.hypotheses)))
-    return tuple(Have(f"f.{number}", goal, premises) for number, goal in enumerate(theorem.goals))

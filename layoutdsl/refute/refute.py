@@ -13,7 +13,7 @@ from layoutdsl.integers.expr import BitAnd, BitXor, Expr, coordinate_text, evalu
 from layoutdsl.kernel.question import question
 from layoutdsl.kernel.solver import WORK, model
 from layoutdsl.kernel.theorem import Theorem
-from layoutdsl.meaning.counterexample import Counterexample, Point
+from layoutdsl.meaning.counterexample import Counterexample, example_at, point_at
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import (
     Values,
@@ -76,7 +76,7 @@ def search(
             left -= size + 8
             if left < 0:
                 break
-            soon = left > EVALUATIONS // weight - FEW
+            soon = left > (EVALUATIONS - FEW) // weight
             found = at(values) if soon or not passes(values) else {}
             if found:
                 return found
@@ -170,15 +170,6 @@ def _hint_of_element(layout: Layout) -> Values | None:
     return _hint(layout, theorem)
 
 
-def _point(layout: Layout, index: tuple[int, ...], words: str) -> Point:
-    names = [axis.name for axis in layout.axes]
-    return Point(tuple(zip(names, index, strict=True)), words)
-
-
-def _example(values: Values, sentence: str, *points: Point) -> Counterexample:
-    return Counterexample(sentence, tuple(values.items()), points)
-
-
 def unsound(layout: Layout) -> At:
     """Return what tries a layout itself: extents, bounds, and slots that two elements share."""
     every = layout.all_coordinates
@@ -194,18 +185,18 @@ def unsound(layout: Layout) -> At:
                 if not 0 <= value < extent and EXTENTS not in found:
                     name = f"coordinate `{coordinate_text(each)}` of `{layout.name}`"
                     words = f"-> {value}, outside 0..{extent - 1}"
-                    point = _point(layout, index, words)
-                    found[EXTENTS] = _example(values, f"{name} leaves its extent", point)
+                    point = point_at(layout, index, words)
+                    found[EXTENTS] = example_at(values, f"{name} leaves its extent", point)
             offset = layout.offset_at(bound)
             if not start <= offset < size and BOUNDS not in found:
-                point = _point(layout, index, f"-> offset {offset}, outside {start}..{size - 1}")
-                found[BOUNDS] = _example(values, f"`{layout.name}` leaves its buffer", point)
+                point = point_at(layout, index, f"-> offset {offset}, outside {start}..{size - 1}")
+                found[BOUNDS] = example_at(values, f"`{layout.name}` leaves its buffer", point)
             first = taken.setdefault(offset, index)
             if first != index and INJECTIVE not in found:
                 words = f"-> offset {offset}"
-                points = (_point(layout, first, words), _point(layout, index, words))
+                points = (point_at(layout, first, words), point_at(layout, index, words))
                 sentence = f"`{layout.name}` is not injective"
-                found[INJECTIVE] = _example(values, sentence, *points)
+                found[INJECTIVE] = example_at(values, sentence, *points)
         return found
 
     return at
@@ -230,9 +221,9 @@ def too_large_at(
     last = tuple(extent - 1 for extent in layout.shape_of(values))
     bound = bind_index(layout, values, last)
     if not layout.holds(bound):
-        return _example(values, f"{sentence}: its buffer has {size} elements")
+        return example_at(values, f"{sentence}: its buffer has {size} elements")
     words = f"-> offset {layout.offset_at(bound)}; the size is {size}, at most {largest} fits"
-    return _example(values, sentence, _point(layout, last, words))
+    return example_at(values, sentence, point_at(layout, last, words))
 
 
 def smallest(layout: Layout, exceeds: Callable[[Values], bool]) -> Values | None:
