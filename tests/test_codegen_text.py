@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from codegen_cases import BY_NAME, CASES, Case, emit, layout_of
+from printing import python
 
 from layoutdsl.codegen import EmittedModule, UnsafeText, generate_numpy, load
-from layoutdsl.formulas.formula import formula
-from layoutdsl.formulas.formula_text import python, read_python
 from layoutdsl.integers.expr import Extent, Index
+from layoutdsl.integers.read_python import read_python
+from layoutdsl.meaning.offsets import offset_expr
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -81,7 +82,7 @@ def test_offset_returns_the_printed_formula(case: Case) -> None:
     names |= {f"i_{axis.name}": Index(axis.name) for axis in layout.axes}
     plain = {name[2:]: meaning for name, meaning in names.items()}
     assert read_python(ast.unparse(last.value), names) == read_python(
-        python(formula(layout).offset), plain
+        python(offset_expr(layout)), plain
     )
 
 

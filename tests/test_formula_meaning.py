@@ -10,7 +10,7 @@ import ctypes
 import random
 import shutil
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import prod
 from pathlib import Path
 
@@ -18,6 +18,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from printing import c as c_text
+from printing import python
 from texts import (
     EVERY,
     LIBRARY_MODULES,
@@ -30,8 +32,6 @@ from texts import (
 
 from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.digits.steps import SLOT
-from layoutdsl.formulas import formula_text
-from layoutdsl.formulas.formula import formula, symbolic
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,
@@ -49,7 +49,9 @@ from layoutdsl.integers.expr import (
     Sub,
     evaluate,
 )
+from layoutdsl.integers.read_python import read_python
 from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 NO_INVERSE = {"Overlapping", "LapackPackedUpper", "LapackPackedLower", "LapackBand"}
 """Not read as digits, swizzled or not."""
@@ -73,14 +75,13 @@ def exhaustive(names: Iterable[str]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("name", [*few, *marked])
 
 
-def read_back(layout: Layout, expr: object) -> Expr:
-    return formula_text.read_python(formula_text.python(expr), names(layout))
+def read_back(layout: Layout, expr: Expr) -> Expr:
+    return read_python(python(expr), names(layout))
 
 
 def check_offsets(layout: Layout, shapes: list[dict[str, int]]) -> None:
-    said = formula(layout)
-    offset, size = read_back(layout, said.offset), read_back(layout, said.size)
-    box = [read_back(layout, extent) for extent in said.box]
+    offset, size = read_back(layout, offset_expr(layout)), read_back(layout, size_expr(layout))
+    box = [read_back(layout, each.extent) for each in layout.coordinates]
     for values in shapes:
         point = {**values, **every_index(layout, values)}
         meant, printed = layout.offset_at(point), evaluate(offset, point)
@@ -112,7 +113,7 @@ def any_element(layout: Layout, values: dict[str, int], shuffled: random.Random)
 @named
 def test_one_index_at_a_time(name: str) -> None:
     layout = EVERY[name]
-    offset = read_back(layout, formula(layout).offset)
+    offset = read_back(layout, offset_expr(layout))
     shuffled = random.Random(name)
     for values in shuffled.choices(edge_shapes(layout), k=40):
         index = any_element(layout, values, shuffled)
@@ -199,8 +200,7 @@ expressions = st.recursive(leaves, compounds, max_leaves=12)
 
 @given(expressions, POINT)
 def test_python_text_of_any_expression_says_the_same(expr: Expr, point: dict[str, int]) -> None:
-    text = formula_text.python(symbolic(expr))
-    assert evaluate(expr, point) == evaluate(formula_text.read_python(text, AXES), point)
+    assert evaluate(expr, point) == evaluate(read_python(python(expr), AXES), point)
 
 
 # C, compiled.
@@ -223,12 +223,28 @@ NEGATIVE = [
 ]
 
 
+def any_expression(shuffled: random.Random, depth: int) -> Expr:
+    """An expression of at most so many levels, whose values fit 64 bits, negative ones too."""
+    if not depth or shuffled.random() < 0.2:
+        numbers = [Constant(shuffled.randint(-9, 40)) for _ in range(2)]
+        return shuffled.choice([*AXES.values(), *numbers])
+    left = any_expression(shuffled, depth - 1)
+    if shuffled.random() < 0.5:
+        divisors = [AXES["C"], AXES["H"], Constant(3), Constant(8), Mul(AXES["C"], AXES["H"])]
+        return shuffled.choice([FloorDiv, CeilDiv, Mod])(left, shuffled.choice(divisors))
+    operation = shuffled.choice([Add, Sub, Mul, BitAnd, BitXor, Min, Max])
+    return operation(left, any_expression(shuffled, depth - 1))
+
+
+DRAWN = [*NEGATIVE, *(any_expression(random.Random(seed), 4) for seed in range(600))]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
 def test_c_text_compiled_says_the_same(tmp_path: Path) -> None:
-    cases = [(formula(each).offset, each, names(each)) for each in EVERY.values()]
-    texts = [formula_text.c(*renamed(said, list(known))) for said, _, known in cases]
-    texts += [formula_text.c(*renamed(symbolic(expr), list(AXES))) for expr in NEGATIVE]
+    cases = [(offset_expr(each), each, names(each)) for each in EVERY.values()]
+    texts = [c_text(said, placed(list(known))) for said, _, known in cases]
+    texts += [c_text(expr, placed(list(AXES))) for expr in DRAWN]
     compiled = compile_c(texts, tmp_path)
 
     shuffled = random.Random(0)
@@ -238,8 +254,8 @@ def test_c_text_compiled_says_the_same(tmp_path: Path) -> None:
             index = {a.name: shuffled.randrange(e) for a, e in zip(layout.axes, shape, strict=True)}
             point = {**values, **index}
             assert layout.offset_at(point) == call(compiled, number, [point[n] for n in known])
-    for number, expr in enumerate(NEGATIVE, start=len(cases)):
-        for _ in range(200):
+    for number, expr in enumerate(DRAWN, start=len(cases)):
+        for _ in range(50):
             numbers = [shuffled.randrange(50) for _ in "ch"] + [
                 shuffled.randint(1, 9) for _ in "CH"
             ]
@@ -247,9 +263,8 @@ def test_c_text_compiled_says_the_same(tmp_path: Path) -> None:
             assert evaluate(expr, point) == call(compiled, number, numbers), (expr, point)
 
 
-def renamed(said: object, known: list[str]) -> tuple[object, object]:
-    places = {name: f"v[{number}]" for number, name in enumerate(known)}
-    return said, places.__getitem__
+def placed(known: list[str]) -> Callable[[str], str]:
+    return {name: f"v[{number}]" for number, name in enumerate(known)}.__getitem__
 
 
 def compile_c(texts: list[str], folder: Path) -> ctypes.CDLL:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from printing import c as c_text
+from printing import latex, python, sympy_text
 from texts import EVERY
 
-from layoutdsl.formulas import formula_text
-from layoutdsl.formulas.formula import Formula, formula, symbolic
 from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
@@ -21,14 +21,16 @@ from layoutdsl.integers.expr import (
     Mul,
     Sub,
 )
+from layoutdsl.integers.read_python import read_python
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 C, H, c, h = Extent("C"), Extent("H"), Index("c"), Index("h")
 
-NOTATIONS: dict[str, tuple[str, str, Callable[[object], str]]] = {
-    "python": ("py", "# {}", formula_text.python),
-    "c": ("c", "// {}", formula_text.c),
-    "latex": ("tex", "% {}", formula_text.latex),
-    "sympy": ("sympy", "# {}", formula_text.sympy_text),
+NOTATIONS: dict[str, tuple[str, str, Callable[[Expr], str]]] = {
+    "python": ("py", "# {}", python),
+    "c": ("c", "// {}", c_text),
+    "latex": ("tex", "% {}", latex),
+    "sympy": ("sympy", "# {}", sympy_text),
 }
 
 
@@ -37,10 +39,9 @@ def test_every_layout(notation: str, golden: Callable[[str, str], None]) -> None
     suffix, comment, printed = NOTATIONS[notation]
     lines = []
     for name, layout in EVERY.items():
-        said: Formula = formula(layout)
         lines.append(comment.format(name))
-        lines += [printed(said.offset), printed(said.size)]
-        lines.append("".join(f"{printed(extent)}  " for extent in said.box).rstrip())
+        lines += [printed(offset_expr(layout)), printed(size_expr(layout))]
+        lines.append("  ".join(printed(each.extent) for each in layout.coordinates))
     golden(f"formula/every_layout.{suffix}", "\n".join([*lines, ""]))
 
 
@@ -61,15 +62,15 @@ TEXTS = [
 ]
 
 
-@pytest.mark.parametrize(("expr", "python", "c_text"), TEXTS)
-def test_parentheses(expr: Expr, python: str, c_text: str) -> None:
-    assert python == formula_text.python(symbolic(expr))
-    assert c_text == formula_text.c(symbolic(expr))
+@pytest.mark.parametrize(("expr", "in_python", "in_c"), TEXTS)
+def test_parentheses(expr: Expr, in_python: str, in_c: str) -> None:
+    assert python(expr) == in_python
+    assert c_text(expr) == in_c
 
 
 def test_names_are_renamed_everywhere() -> None:
-    said = symbolic(Add(FloorDiv(c, C), Mod(h, C)))
-    assert formula_text.python(said, lambda name: f"_{name}") == "_c//_C + _h%_C"
+    said = Add(FloorDiv(c, C), Mod(h, C))
+    assert python(said, lambda name: f"_{name}") == "_c//_C + _h%_C"
 
 
 REFUSED = [
@@ -106,4 +107,4 @@ REFUSED = [
 @pytest.mark.parametrize("text", REFUSED)
 def test_reader_takes_integer_arithmetic_only(text: str) -> None:
     with pytest.raises(ValueError, match="not a formula"):
-        formula_text.read_python(text, {"c": c, "h": h, "C": C})
+        read_python(text, {"c": c, "h": h, "C": C})

@@ -11,10 +11,10 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from printing import c, latex, python
 from texts import module
 
-from layoutdsl.formulas import formula_text
-from layoutdsl.formulas.formula import formula
+from layoutdsl.meaning.offsets import offset_expr
 from layoutdsl.texts import resources
 from layoutdsl.texts.source import LayoutError
 
@@ -26,8 +26,8 @@ def check(text: str) -> None:
     shown = ""
     try:
         for found in list(module(text).values())[:3]:
-            said = formula(found).offset
-            for printed in (formula_text.python, formula_text.c, formula_text.latex):
+            said = offset_expr(found)
+            for printed in (python, c, latex):
                 assert printed(said)
     except LayoutError as error:
         shown = str(error)

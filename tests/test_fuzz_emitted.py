@@ -20,7 +20,7 @@ from emitted_fuzz.running import run
 from functions_built import C
 
 import layoutdsl
-from layoutdsl.formulas import formula_text
+from layoutdsl.cli import sheet
 from layoutdsl.validate import NotValidated, Validated, validate
 
 CACHES = (
@@ -136,12 +136,12 @@ def plant_in_modules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plant_in_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
-    python = formula_text.python
+    written = sheet.written
 
     def wrong(*given: object) -> str:
-        return wrong_remainders(python(*given))  # type: ignore[arg-type]
+        return wrong_remainders(written(*given))  # type: ignore[arg-type]
 
-    monkeypatch.setattr(formula_text, "python", wrong)
+    monkeypatch.setattr(sheet, "written", wrong)
 
 
 def plant_in_c(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,8 +24,8 @@ from layoutdsl.codegen.native.program import generate_c, prelude
 from layoutdsl.codegen.native.sides import Side, buffer_side
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.plan import plan
-from layoutdsl.formulas.formula import offset_expr, size_expr
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")

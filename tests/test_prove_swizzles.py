@@ -14,13 +14,12 @@ from random import Random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from printing import c, latex, python, sympy_text
 from proving import claimed, elements, replays, shapes, sound, words, wrong_at
 from texts import layout
 
 from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.digits.steps import SLOT
-from layoutdsl.formulas import formula_text
-from layoutdsl.formulas.formula import symbolic
 from layoutdsl.integers.bits import arithmetic, assumed
 from layoutdsl.integers.expr import (
     Add,
@@ -37,6 +36,7 @@ from layoutdsl.integers.expr import (
     extents,
     indices,
 )
+from layoutdsl.integers.read_python import read_python
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.verdict import Proved, Refuted
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, PROPERTIES
@@ -179,13 +179,10 @@ def test_the_inverse_is_printed_in_every_language(text: str) -> None:
     inverse = invert(layout(text))
     assert isinstance(inverse, Inverse)
     for _, step in inverse.steps:
-        said = symbolic(step)
-        assert formula_text.c(said)
-        assert formula_text.latex(said)
-        assert formula_text.sympy_text(said)
+        assert all(printed(step) for printed in (c, latex, sympy_text))
         names: dict[str, Expr] = {name: Index(name) for name in indices(step)}
         names |= {name: Extent(name) for name in extents(step)}
-        assert formula_text.read_python(formula_text.python(said), names)
+        assert read_python(python(step), names)
 
 
 WRONG = """

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from random import Random
 
 import pytest
+from printing import c
 from proving import claimed, elements, shapes, words
 from texts import LIBRARY, layout, message, module
 
-from layoutdsl.formulas import formula_text
-from layoutdsl.formulas.formula import formula
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import offset_expr
 from layoutdsl.prover.check import check
 from layoutdsl.prover.verdict import Proved, Refuted
 from layoutdsl.statements.width_statement import worked_out
@@ -91,7 +91,7 @@ def test_wrong_widths_are_refuted_and_replay(text: str) -> None:
 
 
 def C_TEXT(found: Layout) -> str:  # noqa: N802
-    return formula_text.c(formula(found).offset)
+    return c(offset_expr(found))
 
 
 def values_of(text: str, bound: dict[str, int]) -> list[int]:

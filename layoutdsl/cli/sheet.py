@@ -12,7 +12,9 @@ from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.names import renamed, renamed_inverse
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Expr, Index, substitute
+from layoutdsl.integers.languages import PYTHON, written
 from layoutdsl.meaning.model import Condition
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout
@@ -61,25 +63,19 @@ def sheet_json(layout: Layout, language: str) -> dict[str, Any]:
 def lines_of(layout: Layout, language: str) -> Lines:
     """Return the formulas of a layout as text; an inverse only where it was proved to be one."""
     from layoutdsl.api import closed_inverse
-    from layoutdsl.formulas.formula import formula, symbolic
 
     spoken, write = renamed(layout, language), _writer(language)
     inverse = renamed_inverse(closed_inverse(layout), layout, language)
-    found = formula(spoken, inverse)
-
-    def written(expr: Expr) -> str:
-        return write(symbolic(expr))
-
     return Lines(
         layout.name,
         f"{layout.name}({', '.join(axis.name for axis in layout.axes)})",
-        tuple(written(Index(axis.name)) for axis in spoken.axes),
+        tuple(write(Index(axis.name)) for axis in spoken.axes),
         spoken.symbols,
-        write(found.offset),
-        write(found.size),
-        tuple(map(write, found.box)),
-        _domain(spoken, language, written),
-        _backward(spoken, inverse, language, written)
+        write(offset_expr(spoken)),
+        write(size_expr(spoken)),
+        tuple(write(each.extent) for each in spoken.coordinates),
+        _domain(spoken, language, write),
+        _backward(spoken, inverse, language, write)
         if isinstance(inverse, Inverse)
         else inverse.reason,
     )
@@ -135,11 +131,10 @@ def _comparison(left: str, operator: str, right: str, language: str) -> str:
             return f"{left} {operator} {right}"
 
 
-def _writer(language: str) -> Callable[[Any], str]:
-    from layoutdsl.formulas import formula_text
+def _writer(language: str) -> Callable[[Expr], str]:
+    if language == "python":
+        return lambda expr: written(expr, PYTHON)
+    from layoutdsl.formulas.formula import latex, symbolic, sympy_text
 
-    return {
-        "python": formula_text.python,
-        "latex": formula_text.latex,
-        "sympy": formula_text.sympy_text,
-    }[language]
+    write = latex if language == "latex" else sympy_text
+    return lambda expr: write(symbolic(expr))

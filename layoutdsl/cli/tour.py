@@ -68,8 +68,8 @@ def _tell(text: str) -> None:
 
 
 def _written(crouton: Layout) -> None:
-    from layoutdsl.formulas.formula import offset_expr
     from layoutdsl.integers.expr import text
+    from layoutdsl.meaning.offsets import offset_expr
 
     _title(1, "A layout is a list of coordinates, most major first")
     _quote(SPEC.splitlines()[0])

@@ -6,8 +6,7 @@
 
 The offset that an emitted module computes is the printed formula. This room never knows how a
 layout was written or proved, nor who reads its texts: `validate` does, and knows only the text. So
-whoever changes what is emitted, changes what `validate` has to understand. Only what generates
-imports sympy: a module that was kept is loaded without.
+whoever changes what is emitted, changes what `validate` has to understand.
 """
 
 from __future__ import annotations
@@ -65,10 +64,9 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
     """
     from layoutdsl.codegen.numpy.numpy_text import module_text
     from layoutdsl.codegen.plan import plan
-    from layoutdsl.formulas.formula import formula
 
     planned = plan(layout)
-    text = module_text(formula(layout), planned, source=source, certificate=certificate)
+    text = module_text(layout, planned, source=source, certificate=certificate)
     refuse_unsafe(text)
     reason = planned.reason if isinstance(planned, Fallback) else None
     return EmittedModule(layout.name, text, reason)
@@ -90,12 +88,11 @@ def generate_conversion(
     """
     from layoutdsl.codegen.convert_plan import conversion_plan
     from layoutdsl.codegen.numpy.convert_text import conversion_text
-    from layoutdsl.formulas.formula import formula
 
     planned = conversion_plan(source, target)
     if isinstance(planned, Fallback):
         return planned
-    text = conversion_text(formula(source), formula(target), planned, texts)
+    text = conversion_text(source, target, planned, texts)
     refuse_unsafe(text)
     return EmittedModule(f"{source.name}_to_{target.name}", text, None)
 

@@ -2,7 +2,8 @@
 
 sympy rewrites sums and quotients unasked, and stores floor quotients as rationals; so the integer
 operations are functions of our own, and sums and products are built unevaluated, in the order of
-the layout. The only room with sympy. Texts are in `formula_text`.
+the layout. Text of sympy and LaTeX is printed from them; all other languages are written from
+expressions of our own, by `Printer`. The only room with sympy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from layoutdsl.integers.expr import (
     BitXor,
     CeilDiv,
     Constant,
-    Coordinate,
     Expr,
     Extent,
     FloorDiv,
@@ -34,7 +34,9 @@ from layoutdsl.integers.expr import (
     Sub,
     apply,
 )
+from layoutdsl.integers.plain import plain
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 from layoutdsl.texts.values import brief
 
 
@@ -217,40 +219,6 @@ def formula(layout: Layout, inverse: Inverse | NotDigits = NOT_ASKED) -> Formula
     )
 
 
-def offset_expr(layout: Layout) -> Expr:
-    """Return the offset by Horner's rule over the coordinates."""
-    value = horner_expr(layout.coordinates)
-    return value if layout.start == ZERO else Add(layout.start, value)
-
-
-def horner_expr(coordinates: tuple[Coordinate, ...]) -> Expr:
-    """Return the mixed-radix value of the coordinates as nested products and sums."""
-    first, *rest = coordinates
-    value = flat(first.value)
-    for each in rest:
-        value = Add(Mul(value, each.extent), flat(each.value))
-    return value
-
-
-def flat(expr: Expr) -> Expr:
-    """Return ``expr`` with every tuple written out."""
-    match expr:
-        case MixedRadix(parts):
-            return horner_expr(parts)
-        case Index() | Extent() | Constant():
-            return expr
-        case _:
-            return type(expr)(flat(expr.left), flat(expr.right))
-
-
-def size_expr(layout: Layout) -> Expr:
-    """Return the elements of the buffer as a product, after those before the first slot."""
-    total, *rest = (each.extent for each in layout.coordinates)
-    for extent in rest:
-        total = Mul(total, extent)
-    return total if layout.start == ZERO else Add(layout.start, total)
-
-
 def symbolic(expr: Expr) -> sympy.Expr:
     """Return ``expr`` in sympy; indices are non-negative symbols, extents positive ones."""
     match expr:
@@ -261,7 +229,7 @@ def symbolic(expr: Expr) -> sympy.Expr:
         case Constant(value):
             return sympy.Integer(value)
         case MixedRadix():
-            return symbolic(flat(expr))
+            return symbolic(plain(expr))
         case Add(left, right):
             return sympy.Add(symbolic(left), symbolic(right), evaluate=False)
         case Sub(left, right):
@@ -271,3 +239,13 @@ def symbolic(expr: Expr) -> sympy.Expr:
             return sympy.Mul(symbolic(left), symbolic(right), evaluate=False)
         case _:
             return _FUNCTIONS[type(expr)](symbolic(expr.left), symbolic(expr.right))
+
+
+def latex(expr: sympy.Expr) -> str:
+    """Return the formula as LaTeX mathematics."""
+    return str(sympy.latex(expr, order="none", mul_symbol="dot"))
+
+
+def sympy_text(expr: sympy.Expr) -> str:
+    """Return the formula as sympy prints it, in the order of the layout."""
+    return str(sympy.sstr(expr, order="none"))

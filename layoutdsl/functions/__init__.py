@@ -38,11 +38,11 @@ def parts(
     layout: Layout, inverse: Inverse | NotDigits, language: str, integers: IntegerType
 ) -> dict[str, Any]:
     """Return the expressions in the text as plain values; none where the language has none."""
-    spelling = LANGUAGES[language].spelling
-    if spelling is None:
+    arithmetic = LANGUAGES[language].arithmetic
+    if arithmetic is None:
         return {}
     axes = tuple(axis.name for axis in layout.axes)
-    return values(_spoken(layout, inverse, language), axes, spelling(integers))
+    return values(_spoken(layout, inverse, language), axes, arithmetic(integers))
 
 
 def _spoken(layout: Layout, inverse: Inverse | NotDigits, language: str) -> Functions:

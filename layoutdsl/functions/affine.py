@@ -9,71 +9,45 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from layoutdsl.integers.expr import (
-    Add,
+    BitAnd,
+    BitXor,
     CeilDiv,
-    Constant,
     Expr,
-    Extent,
     FloorDiv,
-    Index,
-    MixedRadix,
+    Max,
+    Min,
     Mod,
     Mul,
-    Sub,
+    Printer,
     indices,
     text,
+    walk,
 )
-
-_SUM, _PRODUCT, _ATOM = range(1, 4)
-
-_WORDS: Mapping[type[Expr], str] = {
-    Mul: "*",
-    FloorDiv: "floordiv",
-    CeilDiv: "ceildiv",
-    Mod: "mod",
-}
+from layoutdsl.integers.languages import AFFINE
+from layoutdsl.integers.plain import plain
 
 
 class NotAffine(Exception):  # noqa: N818  a reason, and no fault of anybody
     """An expression has no affine text; says why."""
 
 
-def affine(expr: Expr, names: Mapping[str, str], outer: int = 0) -> str:
+def affine(expr: Expr, names: Mapping[str, str]) -> str:
     """Return an expression as MLIR writes it.
 
     Args:
         expr: over indices and extents.
         names: what stands for each.
-        outer: how strongly what is around it binds.
 
     Raises:
         NotAffine: it is none.
     """
-    body, level = _node(expr, names)
-    return f"({body})" if level < outer else body
-
-
-def _node(expr: Expr, names: Mapping[str, str]) -> tuple[str, int]:
-    match expr:
-        case Index(name) | Extent(name):
-            return names[name], _ATOM
-        case Constant(value):
-            return str(value), _ATOM if value >= 0 else _SUM
-        case MixedRadix(parts):
-            total = parts[0].value
-            for part in parts[1:]:
-                total = Add(Mul(total, part.extent), part.value)
-            return _node(total, names)
-        case Add(left, right):
-            return f"{affine(left, names, _SUM)} + {affine(right, names, _PRODUCT)}", _SUM
-        case Sub(left, right):
-            return f"{affine(left, names, _SUM)} - {affine(right, names, _PRODUCT)}", _SUM
-        case Mul() | FloorDiv() | CeilDiv() | Mod():
-            one, other = expr.left, expr.right
-            if indices(other) and not (isinstance(expr, Mul) and not indices(one)):
-                verb = "multiplies" if isinstance(expr, Mul) else "divides by"
-                raise NotAffine(f"`{text(expr)}` {verb} an index")
-            body = f"{affine(one, names, _PRODUCT)} {_WORDS[type(expr)]} "
-            return f"{body}{affine(other, names, _ATOM)}", _PRODUCT
-        case _:
-            raise NotAffine(f"`{text(expr)}` is no affine arithmetic")
+    said = plain(expr)
+    for each in walk(said):
+        match each:
+            case BitAnd() | BitXor() | Min() | Max():
+                raise NotAffine(f"`{text(each)}` is no affine arithmetic")
+            case Mul(left, right) if indices(left) and indices(right):
+                raise NotAffine(f"`{text(each)}` multiplies an index")
+            case FloorDiv() | CeilDiv() | Mod() if indices(each.right):
+                raise NotAffine(f"`{text(each)}` divides by an index")
+    return Printer(AFFINE, names.__getitem__).text(said)

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions
-from layoutdsl.functions.spelling import Spelling
 from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
+from layoutdsl.integers.expr import Arithmetic, Printer
+from layoutdsl.integers.languages import c_family
 from layoutdsl.meaning.claims import IntegerType
 from layoutdsl.meaning.model import Condition
-
-INT_MAX = 2**31 - 1
-LONG_MAX = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,24 +46,9 @@ CUDA = Dialect(
 )
 
 
-def spelling(type_: IntegerType) -> Spelling:
-    """Return how the three languages write arithmetic.
-
-    A number beyond the usual ones says that it has no sign, where the type has none: it would be
-    worked out in more bits than are needed, or in none.
-    """
-    most = INT_MAX if type_.least == 0 else LONG_MAX
-
-    def number(value: int) -> str:
-        return f"{value}u" if value > most else str(value)
-
-    def smaller(one: str, other: str) -> str:
-        return f"(({one}) < ({other}) ? ({one}) : ({other}))"
-
-    def larger(one: str, other: str) -> str:
-        return f"(({one}) > ({other}) ? ({one}) : ({other}))"
-
-    return Spelling("/", smaller, larger, number)
+def arithmetic(type_: IntegerType) -> Arithmetic:
+    """Return how the three languages write arithmetic in integers of a type."""
+    return c_family(signed=type_.least < 0)
 
 
 def language(name: str, dialect: Dialect) -> Language:
@@ -74,7 +57,7 @@ def language(name: str, dialect: Dialect) -> Language:
     def write(functions: Functions, known: Known) -> str:
         return "\n".join(_Text(functions, known, dialect).lines())
 
-    return Language(name, dialect.types, write, spelling)
+    return Language(name, dialect.types, write, arithmetic)
 
 
 class _Text:
@@ -83,7 +66,7 @@ class _Text:
         self._known = known
         self._dialect = dialect
         self._type = dialect.types[known.integers.name]
-        self._write = spelling(known.integers)
+        self._write = Printer(arithmetic(known.integers))
         self._name = functions.layout.name
         self._extents = [f"{self._type} {each}" for each in functions.layout.symbols]
 
@@ -131,7 +114,7 @@ class _Text:
         return f"const {self._type} {name} = {value};"
 
     def _all(self, conditions: Iterable[Condition]) -> str:
-        return " && ".join(map(self._write.condition, conditions)) or "true"
+        return " && ".join(each.written(self._write) for each in conditions) or "true"
 
     def _room(self, name: str, count: int) -> str:
         """The parameter for what is written; an array of none is no type."""

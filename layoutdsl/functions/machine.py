@@ -18,19 +18,18 @@ from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
     Constant,
-    Coordinate,
     Expr,
     Extent,
     FloorDiv,
     Index,
     MixedRadix,
     Mod,
-    Mul,
     Sub,
-    apply,
     indices,
 )
+from layoutdsl.integers.plain import fold, horner_expr
 from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 Steps: TypeAlias = tuple[tuple[str, Expr], ...]
 
@@ -93,23 +92,12 @@ def functions(layout: Layout, inverse: Inverse | NotDigits) -> Functions:
     """
     return Functions(
         layout,
-        _after(layout.start, machine(MixedRadix(layout.coordinates))),
-        _after(layout.start, _product(layout.coordinates)),
+        machine(offset_expr(layout)),
+        machine(size_expr(layout)),
         tuple(machine(each.extent) for each in layout.coordinates),
         tuple(map(_condition, layout.domain)),
         _backward(layout, inverse) if isinstance(inverse, Inverse) else inverse.reason,
     )
-
-
-def _after(start: Expr, expr: Expr) -> Expr:
-    return expr if start == ZERO else _folded(Add(machine(start), expr))
-
-
-def _product(coordinates: tuple[Coordinate, ...]) -> Expr:
-    total, *rest = (machine(each.extent) for each in coordinates)
-    for extent in rest:
-        total = _folded(Mul(total, extent))
-    return total
 
 
 def _backward(layout: Layout, inverse: Inverse) -> Backward:
@@ -161,37 +149,22 @@ def machine(expr: Expr) -> Expr:
         case Index() | Extent() | Constant():
             return expr
         case MixedRadix(parts):
-            total = machine(parts[0].value)
-            for part in parts[1:]:
-                scaled = _folded(Mul(total, machine(part.extent)))
-                total = _folded(Add(scaled, machine(part.value)))
-            return total
+            return machine(horner_expr(parts))
         case CeilDiv(left, right):
-            less = _folded(Sub(machine(left), ONE))
-            return _folded(Add(_folded(FloorDiv(less, machine(right))), ONE))
+            less = fold(Sub(machine(left), ONE))
+            return fold(Add(fold(FloorDiv(less, machine(right))), ONE))
         case Mod(Sub() as difference, right):
             block = machine(right)
-            return _folded(Mod(_congruent(difference, block), block))
+            return fold(Mod(_congruent(difference, block), block))
         case _:
-            return _folded(type(expr)(machine(expr.left), machine(expr.right)))
+            return fold(type(expr)(machine(expr.left), machine(expr.right)))
 
 
 def _congruent(expr: Expr, block: Expr) -> Expr:
     """A sum that leaves the same rest, and of which nothing is taken away that is not a number."""
     match expr:
         case Sub(left, right) if not isinstance(right, Constant):
-            less = _folded(Sub(block, machine(Mod(right, block))))
-            return _folded(Add(_congruent(left, block), less))
+            less = fold(Sub(block, machine(Mod(right, block))))
+            return fold(Add(_congruent(left, block), less))
         case _:
             return machine(expr)
-
-
-def _folded(expr: Expr) -> Expr:
-    """The number, where both sides are numbers."""
-    if isinstance(expr, Index | Extent | Constant | MixedRadix):
-        return expr
-    match expr.left, expr.right:
-        case Constant(left), Constant(right):
-            divides = isinstance(expr, FloorDiv | CeilDiv | Mod)
-            return expr if divides and right <= 0 else Constant(apply(expr, left, right))
-    return expr

@@ -15,7 +15,6 @@ from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.affine import NotAffine, affine
 from layoutdsl.functions.machine import Backward, Functions
 from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
-from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,
@@ -35,6 +34,7 @@ from layoutdsl.integers.expr import (
     substitute,
 )
 from layoutdsl.meaning.model import Condition
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 TYPES = {"int32": "i32", "int64": "i64"}
 
@@ -67,18 +67,11 @@ def _maps(said: Functions, known: Known) -> Iterable[str]:
     meant = {**dimensions, **symbols}
     if meant:
         yield f"// {', '.join(f'{short} = {name}' for name, short in meant.items())}"
-    coordinates = layout.coordinates
-    extents = [each.extent for each in coordinates]
-    offset: Expr = MixedRadix(coordinates)
-    size = extents[0]
-    for extent in extents[1:]:
-        size = Mul(size, extent)
-    if layout.start != ZERO:
-        offset, size = Add(layout.start, offset), Add(layout.start, size)
-    yield _map(f"{layout.name}_offset", dimensions, symbols, [offset])
+    yield _map(f"{layout.name}_offset", dimensions, symbols, [offset_expr(layout)])
     yield f"// {BUFFER}"
-    yield _map(f"{layout.name}_size", {}, symbols, [size])
-    yield _map(f"{layout.name}_physical_shape", {}, symbols, extents)
+    yield _map(f"{layout.name}_size", {}, symbols, [size_expr(layout)])
+    box = [each.extent for each in layout.coordinates]
+    yield _map(f"{layout.name}_physical_shape", {}, symbols, box)
     if isinstance(said.backward, Backward):
         yield f"// d0 = {SLOT}: {HELD}, where @{layout.name}_index says that it is an element"
         yield _map(

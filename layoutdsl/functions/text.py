@@ -8,7 +8,7 @@ from textwrap import wrap
 
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Functions
-from layoutdsl.functions.spelling import Spelling
+from layoutdsl.integers.expr import Arithmetic
 from layoutdsl.meaning.claims import IntegerType
 from layoutdsl.meaning.model import Layout
 
@@ -42,13 +42,13 @@ class Language:
         types: the integer types of the claims that it has, each by its own name; of two of one
             width, the better one first.
         write: the text, from functions in names of the language.
-        spelling: how it writes integers of a type, where it has expressions of them.
+        arithmetic: how it writes integers of a type, where it has expressions of them.
     """
 
     name: str
     types: dict[str, str]
     write: Callable[[Functions, Known], str]
-    spelling: Callable[[IntegerType], Spelling] | None = None
+    arithmetic: Callable[[IntegerType], Arithmetic] | None = None
 
 
 def remarks(functions: Functions, known: Known, written: str) -> Iterator[str]:

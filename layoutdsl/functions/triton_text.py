@@ -10,18 +10,14 @@ from collections.abc import Iterable
 
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions
-from layoutdsl.functions.spelling import Spelling
 from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
-from layoutdsl.integers.expr import Constant, Expr
+from layoutdsl.integers.expr import Constant, Expr, Printer
+from layoutdsl.integers.languages import TRITON
 from layoutdsl.meaning.model import Condition
 
 TYPES = {"int32": "tl.int32", "int64": "tl.int64"}
 
-SPELLING = Spelling(
-    "//",
-    lambda one, other: f"tl.minimum({one}, {other})",
-    lambda one, other: f"tl.maximum({one}, {other})",
-)
+PRINTER = Printer(TRITON)
 
 
 def write(functions: Functions, known: Known) -> str:
@@ -30,7 +26,7 @@ def write(functions: Functions, known: Known) -> str:
 
 
 def _lines(said: Functions, known: Known) -> Iterable[str]:
-    text, name = SPELLING.text, said.layout.name
+    text, name = PRINTER.text, said.layout.name
     wide, symbols = known.integers.name == "int64", said.layout.symbols
     given = (*said.axes, *symbols)
     yield from ("import triton", "import triton.language as tl", "")
@@ -70,12 +66,12 @@ def _evident(condition: Condition) -> bool:
 
 
 def _all(conditions: Iterable[Condition]) -> str:
-    written = [SPELLING.condition(each) for each in conditions]
+    written = [each.written(PRINTER) for each in conditions]
     return written[0] if len(written) == 1 else " & ".join(f"({each})" for each in written)
 
 
 def _values(*exprs: Expr) -> str:
-    return ", ".join(map(SPELLING.text, exprs))
+    return ", ".join(map(PRINTER.text, exprs))
 
 
 def _function(
@@ -90,4 +86,4 @@ def _function(
     return ["@triton.jit", f"def {name}({', '.join(given)}):", *body, "", ""]
 
 
-LANGUAGE = Language("triton", TYPES, write, lambda _: SPELLING)
+LANGUAGE = Language("triton", TYPES, write, lambda _: TRITON)

@@ -6,23 +6,24 @@ from typing import Any
 
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions
-from layoutdsl.functions.spelling import Spelling
+from layoutdsl.integers.expr import Arithmetic, Printer
 
 
-def values(said: Functions, axes: tuple[str, ...], spelling: Spelling) -> dict[str, Any]:
+def values(said: Functions, axes: tuple[str, ...], arithmetic: Arithmetic) -> dict[str, Any]:
     """Return what the functions work out, in the order of their text.
 
     Args:
         said: in names of the language.
         axes: the names that the layout itself gives its axes.
-        spelling: of the language.
+        arithmetic: of the language.
     """
-    write, condition = spelling.text, spelling.condition
+    printer = Printer(arithmetic)
+    write = printer.text
     found = {
         "offset": write(said.offset),
         "size": write(said.size),
         "physical_shape": [write(each) for each in said.box],
-        "domain": [condition(each) for each in said.domain],
+        "domain": [each.written(printer) for each in said.domain],
     }
     match said.backward:
         case str(reason):
@@ -34,7 +35,7 @@ def values(said: Functions, axes: tuple[str, ...], spelling: Spelling) -> dict[s
                 "slot": SLOT,
                 "steps": [{"name": name, "value": write(expr)} for name, expr in steps],
                 "index": dict(zip(axes, (write(expr) for _, expr in index), strict=True)),
-                "holds_where": [condition(each) for each in (*first, *guards, *within)],
+                "holds_where": [each.written(printer) for each in (*first, *guards, *within)],
             }
             extents = dict(zip(axes, map(write, padded), strict=True))
             return {**found, "padded_extents": extents, "inverse": inverse, "no_inverse": None}

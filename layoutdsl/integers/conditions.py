@@ -11,7 +11,17 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, TypeAlias
 
-from layoutdsl.integers.expr import Expr, Interval, enclose, evaluate, indices, substitute, text
+from layoutdsl.integers.expr import (
+    Binding,
+    Expr,
+    Interval,
+    Printer,
+    enclose,
+    evaluate,
+    indices,
+    substitute,
+    text,
+)
 from layoutdsl.texts.values import said
 
 Box: TypeAlias = tuple[Interval, ...]
@@ -73,6 +83,11 @@ class Condition:
                 return high > least
             case ">=":
                 return high >= least
+
+    def written(self, printer: Printer) -> str:
+        """Return the comparison in a language whose comparisons bind less than its bits."""
+        left, right = (printer.text(side, Binding.SUM) for side in (self.left, self.right))
+        return f"{left} {self.operator} {right}"
 
     @property
     def opposite(self) -> Condition:

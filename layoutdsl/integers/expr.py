@@ -7,9 +7,10 @@ Everything a layout says with numbers is an `Expr`: coordinates over indices, ex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never, cast
+from enum import IntEnum
+from typing import Any, TypeAlias, assert_never, cast
 
 MOST = 200
 """Characters of an expression that its `repr` shows."""
@@ -329,37 +330,140 @@ def substitute_coordinate(coordinate: Coordinate, values: Mapping[str, Expr]) ->
     )
 
 
-_PRECEDENCE = {"^": 1, "&": 2, "+": 3, "-": 3, "*": 4, "/": 4, "%": 4}
-_SYMBOL: dict[type[Binary], str] = {
-    Add: "+",
-    Sub: "-",
-    Mul: "*",
-    FloorDiv: "/",
-    Mod: "%",
-    BitAnd: "&",
-    BitXor: "^",
-}
+class Binding(IntEnum):
+    """How strongly a text binds: what binds less than its surroundings stands in parentheses."""
+
+    NOTHING = 0
+    XOR = 1
+    AND = 2
+    SUM = 3
+    PRODUCT = 4
+    UNARY = 5
+    ATOM = 6
 
 
-def text(expr: Expr, outer: int = 0) -> str:
-    """Return ``expr`` as the language writes it; ``outer`` is the binding strength around it."""
-    match expr:
-        case Index(name) | Extent(name):
-            return name
-        case Constant(value):
-            return str(value) if value >= 0 else f"({value})"
-        case MixedRadix(parts):
-            return f"({', '.join(coordinate_text(part) for part in parts)})"
-        case CeilDiv(left, right):
-            return f"ceil({text(left, 4)}/{text(right, 5)})"
-        case Min(left, right) | Max(left, right):
-            return f"{type(expr).__name__.lower()}({text(left)}, {text(right)})"
-        case _:
-            symbol = _SYMBOL[type(expr)]
-            level = _PRECEDENCE[symbol]
-            space = "" if level == 4 else " "
-            body = f"{text(expr.left, level)}{space}{symbol}{space}{text(expr.right, level + 1)}"
-            return f"({body})" if level < outer else body
+Written: TypeAlias = tuple[str, Binding]
+"""A text, and how strongly it binds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Infix:
+    """A sign between two sides, and how strongly these have to bind at least."""
+
+    sign: str
+    level: Binding
+    left: Binding
+    right: Binding
+
+
+Operations: TypeAlias = Mapping[type[Binary], Infix | Callable[["Printer", Any], Written]]
+
+
+def infix(sign: str, level: Binding) -> Infix:
+    """Return a sign that is read from the left: ``a - (b - c)`` keeps its parentheses."""
+    return Infix(sign, level, level, Binding(level + 1))
+
+
+def call(name: str) -> Callable[[Printer, Binary], Written]:
+    """Return how a function of two arguments is written."""
+
+    def written(printer: Printer, expr: Binary) -> Written:
+        return f"{name}({printer.text(expr.left)}, {printer.text(expr.right)})", Binding.ATOM
+
+    return written
+
+
+def number(value: int) -> Written:
+    """Return how an integer is written, whose minus binds as one between terms."""
+    return str(value), Binding.ATOM if value >= 0 else Binding.SUM
+
+
+def enclosed_number(value: int) -> Written:
+    """Return how an integer is written where a minus stands in parentheses always."""
+    return str(value) if value >= 0 else f"({value})", Binding.ATOM
+
+
+def as_it_is(name: str) -> str:
+    """Return the name."""
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How a language writes expressions.
+
+    Attributes:
+        operations: those that it has; whoever prints another is at fault.
+        number: how it writes an integer.
+        digits: how it writes a mixed-radix number, where it has any.
+    """
+
+    operations: Operations
+    number: Callable[[int], Written] = number
+    digits: Callable[[MixedRadix], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Printer:
+    """Writes expressions in a language; ``name`` says what an index or an extent is called."""
+
+    language: Arithmetic
+    name: Callable[[str], str] = as_it_is
+
+    def text(self, expr: Expr, outer: Binding = Binding.NOTHING) -> str:
+        """Return the text of ``expr``; ``outer`` is how strongly it has to bind."""
+        body, level = self._written(expr)
+        return f"({body})" if level < outer else body
+
+    def _written(self, expr: Expr) -> Written:
+        match expr:
+            case Index(name) | Extent(name):
+                return self.name(name), Binding.ATOM
+            case Constant(value):
+                return self.language.number(value)
+            case MixedRadix():
+                assert self.language.digits is not None, "tuples are written out before"
+                return self.language.digits(expr), Binding.ATOM
+        operation = self.language.operations[type(expr)]
+        if not isinstance(operation, Infix):
+            return operation(self, expr)
+        left, right = self.text(expr.left, operation.left), self.text(expr.right, operation.right)
+        return f"{left}{operation.sign}{right}", operation.level
+
+
+def _ceiling(printer: Printer, expr: CeilDiv) -> Written:
+    left, right = printer.text(expr.left, Binding.PRODUCT), printer.text(expr.right, Binding.UNARY)
+    return f"ceil({left}/{right})", Binding.ATOM
+
+
+def _tuple(expr: MixedRadix) -> str:
+    return f"({', '.join(map(coordinate_text, expr.parts))})"
+
+
+LAYOUTDSL = Arithmetic(
+    {
+        BitXor: infix(" ^ ", Binding.XOR),
+        BitAnd: infix(" & ", Binding.AND),
+        Add: infix(" + ", Binding.SUM),
+        Sub: infix(" - ", Binding.SUM),
+        Mul: infix("*", Binding.PRODUCT),
+        FloorDiv: infix("/", Binding.PRODUCT),
+        Mod: infix("%", Binding.PRODUCT),
+        CeilDiv: _ceiling,
+        Min: call("min"),
+        Max: call("max"),
+    },
+    enclosed_number,
+    _tuple,
+)
+"""The language of this project; the tables of all others are in `languages`."""
+
+_LAYOUTDSL = Printer(LAYOUTDSL)
+
+
+def text(expr: Expr, outer: Binding = Binding.NOTHING) -> str:
+    """Return ``expr`` as the language writes it; ``outer`` is how strongly it has to bind."""
+    return _LAYOUTDSL.text(expr, outer)
 
 
 def coordinate_text(coordinate: Coordinate) -> str:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ONE, ZERO, product, reach
 from layoutdsl.integers.expr import (
-    Add,
-    CeilDiv,
+    BitAnd,
+    BitXor,
     Constant,
     Expr,
     Extent,
-    FloorDiv,
     Index,
+    Max,
+    Min,
     Mod,
-    Mul,
-    Sub,
+    Printer,
     extents,
     text,
+    walk,
 )
+from layoutdsl.integers.languages import AFFINE
+from layoutdsl.integers.plain import plain
 from layoutdsl.meaning.model import Condition, FillAny, FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
@@ -30,10 +33,6 @@ from layoutdsl.notation.places import (
     refuse_range,
     refuse_start,
 )
-from layoutdsl.notation.tvm_text import plain
-
-_LEVEL = {Add: 1, Sub: 1, Mul: 2, FloorDiv: 2, CeilDiv: 2, Mod: 2}
-_SYMBOL = {Add: "+", Sub: "-", Mul: "*", FloorDiv: "floordiv", CeilDiv: "ceildiv", Mod: "mod"}
 
 
 def write(layout: Layout, notes: Notes) -> str:
@@ -136,19 +135,11 @@ def _refuse_filled(layout: Layout) -> None:
         refuse_fill(layout, FillAny())
 
 
-def _affine(value: Expr, names: dict[str, str], outer: int = 0) -> str:
-    match value:
-        case Index(name) | Extent(name):
-            return names[name]
-        case Constant(number):
-            return str(number)
-        case Add() | Sub() | Mul() | FloorDiv() | CeilDiv() | Mod():
-            level, symbol = _LEVEL[type(value)], _SYMBOL[type(value)]
-            one = _affine(value.left, names, level)
-            body = f"{one} {symbol} {_affine(value.right, names, level + 1)}"
-            return f"({body})" if level < outer else body
-        case _:
-            raise Unwritable(f"`{text(value)}` is not affine")
+def _affine(value: Expr, names: dict[str, str]) -> str:
+    for each in walk(value):
+        if isinstance(each, BitAnd | BitXor | Min | Max):
+            raise Unwritable(f"`{text(each)}` is not affine")
+    return Printer(AFFINE, names.__getitem__).text(value)
 
 
 def _strides(layout: Layout) -> str:

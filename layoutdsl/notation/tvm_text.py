@@ -15,32 +15,27 @@ from layoutdsl.digits.network import NotDigits, network, read, same
 from layoutdsl.integers.bounds import ONE, ZERO, reach
 from layoutdsl.integers.expr import (
     Add,
-    BitAnd,
-    BitXor,
     CeilDiv,
     Constant,
     Coordinate,
     Expr,
-    Extent,
-    FloorDiv,
     Index,
     Max,
     Min,
     MixedRadix,
-    Mod,
     Mul,
-    Sub,
+    Printer,
     extents,
     indices,
-    substitute,
     text,
+    walk,
 )
+from layoutdsl.integers.languages import TVM
+from layoutdsl.integers.plain import plain
 from layoutdsl.meaning.model import FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_range, refuse_start
 
-_LEVEL = {BitXor: 1, BitAnd: 2, Add: 3, Sub: 3, Mul: 4, FloorDiv: 4, Mod: 4}
-_SYMBOL = {BitXor: "^", BitAnd: "&", Add: "+", Sub: "-", Mul: "*", FloorDiv: "//", Mod: "%"}
 SEPARATOR = "IndexMap.AXIS_SEPARATOR"
 
 PACKED = 2
@@ -146,35 +141,13 @@ def _value(value: Expr, called: dict[str, str]) -> str:
     if not indices(value):
         nothing = Mul(Index(next(iter(called))), ZERO)
         value = nothing if value == ZERO else Add(nothing, value)
-    return _python(substitute(value, {axis: Index(name) for axis, name in called.items()}))
+    _refuse_untold(value)
+    return Printer(TVM, called.__getitem__).text(value)
 
 
-def plain(value: Expr) -> Expr:
-    """Return a tuple as the sum that it is."""
-    match value:
-        case MixedRadix(parts):
-            total: Expr = Constant(0)
-            for number, part in enumerate(parts):
-                inner = plain(part.value)
-                total = Add(Mul(total, part.extent), inner) if number else inner
-            return total
-        case Index() | Extent() | Constant():
-            return value
-        case _:
-            return type(value)(plain(value.left), plain(value.right))
-
-
-def _python(value: Expr, outer: int = 0) -> str:
-    match value:
-        case Index(name) | Extent(name):
-            return name
-        case Constant(number) if abs(number) > LARGEST:
-            raise Unwritable(f"the number {number} is too large for an index map")
-        case Constant(number):
-            return str(number) if number >= 0 else f"({number})"
-        case CeilDiv() | Min() | Max() | MixedRadix():
-            raise Unwritable(f"`{text(value)}` is no expression of an index map")
-        case _:
-            level, symbol = _LEVEL[type(value)], _SYMBOL[type(value)]
-            body = f"{_python(value.left, level)} {symbol} {_python(value.right, level + 1)}"
-            return f"({body})" if level < outer else body
+def _refuse_untold(value: Expr) -> None:
+    for each in walk(value):
+        if isinstance(each, Constant) and abs(each.value) > LARGEST:
+            raise Unwritable(f"the number {each.value} is too large for an index map")
+        if isinstance(each, CeilDiv | Min | Max):
+            raise Unwritable(f"`{text(each)}` is no expression of an index map")

@@ -8,7 +8,7 @@ from fractions import Fraction
 from math import prod
 
 from layoutdsl.integers.bounds import ONE, ZERO, at_least, polynomial, product
-from layoutdsl.integers.expr import Add, CeilDiv, Constant, Expr, Extent, extents, text
+from layoutdsl.integers.expr import Add, Binding, CeilDiv, Constant, Expr, Extent, extents, text
 from layoutdsl.meaning.model import Condition, Layout
 
 Factors = tuple[Expr, ...]
@@ -42,10 +42,10 @@ class Quotient:
     common: Factors = ()
 
     def __str__(self) -> str:
-        above = text(product((Constant(self.scale.numerator), *self.top)), 4)
+        above = text(product((Constant(self.scale.numerator), *self.top)), Binding.PRODUCT)
         if self.scale.denominator == 1 and not self.bottom:
             return above
-        below = text(product((Constant(self.scale.denominator), *self.bottom)), 5)
+        below = text(product((Constant(self.scale.denominator), *self.bottom)), Binding.UNARY)
         return f"{above}/{below}"
 
 
@@ -88,7 +88,7 @@ def ratio_text(layout: Layout) -> str:
     of_box, *before = per_element(layout)
     if not before:
         return str(of_box)
-    return f"({text(size(layout))})/{text(elements(layout), 5)}"
+    return f"({text(size(layout))})/{text(elements(layout), Binding.UNARY)}"
 
 
 def parts(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.steps import SLOT
-from layoutdsl.formulas import formula_text
-from layoutdsl.formulas.formula import formula, symbolic
 from layoutdsl.integers.expr import Expr, Extent, Index
+from layoutdsl.integers.languages import PYTHON, written
+from layoutdsl.integers.read_python import read_python
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 from layoutdsl.statements import claim_statement, statement
 from layoutdsl.statements.terms import NotExpressible
 
@@ -38,25 +39,23 @@ def formulas_read_back(layout: Layout, inverse: Inverse | None) -> dict[str, Exp
     Raises:
         NotExpressible: a text cannot be read back.
     """
-    printed = formula(layout)
     texts = {
-        "offset": printed.offset,
-        "size": printed.size,
-        **{f"box.{number}": extent for number, extent in enumerate(printed.box)},
-        **{name: symbolic(side) for name, side in claim_statement.sides("domain", layout.domain)},
+        "offset": offset_expr(layout),
+        "size": size_expr(layout),
+        **{f"box.{number}": each.extent for number, each in enumerate(layout.coordinates)},
+        **dict(claim_statement.sides("domain", layout.domain)),
     }
     names: dict[str, Expr] = {name: Extent(name) for name in layout.symbols}
     names |= {axis.name: Index(axis.name) for axis in layout.axes}
     if inverse is not None:
-        texts |= {f"padded.{axis}": symbolic(extent) for axis, extent in inverse.padded}
-        texts |= {name: symbolic(value) for name, value in (*inverse.steps, *inverse.index)}
-        guards = claim_statement.sides("guard", inverse.guards)
-        texts |= {name: symbolic(side) for name, side in guards}
+        texts |= {f"padded.{axis}": extent for axis, extent in inverse.padded}
+        texts |= {**dict(inverse.steps), **dict(inverse.index)}
+        texts |= dict(claim_statement.sides("guard", inverse.guards))
         names |= {name: Index(name) for name in (SLOT, *(name for name, _ in inverse.steps))}
+    spelled = {_prefixed(name): value for name, value in names.items()}
     try:
-        spelled = {_prefixed(name): value for name, value in names.items()}
         return {
-            name: formula_text.read_python(formula_text.python(expr, _prefixed), spelled)
+            name: read_python(written(expr, PYTHON, _prefixed), spelled)
             for name, expr in texts.items()
         }
     except ValueError as error:

@@ -13,9 +13,9 @@ from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.program import sides
 from layoutdsl.codegen.native.sides import Apart
 from layoutdsl.digits.network import same
-from layoutdsl.formulas.formula import horner_expr
 from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
+from layoutdsl.integers.plain import horner_expr
 from layoutdsl.meaning.model import Axis, Layout
 
 Said = tuple[tuple[Layout, Expr], ...]

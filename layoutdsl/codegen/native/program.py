@@ -21,9 +21,9 @@ from layoutdsl.codegen.native.scatter_text import scatter_functions
 from layoutdsl.codegen.native.sides import Apart, buffer_side, flat_side
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.plan import plan
-from layoutdsl.formulas.formula import size_expr
 from layoutdsl.integers.expr import Constant, Expr, Extent, text
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import size_expr
 from layoutdsl.texts.values import brief
 
 VERBS = ("pack", "unpack")

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from layoutdsl.codegen.magnitude import peaks
 from layoutdsl.codegen.native.kernel_text import PART
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.formulas.formula import flat, horner_expr, offset_expr, size_expr
 from layoutdsl.integers.bounds import ONE, ZERO
 from layoutdsl.integers.expr import (
     Constant,
@@ -27,7 +26,9 @@ from layoutdsl.integers.expr import (
     evaluate,
     extents,
 )
+from layoutdsl.integers.plain import horner_expr, plain
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 Side = Layout | None
 """A layout, or the tensor itself."""
@@ -115,7 +116,7 @@ def _refusal(name: str) -> list[str]:
 def _bounds(layout: Layout, places: Sequence[Expr], bytes_: Sequence[Expr]) -> list[Expr]:
     """What the numbers on the way to some places nowhere exceed, nor those on the way to sizes."""
     axes = {axis.name: axis.extent for axis in layout.axes}
-    most = [each for expr in (*places, *bytes_) for each in peaks(flat(expr), axes)]
+    most = [each for expr in (*places, *bytes_) for each in peaks(plain(expr), axes)]
     return [each for each in dict.fromkeys(most) if extents(each) or _least(each) >= TOO_LARGE]
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from layoutdsl.formulas.formula import symbolic
-from layoutdsl.formulas.formula_text import c
 from layoutdsl.integers.expr import Expr, Extent, extents
+from layoutdsl.integers.languages import C, written
+from layoutdsl.integers.plain import folded
 from layoutdsl.meaning.model import Layout
 
 
@@ -27,8 +27,8 @@ class Spelling:
 
     def text(self, expr: Expr) -> str:
         """Return the expression in C, in parentheses where it is more than one word."""
-        written = c(symbolic(expr), self.name)
-        return written if written.isidentifier() or written.isdigit() else f"({written})"
+        word = written(folded(expr), C, self.name)
+        return word if word.isidentifier() or word.isdigit() else f"({word})"
 
     def unpacked(self, used: Iterable[Expr]) -> list[str]:
         """Return the lines that name those extents of a shape that the expressions need."""

@@ -16,8 +16,6 @@ from layoutdsl.codegen.numpy.words import (
     targets,
     tuple_text,
 )
-from layoutdsl.formulas.formula import Formula
-from layoutdsl.formulas.formula_text import python
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import (
     CeilDiv,
@@ -32,15 +30,16 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 
 
-def argument_functions(formula: Formula, planned: Planned, words: Words) -> list[str]:
+def argument_functions(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `_extents`, `physical_shape` and `offset`."""
     limits = planned.limits if isinstance(planned, Plan) else ()
     return [
-        *extents_function((formula.layout,), limits, words),
-        *_physical_shape(formula, words),
-        *_offset(formula, words),
+        *extents_function((layout,), limits, words),
+        *_physical_shape(layout, words),
+        *_offset(layout, words),
     ]
 
 
@@ -133,8 +132,7 @@ def _refusal(condition: str, message: str) -> list[str]:
     return [f"if {condition}:", *indented([f"raise ValueError({literal(message)})"])]
 
 
-def _physical_shape(formula: Formula, words: Words) -> list[str]:
-    layout = formula.layout
+def _physical_shape(layout: Layout, words: Words) -> list[str]:
     flat = "" if layout.start == ZERO else "; flat, because it starts with slots of another's"
     return [
         "",
@@ -153,15 +151,14 @@ def _physical_shape(formula: Formula, words: Words) -> list[str]:
                 "return _box(_extents(shape))",
             ]
         ),
-        *box_function(formula, words),
+        *box_function(layout, words),
     ]
 
 
-def box_function(formula: Formula, words: Words, name: str = "_box") -> list[str]:
+def box_function(layout: Layout, words: Words, name: str = "_box") -> list[str]:
     """Return the function that gives the shape of the buffer."""
-    layout = formula.layout
-    box = tuple_text([python(each, words.name) for each in formula.box])
-    size, start = python(formula.size, words.name), words.text(layout.start)
+    box = words.tuple(each.extent for each in layout.coordinates)
+    size, start = words.text(size_expr(layout)), words.text(layout.start)
     needed = [layout.start, *(each.extent for each in layout.coordinates)]
     choice = [f"return {box}"]
     if layout.start != ZERO:
@@ -198,8 +195,7 @@ def _without_slot(layout: Layout, words: Words) -> list[str]:
     return lines
 
 
-def _offset(formula: Formula, words: Words) -> list[str]:
-    layout = formula.layout
+def _offset(layout: Layout, words: Words) -> list[str]:
     integers = "tuple[int, ...] | list[int]"
     return [
         "",
@@ -220,7 +216,7 @@ def _offset(formula: Formula, words: Words) -> list[str]:
                 *words.unpacked([*offset_parts(layout), *_of_domain(layout)], "extents"),
                 f"{targets([f'i_{axis.name}' for axis in layout.axes])} = _index(index, extents)",
                 *_without_slot(layout, words),
-                f"return {python(formula.offset, words.name)}",
+                f"return {words.text(offset_expr(layout))}",
             ]
         ),
     ]

@@ -34,7 +34,6 @@ from layoutdsl.codegen.numpy.regions_text import (
     split_name,
 )
 from layoutdsl.codegen.numpy.words import Words, indented, wrapped
-from layoutdsl.formulas.formula import Formula
 from layoutdsl.meaning.model import ElementType, Layout
 
 _ALIASES = (
@@ -46,23 +45,23 @@ _ALIASES = (
 
 
 def conversion_text(
-    source: Formula, target: Formula, planned: ConversionPlan, texts: tuple[str, str]
+    source: Layout, target: Layout, planned: ConversionPlan, texts: tuple[str, str]
 ) -> str:
     """Return the module that converts by a plan.
 
     Args:
-        source: of the layout whose buffer is read.
-        target: of the layout whose buffer is written, over the same axes.
+        source: the layout whose buffer is read.
+        target: the layout whose buffer is written, over the same axes.
         planned: the regions.
         texts: both layouts as the language writes them.
 
     Raises:
         ValueError: a layout's name cannot name a module.
     """
-    layouts = source.layout, target.layout
+    layouts = source, target
     for layout in layouts:
         refuse_name(layout.name)
-    words = Words(target.layout)
+    words = Words(target)
     limits = (*planned.source.limits, *planned.target.limits)
     lines = [
         *_head(layouts, texts),

@@ -12,24 +12,24 @@ from collections.abc import Iterator
 
 from layoutdsl.codegen.magnitude import peaks
 from layoutdsl.codegen.numpy.words import Words, indented, offset_parts, tuple_text, wrapped
-from layoutdsl.formulas.formula import Formula, flat, offset_expr
-from layoutdsl.formulas.formula_text import python
 from layoutdsl.integers.expr import Expr
+from layoutdsl.integers.plain import plain
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import offset_expr
 
 PIECE = 65536
 """Elements whose offsets are held at once, where one step of the first axis has fewer."""
 
 
-def gather_functions(formula: Formula, words: Words) -> list[str]:
+def gather_functions(layout: Layout, words: Words) -> list[str]:
     """Return the functions that compute offsets piece by piece."""
     functions = [
-        *_pieces_function(formula.layout),
-        *_kind_function(formula.layout, words),
-        *_offsets_function(formula, words),
+        *_pieces_function(layout),
+        *_kind_function(layout, words),
+        *_offsets_function(layout, words),
     ]
-    if formula.layout.domain:
-        functions += _held_function(formula.layout, words)
+    if layout.domain:
+        functions += _held_function(layout, words)
     return functions
 
 
@@ -53,7 +53,7 @@ def _pieces_function(layout: Layout) -> list[str]:
 def _kind_function(layout: Layout, words: Words) -> list[str]:
     axes = {axis.name: axis.extent for axis in layout.axes}
     computed = [offset_expr(layout), *_sides(layout)]
-    most = list(dict.fromkeys(each for expr in computed for each in peaks(flat(expr), axes)))
+    most = list(dict.fromkeys(each for expr in computed for each in peaks(plain(expr), axes)))
     return [
         "",
         "",
@@ -73,10 +73,9 @@ def _sides(layout: Layout) -> list[Expr]:
     return [side for each in layout.domain for side in (each.left, each.right)]
 
 
-def _offsets_function(formula: Formula, words: Words) -> list[str]:
-    layout = formula.layout
+def _offsets_function(layout: Layout, words: Words) -> list[str]:
     body = [*words.unpacked(offset_parts(layout)), *_ranges(layout)]
-    text = _of_arrays(python(formula.offset, words.name))
+    text = _of_arrays(words.text(offset_expr(layout)))
     return [
         "",
         "",

@@ -15,7 +15,6 @@ from layoutdsl.codegen.numpy.gather_text import gather_functions
 from layoutdsl.codegen.numpy.pack_text import pack_function, unpack_function
 from layoutdsl.codegen.numpy.regions_text import region_functions
 from layoutdsl.codegen.numpy.words import Words, indented, literal
-from layoutdsl.formulas.formula import Formula
 from layoutdsl.meaning.model import Layout
 
 IMPORTS = (
@@ -33,11 +32,11 @@ UNVALIDATED = (
 _RULE = f"\n# {'-' * 98}\n"
 
 
-def module_text(formula: Formula, planned: Planned, *, source: str, certificate: str | None) -> str:
+def module_text(layout: Layout, planned: Planned, *, source: str, certificate: str | None) -> str:
     """Return the module that packs by the plan.
 
     Args:
-        formula: of the layout; `offset` is its printed text.
+        layout: its printed formula is the text of `offset`.
         planned: how the layout is packed.
         source: the text in which the layout was written.
         certificate: the hash of its proofs, ``None`` where there is none.
@@ -45,15 +44,14 @@ def module_text(formula: Formula, planned: Planned, *, source: str, certificate:
     Raises:
         ValueError: the layout's name cannot name a module.
     """
-    layout = formula.layout
     refuse_name(layout.name)
     words = Words(layout)
     reason = planned.reason if isinstance(planned, Fallback) else None
     lines = [
         *_head(layout, source, certificate, reason),
         *support_text(),
-        *argument_functions(formula, planned, words),
-        *_way(formula, planned, words),
+        *argument_functions(layout, planned, words),
+        *_way(layout, planned, words),
         *pack_function(layout, planned, words),
         *unpack_function(layout, planned, words),
     ]
@@ -66,12 +64,12 @@ def refuse_name(name: str) -> None:
         raise ValueError(f"`{name}` cannot name a module")
 
 
-def _way(formula: Formula, planned: Planned, words: Words) -> list[str]:
+def _way(layout: Layout, planned: Planned, words: Words) -> list[str]:
     match planned:
         case Plan():
             return region_functions(planned, words)
         case Fallback():
-            return gather_functions(formula, words)
+            return gather_functions(layout, words)
 
 
 def _head(layout: Layout, source: str, certificate: str | None, reason: str | None) -> list[str]:

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.formulas.formula import symbolic
-from layoutdsl.formulas.formula_text import python
 from layoutdsl.integers.expr import Constant, Expr, Extent, extents
+from layoutdsl.integers.languages import PYTHON, written
 from layoutdsl.meaning.model import Layout
 
 INDENT = "    "
@@ -33,7 +32,7 @@ class Words:
 
     def text(self, expr: Expr) -> str:
         """Return the expression as Python integer arithmetic."""
-        return python(symbolic(expr), self.name)
+        return written(expr, PYTHON, self.name)
 
     def tuple(self, exprs: Iterable[Expr]) -> str:
         """Return the tuple of the expressions."""

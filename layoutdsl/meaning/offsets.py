@@ -1,0 +1,22 @@
+"""Offset and size of a layout as expressions: what `Layout.offset` and `Layout.size` work out."""
+
+from __future__ import annotations
+
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.expr import Add, Expr, Mul
+from layoutdsl.integers.plain import horner_expr
+from layoutdsl.meaning.model import Layout
+
+
+def offset_expr(layout: Layout) -> Expr:
+    """Return the offset, in elements, over indices and extents."""
+    value = horner_expr(layout.coordinates)
+    return value if layout.start == ZERO else Add(layout.start, value)
+
+
+def size_expr(layout: Layout) -> Expr:
+    """Return the elements of the buffer as a product, after those before the first slot."""
+    total, *rest = (each.extent for each in layout.coordinates)
+    for extent in rest:
+        total = Mul(total, extent)
+    return total if layout.start == ZERO else Add(layout.start, total)
