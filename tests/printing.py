@@ -7,7 +7,7 @@ from collections.abc import Callable
 from layoutdsl.formulas import formula
 from layoutdsl.integers.expr import Expr, as_it_is
 from layoutdsl.integers.languages import PYTHON, C, written
-from layoutdsl.integers.plain import folded
+from layoutdsl.integers.written_out import folded
 
 Rename = Callable[[str], str]
 

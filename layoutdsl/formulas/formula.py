@@ -34,7 +34,7 @@ from layoutdsl.integers.expr import (
     Sub,
     apply,
 )
-from layoutdsl.integers.plain import plain
+from layoutdsl.integers.written_out import written_out
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import offset_expr, size_expr
 from layoutdsl.texts.values import brief
@@ -229,7 +229,7 @@ def symbolic(expr: Expr) -> sympy.Expr:
         case Constant(value):
             return sympy.Integer(value)
         case MixedRadix():
-            return symbolic(plain(expr))
+            return symbolic(written_out(expr))
         case Add(left, right):
             return sympy.Add(symbolic(left), symbolic(right), evaluate=False)
         case Sub(left, right):

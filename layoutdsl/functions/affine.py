@@ -24,7 +24,7 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.integers.languages import AFFINE
-from layoutdsl.integers.plain import plain
+from layoutdsl.integers.written_out import written_out
 
 
 class NotAffine(Exception):  # noqa: N818  a reason, and no fault of anybody
@@ -41,7 +41,7 @@ def affine(expr: Expr, names: Mapping[str, str]) -> str:
     Raises:
         NotAffine: it is none.
     """
-    said = plain(expr)
+    said = written_out(expr)
     for each in walk(said):
         match each:
             case BitAnd() | BitXor() | Min() | Max():

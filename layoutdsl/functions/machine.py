@@ -27,7 +27,7 @@ from layoutdsl.integers.expr import (
     Sub,
     indices,
 )
-from layoutdsl.integers.plain import fold, horner_expr
+from layoutdsl.integers.written_out import fold, horner_expr
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.offsets import offset_expr, size_expr
 

@@ -2,7 +2,7 @@
 
 Each has its signs, how strongly they bind, and its functions. Where a language has no sign for an
 operation, or means another thing by it, the table has a function that says it. None but `layoutdsl`
-has tuples: `plain` writes these out.
+has tuples: `written` puts sums and products in their place.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from layoutdsl.integers.expr import (
     enclosed_number,
     infix,
 )
-from layoutdsl.integers.plain import folded
+from layoutdsl.integers.written_out import folded
 
 
 def written(expr: Expr, language: Arithmetic, name: Callable[[str], str] = as_it_is) -> str:

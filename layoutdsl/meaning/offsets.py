@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Add, Expr, Mul
-from layoutdsl.integers.plain import horner_expr
+from layoutdsl.integers.written_out import horner_expr
 from layoutdsl.meaning.model import Layout
 
 

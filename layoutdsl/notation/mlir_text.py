@@ -20,7 +20,7 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.integers.languages import AFFINE
-from layoutdsl.integers.plain import plain
+from layoutdsl.integers.written_out import written_out
 from layoutdsl.meaning.model import Condition, FillAny, FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
@@ -122,7 +122,7 @@ def _map(layout: Layout) -> str:
         spoken = extents(each.value) - set(layout.parameters)
         if spoken:
             raise Unwritable(f"`{text(each.value)}` speaks of the extent `{min(spoken)}`")
-        values.append(_affine(plain(each.value), names))
+        values.append(_affine(written_out(each.value), names))
     symbols = [names[name] for name in layout.parameters]
     head = f"({', '.join(names[name] for name in axes)})"
     head += f"[{', '.join(symbols)}]" if symbols else ""

@@ -31,7 +31,7 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.integers.languages import TVM
-from layoutdsl.integers.plain import plain
+from layoutdsl.integers.written_out import written_out
 from layoutdsl.meaning.model import FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_range, refuse_start
@@ -116,7 +116,7 @@ def _map(layout: Layout, *, separated: bool) -> str:
         if extents(each.value):
             raise Unwritable(f"`{text(each.value)}` speaks of extents, and an index map cannot")
         if called:
-            values.append(_value(plain(each.value), called))
+            values.append(_value(written_out(each.value), called))
         elif each.extent != ONE:
             raise Unwritable("it has no axes, and in an index map a number does not stand alone")
     head = f"lambda {', '.join(called.values())}" if called else "lambda"

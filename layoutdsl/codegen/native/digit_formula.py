@@ -15,7 +15,7 @@ from layoutdsl.codegen.native.sides import Apart
 from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
-from layoutdsl.integers.plain import horner_expr
+from layoutdsl.integers.written_out import horner_expr
 from layoutdsl.meaning.model import Axis, Layout
 
 Said = tuple[tuple[Layout, Expr], ...]

@@ -26,7 +26,7 @@ from layoutdsl.integers.expr import (
     evaluate,
     extents,
 )
-from layoutdsl.integers.plain import horner_expr, plain
+from layoutdsl.integers.written_out import horner_expr, written_out
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import offset_expr, size_expr
 
@@ -116,7 +116,7 @@ def _refusal(name: str) -> list[str]:
 def _bounds(layout: Layout, places: Sequence[Expr], bytes_: Sequence[Expr]) -> list[Expr]:
     """What the numbers on the way to some places nowhere exceed, nor those on the way to sizes."""
     axes = {axis.name: axis.extent for axis in layout.axes}
-    most = [each for expr in (*places, *bytes_) for each in peaks(plain(expr), axes)]
+    most = [each for expr in (*places, *bytes_) for each in peaks(written_out(expr), axes)]
     return [each for each in dict.fromkeys(most) if extents(each) or _least(each) >= TOO_LARGE]
 
 

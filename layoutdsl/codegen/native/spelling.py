@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from layoutdsl.integers.expr import Expr, Extent, extents
 from layoutdsl.integers.languages import C, written
-from layoutdsl.integers.plain import folded
+from layoutdsl.integers.written_out import folded
 from layoutdsl.meaning.model import Layout
 
 

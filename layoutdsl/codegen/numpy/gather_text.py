@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from layoutdsl.codegen.magnitude import peaks
 from layoutdsl.codegen.numpy.words import Words, indented, offset_parts, tuple_text, wrapped
 from layoutdsl.integers.expr import Expr
-from layoutdsl.integers.plain import plain
+from layoutdsl.integers.written_out import written_out
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import offset_expr
 
@@ -53,7 +53,7 @@ def _pieces_function(layout: Layout) -> list[str]:
 def _kind_function(layout: Layout, words: Words) -> list[str]:
     axes = {axis.name: axis.extent for axis in layout.axes}
     computed = [offset_expr(layout), *_sides(layout)]
-    most = list(dict.fromkeys(each for expr in computed for each in peaks(plain(expr), axes)))
+    most = list(dict.fromkeys(each for expr in computed for each in peaks(written_out(expr), axes)))
     return [
         "",
         "",

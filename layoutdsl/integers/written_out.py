@@ -26,13 +26,13 @@ def horner_expr(coordinates: tuple[Coordinate, ...]) -> Expr:
     ``b``, ``c`` below the extents ``A``, ``B``, ``C``.
     """
     first, *rest = coordinates
-    value = plain(first.value)
+    value = written_out(first.value)
     for each in rest:
-        value = Add(Mul(value, each.extent), plain(each.value))
+        value = Add(Mul(value, each.extent), written_out(each.value))
     return value
 
 
-def plain(expr: Expr) -> Expr:
+def written_out(expr: Expr) -> Expr:
     """Return ``expr`` with every tuple written out."""
     match expr:
         case MixedRadix(parts):
@@ -40,7 +40,7 @@ def plain(expr: Expr) -> Expr:
         case Index() | Extent() | Constant():
             return expr
         case _:
-            return type(expr)(plain(expr.left), plain(expr.right))
+            return type(expr)(written_out(expr.left), written_out(expr.right))
 
 
 def folded(expr: Expr, *, sums: bool = True) -> Expr:
