@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 from shlex import split
 
 import pytest
 from cli_shell import Shell, shell
 
+import layoutdsl
 from layoutdsl.api import library, translation
+from layoutdsl.cli.encode import KEYS
 
 __all__ = ["shell"]
 
@@ -21,6 +25,7 @@ layout Upper(i: N, j: N) = [i + j*(j + 1)/2 : N*(N + 1)/2] where i <= j
 layout Chunks(h, w) = [h/2, w/2; h%2, w%2] of bf16 fill zero_point
 layout Fixed(n: 4, m: 6) = [n, m]
 layout One(n: 1) = [n]
+layout Alone() = [0]
 layout Marlin(k, n) = [k/8, n, k%2, k%8/2]
 layout Inverse(k, n) = [k/8, n, k%4, k%8/4]
 layout Offset(n, c) = [n, c] offset 2
@@ -106,6 +111,7 @@ TEXTS = {
         "at my.layout:Slots --shape 6 5",
         "at MaceArgumentTable --shape 6 7",
         "at my.layout:Fixed 24",
+        "at my.layout:Alone 0",
     ),
     "diff": (
         "diff tvm:NCHW16c onednn:aBcd16b",
@@ -144,6 +150,22 @@ TEXTS = {
         "list --search zebra",
     ),
 }
+
+
+def test_keys_are_those_of_a_class() -> None:
+    """A row of a class that is gone, or of attributes that it has no more, is noticed."""
+    rooms = ("api", "bench", "compare", "evidence", "integers", "padding", "show")
+    folders = [layoutdsl.__path__[0] + "/" + room for room in rooms]
+    names = [
+        f"layoutdsl.{room}.{each.name}"
+        for room, folder in zip(rooms, folders, strict=True)
+        for each in iter_modules([folder])
+    ]
+    classes = [each for name in names for each in vars(import_module(name)).values()]
+    for name, keys in KEYS.items():
+        heads = [(key.partition("=")[2] or key).split(".")[0] for key in keys.split()]
+        named = [each for each in classes if getattr(each, "__name__", "") == name]
+        assert any(all(hasattr(each, head) for head in heads) for each in named), name
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from layoutdsl.cli.targets import SHIELD, Target, target
 
 if TYPE_CHECKING:
     from layoutdsl.api import Translation
+    from layoutdsl.compare.difference import Difference
     from layoutdsl.compare.seen import Seen
+    from layoutdsl.meaning.model import Layout
 
 ALL = "all"
 
@@ -48,7 +51,6 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
     """
     named = target(one), target(other)
     first, second = (each.layout for each in named)
-    from layoutdsl.cli.comparison_json import difference_json
     from layoutdsl.cli.comparison_text import difference_text
     from layoutdsl.compare.difference import Unknown
     from layoutdsl.compare.difference import diff as compare
@@ -61,12 +63,36 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
     progress.clear()
     seconds = perf_counter() - started
     if form == "json":
-        say_json(difference_json(found, *names, seconds))
+        say_json(_by_keys(found, *names, seconds))
     else:
         say(difference_text(found, names, named, seconds))
     if isinstance(found, Unknown):
         return Exit.UNDECIDED
     return Exit.OK if found.same else Exit.REFUTED
+
+
+_UNSAID = {
+    "where": (),
+    "certificate": None,
+    "queries": 0,
+    "agreements": (),
+    "exact": True,
+    "unproved": (),
+    "mismatch": None,
+    "reason": None,
+    "hints": (),
+    "notes": (),
+}
+"""What stands under a key of which an answer says nothing."""
+
+
+def _by_keys(found: Difference, one: str, other: str, seconds: float) -> dict[str, object]:
+    from layoutdsl.cli.encode import plain
+
+    answer = plain(found)
+    head = {"status": found.status, "same": found.same, "one": one, "other": other}
+    timed = {"axes": answer.pop("pairing"), "seconds": round(seconds, 4)}
+    return {**head, **timed, **_UNSAID, **answer}
 
 
 @click.command(short_help="Write a layout in another notation.")
@@ -99,9 +125,8 @@ def translate(written: str, notation: str, form: str) -> int:
     progress.clear()
     done = any(each.text is not None for each in found)
     if form == "json":
-        shown = [_translation_json(each) for each in found]
-        name = chosen.layout.name
-        say_json({"layout": name, "status": "ok" if done else "none", "translations": shown})
+        status = "ok" if done else "none"
+        say_json({"layout": chosen.layout, "status": status, "translations": found})
     elif notation == ALL:
         say("\n".join(_table(found)))
     elif found[0].text is not None:
@@ -116,16 +141,6 @@ def _translation(chosen: Target, notation: str) -> Translation:
     from layoutdsl.api import translate as write
 
     return write(chosen.layout, notation, chosen.notes if notation == chosen.notation else None)
-
-
-def _translation_json(each: Translation) -> dict[str, object]:
-    return {
-        "notation": each.notation,
-        "text": each.text,
-        "reason": each.reason,
-        "proved": each.proved,
-        "where": [str(condition) for condition in each.where],
-    }
 
 
 def _table(found: list[Translation]) -> list[str]:
@@ -161,7 +176,6 @@ def identify(written: str, form: str) -> int:
     3  none was proved to be, and of some no difference was found either
     """
     from layoutdsl.api import look
-    from layoutdsl.cli.comparison_json import identity_json
     from layoutdsl.cli.comparison_text import identity_text
     from layoutdsl.compare.seen import Match, Untold
 
@@ -170,9 +184,25 @@ def identify(written: str, form: str) -> int:
     found: list[Seen] = list(look(layout, progress))
     progress.clear()
     if form == "json":
-        say_json(identity_json(layout.name, found))
+        say_json(_by_outcome(layout, found))
     else:
         say(identity_text(found, written.removeprefix(SHIELD)))
     if any(isinstance(each, Match) and each.everywhere for each in found):
         return Exit.OK
     return Exit.UNDECIDED if any(isinstance(each, Untold) for each in found) else Exit.REFUTED
+
+
+def _by_outcome(layout: Layout, found: Sequence[Seen]) -> dict[str, object]:
+    from layoutdsl.cli.encode import plain
+    from layoutdsl.compare.seen import Apart, Match, Untold
+
+    matches = [each for each in found if isinstance(each, Match)]
+    undecided = [each for each in found if isinstance(each, Untold)]
+    status = "undecided" if undecided else "range" if matches else "none"
+    return {
+        "layout": layout,
+        "status": "found" if any(each.everywhere for each in matches) else status,
+        "matches": [{**plain(each), "certificate": each.certificate or None} for each in matches],
+        "undecided": undecided,
+        "different": [each for each in found if isinstance(each, Apart)],
+    }

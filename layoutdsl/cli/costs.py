@@ -44,9 +44,7 @@ def cost(
     """
     found = [_cost(each, shape, range_, element) for each in written]
     if form == "json":
-        from layoutdsl.cli.costs_text import cost_json
-
-        say_json({"costs": [cost_json(each) for each in found]})
+        say_json({"costs": found})
     else:
         from layoutdsl.cli.costs_text import cost_text, table
 

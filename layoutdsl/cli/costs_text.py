@@ -1,11 +1,9 @@
-"""Costs in words, as a table, and as plain values."""
+"""Costs in words, and as a table."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
-
-from layoutdsl.prover.verdict import Proved, certificate_hash
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from layoutdsl.padding.cost import AxisCost, Cost, ShapeCost
@@ -61,7 +59,7 @@ def _most(cost: Cost) -> str:
             return "no bound: there are shapes for every ratio"
         case "undecided":
             return _undecided(cost.most, "at most")
-    how = "proved" if isinstance(cost.proof, Proved) else "worked out, not proved"
+    how = "proved" if cost.proved else "worked out, not proved"
     return f"{_where(cost.most)}  ({how})"
 
 
@@ -154,54 +152,3 @@ def _short(bound: Bound, unsure: str) -> str:
         "limit": f"{_value(bound)}, a limit",
     }
     return words.get(bound.how, _value(bound))
-
-
-def cost_json(cost: Cost) -> dict[str, Any]:
-    """Return a cost as plain values; ratios are exact, as text, with a decimal beside them."""
-    proved = isinstance(cost.proof, Proved)
-    return {
-        "layout": cost.layout,
-        "where": list(cost.where),
-        "elements": cost.elements,
-        "size": cost.size,
-        "padding": cost.padding,
-        "ratio": cost.ratio,
-        "element": None if cost.element is None else cost.element.name,
-        "bytes": cost.bytes,
-        "most": _bound_json(cost.most),
-        "least": _bound_json(cost.least),
-        "far": _exact(cost.far),
-        "proved": proved,
-        "certificate": certificate_hash(cost.proof) if isinstance(cost.proof, Proved) else None,
-        "at": None if cost.at is None else _shape_json(cost.at),
-    }
-
-
-def _bound_json(bound: Bound) -> dict[str, Any]:
-    return {
-        "how": bound.how,
-        "value": _exact(bound.value),
-        "shape": dict(bound.shape),
-        "beyond": _exact(bound.beyond),
-    }
-
-
-def _exact(value: Fraction | None) -> dict[str, Any] | None:
-    return None if value is None else {"exact": str(value), "decimal": float(value)}
-
-
-def _shape_json(at: ShapeCost) -> dict[str, Any]:
-    axes = [
-        {"axis": each.axis, "extent": each.extent, "padded": each.padded} for each in at.axes or ()
-    ]
-    return {
-        "shape": dict(at.shape),
-        "elements": at.elements,
-        "size": at.size,
-        "before": at.before,
-        "padding": at.padding,
-        "ratio": _exact(at.ratio),
-        "bytes": at.bytes,
-        "axes": None if at.axes is None else axes,
-        "gaps": _exact(at.gaps),
-    }

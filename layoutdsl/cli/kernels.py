@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.output import error, say, say_json
@@ -18,6 +18,7 @@ def kernel_functions(
 ) -> int:
     """Print the index functions of a layout; on the standard error, how far they go."""
     from layoutdsl.api import WidthError, index_functions
+    from layoutdsl.cli.encode import plain
     from layoutdsl.cli.verdicts import refusing
 
     if range_ is not None and not range_.strip():
@@ -32,7 +33,7 @@ def kernel_functions(
         except WidthError as narrow:
             raise _refused(chosen, narrow) from None
     if form == "json":
-        say_json(_json(found))
+        say_json({**plain(found), **found.parts})
         return Exit.OK
     say(found.text.removesuffix("\n"))
     for line in _remarks(found):
@@ -61,15 +62,3 @@ def _remarks(found: IndexFunctions) -> list[str]:
         range_ = ", ".join(map(str, found.narrowed))
         lines.append(f"note: proved where {range_}; --where gives another range")
     return lines
-
-
-def _json(found: IndexFunctions) -> dict[str, Any]:
-    return {
-        "layout": found.layout.name,
-        "language": found.language,
-        "text": found.text,
-        "integers": found.integers,
-        "where": [str(condition) for condition in found.layout.where],
-        "certificate": found.certificate,
-        **found.parts,
-    }

@@ -60,40 +60,36 @@ def _module_json(chosen: Target) -> dict[str, Any]:
 
 
 def layout_json(layout: Layout) -> dict[str, Any]:
-    """Return what a layout is, as plain values."""
-    from layoutdsl.integers.expr import text
+    """Return what a layout is, and not only its name."""
     from layoutdsl.show.declaration import declaration, fill_text
 
     return {
         "name": layout.name,
         "text": declaration(layout),
-        "axes": [{"name": axis.name, "extent": text(axis.extent)} for axis in layout.axes],
-        "coordinates": [
-            {"value": text(each.value), "extent": text(each.extent)} for each in layout.coordinates
-        ],
+        "axes": layout.axes,
+        "coordinates": layout.coordinates,
         "chunk_rank": layout.chunk_rank,
         "fill": fill_text(layout.fill),
-        "element": layout.element.name if layout.element else None,
-        "offset": text(layout.start),
-        "where": [str(condition) for condition in layout.where],
-        "domain": [str(condition) for condition in layout.domain],
-        "parameters": list(layout.parameters),
+        "element": layout.element,
+        "offset": layout.start,
+        "where": layout.where,
+        "domain": layout.domain,
+        "parameters": layout.parameters,
     }
 
 
 def table_json(table: Table) -> dict[str, Any]:
-    """Return what a table is, as plain values."""
-    from layoutdsl.integers.expr import text
+    """Return what a table is, and not only its name."""
     from layoutdsl.show.declaration import table_declaration
 
     return {
         "name": table.name,
         "text": table_declaration(table),
-        "axes": [{"name": axis.name, "extent": text(axis.extent)} for axis in table.axes],
-        "slots": [{"name": slot.name, "extent": text(slot.extent)} for slot in table.slots],
-        "index": {a.name: text(e) for a, e in zip(table.axes, table.index, strict=True)},
-        "where": [str(condition) for condition in table.where],
-        "parameters": list(table.parameters),
+        "axes": table.axes,
+        "slots": table.slots,
+        "index": dict(zip((axis.name for axis in table.axes), table.index, strict=True)),
+        "where": table.where,
+        "parameters": table.parameters,
     }
 
 
