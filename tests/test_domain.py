@@ -9,8 +9,8 @@ import pytest
 from proving import shapes
 from texts import DOMAINS, layout, message, module
 
+from layoutdsl.cli.checking import layout_json
 from layoutdsl.cli.encode import plain
-from layoutdsl.cli.proofs import layout_json
 from layoutdsl.meaning.model import Layout
 from layoutdsl.show.ansi import PLAIN, grid_text
 from layoutdsl.show.declaration import declaration
