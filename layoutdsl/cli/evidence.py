@@ -178,8 +178,7 @@ def _refuse_missing(solvers: tuple[str, ...]) -> None:
     for each in solvers:
         missing = missing_solver(each)
         if missing is not None:
-            message, _, hint = missing.partition(": ")
-            raise Failure(Exit.UNDECIDED, message, hint or None)
+            raise Failure(Exit.UNDECIDED, missing.message, missing.remedy)
 
 
 def _every(
