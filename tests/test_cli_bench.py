@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -100,6 +101,28 @@ def test_json(shell: Shell) -> None:
     }  # fmt: skip
     assert found["standings"][0]["ratio"] is None
     assert found["standings"][1]["compared"] == 2
+
+
+def test_whole_texts(shell: Shell, golden: Callable[[str, str], None]) -> None:
+    """The keys, in order, and what was asked for; what is measured is another each time."""
+    line = ("bench", "NCHW4c", *TINY, "--of", "u4", "--json", "--peers", "planted")
+    moved, turned = shell(*line), shell(*line, "--to", "NHWC")
+    shown = [json.dumps(unmeasured(json.loads(each.out)), indent=2) for each in (moved, turned)]
+    golden("json/bench.txt", "\n\n".join([*shown, ""]))
+
+
+def unmeasured(value: Any) -> Any:
+    """A result with the kind of each measurement in its place."""
+    match value:
+        case dict():
+            kinds = ("machine", "version", "move", "noisy", "wins")
+            return {
+                key: type(each).__name__ if key in kinds and each is not None else unmeasured(each)
+                for key, each in value.items()
+            }
+        case list():
+            return [unmeasured(each) for each in value]
+    return "seconds" if isinstance(value, float) else value
 
 
 def test_markdown(shell: Shell) -> None:

@@ -55,6 +55,8 @@ def test_fill(shell: Shell) -> None:
     assert shell(*line, "0.5").code == 0
     assert np.sum(np.load("out.npy") == 0.5) == 768 - TENSOR.size
     assert shell(*line, "many").code == 2
+    ended = shell(*line, "1e300")
+    assert (ended.code, ended.err) == (2, "error: --fill is 1e+300, which float32 cannot hold\n")
 
 
 def test_axes_by_their_order_are_told(shell: Shell) -> None:

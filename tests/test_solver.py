@@ -168,7 +168,7 @@ def test_a_program_that_does_not_run(
 @pytest.mark.usefixtures("fake")
 def test_no_program_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
     def program() -> str:
-        raise NoSolver("the program z3 is not installed: pip install z3-solver")
+        raise NoSolver("the program z3 is not installed", "pip install z3-solver")
 
     monkeypatch.setattr(solver, "program", program)
     found = sound(layout("layout L(c) = [c ^ 1]"))

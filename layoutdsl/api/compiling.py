@@ -13,12 +13,25 @@ from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.texts.values import exact
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from layoutdsl.codegen.native.module import Failed, NativeModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
 TARGETS = ("auto", "native", "numpy")
 Compiled: TypeAlias = "ModuleType | NativeModule"
 """What `compile` returns: either has `pack`, `unpack`, `offset` and `physical_shape`."""
+
+
+def holds(dtype: np.dtype[np.generic], fill: float) -> bool:
+    """Return whether items of a type can hold a fill; what they cannot, `pack` refuses."""
+    from layoutdsl.codegen.numpy.support import _item
+
+    try:
+        _item(fill, dtype)
+    except ValueError:
+        return False
+    return True
 
 
 def compile(  # noqa: A001  the verb of `re.compile`

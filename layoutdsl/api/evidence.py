@@ -13,7 +13,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.table import Table
 
 if TYPE_CHECKING:
-    from layoutdsl.evidence import Rechecked, Recorded, Subject
+    from layoutdsl.evidence import NoSolver, Rechecked, Recorded, Subject
     from layoutdsl.prover.verdict import Checked
 
 
@@ -98,7 +98,7 @@ def recheck(
     return checked(found, folder, asked, progress or (lambda _: None))
 
 
-def missing_solver(name: str) -> str | None:
+def missing_solver(name: str) -> NoSolver | None:
     """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
     from layoutdsl.evidence import why_not_asked
 

@@ -136,7 +136,7 @@ def _enough(
         tried = attempts(layout, inverse, narrow)
         if isinstance(tried, Enough):
             return tried, ""
-        why = tried.reason.removeprefix("no proof was found: ")
+        why = tried.obstacle or tried.reason
     found = enough(layout, inverse, narrow if width == 32 else wide)
     if isinstance(found, Enough):
         return found, why

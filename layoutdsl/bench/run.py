@@ -20,12 +20,16 @@ class Skipped:
 
     reason: str
 
+    status = "skipped"
+
 
 @dataclass(frozen=True, slots=True)
 class Wrong:
     """A candidate whose result is not what the layout means; it was not timed."""
 
     reason: str
+
+    status = "wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,9 @@ class Measured:
     share: Spread
     ratio: Spread
     compiled: float
+
+    status = "measured"
+    reason = None
 
 
 Outcome: TypeAlias = Measured | Skipped | Wrong

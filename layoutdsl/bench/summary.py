@@ -18,6 +18,11 @@ class Extreme:
     value: float
     task: Task
 
+    @property
+    def move(self) -> str:
+        """The task in words."""
+        return str(self.task)
+
 
 @dataclass(frozen=True, slots=True)
 class Beside:

@@ -92,7 +92,8 @@ def pack(
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
     module = _ready(chosen, layout, compiled)
-    with notes(), npy.fitting(source, "" if value is None else "--fill"):
+    elements.refuse_unheld(value, tensor)
+    with notes(), npy.fitting(source):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
     npy.write(destination, packed, given)
     say_done("packed", tensor, packed, verbose)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +15,7 @@ from layoutdsl.cli.output import Progress, error, say, say_json
 if TYPE_CHECKING:
     from layoutdsl.bench.peers.peer import Peer
     from layoutdsl.bench.run import Plan, Result
+    from layoutdsl.meaning.model import Layout
 
 
 @click.command(short_help="Measure packing beside a copy, and beside other packages.")
@@ -145,9 +146,7 @@ def _report(plan: Plan, missing: dict[str, str], form: str) -> int:
         ended = "interrupted"
     wrong = bool(faults(results))
     if form == "json":
-        from layoutdsl.cli.benchmark_json import report_json
-
-        say_json(report_json(plan, results, missing, "wrong" if wrong else ended))
+        say_json(_by_keys(plan, results, missing, "wrong" if wrong else ended))
     elif form == "markdown":
         say(words.markdown(plan, results, missing))
     else:
@@ -157,6 +156,63 @@ def _report(plan: Plan, missing: dict[str, str], form: str) -> int:
     if wrong:
         return Exit.REFUTED
     return Exit.INTERRUPTED if ended == "interrupted" else Exit.OK
+
+
+def _by_keys(
+    plan: Plan, results: Sequence[Result], missing: dict[str, str], status: str
+) -> dict[str, object]:
+    """Return all that was measured."""
+    from layoutdsl.bench.limits import machine
+    from layoutdsl.bench.peers.peer import version_of
+    from layoutdsl.bench.summary import reference_of, standings
+    from layoutdsl.cli.encode import plain
+
+    converted = [each for each in results if each.task.verb == "convert"]
+    moved = [each for each in results if each.task.verb != "convert"]
+    return {
+        "status": status,
+        "machine": machine(),
+        "threads": plan.threads,
+        "reference": reference_of(results),
+        "candidates": [
+            {"name": each.name, "says": each.says, "version": version_of(each.package)}
+            for each in plan.candidates
+        ],
+        "missing": [{"name": name, "reason": reason} for name, reason in missing.items()],
+        "asked": len(plan.tasks),
+        "moves": [_move(each) for each in results],
+        "standings": [
+            {"moves": word, **plain(each)}
+            for word, some in (("pack and unpack", moved), ("convert", converted))
+            for each in standings(some)
+        ],
+    }
+
+
+def _move(result: Result) -> dict[str, object]:
+    from layoutdsl.cli.encode import plain
+
+    task = result.task
+    outcomes = [{"name": name, **plain(each)} for name, each in result.outcomes.items()]
+    return {
+        "case": task.title,
+        "verb": task.verb,
+        "source": _text(task.source),
+        "target": _text(task.target),
+        "type": task.dtype,
+        "shape": task.shape,
+        "bytes": task.bytes,
+        "rounds": result.rounds,
+        "reference": result.reference,
+        "floor": result.floor,
+        "candidates": outcomes,
+    }
+
+
+def _text(layout: Layout | None) -> str | None:
+    from layoutdsl.show.declaration import declaration
+
+    return None if layout is None else declaration(layout)
 
 
 def _measured(plan: Plan, progress: Progress) -> Iterator[Result]:

@@ -1,4 +1,4 @@
-"""``diff``, ``translate`` and ``identify``: layouts next to each other, and in other notations."""
+"""``diff``: two layouts next to each other."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.exits import Exit, usage
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import Progress, say, say_json
-from layoutdsl.cli.targets import SHIELD, Target, target
+from layoutdsl.cli.targets import SHIELD, target
 
 if TYPE_CHECKING:
-    from layoutdsl.api import Translation
-    from layoutdsl.compare.seen import Seen
-
-ALL = "all"
+    from layoutdsl.compare.difference import Difference
 
 
 @click.command(short_help="Say whether two layouts are equal, and where they differ.")
@@ -48,7 +45,6 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
     """
     named = target(one), target(other)
     first, second = (each.layout for each in named)
-    from layoutdsl.cli.comparison_json import difference_json
     from layoutdsl.cli.comparison_text import difference_text
     from layoutdsl.compare.difference import Unknown
     from layoutdsl.compare.difference import diff as compare
@@ -61,7 +57,7 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
     progress.clear()
     seconds = perf_counter() - started
     if form == "json":
-        say_json(difference_json(found, *names, seconds))
+        say_json(_by_keys(found, *names, seconds))
     else:
         say(difference_text(found, names, named, seconds))
     if isinstance(found, Unknown):
@@ -69,110 +65,25 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
     return Exit.OK if found.same else Exit.REFUTED
 
 
-@click.command(short_help="Write a layout in another notation.")
-@click.argument("written", metavar="A")
-@click.option(
-    "--to", "notation", required=True, metavar="NOTATION", help="Or `layout`, ours; or `all`."
-)
-@JSON
-def translate(written: str, notation: str, form: str) -> int:
-    """Write a layout in another notation, or say why it cannot be written there.
-
-    The text is read again, and proved to be the layout: a text that is another is never printed.
-    What a text says beyond its layout is kept where it stays in its notation.
-
-    \b
-      layoutdsl translate onednn:aBcd16b --to tvm
-      layoutdsl translate demo.layout:Crouton --to all
-      layoutdsl translate xla:f32[3,5]{0,1:T(8,128)} --to layout
-    """
-    from layoutdsl.api import LANGUAGE, notations
-
-    chosen = target(written)
-    progress = Progress()
-    wanted = (*notations(), LANGUAGE) if notation == ALL else (notation,)
-    found = []
-    with usage():
-        for each in wanted:
-            progress(f"writing {each}")
-            found.append(_translation(chosen, each))
-    progress.clear()
-    done = any(each.text is not None for each in found)
-    if form == "json":
-        shown = [_translation_json(each) for each in found]
-        name = chosen.layout.name
-        say_json({"layout": name, "status": "ok" if done else "none", "translations": shown})
-    elif notation == ALL:
-        say("\n".join(_table(found)))
-    elif found[0].text is not None:
-        say(found[0].text)
-    else:
-        words = f"`{written}` cannot be written in {notation}: {found[0].reason}"
-        raise Failure(Exit.REFUTED, words)
-    return Exit.OK if done else Exit.REFUTED
+_UNSAID = {
+    "where": (),
+    "certificate": None,
+    "queries": 0,
+    "agreements": (),
+    "exact": True,
+    "unproved": (),
+    "mismatch": None,
+    "reason": None,
+    "hints": (),
+    "notes": (),
+}
+"""What stands under a key of which an answer says nothing."""
 
 
-def _translation(chosen: Target, notation: str) -> Translation:
-    from layoutdsl.api import translate as write
+def _by_keys(found: Difference, one: str, other: str, seconds: float) -> dict[str, object]:
+    from layoutdsl.cli.encode import plain
 
-    return write(chosen.layout, notation, chosen.notes if notation == chosen.notation else None)
-
-
-def _translation_json(each: Translation) -> dict[str, object]:
-    return {
-        "notation": each.notation,
-        "text": each.text,
-        "reason": each.reason,
-        "proved": each.proved,
-        "where": [str(condition) for condition in each.where],
-    }
-
-
-def _table(found: list[Translation]) -> list[str]:
-    lines = []
-    for each in found:
-        name = f"{each.notation:<8}"
-        if each.text is None:
-            lines.append(f"{click.style(name, dim=True)}  - {each.reason}")
-            continue
-        lines.append(f"{click.style(name, bold=True)}  {each.text}")
-        if each.where:
-            lines.append(f"{'':<8}    defined only where {', '.join(map(str, each.where))}")
-        if not each.proved:
-            lines.append(f"{'':<8}    that this is the same layout was not proved")
-    return lines
-
-
-@click.command(short_help="Say which layouts of the library a layout is.")
-@click.argument("written", metavar="A")
-@JSON
-def identify(written: str, form: str) -> int:
-    """Say which layouts of the library a layout is equal to, whatever its axes are called.
-
-    Equality is proved, for all shapes, for those of a range, or for the only one.
-
-    \b
-      layoutdsl identify onednn:aBcd8b
-      layoutdsl identify "einops:b h w c -> b c h w"
-      layoutdsl identify 'xla:f32[300,400]{1,0:T(8,128)}'
-    \b
-    0  one is equal wherever both are defined
-    1  none is: each was shown to differ, for all shapes or outside of a range
-    3  none was proved to be, and of some no difference was found either
-    """
-    from layoutdsl.api import look
-    from layoutdsl.cli.comparison_json import identity_json
-    from layoutdsl.cli.comparison_text import identity_text
-    from layoutdsl.compare.seen import Match, Untold
-
-    layout = target(written).layout
-    progress = Progress()
-    found: list[Seen] = list(look(layout, progress))
-    progress.clear()
-    if form == "json":
-        say_json(identity_json(layout.name, found))
-    else:
-        say(identity_text(found, written.removeprefix(SHIELD)))
-    if any(isinstance(each, Match) and each.everywhere for each in found):
-        return Exit.OK
-    return Exit.UNDECIDED if any(isinstance(each, Untold) for each in found) else Exit.REFUTED
+    answer = plain(found)
+    head = {"status": found.status, "same": found.same, "one": one, "other": other}
+    timed = {"axes": answer.pop("pairing"), "seconds": round(seconds, 4)}
+    return {**head, **timed, **_UNSAID, **answer}

@@ -1,8 +1,8 @@
-"""What `diff` and `identify` found, in words."""
+"""What `diff` found, in words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, assert_never
 
 import click
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from layoutdsl.compare.notes import Note
     from layoutdsl.compare.offsets import Mismatch
     from layoutdsl.compare.ranges import Agreement
-    from layoutdsl.compare.seen import Match, Seen, Untold
     from layoutdsl.meaning.model import Condition
 
 
@@ -202,40 +201,3 @@ def lanes_text(hint: LanesPermuted, one: str, other: str) -> str:
 
 def _sure(proved: bool, where: str = "for all shapes") -> str:
     return f"proved {where}" if proved else "as far as was tried"
-
-
-def identity_text(found: Sequence[Seen], name: str) -> str:
-    """Return which layouts of the library the layout called ``name`` is, and how sure that is."""
-    from layoutdsl.compare.seen import Apart, Match, Untold
-
-    matches = [each for each in found if isinstance(each, Match)]
-    matches.sort(key=lambda each: (not each.everywhere, each.axes is not None))
-    untold = [each for each in found if isinstance(each, Untold)]
-    lines = [*(_match(each, name) for each in matches), *(_untold(each, name) for each in untold)]
-    if lines:
-        return "\n".join(lines)
-    apart = [each for each in found if isinstance(each, Apart)]
-    count = f"{len(apart)} layouts of the library"
-    some = ", ".join(f"`{each.name}`" for each in apart if not each.complete)
-    if not some:
-        return f"`{name}` is none of the {count}: each differs from it"
-    return (
-        f"none found: each of the {count} differs from `{name}`, as far as was tried\n"
-        f"  not every number for parameters, or order of axes, was tried of {some}"
-    )
-
-
-def _untold(untold: Untold, name: str) -> str:
-    axes = f" with --axes {untold.axes}" if untold.axes else ""
-    head = click.style("undecided", fg="yellow", bold=True)
-    return f"{head}  `{name}` and `{untold.name}`{axes}\n  {untold.reason}"
-
-
-def _match(match: Match, name: str) -> str:
-    axes = f" with --axes {match.axes}" if match.axes else ""
-    defined = f", where {_and(match.where)}" if match.where else ""
-    if match.everywhere:
-        head = click.style("equal", fg="green", bold=True)
-        return f"{head}  `{name}` and `{match.name}`{axes}{defined or ', for all shapes'}"
-    head = click.style("equal where", fg="yellow", bold=True)
-    return f"{head} {_alternatives(match.agreements)}  `{name}` and `{match.name}`{axes}{defined}"

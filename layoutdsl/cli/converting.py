@@ -86,9 +86,10 @@ def convert(
     for layout in (before, after):
         elements.refuse_items(layout, source, buffer)
     conversion = _ready(first, second, axes, compiled, trust)
+    elements.refuse_unheld(value, buffer)
     if verbose and conversion.fallback is not None:
         error(f"note: through the tensor: {conversion.fallback}")
-    with notes(), npy.fitting(source, "" if value is None else "--fill"):
+    with notes(), npy.fitting(source):
         converted = conversion(buffer, extents, fill=value)
     npy.write(destination, converted, given)
     say_done("converted", buffer, converted, verbose)

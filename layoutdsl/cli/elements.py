@@ -44,3 +44,11 @@ def refuse_fill(layout: Layout, fill: float) -> None:
     if not low <= fill <= high:
         message = f"--fill is {fill}, and {element.name} is {low}..{high}"
         raise Failure(Exit.USAGE, message)
+
+
+def refuse_unheld(fill: float | None, array: Any) -> None:
+    """Fail where the fill that was asked for is none that the items of an array can hold."""
+    from layoutdsl.api.compiling import holds
+
+    if fill is not None and not holds(array.dtype, fill):
+        raise Failure(Exit.USAGE, f"--fill is {fill}, which {array.dtype} cannot hold")

@@ -155,8 +155,7 @@ def recheck(
     status = _status(found)
     seconds = perf_counter() - started
     if form == "json":
-        certificates = [_as_json(each) for each in found]
-        say_json({"status": status, "solvers": list(solvers), "certificates": certificates})
+        say_json({"status": status, "solvers": solvers, "certificates": found})
     else:
         say(_summary(found, solvers, seconds))
     return {"confirmed": Exit.OK, "failed": Exit.REFUTED, "undecided": Exit.UNDECIDED}[status]
@@ -179,8 +178,7 @@ def _refuse_missing(solvers: tuple[str, ...]) -> None:
     for each in solvers:
         missing = missing_solver(each)
         if missing is not None:
-            message, _, hint = missing.partition(": ")
-            raise Failure(Exit.UNDECIDED, message, hint or None)
+            raise Failure(Exit.UNDECIDED, missing.message, missing.remedy)
 
 
 def _every(
@@ -239,13 +237,3 @@ def _summary(found: list[Rechecked], solvers: tuple[str, ...], seconds: float) -
 
 def _words(found: Rechecked) -> list[str]:
     return list(dict.fromkeys(each.kind.word for each in found.problems)) or ["confirmed"]
-
-
-def _as_json(found: Rechecked) -> dict[str, Any]:
-    problems = [
-        {"code": each.kind.code, "kind": each.kind.word, "place": each.place}
-        | {"message": each.message, "help": each.kind.help}
-        for each in found.problems
-    ]
-    counts = {"claims": found.claims, "questions": found.questions}
-    return {"name": found.name, "status": found.status, **counts, "problems": problems}

@@ -101,15 +101,9 @@ def pack_large(
         hint = "a .npy file says both itself; one without a header needs both"
         raise Failure(Exit.USAGE, f"{other} is given without {missing}", hint)
     source, destination = _places(files)
-    with _failing(layout, files, asked, "--fill"):
-        done = pack_file(
-            layout,
-            source,
-            destination,
-            fill=fill,
-            shape=shape,
-            **_how(layout, source, asked, compiled, "packing"),
-        )
+    with _failing(layout, files, asked):
+        how = _how(layout, source, asked, compiled, "packing", fill)
+        done = pack_file(layout, source, destination, fill=fill, shape=shape, **how)
     return f"packed {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
 
 
@@ -124,7 +118,7 @@ def unpack_large(
     from layoutdsl.api import unpack_file
 
     source, destination = _places(files)
-    with _failing(layout, files, asked, ""):
+    with _failing(layout, files, asked):
         how = _how(layout, source, asked, compiled, "unpacking")
         done = unpack_file(layout, source, destination, shape, **how)
     return f"unpacked {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
@@ -148,7 +142,12 @@ def _places(files: tuple[str, str]) -> tuple[Path, Path]:
 
 
 def _how(
-    layout: Layout, source: Path, asked: Large, compiled: CompileTarget, word: str
+    layout: Layout,
+    source: Path,
+    asked: Large,
+    compiled: CompileTarget,
+    word: str,
+    fill: float | None = None,
 ) -> dict[str, Any]:
     from layoutdsl.api import MEM
     from layoutdsl.cli import elements
@@ -156,6 +155,7 @@ def _how(
     def look(tensor: Any) -> None:
         elements.refuse_items(layout, str(source), tensor)
         elements.refuse_values(layout, str(source), tensor)
+        elements.refuse_unheld(fill, tensor)
 
     return {
         "mem": MEM if asked.mem is None else asked.mem,
@@ -207,7 +207,7 @@ def size_text(size: float) -> str:
 
 
 @contextmanager
-def _failing(layout: Layout, files: tuple[str, str], asked: Large, option: str) -> Iterator[None]:
+def _failing(layout: Layout, files: tuple[str, str], asked: Large) -> Iterator[None]:
     """What goes wrong with files and memory, in words for a shell."""
     from layoutdsl.files.npy import UnreadableError
     from layoutdsl.files.places import OccupiedError
@@ -227,9 +227,7 @@ def _failing(layout: Layout, files: tuple[str, str], asked: Large, option: str) 
         name = source if word == "read" else destination
         raise Failure(Exit.INPUT, f"`{name}` cannot be {word}: {reason(failure)}") from None
     except (ValueError, TypeError) as unfit:
-        if isinstance(unfit, Failure) or not option or not str(unfit).startswith("`fill` "):
-            raise Failure(Exit.INPUT, f"`{source}` does not fit: {unfit}") from None
-        raise Failure(Exit.USAGE, str(unfit).replace("`fill`", option, 1)) from None
+        raise Failure(Exit.INPUT, f"`{source}` does not fit: {unfit}") from None
     except KeyboardInterrupt:
         part = f"{_led_to(destination)}.part"
         if Path(part).exists():

@@ -102,7 +102,7 @@ def list_library(search: str | None, form: str) -> None:
 
 def _json(entry: Entry) -> dict[str, Any]:
     from layoutdsl.api import declared
-    from layoutdsl.cli.proofs import layout_json, table_json
+    from layoutdsl.cli.checking import layout_json, table_json
 
     module = declared(entry.file)
     if entry.kind == "layout":

@@ -66,13 +66,11 @@ def _identity(handle: int) -> Identity | None:
 
 
 @contextmanager
-def fitting(name: str, option: str = "") -> Iterator[None]:
-    """What the generated module refuses, it refuses because of the array, or of an option."""
+def fitting(name: str) -> Iterator[None]:
+    """What the generated module refuses, it refuses because of the array."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        if option and str(error).startswith("`fill` "):
-            raise Failure(Exit.USAGE, str(error).replace("`fill`", option, 1)) from None
         raise Failure(Exit.INPUT, f"`{name}` does not fit: {error}") from None
 
 

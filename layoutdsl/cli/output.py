@@ -42,8 +42,10 @@ def error(text: str) -> None:
 
 
 def say_json(value: Any) -> None:
-    """Print plain values as JSON."""
-    click.echo(json.dumps(value, indent=2, ensure_ascii=True))
+    """Print a result as JSON."""
+    from layoutdsl.cli.encode import plain
+
+    click.echo(json.dumps(plain(value), indent=2, ensure_ascii=True))
 
 
 def error_json(message: str, hint: str | None) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,11 +12,6 @@ from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import coloured, say, say_json
 from layoutdsl.cli.targets import index_of, shape_of, target
 from layoutdsl.meaning.table import Table
-
-if TYPE_CHECKING:
-    from layoutdsl.show.places import Placement
-    from layoutdsl.show.read_slot import ReadSlot
-    from layoutdsl.show.slots import Held
 
 PAGE = 100
 """Characters of a line where there is no terminal to ask."""
@@ -42,9 +36,9 @@ def where(written: str, shape: str | None, index: str, form: str) -> None:
     layout = target(written).layout
     extents = shape_of(layout, shape)
     with usage():
-        found: Placement = place(layout, index_of(layout, index, extents), extents)
+        found = place(layout, index_of(layout, index, extents), extents)
     if form == "json":
-        say_json(found.as_json())
+        say_json(found)
     else:
         say(placement_text(found))
 
@@ -61,21 +55,23 @@ def at(written: str, shape: str | None, offset: int, form: str) -> None:
       layoutdsl at NCHW16c --shape 2,20,3,4 757
       layoutdsl at MaceChannelMajorTable --shape 1,2,3,6 9
     """
+    from layoutdsl.cli.encode import plain
     from layoutdsl.show.read_slot import read_slot, read_slot_text
     from layoutdsl.show.slots import at as slot
     from layoutdsl.show.words import held_text
 
     subject = target(written).subject
-    found: Held | ReadSlot
     with usage():
         if isinstance(subject, Table):
-            found = read_slot(subject, offset, shape_of(subject.frame, shape))
-            answer = read_slot_text(found)
+            read = read_slot(subject, offset, shape_of(subject.frame, shape))
+            found = {**plain(read), "coordinates": dict(read.coordinates)}
+            answer = read_slot_text(read)
         else:
-            found = slot(subject, offset, shape_of(subject, shape))
-            answer = held_text(found)
+            held = slot(subject, offset, shape_of(subject, shape))
+            found = {**plain(held), "elements": [dict(each) for each in held.elements]}
+            answer = held_text(held)
     if form == "json":
-        say_json(found.as_json())
+        say_json(found)
     else:
         say(answer)
 

@@ -69,7 +69,7 @@ def probe(
     extents = shape_of(layout, shape)
     with usage():
         layout.bind(extents)
-    from layoutdsl.cli.comparison_json import probe_json
+    from layoutdsl.cli.encode import plain
     from layoutdsl.compare.probe import probe as ask
 
     called = _imported(function.removeprefix(SHIELD))
@@ -89,7 +89,8 @@ def probe(
     if os.environ.get("LAYOUTDSL_DEBUG") == "1" and found.raised is not None:
         error("".join(traceback.format_exception(found.raised)).rstrip())
     if form == "json":
-        say_json(probe_json(found, function, against))
+        status = "same" if found.same else "different"
+        say_json({"status": status, "function": function, "against": against, **plain(found)})
     else:
         say("\n".join(_lines(found, function, against)))
     return Exit.OK if found.same else Exit.REFUTED

@@ -1,119 +1,21 @@
-"""``check`` and ``prove``: is the text in order, and is what it says true for every shape?"""
+"""``prove``: is what a text says true for every shape?"""
 
 from __future__ import annotations
 
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
-from layoutdsl.cli.output import Progress, faults_json, say, say_json
-from layoutdsl.cli.targets import Target, claims_in, named, refuse_silent, targets_of, warn
-from layoutdsl.texts.source import LayoutError
+from layoutdsl.cli.output import Progress, say, say_json
+from layoutdsl.cli.targets import Target, claims_in, refuse_silent, targets_of
 
 if TYPE_CHECKING:
     from layoutdsl.cli.evidence import Writer
     from layoutdsl.cli.verdicts import Verdict
-    from layoutdsl.meaning.claims import AnyClaim, Module
-    from layoutdsl.meaning.model import Layout
-    from layoutdsl.meaning.table import Table
-
-
-@click.command(short_help="Check that a spec is well formed.")
-@click.argument("file", metavar="FILE")
-@JSON
-def check(file: str, form: str) -> int:
-    """Check that a spec is well formed; prove nothing.
-
-    All faults are reported at once, each with its place and a way to mend it.
-
-    \b
-      layoutdsl check demo.layout
-      layoutdsl check - < demo.layout
-    """
-    try:
-        chosen = named(file)
-    except LayoutError as failure:
-        if form != "json":
-            raise
-        say_json({**faults_json(failure), "layouts": [], "tables": [], "claims": []})
-        return Exit.USAGE
-    if form == "json":
-        say_json(_module_json(chosen))
-    else:
-        warn(chosen)
-        say(_well_formed(chosen.module))
-    return Exit.OK
-
-
-def _module_json(chosen: Target) -> dict[str, Any]:
-    module = chosen.module
-    return {
-        "status": "ok",
-        "diagnostics": [each.as_json() for each in chosen.warnings],
-        "layouts": [layout_json(each) for each in module.values()],
-        "tables": [table_json(each) for each in module.tables.values()],
-        "claims": [claim.text for claim in module.all_claims],
-    }
-
-
-def layout_json(layout: Layout) -> dict[str, Any]:
-    """Return what a layout is, as plain values."""
-    from layoutdsl.integers.expr import text
-    from layoutdsl.show.declaration import declaration, fill_text
-
-    return {
-        "name": layout.name,
-        "text": declaration(layout),
-        "axes": [{"name": axis.name, "extent": text(axis.extent)} for axis in layout.axes],
-        "coordinates": [
-            {"value": text(each.value), "extent": text(each.extent)} for each in layout.coordinates
-        ],
-        "chunk_rank": layout.chunk_rank,
-        "fill": fill_text(layout.fill),
-        "element": layout.element.name if layout.element else None,
-        "offset": text(layout.start),
-        "where": [str(condition) for condition in layout.where],
-        "domain": [str(condition) for condition in layout.domain],
-        "parameters": list(layout.parameters),
-    }
-
-
-def table_json(table: Table) -> dict[str, Any]:
-    """Return what a table is, as plain values."""
-    from layoutdsl.integers.expr import text
-    from layoutdsl.show.declaration import table_declaration
-
-    return {
-        "name": table.name,
-        "text": table_declaration(table),
-        "axes": [{"name": axis.name, "extent": text(axis.extent)} for axis in table.axes],
-        "slots": [{"name": slot.name, "extent": text(slot.extent)} for slot in table.slots],
-        "index": {a.name: text(e) for a, e in zip(table.axes, table.index, strict=True)},
-        "where": [str(condition) for condition in table.where],
-        "parameters": list(table.parameters),
-    }
-
-
-def _well_formed(module: Module) -> str:
-    from layoutdsl.show.declaration import axes_text, body, decoded_text, slots_text
-
-    rows = [(layout.name, f"{axes_text(layout)} = {body(layout)}") for layout in module.values()]
-    for table in module.tables.values():
-        written = f"{axes_text(table)}{slots_text(table)} = {decoded_text(table)}"
-        rows.append((table.name, written))
-    width = max((len(name) for name, _ in rows), default=0)
-    lines = [f"{name:<{width}}  {written}" for name, written in rows]
-    claims = len(module.all_claims)
-    counts = [_count(len(module), "layout")]
-    counts += [_count(len(module.tables), "table")] if module.tables else []
-    return "\n".join([*lines, f"{', '.join([*counts, _count(claims, 'claim')])}: well formed"])
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    from layoutdsl.meaning.claims import AnyClaim
 
 
 @click.command(short_help="Prove layouts, or files, for every shape.")

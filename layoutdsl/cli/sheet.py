@@ -35,16 +35,16 @@ def sheet_text(layout: Layout, language: str) -> str:
 
 
 def sheet_json(layout: Layout, language: str) -> dict[str, Any]:
-    """Return the formulas as plain values, in the order of the sheet."""
+    """Return the formulas in the order of the sheet."""
     lines = lines_of(layout, language)
     axes = [axis.name for axis in layout.axes]
     found = {
-        "layout": layout.name,
+        "layout": layout,
         "language": language,
         "offset": lines.offset,
         "size": lines.size,
-        "physical_shape": list(lines.box),
-        "domain": list(lines.domain),
+        "physical_shape": lines.box,
+        "domain": lines.domain,
     }
     match lines.backward:
         case str(reason):
@@ -54,7 +54,7 @@ def sheet_json(layout: Layout, language: str) -> dict[str, Any]:
                 "slot": SLOT,
                 "steps": [{"name": name, "value": value} for name, value in steps],
                 "index": dict(zip(axes, (value for _, value in index), strict=True)),
-                "holds_where": list(conditions),
+                "holds_where": conditions,
             }
             extents = dict(zip(axes, padded, strict=True))
             return {**found, "padded_extents": extents, "inverse": inverse, "no_inverse": None}

@@ -45,7 +45,7 @@ class Verdict:
         return "refuted" if self.checked.claim.polarity == "prove" else "proved, not refuted"
 
     def as_json(self) -> dict[str, object]:
-        """Return the verdict as plain values."""
+        """Return the verdict by its keys."""
         checked = self.checked
         return {
             "claim": checked.claim.text,
@@ -63,6 +63,7 @@ def _kind(claim: AnyClaim) -> str:
 
 
 def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
+    from layoutdsl.cli.encode import plain
     from layoutdsl.prover.verdict import Proved, Refuted, Undecided, certificate_hash
 
     match finding:
@@ -70,22 +71,14 @@ def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
             found = {
                 "property": name,
                 "status": "proved",
-                "conditions": list(conditions),
+                "conditions": conditions,
                 "certificate": certificate_hash(finding),
                 "queries": queries,
             }
             return {**found, "says": says} if says else found
         case Refuted(name, example):
-            return {
-                "property": name,
-                "status": "refuted",
-                "sentence": example.sentence,
-                "shape": dict(example.shape),
-                "points": [
-                    {"index": dict(point.index), "words": point.words} for point in example.points
-                ],
-                "replay": next(iter(verdict.replays(example)), None),
-            }
+            replay = next(iter(verdict.replays(example)), None)
+            return {"property": name, "status": "refuted", **plain(example), "replay": replay}
         case Undecided(name, reason):
             return {"property": name, "status": "undecided", "reason": reason}
 

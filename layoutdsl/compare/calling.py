@@ -35,6 +35,8 @@ class RoundedDown:
 
     extent: str
 
+    kind = "rounded down"
+
 
 ProbeHint: TypeAlias = AxesPermuted | LanesPermuted | RoundedDown
 FaultKind: TypeAlias = Literal[

@@ -38,6 +38,7 @@ class Equal:
     notes: tuple[Note, ...] = ()
 
     same = True
+    status = "equal"
 
     def __repr__(self) -> str:
         return said(self, f"for all shapes{''.join(f', {each}' for each in self.where)}")
@@ -62,6 +63,8 @@ class EqualWhere:
     unproved: tuple[tuple[Condition, ...], ...] = ()
     hints: tuple[Hint, ...] = ()
     notes: tuple[Note, ...] = ()
+
+    status = "equal where"
 
     def __repr__(self) -> str:
         return said(self, f"{'; or '.join(map(str, self.agreements))}; else {self.mismatch}")
@@ -94,6 +97,7 @@ class Different:
     notes: tuple[Note, ...] = ()
 
     same = False
+    status = "different"
 
     def __repr__(self) -> str:
         return said(self, self.reason or str(self.mismatch))
@@ -108,6 +112,7 @@ class Unknown:
     notes: tuple[Note, ...] = ()
 
     same = False
+    status = "undecided"
 
     def __repr__(self) -> str:
         return said(self, self.reason)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import permutations
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from layoutdsl.compare.arrays import offsets
 from layoutdsl.compare.axes import Paired, Pairing, Unpaired, over_same_axes, pairing
@@ -36,6 +36,8 @@ class AxesPermuted:
     axes: str
     proved: bool
 
+    kind = "axes"
+
 
 @dataclass(frozen=True, slots=True)
 class CoordinatesReordered:
@@ -44,6 +46,8 @@ class CoordinatesReordered:
     one: tuple[str, ...]
     other: tuple[str, ...]
     proved: bool = True
+
+    kind = "coordinates"
 
     @property
     def exchanged(self) -> tuple[str, str] | None:
@@ -60,6 +64,8 @@ class OnlySizes:
     other: str
     proved: bool
 
+    kind = "sizes"
+
 
 @dataclass(frozen=True, slots=True)
 class OnlyStarts:
@@ -69,9 +75,10 @@ class OnlyStarts:
     other: str
     proved: bool
 
+    kind = "starts"
+
 
 Hint: TypeAlias = AxesPermuted | CoordinatesReordered | LanesPermuted | OnlySizes | OnlyStarts
-Kind: TypeAlias = Literal["axes", "coordinates", "lanes", "sizes", "starts"]
 
 
 def hints(pair: Paired, found: Mismatch) -> tuple[Hint, ...]:

@@ -61,6 +61,11 @@ class LanesPermuted:
     digits: tuple[int, int] | None
     proved: bool
 
+    @property
+    def full_kind(self) -> str:
+        """Its kind among hints of all kinds."""
+        return f"lanes: {self.kind}"
+
 
 def lanes(pair: Paired) -> tuple[LanesPermuted, ...]:
     """Return the block in which the elements lie in another order, where nothing else differs."""

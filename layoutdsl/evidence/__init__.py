@@ -8,11 +8,12 @@ from layoutdsl.evidence.problem import Kind, Problem, Rechecked
 from layoutdsl.evidence.recheck import is_certificate, left_over, recheck, why_not_asked
 from layoutdsl.evidence.record import Recorded, lemma_files, record
 from layoutdsl.evidence.subjects import Subject, subjects
-from layoutdsl.kernel.solver import SOLVERS
+from layoutdsl.kernel.solver import SOLVERS, NoSolver
 
 __all__ = [
     "SOLVERS",
     "Kind",
+    "NoSolver",
     "Problem",
     "Rechecked",
     "Recorded",

@@ -53,12 +53,12 @@ def recheck(
         yield _subject(subject, folder, solvers)
 
 
-def why_not_asked(name: str) -> str | None:
+def why_not_asked(name: str) -> NoSolver | None:
     """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
     try:
         SOLVERS[name].command(1)
     except NoSolver as missing:
-        return str(missing)
+        return missing
     return None
 
 

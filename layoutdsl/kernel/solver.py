@@ -39,7 +39,11 @@ _WHY_UNKNOWN = re.compile(r"unknown \([A-Z_]+\)")
 
 
 class NoSolver(Exception):  # noqa: N818  what the user can mend, told as such
-    """A solver's program is not installed."""
+    """A solver's program is not installed; says how to get it."""
+
+    def __init__(self, message: str, remedy: str) -> None:
+        super().__init__(f"{message}: {remedy}")
+        self.message, self.remedy = message, remedy
 
 
 _WORKER = Path(__file__).with_name("cvc5_worker.py")
@@ -83,7 +87,7 @@ def program() -> str:
                 return path
     found = shutil.which("z3")
     if found is None:
-        raise NoSolver("the program z3 is not installed: pip install z3-solver")
+        raise NoSolver("the program z3 is not installed", "pip install z3-solver")
     return found
 
 
@@ -97,7 +101,7 @@ def _cvc5(work: int) -> list[str]:
     if found is not None:
         return [found, "--lang=smt2", "--incremental", f"--rlimit-per={work}"]
     if importlib.util.find_spec("cvc5") is None:
-        raise NoSolver("cvc5 is not installed: pip install 'layoutdsl[cvc5]'")
+        raise NoSolver("cvc5 is not installed", "pip install 'layoutdsl[cvc5]'")
     return [sys.executable, "-P", str(_WORKER), str(work)]
 
 

@@ -16,7 +16,7 @@ from layoutdsl.padding.quotient import box, elements, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares
 from layoutdsl.prover.closed import closed_inverse
 from layoutdsl.prover.padding import PADDING, prove_ratio
-from layoutdsl.prover.verdict import Proved, Undecided
+from layoutdsl.prover.verdict import Proved, Undecided, certificate_hash
 from layoutdsl.texts.values import brief
 
 
@@ -105,6 +105,16 @@ class Cost:
     at: ShapeCost | None
 
     __repr__ = brief
+
+    @property
+    def proved(self) -> bool:
+        """Whether the largest ratio was proved."""
+        return isinstance(self.proof, Proved)
+
+    @property
+    def certificate(self) -> str | None:
+        """The hash of that proof."""
+        return certificate_hash(self.proof) if isinstance(self.proof, Proved) else None
 
 
 def cost(layout: Layout, shape: Shape | None = None, of: ElementType | None = None) -> Cost:

@@ -21,7 +21,7 @@ from layoutdsl.properties.known import property_of
 from layoutdsl.properties.property import Property, Statement, Tactic
 from layoutdsl.prover.layout_check import in_bounds, layout_findings
 from layoutdsl.prover.table_check import table_findings
-from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
+from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided, unproved
 from layoutdsl.refute import refute
 from layoutdsl.refute.exhaust import everywhere, whole_range
 from layoutdsl.statements.sound import PROPERTIES
@@ -124,7 +124,7 @@ def _proved(claimed: Property[Any]) -> Finding:
         if claimed.in_bounds:
             proofs += in_bounds(claimed.layout)
     except (NoProof, NotExpressible) as reason:
-        return Undecided(name, f"no proof was found: {reason}")
+        return unproved(name, str(reason))
     outcomes = establish(proofs).values()
     failed = next((each for each in outcomes if not each.established), None)
     if failed is not None:

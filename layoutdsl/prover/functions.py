@@ -17,7 +17,7 @@ from layoutdsl.meaning.claims import Claim, Computes, Fits, IntegerType, Offsets
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.shapes import ceilings
 from layoutdsl.prover.check import check
-from layoutdsl.prover.verdict import Proved, Refuted, Undecided
+from layoutdsl.prover.verdict import Proved, Refuted, Undecided, unproved
 from layoutdsl.refute.refute import first_element
 from layoutdsl.statements import functions_statement
 from layoutdsl.statements.terms import NotExpressible
@@ -78,7 +78,7 @@ def attempt(layout: Layout, inverse: Inverse | None, type_: IntegerType) -> Prov
         stated = functions_statement.functions(layout, inverse, type_)
         proofs = [(each.theorem, functions_proof.proof(ground, each)) for ground, each in stated]
     except (NoProof, NotExpressible) as reason:
-        return Undecided(name, f"no proof was found: {reason}")
+        return unproved(name, str(reason))
     outcomes = establish(proofs).values()
     failed = next((each for each in outcomes if not each.established), None)
     if failed is not None:

@@ -16,7 +16,7 @@ from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Term, Theorem
 from layoutdsl.meaning.model import Layout
-from layoutdsl.prover.verdict import Proved, Undecided
+from layoutdsl.prover.verdict import Proved, Undecided, unproved
 from layoutdsl.statements import claim_statement, statement
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import NotExpressible, Vocabulary
@@ -50,7 +50,7 @@ def prove_ratio(
         theorem = claim_statement.per_element(ground, most.numerator, most.denominator)
         proved = [(theorem, _proof(ground, theorem, shares))]
     except (NoProof, NotExpressible) as reason:
-        return Undecided(PADDING, f"no proof was found: {reason}")
+        return unproved(PADDING, str(reason))
     outcome = establish(proved)[theorem.name]
     if not outcome.established:
         return Undecided(PADDING, outcome.reason)

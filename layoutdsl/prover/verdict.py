@@ -56,13 +56,22 @@ class Refuted:
 
 @dataclass(frozen=True, slots=True)
 class Undecided:
-    """Neither proved nor refuted within the budget; ``reason`` says why."""
+    """Neither proved nor refuted within the budget; ``reason`` says why.
+
+    ``obstacle`` is what kept a proof from being found, where that is the reason.
+    """
 
     property: str
     reason: str
+    obstacle: str = ""
 
     def __repr__(self) -> str:
         return said(self, f"{self.property}: {self.reason}")
+
+
+def unproved(name: str, obstacle: str) -> Undecided:
+    """Return that no proof of a property was found, because of what."""
+    return Undecided(name, f"no proof was found: {obstacle}", obstacle)
 
 
 Finding: TypeAlias = Proved | Refuted | Undecided

@@ -31,17 +31,6 @@ class Term:
         """What the coordinate adds to the offset, in elements."""
         return self.value * self.stride
 
-    def as_json(self) -> dict[str, object]:
-        """Return the term as plain values."""
-        return {
-            "coordinate": self.coordinate,
-            "working": self.working,
-            "value": self.value,
-            "extent": self.extent,
-            "stride": self.stride,
-            "amount": self.amount,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Address:
@@ -51,10 +40,6 @@ class Address:
     byte: int
     bit: int
 
-    def as_json(self) -> dict[str, object]:
-        """Return the address as plain values."""
-        return {"element": self.element, "byte": self.byte, "bit": self.bit}
-
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
@@ -62,10 +47,6 @@ class Chunk:
 
     number: int
     place: int
-
-    def as_json(self) -> dict[str, object]:
-        """Return the chunk as plain values."""
-        return {"number": self.number, "place": self.place}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +68,6 @@ class Placement:
     offset: int
     chunk: Chunk | None
     address: Address | None
-
-    def as_json(self) -> dict[str, object]:
-        """Return the placement as plain values."""
-        return {
-            "layout": self.layout.name,
-            "shape": dict(self.shape),
-            "index": dict(self.index),
-            "offset": self.offset,
-            "start": self.start,
-            "coordinates": [term.as_json() for term in self.terms],
-            "chunk": self.chunk and self.chunk.as_json(),
-            "address": self.address and self.address.as_json(),
-        }
 
 
 def where(layout: Layout, index: Indices, shape: Shape) -> Placement:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Literal
 
 from layoutdsl.integers.expr import evaluate, text
 from layoutdsl.meaning.model import Shape
@@ -43,16 +44,10 @@ class ReadSlot:
         inside = all(each.inside for each in self.entries)
         return tuple((each.axis, each.value) for each in self.entries) if inside else None
 
-    def as_json(self) -> dict[str, object]:
-        """Return the answer as plain values."""
-        return {
-            "table": self.table.name,
-            "shape": dict(self.shape),
-            "offset": self.slot,
-            "coordinates": dict(self.coordinates),
-            "holds": "padding" if self.element is None else "element",
-            "index": None if self.element is None else dict(self.element),
-        }
+    @property
+    def holds(self) -> Literal["element", "padding"]:
+        """What the slot holds."""
+        return "padding" if self.element is None else "element"
 
 
 def read_slot(table: Table, slot: int, shape: Shape) -> ReadSlot:

@@ -56,20 +56,10 @@ class Held:
     chunk: Chunk | None
     address: Address | None
 
-    def as_json(self) -> dict[str, object]:
-        """Return what is held as plain values."""
-        return {
-            "layout": self.layout.name,
-            "shape": dict(self.shape),
-            "offset": self.slot,
-            "holds": self.holds,
-            "index": dict(self.elements[0]) if self.elements else None,
-            "elements": [dict(each) for each in self.elements],
-            "reasons": list(self.reasons),
-            "coordinates": [term.as_json() for term in self.terms],
-            "chunk": self.chunk and self.chunk.as_json(),
-            "address": self.address and self.address.as_json(),
-        }
+    @property
+    def index(self) -> Named | None:
+        """The first element, if there is one."""
+        return next(iter(self.elements), None)
 
 
 def at(layout: Layout, slot: int, shape: Shape) -> Held:

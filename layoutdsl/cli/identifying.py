@@ -1,0 +1,107 @@
+"""``identify``: which layouts of the library a layout is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from layoutdsl.cli.exits import Exit
+from layoutdsl.cli.options import JSON
+from layoutdsl.cli.output import Progress, say, say_json
+from layoutdsl.cli.targets import SHIELD, target
+
+if TYPE_CHECKING:
+    from layoutdsl.compare.seen import Match, Seen, Untold
+
+
+@click.command(short_help="Say which layouts of the library a layout is.")
+@click.argument("written", metavar="A")
+@JSON
+def identify(written: str, form: str) -> int:
+    """Say which layouts of the library a layout is equal to, whatever its axes are called.
+
+    Equality is proved, for all shapes, for those of a range, or for the only one.
+
+    \b
+      layoutdsl identify onednn:aBcd8b
+      layoutdsl identify "einops:b h w c -> b c h w"
+      layoutdsl identify 'xla:f32[300,400]{1,0:T(8,128)}'
+    \b
+    0  one is equal wherever both are defined
+    1  none is: each was shown to differ, for all shapes or outside of a range
+    3  none was proved to be, and of some no difference was found either
+    """
+    from layoutdsl.api import look
+
+    layout = target(written).layout
+    progress = Progress()
+    found: list[Seen] = list(look(layout, progress))
+    progress.clear()
+    status = _status(found)
+    if form == "json":
+        say_json({"layout": layout, "status": status, **_by_outcome(found)})
+    else:
+        say(_text(found, written.removeprefix(SHIELD)))
+    return {"found": Exit.OK, "undecided": Exit.UNDECIDED}.get(status, Exit.REFUTED)
+
+
+def _status(found: Sequence[Seen]) -> str:
+    from layoutdsl.compare.seen import Apart, Untold
+
+    if any(not isinstance(each, Apart) and each.everywhere for each in found):
+        return "found"
+    if any(isinstance(each, Untold) for each in found):
+        return "undecided"
+    return "none" if all(isinstance(each, Apart) for each in found) else "range"
+
+
+def _by_outcome(found: Sequence[Seen]) -> dict[str, object]:
+    from layoutdsl.cli.encode import plain
+    from layoutdsl.compare.seen import Apart, Match, Untold
+
+    matches = [each for each in found if isinstance(each, Match)]
+    return {
+        "matches": [{**plain(each), "certificate": each.certificate or None} for each in matches],
+        "undecided": [each for each in found if isinstance(each, Untold)],
+        "different": [each for each in found if isinstance(each, Apart)],
+    }
+
+
+def _text(found: Sequence[Seen], name: str) -> str:
+    """Return which layouts of the library the layout called ``name`` is, and how sure that is."""
+    from layoutdsl.compare.seen import Apart, Match, Untold
+
+    matches = [each for each in found if isinstance(each, Match)]
+    matches.sort(key=lambda each: (not each.everywhere, each.axes is not None))
+    untold = [each for each in found if isinstance(each, Untold)]
+    lines = [*(_match(each, name) for each in matches), *(_untold(each, name) for each in untold)]
+    if lines:
+        return "\n".join(lines)
+    apart = [each for each in found if isinstance(each, Apart)]
+    count = f"{len(apart)} layouts of the library"
+    some = ", ".join(f"`{each.name}`" for each in apart if not each.complete)
+    if not some:
+        return f"`{name}` is none of the {count}: each differs from it"
+    return (
+        f"none found: each of the {count} differs from `{name}`, as far as was tried\n"
+        f"  not every number for parameters, or order of axes, was tried of {some}"
+    )
+
+
+def _untold(untold: Untold, name: str) -> str:
+    axes = f" with --axes {untold.axes}" if untold.axes else ""
+    head = click.style("undecided", fg="yellow", bold=True)
+    return f"{head}  `{name}` and `{untold.name}`{axes}\n  {untold.reason}"
+
+
+def _match(match: Match, name: str) -> str:
+    axes = f" with --axes {match.axes}" if match.axes else ""
+    defined = f", where {', '.join(map(str, match.where))}" if match.where else ""
+    if match.everywhere:
+        head = click.style("equal", fg="green", bold=True)
+        return f"{head}  `{name}` and `{match.name}`{axes}{defined or ', for all shapes'}"
+    ranges = "; or where ".join(map(str, match.agreements))
+    head = click.style("equal where", fg="yellow", bold=True)
+    return f"{head} {ranges}  `{name}` and `{match.name}`{axes}{defined}"
