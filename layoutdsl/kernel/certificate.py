@@ -113,8 +113,10 @@ def _without_consequences(
         used = (
             set() if isinstance(proof, Native) else {getattr(step, "theorem", "") for step in proof}
         )
-        for name in used & outcomes.keys():
-            if not outcomes[name].established and outcomes[theorem.name].established:
+        for name in outcomes:
+            if name not in used or outcomes[name].established:
+                continue
+            if outcomes[theorem.name].established:
                 questions = outcomes[theorem.name].questions
                 outcomes[theorem.name] = Outcome(f"it rests on `{name}`", questions)
     return outcomes
