@@ -17,7 +17,8 @@ from texts import LIBRARY, said
 from layoutdsl.notation.notation import NAMES
 from layoutdsl.syntax import reading
 from layoutdsl.syntax.advice import advice
-from layoutdsl.syntax.faults import LANGUAGE, Fault
+from layoutdsl.syntax.faults import Fault
+from layoutdsl.syntax.grammars import LANGUAGE
 from layoutdsl.syntax.mistakes import Advice, Mistake, entries
 from layoutdsl.syntax.statements import MOST_FAULTS
 from layoutdsl.texts import resources

@@ -13,7 +13,8 @@ from dataclasses import replace
 from lark import Token, Tree
 
 from layoutdsl.syntax.advice import advice
-from layoutdsl.syntax.faults import Fault, grammar, parsed, word_of
+from layoutdsl.syntax.faults import Fault, parsed, word_of
+from layoutdsl.syntax.grammars import grammar
 from layoutdsl.syntax.mistakes import Advice
 from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Mend, Span
 
