@@ -18,7 +18,8 @@ from layoutdsl.integers.expr import (
     extents,
     text,
 )
-from layoutdsl.meaning.model import Condition, FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
     Place,

@@ -35,7 +35,8 @@ from layoutdsl.codegen.numpy.regions_text import (
 )
 from layoutdsl.codegen.numpy.words import Words, indented, wrapped
 from layoutdsl.formulas.formula import Formula
-from layoutdsl.meaning.model import ElementType, Layout
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Layout
 
 _ALIASES = (
     "",
