@@ -12,9 +12,9 @@ from small_files import compiles
 MOST = {
     "prove": (102, 815),
     "pack": (171, 1665),
-    "kernel": (116, 965),
-    "diff": (111, 830),
-    "generate": (135, 1265),
+    "kernel": (116, 963),
+    "diff": (110, 830),
+    "generate": (135, 1264),
 }
 """Files and functions entered; whoever makes them fewer writes the new numbers here."""
 
