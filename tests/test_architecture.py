@@ -46,8 +46,8 @@ ROOMS: dict[str, str] = {
     "padding pieces prover refute show texts validate",
     "__init__": "api compare formulas meaning texts",
     "bench": "api codegen digits integers meaning",
-    "cli": "__init__ api bench compare digits elaborate evidence files formulas functions integers "
-    "meaning padding pieces prover show texts",
+    "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
+    "padding pieces prover show texts",
     "__main__": "cli",
 }
 

@@ -10,11 +10,11 @@ from processes import ended
 from small_files import compiles
 
 MOST = {
-    "prove": (102, 815),
-    "pack": (171, 1665),
-    "kernel": (116, 963),
-    "diff": (110, 830),
-    "generate": (135, 1264),
+    "prove": (96, 795),
+    "pack": (171, 1661),
+    "kernel": (112, 949),
+    "diff": (105, 809),
+    "generate": (134, 1258),
 }
 """Files and functions entered; whoever makes them fewer writes the new numbers here."""
 

@@ -25,7 +25,7 @@ SHELL = "from layoutdsl.cli import main; main()"
 WHERE = ["where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1,17,2,3"]
 
 ELSEWHERE = (
-    *("layoutdsl.api", "layoutdsl.cli.proofs", "layoutdsl.codegen", "layoutdsl.kernel"),
+    *("layoutdsl.api.proofs", "layoutdsl.cli.proofs", "layoutdsl.codegen", "layoutdsl.kernel"),
     *("layoutdsl.notation", "layoutdsl.syntax.advice"),
     *("difflib", "importlib.metadata", "importlib.resources", "subprocess", "tomllib"),
 )

@@ -101,8 +101,8 @@ def list_library(search: str | None, form: str) -> None:
 
 
 def _json(entry: Entry) -> dict[str, Any]:
+    from layoutdsl.api import declared
     from layoutdsl.cli.proofs import layout_json, table_json
-    from layoutdsl.elaborate.shelf import declared
 
     module = declared(entry.file)
     if entry.kind == "layout":
@@ -123,7 +123,7 @@ def _family(name: str, found: Sequence[Entry]) -> str:
 
 def _spelled(entry: Entry) -> str:
     """The declaration with its aliases and notations resolved."""
-    from layoutdsl.elaborate.shelf import declared
+    from layoutdsl.api import declared
     from layoutdsl.show.declaration import declaration, table_declaration
 
     module = declared(entry.file)

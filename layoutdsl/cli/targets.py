@@ -59,7 +59,7 @@ class Target:
     def layout(self) -> Layout:
         """The layout that is named, or the only one there is."""
         if self.name is not None:
-            from layoutdsl.elaborate.shelf import pick
+            from layoutdsl.api import pick
 
             wanted = _bare(self.name)
             if wanted in self.module.tables and wanted not in self.module:
@@ -82,7 +82,7 @@ class Target:
     @property
     def subject(self) -> Layout | Table:
         """The layout or table that is named; what a layout is called comes first."""
-        from layoutdsl.elaborate.shelf import pick_table
+        from layoutdsl.api import pick_table
 
         named = self.name is not None and _bare(self.name) not in self.module
         with usage():
@@ -166,7 +166,7 @@ def targets_of(written: tuple[str, ...]) -> tuple[Target, ...]:
     """Return what several words stand for; without any, every family of the library."""
     if written:
         return tuple(map(target, written))
-    from layoutdsl.elaborate.shelf import library_families
+    from layoutdsl.api import library_families
 
     return tuple(Target(family, "", None) for family in library_families())
 
@@ -212,13 +212,13 @@ def _readable(path: str) -> bool:
 
 def _is_folder(name: str) -> bool:
     """Whether a name is that of a folder, and of no layout of the library."""
-    from layoutdsl.elaborate.shelf import library_names
+    from layoutdsl.api import library_names
 
     return Path(name).is_dir() and _bare(name) not in library_names()
 
 
 def _file(path: str) -> Module:
-    from layoutdsl.elaborate.shelf import load
+    from layoutdsl.api import load
 
     with reading(f"`{path}`"):
         try:
@@ -243,14 +243,14 @@ def _neighbour(path: Path) -> str | None:
 
 
 def _standard_input() -> Module:
-    from layoutdsl.elaborate.shelf import read
+    from layoutdsl.api import read
 
     with reading("the standard input"):
         return read(sys.stdin.buffer, "<stdin>")
 
 
 def _library(name: str) -> Target:
-    from layoutdsl.elaborate.shelf import family_of
+    from layoutdsl.api import family_of
 
     try:
         return Target(family_of(name), "", name)
