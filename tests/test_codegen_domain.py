@@ -13,7 +13,8 @@ from texts import DOMAINS
 from layoutdsl.codegen import generate_numpy, load
 from layoutdsl.codegen.moves import Fallback
 from layoutdsl.codegen.plan import plan
-from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Layout
 
 
 @cache

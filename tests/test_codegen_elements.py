@@ -15,7 +15,8 @@ from text_mutants import mutants
 from layoutdsl import api
 from layoutdsl.codegen import generate_numpy, load
 from layoutdsl.codegen.native.loader import why_not
-from layoutdsl.meaning.model import ELEMENT_TYPES, FillAny, Layout
+from layoutdsl.meaning.elements import ELEMENT_TYPES, FillAny
+from layoutdsl.meaning.model import Layout
 from layoutdsl.show.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 

@@ -9,7 +9,8 @@ import pytest
 from codegen_cases import CASES, Case, emit, layout_of, module_of, tensor_of
 
 from layoutdsl.codegen import load
-from layoutdsl.meaning.model import FillValue, Layout
+from layoutdsl.meaning.elements import FillValue
+from layoutdsl.meaning.model import Layout
 
 POISON = -77
 

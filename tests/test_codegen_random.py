@@ -30,7 +30,8 @@ from hypothesis import strategies as st
 from layoutdsl.codegen import load
 from layoutdsl.codegen.allowed import refuse_unsafe
 from layoutdsl.integers.expr import Coordinate, MixedRadix, evaluate, walk
-from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.source import LayoutError
 
 MOST = 160

@@ -28,7 +28,8 @@ from layoutdsl.codegen.native.conversion import conversion_chains
 from layoutdsl.codegen.native.digit_formula import said_by
 from layoutdsl.codegen.native.sides import Apart
 from layoutdsl.integers.expr import Add, Constant
-from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 from layoutdsl.validate import NotValidated, Validated, validate_conversion, validate_digits
 
 POISON, OTHER = 201, 9

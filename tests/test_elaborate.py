@@ -18,7 +18,7 @@ from layoutdsl.meaning.claims import (
     Keeps,
     Sound,
 )
-from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
 from layoutdsl.texts.source import LayoutError
 
 NATURAL = [

@@ -10,11 +10,11 @@ from processes import ended
 from small_files import compiles
 
 MOST = {
-    "prove": (104, 815),
-    "pack": (173, 1665),
-    "kernel": (117, 963),
-    "diff": (111, 835),
-    "generate": (137, 1264),
+    "prove": (98, 788),
+    "pack": (171, 1661),
+    "kernel": (113, 939),
+    "diff": (105, 809),
+    "generate": (136, 1252),
 }
 """Files and functions entered; whoever makes them fewer writes the new numbers here."""
 

@@ -15,9 +15,10 @@ from conftest import GOLDEN
 from texts import LIBRARY, said
 
 from layoutdsl.notation.notation import NAMES
-from layoutdsl.syntax import reading
+from layoutdsl.syntax import advice as offered
 from layoutdsl.syntax.advice import advice
-from layoutdsl.syntax.faults import LANGUAGE, Fault
+from layoutdsl.syntax.faults import Fault
+from layoutdsl.syntax.grammars import LANGUAGE
 from layoutdsl.syntax.mistakes import Advice, Mistake, entries
 from layoutdsl.syntax.statements import MOST_FAULTS
 from layoutdsl.texts import resources
@@ -64,7 +65,7 @@ def test_every_entry_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
             met.update(each for each in entries(name) if each.advice(text, fault) == found)
         return found
 
-    monkeypatch.setattr(reading, "advice", remembered)
+    monkeypatch.setattr(offered, "advice", remembered)
     for text in TEXTS:
         said(text, LIBRARY)
     left_out = [each for name in (LANGUAGE, "xla") for each in entries(name) if each not in met]

@@ -13,7 +13,7 @@ from native_cases import WIDTHS, fenced, needs_compiler
 import layoutdsl
 from layoutdsl import api
 from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
-from layoutdsl.meaning.model import FillZeroPoint
+from layoutdsl.meaning.elements import FillZeroPoint
 
 pytestmark = needs_compiler
 

@@ -12,7 +12,8 @@ from texts import LIBRARY
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.meaning.model import FillValue, Layout
+from layoutdsl.meaning.elements import FillValue
+from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.htp import TYPES
 from layoutdsl.notation.notation import Unwritable, read_text, write
 

@@ -17,7 +17,8 @@ from layoutdsl.api import compile as compiled
 from layoutdsl.api import pack_file, unpack_file
 from layoutdsl.files.npy import UnreadableError, header
 from layoutdsl.files.places import OccupiedError
-from layoutdsl.meaning.model import FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces import files
 from layoutdsl.pieces.files import Stored
 from layoutdsl.pieces.runs import TooLittleError

@@ -56,6 +56,13 @@ def test_right_runs_are_proved(text: str) -> None:
     assert finding.certificate
 
 
+def test_what_no_proof_shows_is_looked_at_where_shapes_are_few() -> None:
+    text = "layout L(i: 4, j: 2) = [i*i + i : 13, j]\nprove L aligns j to 4 bytes of u8"
+    (finding,) = claimed(text).findings
+    assert isinstance(finding, Proved)
+    assert not finding.certificate
+
+
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_runs_are_refuted(text: str) -> None:
     claim = module(f"layout L{text}").claims[-1]

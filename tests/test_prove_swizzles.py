@@ -110,7 +110,13 @@ DETERMINED = """
 (i, j) = [i, j, i%4]
 """.strip().splitlines()
 
-RIGHT = [f"layout L{each}" for each in SWIZZLES + ROTATIONS + SUMS + BITS + DETERMINED]
+TURNED = """
+(h, w) = [h, w + h%2*(W - 1 - 2*w) : W]
+(h, w: 8) = [h, w + h%2*(7 - 2*w) : 8]
+""".strip().splitlines()
+"""Every other row runs back."""
+
+RIGHT = [f"layout L{each}" for each in SWIZZLES + ROTATIONS + SUMS + BITS + DETERMINED + TURNED]
 
 
 @pytest.mark.sampled(2)
@@ -210,6 +216,7 @@ WRONG = """
 (c, h) = [h, C - c : C]
 (c, h) = [h, c*2 : 2*C - 2]
 (i, j) = [i%8, (j/8) ^ (i%8), j%8]
+(h, w) = [h, w + h%2*(W - 2*w) : W]
 """.strip().splitlines()
 
 

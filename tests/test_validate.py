@@ -20,7 +20,8 @@ import layoutdsl
 from layoutdsl import api
 from layoutdsl.codegen import generate_numpy
 from layoutdsl.codegen.numpy import moving, support
-from layoutdsl.meaning.model import FillValue, Layout
+from layoutdsl.meaning.elements import FillValue
+from layoutdsl.meaning.model import Layout
 from layoutdsl.show.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.frame import SUPPORT_HASH

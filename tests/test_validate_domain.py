@@ -15,7 +15,8 @@ from texts import DOMAINS, LIBRARY, module
 
 from layoutdsl import api
 from layoutdsl.codegen import generate_numpy
-from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Layout
 from layoutdsl.validate import NotValidated, Validated, validate
 
 POISON = -9

@@ -13,7 +13,7 @@ from texts import EVERY, LIBRARY, layout
 
 import layoutdsl
 from layoutdsl import api
-from layoutdsl.meaning.model import FillValue
+from layoutdsl.meaning.elements import FillValue
 from layoutdsl.texts.values import brief, exact, said, shortened
 
 MOST = 300

@@ -66,6 +66,7 @@ def test_wheel_holds_the_folders_beside_the_package(wheel: Path) -> None:
         "layoutdsl/py.typed",
         "layoutdsl/grammar/layout.lark",
         "layoutdsl/grammar/errors.md",
+        "layoutdsl/grammar/tables/layout.json",
         "layoutdsl/library/blocked.layout",
         "layoutdsl/proofs/blocked/NCHW16c.json",
         "layoutdsl/proofs/lemmas.smt2",

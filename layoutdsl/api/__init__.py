@@ -1,65 +1,70 @@
 """The verbs, composed: text to layouts, layouts to formulas, verdicts and running code.
 
-The only room that knows both wings, the one that proves and the one that generates. Whatever is
-heavy is imported by the verb that needs it, so a text with a fault in it waits for none of it.
+The only room that knows both wings, the one that proves and the one that generates. A name is
+fetched from its file when it is first asked for, and what is heavy by the verb that needs it: so a
+text with a fault in it waits for none of it.
 """
 
 from __future__ import annotations
 
-from layoutdsl.api.claims import claims_about, claims_of, narrowed
-from layoutdsl.api.compiling import (
-    Compiled,
-    CompilerError,
-    CompileTarget,
-    compile,  # noqa: A004  the verb of `re.compile`
-)
-from layoutdsl.api.converting import Conversion, convert
-from layoutdsl.api.evidence import (
-    left_over,
-    lemma_files,
-    missing_solver,
-    recheck,
-    record,
-    subjects,
-    write_files,
-)
-from layoutdsl.api.files import MEM, pack_file, unpack_file
-from layoutdsl.api.formulas import closed_inverse, cost, formula
-from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
-from layoutdsl.api.generating import (
-    Generated,
-    GeneratedC,
-    RefusedError,
-    UnvalidatedError,
-    generate,
-    generate_c,
-)
-from layoutdsl.api.proofs import Report, checks, prove, timed_checks
-from layoutdsl.api.translation import (
-    LANGUAGE,
-    Translation,
-    from_notation,
-    identify,
-    look,
-    notations,
-    reading_of,
-    to_notation,
-    translate,
-)
-from layoutdsl.elaborate.shelf import (
-    declared,
-    family_of,
-    library,
-    library_families,
-    library_module,
-    library_names,
-    load,
-    parse,
-    pick,
-    pick_table,
-    read,
-)
-from layoutdsl.texts.source import LayoutError
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from layoutdsl.api.claims import claims_about, claims_of, narrowed
+    from layoutdsl.api.compiling import (
+        Compiled,
+        CompilerError,
+        CompileTarget,
+        compile,  # noqa: A004  the verb of `re.compile`
+    )
+    from layoutdsl.api.converting import Conversion, convert
+    from layoutdsl.api.evidence import (
+        left_over,
+        lemma_files,
+        missing_solver,
+        recheck,
+        record,
+        subjects,
+        write_files,
+    )
+    from layoutdsl.api.files import MEM, pack_file, unpack_file
+    from layoutdsl.api.formulas import closed_inverse, cost, formula
+    from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
+    from layoutdsl.api.generating import (
+        Generated,
+        GeneratedC,
+        RefusedError,
+        UnvalidatedError,
+        generate,
+        generate_c,
+    )
+    from layoutdsl.api.proofs import Report, checks, prove, timed_checks
+    from layoutdsl.api.translation import (
+        LANGUAGE,
+        Translation,
+        from_notation,
+        identify,
+        look,
+        notations,
+        reading_of,
+        to_notation,
+        translate,
+    )
+    from layoutdsl.elaborate.shelf import (
+        declared,
+        family_of,
+        library,
+        library_families,
+        library_module,
+        library_names,
+        load,
+        parse,
+        pick,
+        pick_table,
+        read,
+    )
+    from layoutdsl.texts.source import LayoutError
 
 __all__ = [
     "LANGUAGE",
@@ -120,3 +125,32 @@ __all__ = [
     "unpack_file",
     "write_files",
 ]
+
+_ELSEWHERE = {
+    "api.claims": "claims_about claims_of narrowed",
+    "api.compiling": "Compiled CompilerError CompileTarget compile",
+    "api.converting": "Conversion convert",
+    "api.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
+    "api.files": "MEM pack_file unpack_file",
+    "api.formulas": "closed_inverse cost formula",
+    "api.functions": "IndexFunctions WidthError index_functions languages",
+    "api.generating": "Generated GeneratedC RefusedError UnvalidatedError generate generate_c",
+    "api.proofs": "Report checks prove timed_checks",
+    "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
+    "to_notation translate",
+    "elaborate.shelf": "declared family_of library library_families library_module library_names "
+    "load parse pick pick_table read",
+    "texts.source": "LayoutError",
+}
+_FILES = {name: file for file, names in _ELSEWHERE.items() for name in names.split()}
+"""The file that each name comes from."""
+
+
+if not TYPE_CHECKING:  # with it, a type checker would believe any name
+
+    def __getattr__(name: str) -> Any:
+        if name not in _FILES:
+            raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+        value = getattr(import_module(f"layoutdsl.{_FILES[name]}"), name)
+        globals()[name] = value
+        return value

@@ -10,8 +10,9 @@ from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, f
 from layoutdsl.api.compiling import compile as compiled_layout
 from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
 from layoutdsl.meaning.arguments import FLAG, expect
+from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.meaning.model import LAYOUT, ElementType, Layout
+from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:

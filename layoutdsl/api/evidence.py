@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,7 +66,7 @@ def lemma_files() -> tuple[tuple[str, str], ...]:
     return files()
 
 
-def left_over(found: Iterable[Subject], folder: Traversable) -> tuple[str, ...]:
+def left_over(found: Iterable[Subject], folder: Path) -> tuple[str, ...]:
     """Return the files of certificates in a folder that belong to none of these subjects."""
     from layoutdsl.evidence import left_over as files
 
@@ -76,7 +75,7 @@ def left_over(found: Iterable[Subject], folder: Traversable) -> tuple[str, ...]:
 
 def recheck(
     found: Iterable[Subject],
-    folder: Traversable,
+    folder: Path,
     solvers: Sequence[str] = ("z3",),
     progress: Callable[[str], None] | None = None,
 ) -> Iterator[Rechecked]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import range_of
 from layoutdsl.meaning.arguments import TEXT, expect
-from layoutdsl.meaning.model import ELEMENT_TYPES, LAYOUT, Layout, Shape
+from layoutdsl.meaning.elements import ELEMENT_TYPES
+from layoutdsl.meaning.model import LAYOUT, Layout, Shape
 
 if TYPE_CHECKING:
     from layoutdsl.digits.inverse import Inverse

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -16,6 +17,10 @@ from layoutdsl.texts.values import said
 
 if TYPE_CHECKING:
     from layoutdsl.prover.verdict import Checked, Status
+
+
+CLAIMS_PER_JOB = 16
+"""Below so many claims another process does not pay."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +95,22 @@ def timed_checks(
         jobs: processes at a time; as many as the work is worth, if left out. A process that dies
             leaves its claim undecided.
     """
-    from layoutdsl.prover import jobs as pool
-
-    number = pool.usual(len(claims)) if jobs is None else min(jobs, len(claims))
+    number = usual(len(claims)) if jobs is None else min(jobs, len(claims))
     if number <= 1:
         yield from (_timed(each, progress) for each in claims)
         return
-    found = pool.shared(_timed, claims, number, _undecided)
+    from layoutdsl.prover.jobs import shared
+
+    found = shared(_timed, claims, number, _undecided)
     for count, each in enumerate(found, start=1):
         yield each
         if progress is not None and count < len(claims):
             progress(f"proving: {count} of {len(claims)} claims")
+
+
+def usual(claims: int) -> int:
+    """Return how many processes so many claims are worth on this machine."""
+    return max(1, min(os.cpu_count() or 1, claims // CLAIMS_PER_JOB))
 
 
 def _timed(claim: AnyClaim, progress: Callable[[str], None] | None = None) -> tuple[Checked, float]:

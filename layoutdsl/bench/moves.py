@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from layoutdsl.bench.buffers import Guarded, guarded
 from layoutdsl.bench.meaning import Array, distinct, first_difference, offsets
 from layoutdsl.bench.sides import Side, side, tensor_side
-from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 
 Verb = Literal["pack", "unpack", "convert"]
 

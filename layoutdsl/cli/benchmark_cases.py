@@ -95,7 +95,7 @@ def _extents(layout: Layout, shape: str | None) -> tuple[int, ...]:
 
 def _types(layout: Layout, types: tuple[str, ...]) -> tuple[str, ...]:
     """The types of numpy in which elements travel."""
-    from layoutdsl.meaning.model import ELEMENT_TYPES
+    from layoutdsl.meaning.elements import ELEMENT_TYPES
 
     for each in types:
         if each not in ELEMENT_TYPES:
@@ -112,7 +112,7 @@ def _refuse_fill(layout: Layout, kind: str) -> None:
     """Fail where the type of the elements cannot hold the fill."""
     import numpy as np
 
-    from layoutdsl.meaning.model import FillValue
+    from layoutdsl.meaning.elements import FillValue
 
     match layout.fill:
         case FillValue(value) if np.dtype(kind).kind in "iu":

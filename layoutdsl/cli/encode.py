@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from layoutdsl.integers.expr import Expr, text
-from layoutdsl.meaning.model import Condition, ElementType, Layout
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.table import Table
 
 KEYS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib.resources.abc import Traversable
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -98,7 +97,7 @@ def _writable(targets: tuple[Target, ...], into: str | None) -> Path:
     from layoutdsl.texts import resources
 
     folder = resources.folder("proofs")
-    if not isinstance(folder, Path) or folder.parent == resources.PACKAGE:
+    if folder.parent == resources.PACKAGE:
         message = "the certificates of an installed library are not rewritten"
         raise Failure(Exit.USAGE, message, "write --into DIR")
     return folder
@@ -161,7 +160,7 @@ def recheck(
     return {"confirmed": Exit.OK, "failed": Exit.REFUTED, "undecided": Exit.UNDECIDED}[status]
 
 
-def _readable(targets: tuple[Target, ...], folder: str | None) -> Traversable:
+def _readable(targets: tuple[Target, ...], folder: str | None) -> Path:
     if folder is not None:
         return Path(folder)
     if any(each.place for each in targets):
@@ -183,7 +182,7 @@ def _refuse_missing(solvers: tuple[str, ...]) -> None:
 
 def _every(
     subjects: tuple[Subject, ...],
-    folder: Traversable,
+    folder: Path,
     solvers: tuple[str, ...],
     progress: Progress,
     whole: bool,

@@ -170,7 +170,7 @@ def _how(
 
 def _dtype(written: str) -> str:
     """The item of numpy that an element travels in."""
-    from layoutdsl.meaning.model import ELEMENT_TYPES
+    from layoutdsl.meaning.elements import ELEMENT_TYPES
 
     if written not in ELEMENT_TYPES:
         known = f"known are {', '.join(ELEMENT_TYPES)}"

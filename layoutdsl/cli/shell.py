@@ -9,30 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import cast
 
 import click
 
 from layoutdsl import __version__
-from layoutdsl.cli import (
-    arrays,
-    benchmark,
-    checking,
-    comparing,
-    converting,
-    costs,
-    evidence,
-    formulas,
-    generating,
-    identifying,
-    listing,
-    places,
-    probing,
-    proofs,
-    texts,
-    tour,
-    translating,
-)
 from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
@@ -51,6 +34,46 @@ Exit codes:
 """
 
 
+_VERBS = {
+    "tour": "tour.tour",
+    "check": "checking.check",
+    "prove": "proofs.prove",
+    "cost": "costs.cost",
+    "recheck": "evidence.recheck",
+    "formula": "formulas.formula",
+    "generate": "generating.generate",
+    "pack": "arrays.pack",
+    "unpack": "arrays.unpack",
+    "convert": "converting.convert",
+    "bench": "benchmark.bench",
+    "where": "places.where",
+    "at": "places.at",
+    "show": "places.show",
+    "diff": "comparing.diff",
+    "translate": "translating.translate",
+    "identify": "identifying.identify",
+    "probe": "probing.probe",
+    "explain": "texts.explain",
+    "list": "listing.list_library",
+    "print": "texts.print_file",
+}
+"""Where each verb is."""
+
+
+class _Commands(Mapping[str, click.Command]):
+    """The verbs by name; each is loaded when it is asked for."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        file, _, verb = _VERBS[name].partition(".")
+        return cast("click.Command", getattr(import_module(f"layoutdsl.cli.{file}"), verb))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_VERBS)
+
+    def __len__(self) -> int:
+        return len(_VERBS)
+
+
 class _Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the verbs in the order in which they are met, not of the alphabet."""
@@ -59,6 +82,7 @@ class _Verbs(click.Group):
 
 @click.group(
     cls=_Verbs,
+    commands=_Commands(),
     epilog=_CODES,
     context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 96},
     no_args_is_help=True,
@@ -76,32 +100,6 @@ def layoutdsl() -> None:
       layoutdsl prove demo.layout       prove a file
       layoutdsl show NCHW4c --shape 1,6,2,3
     """
-
-
-for _verb in (
-    tour.tour,
-    checking.check,
-    proofs.prove,
-    costs.cost,
-    evidence.recheck,
-    formulas.formula,
-    generating.generate,
-    arrays.pack,
-    arrays.unpack,
-    converting.convert,
-    benchmark.bench,
-    places.where,
-    places.at,
-    places.show,
-    comparing.diff,
-    translating.translate,
-    identifying.identify,
-    probing.probe,
-    texts.explain,
-    listing.list_library,
-    texts.print_file,
-):
-    layoutdsl.add_command(_verb)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

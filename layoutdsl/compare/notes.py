@@ -8,7 +8,8 @@ from typing import Literal
 from layoutdsl.digits.network import times
 from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.expr import Expr, text
-from layoutdsl.meaning.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,8 @@ from layoutdsl.compare.hints import MOST_AXES, AxesPermuted, axes_text
 from layoutdsl.compare.lanes import blocks, described, exchanged_in, orders_in
 from layoutdsl.integers.expr import evaluate
 from layoutdsl.meaning.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, expect
-from layoutdsl.meaning.model import LAYOUT, FillAny, FillValue, Layout, Shape
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import LAYOUT, Layout, Shape
 from layoutdsl.texts.values import said
 
 MOST_SLOTS = 1 << 26

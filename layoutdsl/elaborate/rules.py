@@ -14,16 +14,15 @@ from layoutdsl.elaborate.synonyms import element_called, fill_called
 from layoutdsl.integers.bounds import at_least
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
 from layoutdsl.meaning.claims import INTEGER_TYPES, IntegerType, of_bits
-from layoutdsl.meaning.model import (
+from layoutdsl.meaning.elements import (
     ELEMENT_TYPES,
-    Axis,
     ElementType,
     Fill,
     FillAny,
     FillValue,
     FillZeroPoint,
-    Layout,
 )
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression, print_place
 from layoutdsl.texts.faults import Fault, did_you_mean, fault

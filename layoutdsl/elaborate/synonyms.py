@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from layoutdsl.meaning.model import ELEMENT_TYPES
+from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression
 

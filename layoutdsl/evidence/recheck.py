@@ -8,7 +8,6 @@ script as it is. No proof is looked for: whoever wrote the files is not believed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from layoutdsl.evidence.claim_check import check_claim
@@ -33,7 +32,7 @@ Tell = Callable[[str], None]
 
 
 def recheck(
-    subjects: Iterable[Subject], folder: Traversable, solvers: Sequence[Solver], tell: Tell
+    subjects: Iterable[Subject], folder: Path, solvers: Sequence[Solver], tell: Tell
 ) -> Iterator[Rechecked]:
     """Yield what comes of each certificate, the lemma library first.
 
@@ -62,7 +61,7 @@ def why_not_asked(name: str) -> NoSolver | None:
     return None
 
 
-def left_over(subjects: Iterable[Subject], folder: Traversable) -> Iterator[str]:
+def left_over(subjects: Iterable[Subject], folder: Path) -> Iterator[str]:
     """Yield the files of ours in a folder that belong to no subject."""
     expected = {LEMMAS + MANIFEST, LEMMAS + SCRIPT}
     for each in subjects:
@@ -71,9 +70,9 @@ def left_over(subjects: Iterable[Subject], folder: Traversable) -> Iterator[str]
         yield from sorted(name for name in _ours(folder, "") if name not in expected)
 
 
-def _ours(folder: Traversable, before: str) -> Iterator[str]:
+def _ours(folder: Path, before: str) -> Iterator[str]:
     for each in folder.iterdir():
-        if isinstance(each, Path) and each.is_symlink():
+        if each.is_symlink():
             continue  # what it leads to is in another folder
         if each.is_dir():
             yield from _ours(each, f"{before}{each.name}/")
@@ -81,7 +80,7 @@ def _ours(folder: Traversable, before: str) -> Iterator[str]:
             yield before + each.name
 
 
-def is_certificate(place: Traversable) -> bool:
+def is_certificate(place: Path) -> bool:
     """Return whether there is a manifest or a script of ours, whatever it is worth."""
     if not place.is_file():
         return False
@@ -90,7 +89,7 @@ def is_certificate(place: Traversable) -> bool:
     return FORMAT.encode() in head or head.startswith(HEAD.encode())
 
 
-def _lemmas(folder: Traversable, solvers: Sequence[Solver]) -> Rechecked:
+def _lemmas(folder: Path, solvers: Sequence[Solver]) -> Rechecked:
     text = _text(folder, LEMMAS + MANIFEST)
     if isinstance(text, Problem):
         return Rechecked(LEMMAS, 0, 0, (text,))
@@ -108,7 +107,7 @@ def _lemmas(folder: Traversable, solvers: Sequence[Solver]) -> Rechecked:
     return Rechecked(LEMMAS, len(proofs), asked, problems)
 
 
-def _subject(subject: Subject, folder: Traversable, solvers: Sequence[Solver]) -> Rechecked:
+def _subject(subject: Subject, folder: Path, solvers: Sequence[Solver]) -> Rechecked:
     text = _text(folder, subject.manifest)
     if isinstance(text, Problem):
         return Rechecked(subject.file, len(subject.claims), 0, (text,))
@@ -151,7 +150,7 @@ def _of_source(subject: Subject, manifest: Manifest) -> Iterator[Problem]:
         yield Problem(Kind.STALE, subject.manifest, "the claims have another order now")
 
 
-def _text(folder: Traversable, name: str) -> str | Problem:
+def _text(folder: Path, name: str) -> str | Problem:
     """The text of a file; where there is none that can be read, why."""
     file = folder.joinpath(*name.split("/"))
     if not file.is_file():
@@ -167,7 +166,7 @@ def _text(folder: Traversable, name: str) -> str | Problem:
 
 
 def _answered(
-    folder: Traversable, name: str, questions: Sequence[Asked], solvers: Sequence[Solver]
+    folder: Path, name: str, questions: Sequence[Asked], solvers: Sequence[Solver]
 ) -> tuple[int, tuple[Problem, ...]]:
     """Ask every solver the committed script, if that holds these questions and nothing else."""
     text = _text(folder, name)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from layoutdsl.integers.expr import Coordinate, Expr
-from layoutdsl.meaning.model import Condition, ElementType, Layout
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import Diagnostic
 from layoutdsl.texts.values import brief, said

@@ -22,15 +22,8 @@ from typing import TypeAlias
 
 from layoutdsl.integers.expr import Constant, Expr
 from layoutdsl.meaning import strided
-from layoutdsl.meaning.model import (
-    ELEMENT_TYPES,
-    Axis,
-    Condition,
-    ElementType,
-    FillAny,
-    Layout,
-    Origin,
-)
+from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny
+from layoutdsl.meaning.model import Axis, Condition, Layout, Origin
 from layoutdsl.notation import cute_maps, cute_text, cute_unknown
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.cute_functions import Function, Plus, Swizzled, Through

@@ -20,7 +20,8 @@ from layoutdsl.integers.expr import (
     Mul,
     text,
 )
-from layoutdsl.meaning.model import FillAny, Layout
+from layoutdsl.meaning.elements import FillAny
+from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import opened, refuse_fill, refuse_range, refuse_start
 

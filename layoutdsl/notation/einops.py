@@ -18,7 +18,8 @@ from lark import Token, Tree
 
 from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, MixedRadix, Mod
-from layoutdsl.meaning.model import Axis, Condition, FillAny, Layout
+from layoutdsl.meaning.elements import FillAny
+from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation import einops_text
 from layoutdsl.notation.blocks import axes_called, coordinate, digit, with_extents
 from layoutdsl.notation.notation import Notes, Reading

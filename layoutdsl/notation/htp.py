@@ -21,7 +21,8 @@ from lark import Token, Tree
 from layoutdsl.digits import network as digits
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.expr import Constant, Coordinate
-from layoutdsl.meaning.model import Axis, FillValue, Layout
+from layoutdsl.meaning.elements import FillValue
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     MOST_PIECES,

@@ -18,8 +18,9 @@ from layoutdsl.digits.network import Digit, same
 from layoutdsl.digits.network import read as read_digit
 from layoutdsl.integers.bounds import ONE, ZERO, product
 from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix
+from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.meaning.model import Axis, Condition, FillValue, Layout
+from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation.blocks import Piece, axes_called, coordinates, refuse_long_name
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import opened, refuse_fill, refuse_start

@@ -20,15 +20,8 @@ from lark import Token, Tree
 from layoutdsl.integers.bounds import reach
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, Mod, text
 from layoutdsl.meaning import strided
-from layoutdsl.meaning.model import (
-    ELEMENT_TYPES,
-    Axis,
-    Condition,
-    ElementType,
-    FillAny,
-    FillValue,
-    Layout,
-)
+from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny, FillValue
+from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation import mlir_text
 from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
 from layoutdsl.notation.blocks import Piece, axes_called, axes_or, coordinates, with_extents

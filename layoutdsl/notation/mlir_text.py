@@ -21,7 +21,8 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.integers.languages import AFFINE
 from layoutdsl.integers.written_out import written_out
-from layoutdsl.meaning.model import Condition, FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
     Place,

@@ -17,7 +17,8 @@ from typing import cast
 from lark import Token, Tree
 
 from layoutdsl.integers.expr import Constant
-from layoutdsl.meaning.model import Axis, FillValue, Layout
+from layoutdsl.meaning.elements import FillValue
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     Piece,

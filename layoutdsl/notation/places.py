@@ -15,7 +15,8 @@ from layoutdsl.integers.expr import (
     coordinate_text,
     text,
 )
-from layoutdsl.meaning.model import Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.notation import Unwritable
 
 

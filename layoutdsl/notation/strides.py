@@ -15,7 +15,8 @@ from lark import Token, Tree
 from layoutdsl.integers.bounds import product, simplify
 from layoutdsl.integers.expr import Constant, Expr, Index
 from layoutdsl.meaning import strided
-from layoutdsl.meaning.model import ELEMENT_TYPES, Axis, ElementType, FillAny, Layout
+from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.notation import cute_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable

@@ -32,7 +32,8 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.integers.languages import TVM
 from layoutdsl.integers.written_out import written_out
-from layoutdsl.meaning.model import FillValue, Layout
+from layoutdsl.meaning.elements import FillValue
+from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_range, refuse_start
 

@@ -7,7 +7,7 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.meaning.model import Fill
+from layoutdsl.meaning.elements import Fill
 from layoutdsl.notation.xla_types import TYPES, WITHOUT_ELEMENTS
 from layoutdsl.notation.xla_written import PADDING, UNSPECIFIED, Room, Split, Written
 from layoutdsl.syntax.reading import tree

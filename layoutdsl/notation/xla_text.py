@@ -20,7 +20,8 @@ from layoutdsl.integers.expr import (
     Mul,
     text,
 )
-from layoutdsl.meaning.model import Axis, FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_start
 from layoutdsl.notation.xla_nest import Dimension, dimensions_of, tiles_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.meaning.model import ELEMENT_TYPES, ElementType
+from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType
 
 _WIDTHS: Mapping[str, int] = {
     "pred": 8,

@@ -10,7 +10,8 @@ from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Constant, Extent, evaluate, text
-from layoutdsl.meaning.model import Condition, ElementType, Layout, Shape
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Condition, Layout, Shape
 from layoutdsl.padding.extremes import Bound, spread
 from layoutdsl.padding.quotient import box, elements, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares

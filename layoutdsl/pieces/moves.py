@@ -14,7 +14,8 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from layoutdsl.files.npy import Array
-from layoutdsl.meaning.model import FillAny, Layout
+from layoutdsl.meaning.elements import FillAny
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import Piece
 from layoutdsl.pieces.files import Stored
 from layoutdsl.pieces.sums import Sum, Sums

@@ -16,7 +16,8 @@ from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning import shapes
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit
 from layoutdsl.meaning.counterexample import Counterexample, example_at, point_at
-from layoutdsl.meaning.model import ElementType, Layout
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
 from layoutdsl.properties.property import Property, Statement, Tactic, ground_of, packed
 from layoutdsl.refute import refute

@@ -5,7 +5,6 @@ It imports nothing of ours.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -18,14 +17,6 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-PIECES_PER_JOB = 16
-"""Below so many pieces of work another process does not pay."""
-
-
-def usual(pieces: int) -> int:
-    """Return how many processes so many pieces of work are worth on this machine."""
-    return max(1, min(os.cpu_count() or 1, pieces // PIECES_PER_JOB))
 
 
 @dataclass(slots=True)

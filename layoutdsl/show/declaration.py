@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Constant, coordinate_text, text
-from layoutdsl.meaning.model import Axis, Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.meaning.table import Table
 
 

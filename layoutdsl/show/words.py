@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 from layoutdsl.show.places import Address, Chunk, Named, Placement, Term
-from layoutdsl.show.slots import Held, Recovered
+
+if TYPE_CHECKING:
+    from layoutdsl.show.slots import Held, Recovered
 
 _HEAD = ("coordinate", "value", "extent", "stride", "amount")
 

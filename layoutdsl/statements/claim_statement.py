@@ -15,7 +15,8 @@ from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Expr, MixedRadix, indices
 from layoutdsl.kernel.theorem import Term, Theorem
 from layoutdsl.meaning.claims import Aligns, Keeps
-from layoutdsl.meaning.model import Condition, ElementType, Layout
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.statements import statement
 from layoutdsl.statements.run_statement import flat, start_of
 from layoutdsl.statements.statement import Ground

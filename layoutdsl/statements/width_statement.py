@@ -24,7 +24,8 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.kernel.checker import Term, Theorem
 from layoutdsl.meaning.claims import IntegerType
-from layoutdsl.meaning.model import ElementType, Layout
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.claim_statement import of_elements, offset
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.terms import NotExpressible, Vocabulary

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 
-from lark import Lark, Token, Tree
+from lark import Token, Tree
 from lark.exceptions import UnexpectedInput, UnexpectedToken
-from lark.lexer import PatternRE, PatternStr, TerminalDef
+from lark.lexer import PatternStr
 
-from layoutdsl.texts import resources
-
-LANGUAGE = "layout"
-"""The grammar of the language itself; all others are of notations."""
+from layoutdsl.syntax.grammars import grammar
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,25 +26,6 @@ class Fault:
     end: int
     expected: frozenset[str]
     known: bool = True
-
-
-@cache
-def grammar(name: str) -> Lark:
-    """Return the parser of ``grammar/NAME.lark``."""
-    return Lark(
-        resources.grammar(name),
-        parser="lalr",
-        propagate_positions=True,
-        maybe_placeholders=True,
-        edit_terminals=_whole_word if name == LANGUAGE else None,
-    )
-
-
-def _whole_word(terminal: TerminalDef) -> None:
-    """A word of the language ends where a name would end, so that `fillany` is not `fill any`."""
-    if isinstance(terminal.pattern, PatternStr) and terminal.pattern.value.isalpha():
-        terminal.pattern = PatternRE(rf"{terminal.pattern.value}(?![A-Za-z0-9_])")
-        terminal.priority = 1
 
 
 def parsed(name: str, text: str) -> Tree[Token] | Fault:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from layoutdsl.syntax.faults import LANGUAGE, Fault
+from layoutdsl.syntax.faults import Fault
+from layoutdsl.syntax.grammars import LANGUAGE
 from layoutdsl.texts import resources
 
 NEAR = 200

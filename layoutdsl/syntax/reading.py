@@ -9,13 +9,16 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lark import Token, Tree
 
-from layoutdsl.syntax.advice import advice
-from layoutdsl.syntax.faults import Fault, grammar, parsed, word_of
-from layoutdsl.syntax.mistakes import Advice
+from layoutdsl.syntax.faults import Fault, parsed, word_of
+from layoutdsl.syntax.grammars import grammar
 from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Mend, Span
+
+if TYPE_CHECKING:
+    from layoutdsl.syntax.mistakes import Advice
 
 _SPELLING = {
     "NAME": "a name",
@@ -70,6 +73,8 @@ def explained(
         code: of the diagnostic.
         spelling: what messages call the terminals of the grammar.
     """
+    from layoutdsl.syntax.advice import advice  # a text that is right waits for none of it
+
     written = text.text
     character = written[fault.start : fault.start + 1]
     if fault.known or not character:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 from lark import Token, Tree
 
-from layoutdsl.syntax.faults import LANGUAGE, Fault, parsed
+from layoutdsl.syntax.faults import Fault, parsed
+from layoutdsl.syntax.grammars import LANGUAGE
 from layoutdsl.syntax.reading import explained
 from layoutdsl.texts.source import Diagnostic, LayoutError, Source, Span
 

@@ -6,30 +6,22 @@ In a wheel the folders lie in the package; in a checkout, editable or not instal
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
-from hashlib import sha256
-from importlib import metadata
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent.parent
 """The folder of the package."""
 
 
-def folder(name: str) -> Traversable:
+def folder(name: str) -> Path:
     """Return the folder ``name`` of the package, or the one beside the package.
 
     Raises:
         FileNotFoundError: neither is there, so the installation is damaged.
     """
-    inside = files("layoutdsl") / name
-    if inside.is_dir():
-        return inside
-    beside = PACKAGE.parent / name
-    if beside.is_dir():
-        return beside
+    for place in (PACKAGE / name, PACKAGE.parent / name):
+        if place.is_dir():
+            return place
     raise FileNotFoundError(f"layoutdsl is installed without its folder {name}/")
 
 
@@ -38,13 +30,19 @@ def grammar(name: str) -> str:
     return (folder("grammar") / f"{name}.lark").read_text(encoding="utf-8")
 
 
+def table(name: str) -> str:
+    """Return the table that is kept of ``grammar/NAME.lark``.
+
+    Raises:
+        FileNotFoundError: none is kept.
+    """
+    return (folder("grammar") / f"tables/{name}.json").read_text(encoding="utf-8")
+
+
 def library_families() -> tuple[tuple[str, str], ...]:
     """Return the name and the text of every `.layout` file of the library, in order."""
-    found = [each for each in folder("library").iterdir() if each.name.endswith(".layout")]
-    return tuple(
-        (each.name, each.read_text(encoding="utf-8"))
-        for each in sorted(found, key=lambda each: each.name)
-    )
+    found = sorted(folder("library").glob("*.layout"))
+    return tuple((each.name, each.read_text(encoding="utf-8")) for each in found)
 
 
 @cache
@@ -53,18 +51,14 @@ def fingerprint() -> str:
 
     What the same program makes of the same layout is the same, so it can be kept.
     """
+    from hashlib import sha256  # the two take as long to load as it takes to read a layout
+    from importlib import metadata
+
     said = sha256()
     for package in ("sympy", "z3-solver"):
         said.update(f"{package} {metadata.version(package)}\n".encode())
-    for name, text in _program(files("layoutdsl"), ""):
-        said.update(f"{name} {len(text)}\n".encode())
+    for place in sorted(each for each in PACKAGE.rglob("*") if each.suffix in {".py", ".c"}):
+        text = place.read_bytes()
+        said.update(f"{place.relative_to(PACKAGE)} {len(text)}\n".encode())
         said.update(text)
     return said.hexdigest()
-
-
-def _program(within: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
-    for each in sorted(within.iterdir(), key=lambda each: each.name):
-        if each.is_dir():
-            yield from _program(each, f"{path}{each.name}/")
-        elif each.name.endswith((".py", ".c")):
-            yield f"{path}{each.name}", each.read_bytes()

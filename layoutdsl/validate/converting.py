@@ -21,7 +21,8 @@ from itertools import accumulate, pairwise, product
 
 from layoutdsl.integers.expr import FloorDiv, Index, MixedRadix, Mod, walk
 from layoutdsl.kernel.checker import Term
-from layoutdsl.meaning.model import FillAny, Layout
+from layoutdsl.meaning.elements import FillAny
+from layoutdsl.meaning.model import Layout
 from layoutdsl.validate.expressions import as_terms
 from layoutdsl.validate.ground import Stated, grounds
 from layoutdsl.validate.meaning import Need, Store

@@ -16,7 +16,7 @@ says whether it was proved. Trusted.
 from __future__ import annotations
 
 from layoutdsl.kernel.checker import Term
-from layoutdsl.meaning.model import FillAny
+from layoutdsl.meaning.elements import FillAny
 from layoutdsl.validate.asked import alike
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.pieces import GatherReader

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 
 from layoutdsl.integers.expr import text
-from layoutdsl.meaning.model import Fill, FillValue, Layout
+from layoutdsl.meaning.elements import Fill, FillValue
+from layoutdsl.meaning.model import Layout
 
 
 def seal(*parts: str) -> str:

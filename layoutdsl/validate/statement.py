@@ -25,7 +25,7 @@ from itertools import product
 from typing import TypeAlias
 
 from layoutdsl.kernel.checker import Term
-from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
 from layoutdsl.validate.asked import Asked
 from layoutdsl.validate.ground import Stated
 from layoutdsl.validate.meaning import Need, Store

@@ -14,7 +14,8 @@ import layoutdsl
 from layoutdsl.codegen import Fallback
 from layoutdsl.codegen.conversion import StraightConversion
 from layoutdsl.codegen.convert_plan import conversion_plan
-from layoutdsl.meaning.model import FillAny, Layout
+from layoutdsl.meaning.elements import FillAny
+from layoutdsl.meaning.model import Layout
 
 from .cases import Case, Fault, Refused
 from .meaning import meaning

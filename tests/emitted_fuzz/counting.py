@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from math import prod
 
-from layoutdsl.meaning.model import FillAny
+from layoutdsl.meaning.elements import FillAny
 
 from . import conversions, modules
 from .c_functions import printed_c

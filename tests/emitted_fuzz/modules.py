@@ -11,7 +11,8 @@ import numpy as np
 from arrays_in_memory import frame, same_bytes, tensor_in
 
 import layoutdsl
-from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.source import LayoutError
 
 from .cases import Case, Fault, Refused, Ways

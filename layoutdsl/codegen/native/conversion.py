@@ -39,7 +39,8 @@ from layoutdsl.codegen.native.program import (
 from layoutdsl.codegen.native.sides import Apart, buffer_side
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.integers.expr import evaluate
-from layoutdsl.meaning.model import FillAny, FillValue, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.values import exact
 
 _MOST_BYTES = 2**62

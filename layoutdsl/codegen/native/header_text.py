@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from layoutdsl.integers.expr import text
-from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 
 
 def header_text(stem: str, layout: Layout, widths: Sequence[int], certificate: str | None) -> str:

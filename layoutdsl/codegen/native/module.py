@@ -30,7 +30,8 @@ from layoutdsl.codegen.native.calls import (
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.padding import moved_beside_padding
 from layoutdsl.integers.expr import Constant, Extent, evaluate
-from layoutdsl.meaning.model import FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 
 Kernels = Callable[[str, int], Function]
 """From a verb and the bytes of an element to what is compiled for them."""

@@ -34,7 +34,8 @@ from layoutdsl.codegen.numpy.regions_text import (
     split_name,
 )
 from layoutdsl.codegen.numpy.words import Words, indented, wrapped
-from layoutdsl.meaning.model import ElementType, Layout
+from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.model import Layout
 
 _ALIASES = (
     "",

@@ -7,7 +7,7 @@ does not have, before anything is written. Padding is not looked at.
 from __future__ import annotations
 
 from layoutdsl.codegen.numpy.words import literal
-from layoutdsl.meaning.model import ElementType
+from layoutdsl.meaning.elements import ElementType
 
 
 def travels(element: ElementType | None, array: str) -> list[str]:

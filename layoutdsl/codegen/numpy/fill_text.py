@@ -10,7 +10,8 @@ from layoutdsl.codegen.numpy.regions_text import leaves_gaps, leaves_slots_beyon
 from layoutdsl.codegen.numpy.words import Words, indented
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Constant
-from layoutdsl.meaning.model import ElementType, Fill, FillAny, FillValue, FillZeroPoint, Layout
+from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.model import Layout
 
 
 def fill_argument(fill: Fill) -> str:

@@ -29,7 +29,8 @@ from layoutdsl.codegen.numpy.options_text import (
 from layoutdsl.codegen.numpy.regions_text import leaves_gaps, split_buffer, split_name
 from layoutdsl.codegen.numpy.words import Words, indented, tuple_text
 from layoutdsl.integers.bounds import ZERO
-from layoutdsl.meaning.model import FillValue, Layout
+from layoutdsl.meaning.elements import FillValue
+from layoutdsl.meaning.model import Layout
 
 
 def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
