@@ -79,7 +79,7 @@ def read_back(layout: Layout) -> ReadBack | NotDigits:
 def _may_leave_extents(found: Network) -> bool:
     """Whether digits beyond the shape may be more than a coordinate has room for."""
     radices = [(wire.radix, wire.extent) for wire in found.wires if wire.radix is not None]
-    sums = any(isinstance(each.kind, Shift | Fixed) for each in found.swizzles)
+    sums = any(isinstance(each.moved, Shift | Fixed) for each in found.swizzles)
     return sums or any(not at_least(Sub(extent, radix), 0) for radix, extent in radices)
 
 

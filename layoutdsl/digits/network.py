@@ -14,7 +14,7 @@ from math import inf
 from typing import TypeAlias
 
 from layoutdsl.digits.steps import digit_name, straight_name
-from layoutdsl.integers.bounds import ONE, polynomial, product, simplify
+from layoutdsl.integers.bounds import ONE, ZERO, polynomial, product, simplify
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
@@ -23,6 +23,7 @@ from layoutdsl.integers.expr import (
     Index,
     MixedRadix,
     Mod,
+    Sub,
     coordinate_text,
     text,
 )
@@ -82,57 +83,71 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Exclusive:
-    """The coordinate is an exclusive or of the digit and something else."""
+    """``digit ^ other``, where ``other`` has so many bits."""
+
+    digit: Expr
+    limit: Expr
+    other: Expr
+    width: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """The coordinate is the digit plus something else, or minus, modulo ``radix``."""
+    """``(other + sign*digit) % radix``."""
 
+    digit: Expr
+    limit: Expr
+    other: Expr
     radix: Expr
+    sign: int
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The coordinate is ``other + sign*step*digit``, and the digit stays below ``limit``.
+    """``other + sign*step*digit``, where the digit may be a tuple of digits."""
 
-    ``other`` is over the names of earlier steps.
-    """
-
+    digit: Expr
+    limit: Expr
     other: Expr
     step: Expr
     sign: int
-    limit: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """The coordinate is ``other``, over the names of earlier steps, and has no digit."""
-
-    other: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The coordinate is the digit, or what is missing from it to ``top`` where ``switch`` is 1.
+    """``digit + other*(top - 2*digit)``: back and forth, where ``other`` is 0 or 1."""
 
-    The switch is over the names of earlier steps, and ``over`` says it over indices; the digit
-    stays below ``limit``, one more than ``top``.
-    """
-
-    switch: Expr
-    over: Expr
-    top: Expr
+    digit: Expr
     limit: Expr
+    other: Expr
+
+    @property
+    def top(self) -> Expr:
+        """The largest number that the digit may be."""
+        return simplify(Sub(self.limit, ONE))
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """``other``, which other coordinates tell; it has no digit of its own."""
+
+    other: Expr
+    digit: Expr = ZERO
+    limit: Expr = ONE
+
+
+Moved: TypeAlias = Exclusive | Rotation | Shift | Turn | Fixed
+"""A coordinate that is a digit below ``limit`` moved by ``other``, both over indices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swizzle:
-    """A coordinate that is a digit moved by what other coordinates tell.
+    """How a coordinate that is a digit moved by others is moved back.
 
     Attributes:
         wire: of the coordinate; the wire's value is the digit itself.
-        kind: how the digit was moved.
+        moved: how the digit was moved.
+        other: what moved it, over the names of earlier steps.
         after: how many chains are put together before it can be straightened.
         steps: from the coordinate to the digit; the last is named by `straight_name`. None where
             there is no digit.
@@ -140,7 +155,8 @@ class Swizzle:
     """
 
     wire: int
-    kind: Exclusive | Rotation | Shift | Fixed | Turn
+    moved: Moved
+    other: Expr
     after: int
     steps: tuple[tuple[str, Expr], ...]
     guards: tuple[Condition, ...]

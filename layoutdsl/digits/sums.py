@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from layoutdsl.digits.network import exact_quotient, read, same
+from layoutdsl.digits.network import Shift, exact_quotient, read, same
 from layoutdsl.integers.bits import operands
 from layoutdsl.integers.bounds import ONE, ZERO, polynomial, product, reach, simplify
 from layoutdsl.integers.expr import (
@@ -32,17 +32,6 @@ MOST_TERMS = 8
 """Summands of a sum that is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shifted:
-    """``other + sign*step*digit``, where the digit may be a tuple of digits."""
-
-    digit: Expr
-    limit: Expr
-    other: Expr
-    step: Expr
-    sign: int
-
-
 def limit_of(digit: Expr, axes: dict[str, Expr]) -> Expr | None:
     """Return what a digit stays below."""
     found = read(digit)
@@ -59,7 +48,7 @@ class _Summand:
     sign: int
 
 
-def shifted(value: Expr, axes: dict[str, Expr], taken: list[Expr]) -> Iterator[Shifted]:
+def shifted(value: Expr, axes: dict[str, Expr], taken: list[Expr]) -> Iterator[Shift]:
     """Yield readings of a sum: some summands are digits found nowhere else, the others move them.
 
     Args:
@@ -102,7 +91,7 @@ def _summand(digit: Expr, weight: Expr) -> _Summand:
     )
 
 
-def _sum(value: Expr, own: list[_Summand], axes: dict[str, Expr]) -> Shifted | None:
+def _sum(value: Expr, own: list[_Summand], axes: dict[str, Expr]) -> Shift | None:
     """The sum as the digits ``own``, one within the other, moved by the rest."""
     if len({each.sign for each in own}) > 1:
         return None
@@ -125,7 +114,7 @@ def _sum(value: Expr, own: list[_Summand], axes: dict[str, Expr]) -> Shifted | N
     rest = value
     for each in own:
         rest = Sub(rest, product((each.weight, each.digit, Constant(each.sign))))
-    return Shifted(whole, limit, simplify(rest), own[0].weight, own[0].sign)
+    return Shift(whole, limit, simplify(rest), own[0].weight, own[0].sign)
 
 
 def _below(digit: Expr, step: Expr, axes: dict[str, Expr]) -> Expr:

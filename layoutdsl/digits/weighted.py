@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.digits.network import Digit, exact_quotient, read, same, times
+from layoutdsl.digits.network import Digit, Turn, exact_quotient, read, same, times
 from layoutdsl.digits.sums import limit_of, spread
-from layoutdsl.digits.swizzled import Turned, turn, turns
+from layoutdsl.digits.swizzled import turn, turns
 from layoutdsl.integers.bounds import (
     ONE,
     ZERO,
@@ -180,7 +180,7 @@ def _without_turns(terms: Polynomial, axes: Axes) -> tuple[Polynomial, list[Term
     for digit, other, weight in turns(terms):
         limit = limit_of(digit, dict(axes))
         if limit is not None:
-            value = turn(Turned(digit, limit, other))
+            value = turn(Turn(digit, limit, other))
             rest = polynomial(Sub(from_polynomial(left), Mul(value, weight)))
             if len(rest) < len(left):
                 left = rest
