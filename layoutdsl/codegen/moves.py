@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Expr
 from layoutdsl.meaning.model import Layout
 

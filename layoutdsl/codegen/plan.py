@@ -28,8 +28,9 @@ from layoutdsl.codegen.room import (
     uncut_tuples,
     without_slack,
 )
-from layoutdsl.digits.network import Chain, Cut, Network, NotDigits, Wire, network, same
+from layoutdsl.digits.network import Chain, Cut, Network, NotDigits, Wire, network
 from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,

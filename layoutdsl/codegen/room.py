@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from layoutdsl.codegen.moves import Limit
-from layoutdsl.digits.network import Chain, Network, Wire, same
+from layoutdsl.digits.network import Chain, Network, Wire
 from layoutdsl.integers.bounds import ONE, at_least, product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Index, Sub, extents, substitute
 from layoutdsl.meaning.model import Layout
 

@@ -15,9 +15,9 @@ from layoutdsl.compare.axes import Paired, Pairing, Unpaired, over_same_axes, pa
 from layoutdsl.compare.lanes import LanesPermuted, lanes
 from layoutdsl.compare.offsets import Mismatch, ragged, same
 from layoutdsl.compare.ranges import proof
-from layoutdsl.digits.network import read, times
-from layoutdsl.digits.network import same as same_extent
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import read, times
+from layoutdsl.integers.digit import same as same_extent
 from layoutdsl.integers.expr import Add, Coordinate, Expr, MixedRadix, coordinate_text, text
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Layout

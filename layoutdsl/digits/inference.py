@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from layoutdsl.digits.network import exact_quotient, read, same, times
 from layoutdsl.integers.bounds import ONE, ZERO, product, reach, simplify
+from layoutdsl.integers.digit import exact_quotient, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     Constant,

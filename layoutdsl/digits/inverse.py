@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from layoutdsl.digits.network import Chain, Fixed, Network, NotDigits, Shift, same
+from layoutdsl.digits.network import Chain, Fixed, Network, NotDigits, Shift
 from layoutdsl.digits.spelled import spellings
 from layoutdsl.digits.steps import SLOT, Inverse, digit_name, rest_name, whole_name
 from layoutdsl.digits.swizzles import join, reading
 from layoutdsl.digits.trial import reads
 from layoutdsl.integers.bounds import ONE, ZERO, at_least, product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Index, Mod, Sub
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.texts.values import brief

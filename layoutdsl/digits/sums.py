@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from layoutdsl.digits.network import Shift, exact_quotient, read, same
+from layoutdsl.digits.network import Shift
 from layoutdsl.integers.bits import operands
 from layoutdsl.integers.bounds import ONE, ZERO, polynomial, product, reach, simplify
+from layoutdsl.integers.digit import exact_quotient, read, same
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,

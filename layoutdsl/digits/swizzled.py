@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from layoutdsl.digits.network import Exclusive, Fixed, Moved, Rotation, Turn, read, same
+from layoutdsl.digits.network import Exclusive, Fixed, Moved, Rotation, Turn
 from layoutdsl.digits.sums import limit_of, shifted
 from layoutdsl.integers.bits import bit, bounded, largest, operands
 from layoutdsl.integers.bounds import ONE, ZERO, Polynomial, polynomial, product, simplify
+from layoutdsl.integers.digit import read, same
 from layoutdsl.integers.expr import (
     Add,
     BitXor,

@@ -16,7 +16,6 @@ from typing import TypeAlias
 from layoutdsl.digits.network import (
     Chain,
     Cut,
-    Digit,
     Exclusive,
     Fixed,
     Moved,
@@ -26,16 +25,13 @@ from layoutdsl.digits.network import (
     Shift,
     Swizzle,
     Turn,
-    exact_quotient,
     network,
-    read,
-    same,
-    times,
 )
 from layoutdsl.digits.steps import digit_name, moved_name, straight_name
 from layoutdsl.digits.swizzled import moved, rounds
 from layoutdsl.integers.bits import largest
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import Digit, exact_quotient, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     BitXor,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.digits.network import Digit, Turn, exact_quotient, read, same, times
+from layoutdsl.digits.network import Turn
 from layoutdsl.digits.sums import limit_of, spread
 from layoutdsl.digits.swizzled import turn, turns
 from layoutdsl.integers.bounds import (
@@ -24,6 +24,7 @@ from layoutdsl.integers.bounds import (
     reach,
     simplify,
 )
+from layoutdsl.integers.digit import Digit, exact_quotient, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     BitXor,

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from layoutdsl.digits.network import Network, Whole, network, read
+from layoutdsl.digits.network import Network, network
+from layoutdsl.integers.digit import Whole, read
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,

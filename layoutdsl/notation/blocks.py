@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.digits.network import times
 from layoutdsl.integers.bounds import ONE, reach, simplify
+from layoutdsl.integers.digit import times
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis

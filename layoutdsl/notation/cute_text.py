@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.digits.network import NotDigits, network, read
+from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import reach
+from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,

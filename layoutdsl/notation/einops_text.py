@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from math import prod
 
-from layoutdsl.digits.network import NotDigits, network, read
+from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,

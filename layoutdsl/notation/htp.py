@@ -18,8 +18,8 @@ from typing import TypeAlias, cast
 
 from lark import Token, Tree
 
-from layoutdsl.digits import network as digits
 from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.digit import read as read_digit
 from layoutdsl.integers.expr import Constant, Coordinate
 from layoutdsl.meaning.model import Axis, FillValue, Layout
 from layoutdsl.notation.blocked import blocked
@@ -188,12 +188,12 @@ def _refuse_chunks(layout: Layout) -> None:
 
 
 def _is_block(coordinate: Coordinate) -> bool:
-    digit = digits.read(simplify(coordinate.value))
+    digit = read_digit(simplify(coordinate.value))
     return digit is not None and digit.radix is not None
 
 
 def _is_rest(coordinate: Coordinate) -> bool:
-    digit = digits.read(simplify(coordinate.value))
+    digit = read_digit(simplify(coordinate.value))
     return digit is not None and digit.radix is None
 
 

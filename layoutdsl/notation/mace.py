@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.digits.network import Digit, same
-from layoutdsl.digits.network import read as read_digit
 from layoutdsl.integers.bounds import ONE, ZERO, product
+from layoutdsl.integers.digit import Digit, same
+from layoutdsl.integers.digit import read as read_digit
 from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis, Condition, FillValue, Layout

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ONE, ZERO, product, reach
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import (
     Add,
     CeilDiv,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutdsl.digits.network import NotDigits, network, read, same, times
+from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import ONE, ZERO, reach, simplify
+from layoutdsl.integers.digit import read, same, times
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,

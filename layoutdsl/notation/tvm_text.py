@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-from layoutdsl.digits.network import NotDigits, network, read, same
+from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import ONE, ZERO, reach
+from layoutdsl.integers.digit import read, same
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,

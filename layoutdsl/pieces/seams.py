@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import lcm
 
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import (
     BitAnd,
     CeilDiv,

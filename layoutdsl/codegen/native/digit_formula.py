@@ -12,9 +12,9 @@ from dataclasses import replace
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.program import sides
 from layoutdsl.codegen.native.sides import Apart
-from layoutdsl.digits.network import same
 from layoutdsl.formulas.formula import horner_expr
 from layoutdsl.integers.bounds import ZERO, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
 from layoutdsl.meaning.model import Axis, Layout
 

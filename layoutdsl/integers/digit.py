@@ -1,0 +1,97 @@
+"""Digits: ``whole / divisor % radix``, where the whole is an index or the value of a tuple.
+
+Divisors and radices are products of numbers and extents; they divide each other as such.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from layoutdsl.integers.bounds import ONE, polynomial, product, simplify
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod
+
+Whole: TypeAlias = Index | MixedRadix
+
+
+@dataclass(frozen=True, slots=True)
+class Digit:
+    """``whole / divisor % radix``; the most major digit of a whole has no radix."""
+
+    whole: Whole
+    divisor: Expr
+    radix: Expr | None
+
+
+def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
+    """Return ``dividend / divisor`` where both are products and the division leaves nothing."""
+    top, bottom = polynomial(dividend), polynomial(divisor)
+    if bottom == {(): 1}:
+        return dividend
+    if len(top) != 1 or len(bottom) != 1:
+        return ONE if top == bottom else None
+    ((factors, coefficient),) = top.items()
+    ((others, second),) = bottom.items()
+    left = list(factors)
+    for factor in others:
+        if factor not in left:
+            return None
+        left.remove(factor)
+    quotient, remainder = divmod(coefficient, second)
+    return None if remainder else product((*left, Constant(quotient)))
+
+
+def times(left: Expr, right: Expr) -> Expr:
+    """Return the product, simplified."""
+    return simplify(product((left, right)))
+
+
+def same(left: Expr, right: Expr) -> bool:
+    """Return whether two expressions over extents are equal as polynomials."""
+    return polynomial(left) == polynomial(right)
+
+
+def read(expr: Expr) -> Digit | None:
+    """Return ``expr`` as a digit, or ``None`` where it is none."""
+    match expr:
+        case Index() | MixedRadix():
+            return Digit(expr, ONE, None)
+        case FloorDiv(left, divisor):
+            digit = read(left)
+            return None if digit is None else _divide(digit, left, divisor)
+        case Mod(left, divisor):
+            digit = read(left)
+            return None if digit is None else _remainder(digit, left, divisor)
+        case _:
+            return None
+
+
+def _divide(digit: Digit, written: Expr, divisor: Expr) -> Digit:
+    if digit.radix is None:
+        return Digit(digit.whole, times(digit.divisor, divisor), None)
+    radix = exact_quotient(digit.radix, divisor)
+    if radix is None:
+        return Digit(_as_whole(written, digit.radix), simplify(divisor), None)
+    return Digit(digit.whole, times(digit.divisor, divisor), radix)
+
+
+def _remainder(digit: Digit, written: Expr, divisor: Expr) -> Digit:
+    if digit.radix is None or exact_quotient(digit.radix, divisor) is not None:
+        return Digit(digit.whole, digit.divisor, simplify(divisor))
+    if exact_quotient(divisor, digit.radix) is not None:
+        return digit
+    return Digit(_as_whole(written, digit.radix), ONE, simplify(divisor))
+
+
+def _as_whole(value: Expr, extent: Expr) -> MixedRadix:
+    """A digit that is cut where its radix has no divisor is a whole of its own."""
+    return MixedRadix((Coordinate(value, extent),))
+
+
+def apart(one: Digit, other: Digit) -> bool:
+    """Return whether two digits share no part of a whole: one begins where the other has ended."""
+    if one.whole != other.whole:
+        return True
+    ends = [each.radix and times(each.divisor, each.radix) for each in (one, other)]
+    above = ends[0] is not None and exact_quotient(other.divisor, ends[0]) is not None
+    return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
