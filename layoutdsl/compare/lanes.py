@@ -14,6 +14,7 @@ from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
 from layoutdsl.compare.offsets import common
 from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.digit import Digit
 from layoutdsl.integers.expr import (
     Add,
     Constant,
@@ -200,12 +201,12 @@ def _proved(pair: Paired, axis: Axis, block: int, one: Order, other: Order) -> b
 
 def _formula(axis: str, block: int, within: dict[int, int]) -> Expr | None:
     """Return the element of the block that each is taken for, as a sum of its digits."""
-    index: Expr = Index(axis)
-    value: Expr = Mul(FloorDiv(index, Constant(block)), Constant(block))
-    for divisor, radix, stride in _digits(block, within) or ():
-        digit = Mod(FloorDiv(index, Constant(divisor)), Constant(radix))
-        value = Add(value, Mul(digit, Constant(stride)))
-    return value if _digits(block, within) else None
+    digits = _digits(block, within)
+    value: Expr = Mul(FloorDiv(Index(axis), Constant(block)), Constant(block))
+    for divisor, radix, stride in digits or ():
+        digit = Digit(Index(axis), Constant(divisor), Constant(radix))
+        value = Add(value, Mul(digit.value, Constant(stride)))
+    return value if digits else None
 
 
 def _digits(block: int, within: dict[int, int]) -> list[tuple[int, int, int]] | None:

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from layoutdsl.digits.steps import digit_name, straight_name
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
-from layoutdsl.integers.digit import Whole, read, same, times
+from layoutdsl.integers.digit import Digit, Whole, read, same, times
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
@@ -30,12 +30,10 @@ from layoutdsl.meaning.model import Condition, Layout
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Digit):
     """A digit and the wire that carries it."""
 
     wire: int
-    divisor: Expr
-    radix: Expr | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +208,8 @@ def network(layout: Layout) -> Network | NotDigits:
             wires += [Wire(part.value, part.extent) for part in digit.whole.parts]
             parts[digit.whole] = tuple(range(first, len(wires)))
             pending += parts[digit.whole]
-        cuts.setdefault(digit.whole, []).append(Cut(number, digit.divisor, digit.radix))
+        cut = Cut(digit.whole, digit.divisor, digit.radix, number)
+        cuts.setdefault(digit.whole, []).append(cut)
     for axis in layout.axes:
         cuts.setdefault(Index(axis.name), [])
     return _chained(layout, wires, cuts, parts)

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 from layoutdsl.digits.network import Shift
 from layoutdsl.integers.bits import operands
 from layoutdsl.integers.bounds import ONE, ZERO, polynomial, product, reach, simplify
-from layoutdsl.integers.digit import exact_quotient, read, same
+from layoutdsl.integers.digit import Digit, exact_quotient, read, same
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,
@@ -130,11 +130,10 @@ def _aligned(value: Expr) -> Expr:
     places: dict[Expr, set[int]] = {}
     summands = _summands(value) or []
     for each in summands:
-        found = read(each.digit)
-        match found and (found.whole, found.divisor, found.radix):
-            case Index() as whole, Constant(divisor), Constant(radix):
+        match read(each.digit):
+            case Digit(Index() as whole, Constant(divisor), Constant(radix)):
                 places.setdefault(whole, set()).update((divisor, divisor * radix))
-            case Index() as whole, Constant(divisor), None:
+            case Digit(Index() as whole, Constant(divisor), None):
                 places.setdefault(whole, set()).add(divisor)
     rest: Expr = value
     for each in summands:
@@ -163,10 +162,9 @@ def _cut(digit: Expr, places: dict[Expr, set[int]]) -> Expr:
     for start, end in zip(ends, [*ends[1:], None], strict=True):
         if start == high:
             break
-        piece: Expr = found.whole if start == 1 else FloorDiv(found.whole, Constant(start))
-        if end is not None:
-            piece = Mod(piece, Constant(end // start))
-        total = Add(total, Mul(piece, Constant(start // low)))
+        radix = None if end is None else Constant(end // start)
+        piece = Digit(found.whole, Constant(start), radix)
+        total = Add(total, Mul(piece.value, Constant(start // low)))
     return total
 
 

@@ -31,7 +31,7 @@ from layoutdsl.digits.steps import digit_name, moved_name, straight_name
 from layoutdsl.digits.swizzled import moved, rounds
 from layoutdsl.integers.bits import largest
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
-from layoutdsl.integers.digit import Digit, exact_quotient, read, same, times
+from layoutdsl.integers.digit import Digit, apart, exact_quotient, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     BitXor,
@@ -269,16 +269,7 @@ def recovered(expr: Expr, found: Network, name: Callable[[int], str]) -> tuple[E
 
 def _overlapping(digit: Digit, chain: Chain) -> tuple[Cut, ...]:
     """The digits of a whole that one more digit of it has a part of, as far as can be seen."""
-    top = None if digit.radix is None else times(digit.divisor, digit.radix)
-    cuts = list(chain.cuts)
-    while cuts and cuts[0].radix is not None:
-        end = times(cuts[0].divisor, cuts[0].radix)
-        if exact_quotient(digit.divisor, end) is None:
-            break
-        cuts.pop(0)
-    while cuts and top is not None and exact_quotient(cuts[-1].divisor, top) is not None:
-        cuts.pop()
-    return tuple(cuts)
+    return tuple(cut for cut in chain.cuts if not apart(digit, cut))
 
 
 def _cut_out(digit: Digit, cuts: tuple[Cut, ...], name: Callable[[int], str]) -> Expr:
@@ -293,7 +284,6 @@ def _cut_out(digit: Digit, cuts: tuple[Cut, ...], name: Callable[[int], str]) ->
         value = FloorDiv(value, divisor)
     if digit.radix is None:
         return value
-    reached = None if last.radix is None else times(last.divisor, last.radix)
-    if reached is not None and same(reached, times(digit.divisor, digit.radix)):
+    if last.end is not None and digit.end is not None and same(last.end, digit.end):
         return value
     return Mod(value, digit.radix)

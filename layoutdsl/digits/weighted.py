@@ -31,7 +31,6 @@ from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
     Expr,
-    FloorDiv,
     Index,
     MixedRadix,
     Mod,
@@ -46,14 +45,6 @@ Term = tuple[Digit, Expr]
 
 MOST_TERMS = 32
 """Digits of a sum that is looked at."""
-
-
-def digit_expr(digit: Digit) -> Expr:
-    """Return a digit as it is written."""
-    value: Expr = digit.whole
-    if not same(digit.divisor, ONE):
-        value = FloorDiv(value, digit.divisor)
-    return value if digit.radix is None else Mod(value, digit.radix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +67,7 @@ class Weighted:
         for digit, weight in reversed(self.terms):
             less = simplify(Sub(ZERO, weight))
             taken = at_least(less, 1)
-            scale, value = less if taken else weight, digit_expr(digit)
+            scale, value = less if taken else weight, digit.value
             value = value if same(scale, ONE) else Mul(value, scale)
             more = value if total == ZERO else Add(total, value)
             total = Sub(total, value) if taken else more
@@ -86,7 +77,7 @@ class Weighted:
 
     def limit(self, digit: Digit) -> Expr | None:
         """Return what a digit stays below."""
-        return limit_of(digit_expr(digit), dict(self.axes))
+        return limit_of(digit.value, dict(self.axes))
 
     def divided(self, block: Expr) -> tuple[Weighted, Weighted] | None:
         """Return quotient and remainder by ``block``, where they can be read off."""
@@ -147,12 +138,12 @@ class Weighted:
             room, limit = exact_quotient(above, weight), self.limit(digit)
             if room is None or limit is None or not at_least(simplify(Sub(room, limit)), 0):
                 return None
-            found.append(Coordinate(digit_expr(digit), room, declared=True))
+            found.append(Coordinate(digit.value, room, declared=True))
         top, weight = ordered[-1]
         room = self.limit(top) if extent is None else exact_quotient(extent, weight)
         if room is None:
             return None
-        found.append(Coordinate(digit_expr(top), room, declared=True))
+        found.append(Coordinate(top.value, room, declared=True))
         return tuple(reversed(found))
 
 
@@ -225,9 +216,7 @@ def _canonical(terms: Iterable[Term]) -> Iterator[Term]:
 
 def _collected(terms: list[Term]) -> Iterator[Term]:
     places = _chain(
-        each
-        for digit, _ in terms
-        for each in (digit.divisor, *([] if digit.radix is None else [_end(digit)]))
+        each for digit, _ in terms for each in (digit.divisor, digit.end) if each is not None
     )
     whole = terms[0][0].whole
     if places is None:
@@ -239,7 +228,7 @@ def _collected(terms: list[Term]) -> Iterator[Term]:
     weights: list[Expr] = [ZERO] * len(places)
     for digit, weight in terms:
         start = _place(places, digit.divisor)
-        end = len(places) if digit.radix is None else _place(places, _end(digit))
+        end = len(places) if digit.end is None else _place(places, digit.end)
         for number in range(start, end):
             scale = exact_quotient(places[number], digit.divisor)
             assert scale is not None
@@ -265,11 +254,6 @@ def _rejoined(whole: Index | MixedRadix, places: list[Expr], weights: list[Expr]
             reach = None if last else exact_quotient(places[number + 1], places[start])
             yield Digit(whole, places[start], reach), weights[start]
             start = None
-
-
-def _end(digit: Digit) -> Expr:
-    assert digit.radix is not None
-    return times(digit.divisor, digit.radix)
 
 
 def _place(places: list[Expr], wanted: Expr) -> int:

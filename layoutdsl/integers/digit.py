@@ -22,6 +22,17 @@ class Digit:
     divisor: Expr
     radix: Expr | None
 
+    @property
+    def value(self) -> Expr:
+        """The digit as it is written."""
+        value = self.whole if self.divisor == ONE else FloorDiv(self.whole, self.divisor)
+        return value if self.radix is None else Mod(value, self.radix)
+
+    @property
+    def end(self) -> Expr | None:
+        """What the next digit of the whole is divided by; the most major digit has no end."""
+        return None if self.radix is None else times(self.divisor, self.radix)
+
 
 def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
     """Return ``dividend / divisor`` where both are products and the division leaves nothing."""
@@ -92,6 +103,7 @@ def apart(one: Digit, other: Digit) -> bool:
     """Return whether two digits share no part of a whole: one begins where the other has ended."""
     if one.whole != other.whole:
         return True
-    ends = [each.radix and times(each.divisor, each.radix) for each in (one, other)]
-    above = ends[0] is not None and exact_quotient(other.divisor, ends[0]) is not None
-    return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
+    return any(
+        below.end is not None and exact_quotient(above.divisor, below.end) is not None
+        for below, above in ((one, other), (other, one))
+    )

@@ -6,8 +6,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.integers.bounds import ONE, reach, simplify
-from layoutdsl.integers.digit import times
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
+from layoutdsl.integers.digit import Digit, times
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis
 from layoutdsl.notation.notation import MOST_LETTERS
@@ -43,7 +43,7 @@ def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordina
     found: list[Coordinate] = []
     for piece, divisor in zip(pieces, reversed(divisors), strict=True):
         above = below.get(piece.axis, ONE) if piece.size is None else divisor
-        found.append(coordinate(axes, digit(axes[piece.axis].name, above, piece.size)))
+        found.append(coordinate(axes, Digit(Index(axes[piece.axis].name), above, piece.size).value))
     return tuple(found)
 
 
@@ -73,14 +73,6 @@ def refuse_huge(sizes: Sequence[tuple[int, Span]]) -> None:
         elements *= size
         if elements > MOST_ELEMENTS:
             raise fault("L405", "the blocks hold more than 2**62 elements together", at)
-
-
-def digit(axis: str, divisor: Expr, radix: Expr | None) -> Expr:
-    """Return ``index / divisor % radix``; without a radix, the most major digit."""
-    value: Expr = Index(axis)
-    if divisor != ONE:
-        value = FloorDiv(value, divisor)
-    return value if radix is None else Mod(value, radix)
 
 
 def coordinate(axes: Sequence[Axis], value: Expr, extent: Expr | None = None) -> Coordinate:

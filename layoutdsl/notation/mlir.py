@@ -277,10 +277,8 @@ def _strided(
 ) -> tuple[tuple[Coordinate, ...], tuple[Condition, ...]]:
     """Return coordinates, and how large open extents may be so that the strides keep them apart."""
     if all(isinstance(axis.extent, Constant) for axis in axes):
-        digits = [
-            strided.Digit(Index(axis.name), cast("Constant", axis.extent).value, stride)
-            for axis, stride in zip(axes, strides, strict=True)
-        ]
+        extents = [cast("Constant", axis.extent).value for axis in axes]
+        digits = strided.digits_at([axis.name for axis in axes], extents, strides)
         return strided.coordinates(digits), ()
     ordered = sorted(zip(strides, axes, strict=True), key=lambda pair: pair[0])
     places: list[Coordinate] = []

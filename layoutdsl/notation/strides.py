@@ -13,7 +13,7 @@ from typing import cast
 from lark import Token, Tree
 
 from layoutdsl.integers.bounds import product, simplify
-from layoutdsl.integers.expr import Constant, Expr, Index
+from layoutdsl.integers.expr import Constant, Expr
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.model import ELEMENT_TYPES, Axis, ElementType, FillAny, Layout
 from layoutdsl.notation import cute_text
@@ -56,10 +56,7 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
         strides = _strides(text, fields["strides"], len(shape), element)
     found = axes_or(axes, [f"d{number}" for number in range(len(shape))], text, "the shape")
     found = with_extents(found, [Constant(extent) for extent in shape], text)
-    digits = [
-        strided.Digit(Index(axis.name), extent, stride)
-        for axis, extent, stride in zip(found, shape, strides, strict=True)
-    ]
+    digits = strided.digits_at([axis.name for axis in found], shape, strides)
     try:
         coordinates = strided.coordinates(digits)
     except ValueError as reason:
@@ -133,8 +130,7 @@ def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  nothing is said
     extents = list(found.extents)
     strides = [sum(stride for *_, stride in digits) for digits in found.digits.values()]
     shape = f"shape={_tuple(extents)}"
-    pairs = zip(layout.axes, extents, strides, strict=True)
-    array = [strided.Digit(Index(axis.name), extent, stride) for axis, extent, stride in pairs]
+    array = strided.digits_at([axis.name for axis in layout.axes], extents, strides)
     if Constant(strided.slots(array)) != _size(layout):
         raise Unwritable("its buffer is larger than that of an array with these strides")
     if element is None and strides == _strides_of_wide(extents):
