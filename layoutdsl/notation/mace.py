@@ -60,7 +60,7 @@ IMAGES: Mapping[str, Image] = {
 UNDOCUMENTED = ("winograd_filter", "weight_height", "weight_width")
 """Kinds that have a name, and no published map."""
 
-_LANES = Constant(4)
+_LANES = 4
 
 
 def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:

@@ -119,7 +119,7 @@ class _Reader:
             if size < 1:
                 raise fault("L405", "a tile has 1 element or more", span)
         pieces = [Piece(axis, None) for axis in outer]
-        pieces += [Piece(axis, Constant(n)) for axis, (n, _) in zip(places, tiles, strict=True)]
+        pieces += [Piece(axis, n) for axis, (n, _) in zip(places, tiles, strict=True)]
         cut = coordinates(axes, pieces) or (Coordinate(Constant(0), Constant(1)),)
         if "padding" in found:
             return Layout("pack", axes, cut, fill=FillValue(self._padding(found["padding"])))

@@ -22,11 +22,9 @@ from layoutdsl.meaning.model import Condition, FillAny, FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
     Place,
-    block,
     opened,
     places,
     refuse_fill,
-    refuse_padded,
     refuse_range,
     refuse_start,
 )
@@ -62,7 +60,6 @@ def _pack(layout: Layout) -> str:
     if layout.parameters:
         raise Unwritable(f"its parameter `{layout.parameters[0]}` has no number")
     found = places(layout)
-    refuse_padded(found, layout)
     outer = [each for each in found if each.radix is None]
     tiles = [each for each in found if each.radix is not None]
     if any(each.radix is not None for each in found[: len(outer)]):
@@ -75,7 +72,7 @@ def _pack(layout: Layout) -> str:
     words = [
         f"outer_dims_perm={_list(order)}",
         f"inner_dims_pos={_list([each.axis for each in tiles])}",
-        f"inner_tiles={_list([block(each) for each in tiles])}",
+        f"inner_tiles={_list([each.block for each in tiles])}",
     ]
     if _divides(layout, tiles):
         return " ".join(words)
@@ -97,10 +94,10 @@ def _divides(layout: Layout, tiles: list[Place]) -> bool:
     for each in tiles:
         match layout.axes[each.axis].extent:
             case Constant(extent):
-                if extent % block(each):
+                if extent % each.block:
                     return False
             case extent:
-                needed.append(Condition(Mod(extent, Constant(block(each))), "==", ZERO))
+                needed.append(Condition(Mod(extent, Constant(each.block)), "==", ZERO))
     return set(needed) == set(layout.where)
 
 

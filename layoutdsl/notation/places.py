@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import ONE, ZERO, reach, simplify
-from layoutdsl.integers.digit import read, same, times
+from layoutdsl.integers.digit import Digit, read, same, times
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
@@ -21,22 +21,22 @@ from layoutdsl.notation.notation import Unwritable
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A coordinate that is a digit of an axis.
-
-    Attributes:
-        axis: its number.
-        divisor: what the index is divided by.
-        radix: the block; ``None`` for the most major digit of the axis.
-        extent: of the coordinate.
-        padded: the extent where it is declared larger than the digit needs, else ``None``.
-    """
+class Place(Digit):
+    """A coordinate that is a digit of an axis; ``axis`` is its number."""
 
     axis: int
-    divisor: Expr
-    radix: Expr | None
-    extent: Expr
-    padded: Expr | None
+
+    @property
+    def block(self) -> int:
+        """The block of a digit that has one, as a number.
+
+        Raises:
+            Unwritable: the block is no number.
+        """
+        if not isinstance(self.radix, Constant):
+            written = "all the rest" if self.radix is None else text(self.radix)
+            raise Unwritable(f"the block `{written}` is not a number")
+        return self.radix.value
 
 
 def places(layout: Layout) -> tuple[Place, ...]:
@@ -45,13 +45,23 @@ def places(layout: Layout) -> tuple[Place, ...]:
     Coordinates of one slot are left out; so the rest need not be one for one with the layout's.
 
     Raises:
-        Unwritable: a coordinate is no digit of an axis, or the digits do not follow one another.
+        Unwritable: a coordinate is no digit of an axis, the digits do not follow one another, or an
+            extent was declared larger than its digit needs.
     """
     wires = network(layout)
     if isinstance(wires, NotDigits):
         raise Unwritable(wires.reason)
-    found = [_place(layout, each) for each in opened(layout.coordinates)]
-    return tuple(each for each in found if each is not None)
+    found = [
+        (each, place)
+        for each in opened(layout.coordinates)
+        if (place := _place(layout, each)) is not None
+    ]
+    for each, place in found:
+        bound = reach(each.value, {axis.name: axis.extent for axis in layout.axes})
+        if bound is None or not same(bound.high, each.extent):
+            name = layout.axes[place.axis].name
+            raise Unwritable(f"a digit of `{name}` has the declared extent `{text(each.extent)}`")
+    return tuple(place for _, place in found)
 
 
 def opened(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
@@ -84,35 +94,7 @@ def _place(layout: Layout, coordinate: Coordinate) -> Place | None:
     if digit is None or not isinstance(digit.whole, Index):
         raise Unwritable(f"`{text(coordinate.value)}` is not a digit of an axis")
     names = [axis.name for axis in layout.axes]
-    bound = reach(coordinate.value, {axis.name: axis.extent for axis in layout.axes})
-    natural = bound is not None and same(bound.high, coordinate.extent)
-    return Place(
-        names.index(digit.whole.name),
-        digit.divisor,
-        digit.radix,
-        coordinate.extent,
-        None if natural else coordinate.extent,
-    )
-
-
-def block(place: Place) -> int:
-    """Return the block of a digit that has one, as a number.
-
-    Raises:
-        Unwritable: the block is no number.
-    """
-    if not isinstance(place.radix, Constant):
-        written = "all the rest" if place.radix is None else text(place.radix)
-        raise Unwritable(f"the block `{written}` is not a number")
-    return place.radix.value
-
-
-def refuse_padded(found: tuple[Place, ...], layout: Layout) -> None:
-    """Raise `Unwritable` where an extent was declared larger than its digit needs."""
-    for each in found:
-        if each.padded is not None:
-            name = layout.axes[each.axis].name
-            raise Unwritable(f"a digit of `{name}` has the declared extent `{text(each.padded)}`")
+    return Place(digit.whole, digit.divisor, digit.radix, names.index(digit.whole.name))
 
 
 def refuse_start(layout: Layout) -> None:
