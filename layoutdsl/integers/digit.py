@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from layoutdsl.integers.bounds import ONE, polynomial, product, simplify
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod
+from layoutdsl.integers.expr import (
+    CeilDiv,
+    Constant,
+    Coordinate,
+    Expr,
+    FloorDiv,
+    Index,
+    MixedRadix,
+    Mod,
+)
 
 Whole: TypeAlias = Index | MixedRadix
 
@@ -32,6 +41,10 @@ class Digit:
     def end(self) -> Expr | None:
         """What the next digit of the whole is divided by; the most major digit has no end."""
         return None if self.radix is None else times(self.divisor, self.radix)
+
+    def steps(self, extent: Expr) -> Expr:
+        """Return what the digit stays below, where its whole stays below ``extent``."""
+        return simplify(CeilDiv(extent, self.divisor)) if self.radix is None else self.radix
 
 
 def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:

@@ -52,16 +52,15 @@ def places(layout: Layout) -> tuple[Place, ...]:
     if isinstance(wires, NotDigits):
         raise Unwritable(wires.reason)
     found = [
-        (each, place)
+        (each, place_of(layout, each.value))
         for each in opened(layout.coordinates)
-        if (place := _place(layout, each)) is not None
+        if not _is_one_slot(each)
     ]
-    for each, place in found:
-        bound = reach(each.value, {axis.name: axis.extent for axis in layout.axes})
-        if bound is None or not same(bound.high, each.extent):
-            name = layout.axes[place.axis].name
+    for each, digit in found:
+        if not is_natural(layout, each):
+            name = layout.axes[digit.axis].name
             raise Unwritable(f"a digit of `{name}` has the declared extent `{text(each.extent)}`")
-    return tuple(place for _, place in found)
+    return tuple(digit for _, digit in found)
 
 
 def opened(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
@@ -85,16 +84,31 @@ def opened(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
     return tuple(found)
 
 
-def _place(layout: Layout, coordinate: Coordinate) -> Place | None:
-    if isinstance(simplify(coordinate.value), Constant):
-        if coordinate.extent != ONE:
-            raise Unwritable(f"`{coordinate_text(coordinate)}` is padding of its own")
-        return None
-    digit = read(coordinate.value)
+def _is_one_slot(coordinate: Coordinate) -> bool:
+    """Whether nothing moves along a coordinate; it raises `Unwritable` where it has more slots."""
+    still = isinstance(simplify(coordinate.value), Constant)
+    if still and coordinate.extent != ONE:
+        raise Unwritable(f"`{coordinate_text(coordinate)}` is padding of its own")
+    return still
+
+
+def place_of(layout: Layout, value: Expr) -> Place:
+    """Return the value of a coordinate as a digit of an axis.
+
+    Raises:
+        Unwritable: it is none.
+    """
+    digit = read(value)
     if digit is None or not isinstance(digit.whole, Index):
-        raise Unwritable(f"`{text(coordinate.value)}` is not a digit of an axis")
-    names = [axis.name for axis in layout.axes]
-    return Place(digit.whole, digit.divisor, digit.radix, names.index(digit.whole.name))
+        raise Unwritable(f"`{text(value)}` is not a digit of an axis")
+    wholes = [Index(axis.name) for axis in layout.axes]
+    return Place(digit.whole, digit.divisor, digit.radix, wholes.index(digit.whole))
+
+
+def is_natural(layout: Layout, coordinate: Coordinate) -> bool:
+    """Return whether a coordinate has the extent that follows from its value."""
+    bound = reach(coordinate.value, {axis.name: axis.extent for axis in layout.axes})
+    return bound is not None and same(bound.high, coordinate.extent)
 
 
 def refuse_start(layout: Layout) -> None:
