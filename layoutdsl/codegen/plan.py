@@ -168,8 +168,7 @@ def _move(
 
 
 def _digit(cut: Cut, wire: Wire, dimension: int) -> DigitMove:
-    radix = wire.extent if cut.radix is None else cut.radix
-    return DigitMove(dimension, cut.divisor, radix, wire.extent)
+    return DigitMove(cut.whole, cut.divisor, cut.radix or wire.extent, dimension, wire.extent)
 
 
 def _limits(found: Network, splits: Sequence[Split], moves: Sequence[AxisMove]) -> list[Limit]:
