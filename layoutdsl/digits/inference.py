@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from layoutdsl.integers.bounds import ONE, ZERO, product, reach, simplify
-from layoutdsl.integers.digit import Digit, exact_quotient, read, same, times
+from layoutdsl.integers.digit import Digit, exact_quotient, opened, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     Constant,
@@ -158,14 +158,4 @@ def _joined(parts: list[Coordinate]) -> Coordinate:
 
 def flat(layout: Layout) -> Layout:
     """Return the layout with each tuple that is a coordinate replaced by its parts."""
-    found = tuple(leaf for each in layout.coordinates for leaf in _leaves(each))
-    return replace(layout, coordinates=found, chunk_rank=None)
-
-
-def _leaves(coordinate: Coordinate) -> tuple[Coordinate, ...]:
-    match coordinate.value:
-        case MixedRadix(parts) if same(
-            product(tuple(each.extent for each in parts)), coordinate.extent
-        ):
-            return tuple(leaf for each in parts for leaf in _leaves(each))
-    return (coordinate,)
+    return replace(layout, coordinates=opened(layout.coordinates), chunk_rank=None)

@@ -5,6 +5,7 @@ Divisors and radices are products of numbers and extents; they divide each other
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -120,3 +121,15 @@ def apart(one: Digit, other: Digit) -> bool:
         below.end is not None and exact_quotient(above.divisor, below.end) is not None
         for below, above in ((one, other), (other, one))
     )
+
+
+def opened(coordinates: Iterable[Coordinate]) -> tuple[Coordinate, ...]:
+    """Return coordinates with each tuple that is whole, and not padded, replaced by its parts."""
+    found: list[Coordinate] = []
+    for each in coordinates:
+        match each.value:
+            case MixedRadix(parts) if same(each.extent, product(tuple(p.extent for p in parts))):
+                found += opened(parts)
+            case _:
+                found.append(each)
+    return tuple(found)

@@ -21,7 +21,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.meaning.model import FillAny, Layout
 from layoutdsl.notation.notation import Unwritable
-from layoutdsl.notation.places import opened, place_of, refuse_fill, refuse_range, refuse_start
+from layoutdsl.notation.places import place_of, refuse_fill, refuse_range, refuse_start, whole_parts
 
 _Cut = tuple[int, int, int]
 """Divisor, extent and stride of a digit."""
@@ -146,7 +146,7 @@ def _cuts(layout: Layout, coordinates: tuple[Coordinate, ...]) -> dict[str, list
         raise Unwritable(wires.reason)
     found = {axis.name: list[_Cut]() for axis in layout.axes}
     stride = 1
-    for each in reversed(opened(coordinates)):
+    for each in reversed(whole_parts(coordinates)):
         extent = _number(each.extent, "an extent")
         if not isinstance(each.value, Constant):
             _add(layout, found, each.value, stride)

@@ -35,7 +35,7 @@ from layoutdsl.notation.blocks import (
     refuse_many,
 )
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.notation.places import opened, refuse_fill
+from layoutdsl.notation.places import refuse_fill, whole_parts
 from layoutdsl.syntax.reading import tree
 from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
@@ -183,7 +183,7 @@ def _refuse_chunks(layout: Layout) -> None:
     if layout.chunk_rank is None:
         return
     chunk, place = layout.coordinates[: layout.chunk_rank], layout.coordinates[layout.chunk_rank :]
-    if any(map(_is_block, opened(chunk))) or any(map(_is_rest, opened(place))):
+    if any(map(_is_block, whole_parts(chunk))) or any(map(_is_rest, whole_parts(place))):
         raise Unwritable("its chunks are not its blocks")
 
 

@@ -22,7 +22,7 @@ from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis, Condition, FillValue, Layout
 from layoutdsl.notation.blocks import Piece, axes_called, coordinates, refuse_long_name
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.notation.places import opened, refuse_fill, refuse_start
+from layoutdsl.notation.places import refuse_fill, refuse_start, whole_parts
 from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 
@@ -141,4 +141,4 @@ def _are_same(image: Sequence[Coordinate], layout: Sequence[Coordinate]) -> bool
 
 def _digits(coordinate: Coordinate) -> list[Digit | None]:
     """The digits of a coordinate; those of one slot say nothing."""
-    return [read_digit(each.value) for each in opened((coordinate,)) if each.extent != ONE]
+    return [read_digit(each.value) for each in whole_parts((coordinate,)) if each.extent != ONE]

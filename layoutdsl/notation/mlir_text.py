@@ -22,11 +22,11 @@ from layoutdsl.meaning.model import Condition, FillAny, FillValue, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
     Place,
-    opened,
     places,
     refuse_fill,
     refuse_range,
     refuse_start,
+    whole_parts,
 )
 from layoutdsl.notation.tvm_text import plain
 
@@ -179,7 +179,7 @@ def _in_elements(layout: Layout) -> list[int]:
     needed: set[Condition] = set()
     reached = 1
     extents_ = {axis.name: axis.extent for axis in layout.axes}
-    wide = opened(layout.coordinates)
+    wide = whole_parts(layout.coordinates)
     for number, each in enumerate(reversed(wide)):
         match each.value:
             case Index(name) if name in strides:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import ONE, ZERO, reach, simplify
-from layoutdsl.integers.digit import Digit, read, same, times
+from layoutdsl.integers.digit import Digit, opened, read, same
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
@@ -53,7 +53,7 @@ def places(layout: Layout) -> tuple[Place, ...]:
         raise Unwritable(wires.reason)
     found = [
         (each, place_of(layout, each.value))
-        for each in opened(layout.coordinates)
+        for each in whole_parts(layout.coordinates)
         if not _is_one_slot(each)
     ]
     for each, digit in found:
@@ -63,25 +63,17 @@ def places(layout: Layout) -> tuple[Place, ...]:
     return tuple(digit for _, digit in found)
 
 
-def opened(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
-    """Return the coordinates with each whole tuple replaced by its parts.
+def whole_parts(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
+    """Return the coordinates with each tuple replaced by its parts.
 
     Raises:
         Unwritable: a tuple has a larger extent than its parts.
     """
-    found: list[Coordinate] = []
-    for each in coordinates:
-        match each.value:
-            case MixedRadix(parts):
-                product: Expr = ONE
-                for part in parts:
-                    product = times(product, part.extent)
-                if not same(product, each.extent):
-                    raise Unwritable(f"`{coordinate_text(each)}` pads a tuple")
-                found += opened(parts)
-            case _:
-                found.append(each)
-    return tuple(found)
+    found = opened(coordinates)
+    for each in found:
+        if isinstance(each.value, MixedRadix):
+            raise Unwritable(f"`{coordinate_text(each)}` pads a tuple")
+    return found
 
 
 def _is_one_slot(coordinate: Coordinate) -> bool:
