@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 from layoutdsl.digits.network import Shift
 from layoutdsl.integers.bits import operands
 from layoutdsl.integers.bounds import ONE, ZERO, polynomial, product, reach, simplify
-from layoutdsl.integers.digit import Digit, exact_quotient, read, same
+from layoutdsl.integers.digit import Digit, exact_quotient, nested, read, same
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,
@@ -94,13 +94,16 @@ def _summand(digit: Expr, weight: Expr) -> _Summand:
 
 def _sum(value: Expr, own: list[_Summand], axes: dict[str, Expr]) -> Shift | None:
     """The sum as the digits ``own``, one within the other, moved by the rest."""
-    if len({each.sign for each in own}) > 1:
-        return None
-    ordered = _by_weight(own)
+    ordered = nested(own, lambda each: each.weight)
     limits = [limit_of(each.digit, axes) for each in own]
-    if ordered is None or None in limits:
+    if len({each.sign for each in own}) > 1 or ordered is None or None in limits:
         return None
-    own, steps = ordered
+    own, steps = ordered, list[Expr]()
+    for below, above in pairwise(own):
+        step = exact_quotient(above.weight, below.weight)
+        if step is None or same(step, ONE):
+            return None
+        steps.append(step)
     minor = [
         Coordinate(_below(each.digit, step, axes), step, declared=True)
         for each, step in zip(own, steps, strict=False)
@@ -166,31 +169,6 @@ def _cut(digit: Expr, places: dict[Expr, set[int]]) -> Expr:
         piece = Digit(found.whole, Constant(start), radix)
         total = Add(total, Mul(piece.value, Constant(start // low)))
     return total
-
-
-def _by_weight(own: list[_Summand]) -> tuple[list[_Summand], list[Expr]] | None:
-    """Summands by weight, the smallest first, and how much larger each weight is than the last."""
-    left, ordered, steps = list(own), list[_Summand](), list[Expr]()
-    while left:
-        least = next(
-            (
-                each
-                for each in left
-                if all(exact_quotient(other.weight, each.weight) is not None for other in left)
-            ),
-            None,
-        )
-        if least is None:
-            return None
-        left.remove(least)
-        if ordered:
-            step = exact_quotient(least.weight, ordered[-1].weight)
-            assert step is not None
-            if same(step, ONE):
-                return None
-            steps.append(step)
-        ordered.append(least)
-    return ordered, steps
 
 
 def spread(expr: Expr) -> Expr:

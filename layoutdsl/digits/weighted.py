@@ -24,7 +24,7 @@ from layoutdsl.integers.bounds import (
     reach,
     simplify,
 )
-from layoutdsl.integers.digit import Digit, exact_quotient, read, same, times
+from layoutdsl.integers.digit import Digit, exact_quotient, nested, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     BitXor,
@@ -127,8 +127,10 @@ class Weighted:
         Args:
             extent: what the tuple stays below; by default as little as its digits need.
         """
-        ordered = _by_weight(self.terms)
-        if ordered is None or self.constant != ZERO or not ordered:
+        ordered = nested(self.terms, lambda term: term[1])
+        if not ordered or self.constant != ZERO:
+            return None
+        if not all(at_least(weight, 1) for _, weight in ordered):
             return None
         found: list[Coordinate] = []
         lowest = ordered[0][1]
@@ -215,9 +217,11 @@ def _canonical(terms: Iterable[Term]) -> Iterator[Term]:
 
 
 def _collected(terms: list[Term]) -> Iterator[Term]:
-    places = _chain(
-        each for digit, _ in terms for each in (digit.divisor, digit.end) if each is not None
-    )
+    ends: list[Expr] = []
+    for each in (end for digit, _ in terms for end in (digit.divisor, digit.end)):
+        if each is not None and not any(same(each, other) for other in ends):
+            ends.append(simplify(each))
+    places = nested(ends, lambda each: each)
     whole = terms[0][0].whole
     if places is None:
         found: dict[Digit, Expr] = {}
@@ -258,43 +262,6 @@ def _rejoined(whole: Index | MixedRadix, places: list[Expr], weights: list[Expr]
 
 def _place(places: list[Expr], wanted: Expr) -> int:
     return next(number for number, each in enumerate(places) if same(each, wanted))
-
-
-def _chain(places: Iterable[Expr]) -> list[Expr] | None:
-    """Places in order, each a multiple of the one before; ``None`` where they are not."""
-    left: list[Expr] = []
-    for place in places:
-        if not any(same(place, each) for each in left):
-            left.append(simplify(place))
-    ordered: list[Expr] = []
-    while left:
-        least = next(
-            (p for p in left if all(exact_quotient(other, p) is not None for other in left)), None
-        )
-        if least is None:
-            return None
-        left.remove(least)
-        ordered.append(least)
-    return ordered
-
-
-def _by_weight(terms: Iterable[Term]) -> list[Term] | None:
-    """Terms with the smallest weight first, each weight a multiple of the one before."""
-    left, ordered = list(terms), list[Term]()
-    while left:
-        least = next(
-            (
-                each
-                for each in left
-                if all(exact_quotient(weight, each[1]) is not None for _, weight in left)
-            ),
-            None,
-        )
-        if least is None or not at_least(least[1], 1):
-            return None
-        left.remove(least)
-        ordered.append(least)
-    return ordered
 
 
 def _split_constant(constant: Expr, block: Expr) -> tuple[Expr, Expr]:

@@ -5,9 +5,9 @@ Divisors and radices are products of numbers and extents; they divide each other
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from layoutdsl.integers.bounds import ONE, polynomial, product, simplify
 from layoutdsl.integers.expr import (
@@ -20,6 +20,8 @@ from layoutdsl.integers.expr import (
     MixedRadix,
     Mod,
 )
+
+_T = TypeVar("_T")
 
 Whole: TypeAlias = Index | MixedRadix
 
@@ -64,6 +66,18 @@ def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
         left.remove(factor)
     quotient, remainder = divmod(coefficient, second)
     return None if remainder else product((*left, Constant(quotient)))
+
+
+def nested(found: Iterable[_T], size: Callable[[_T], Expr]) -> list[_T] | None:
+    """Return things by size, the smallest first, where each size is a multiple of the last."""
+    left, ordered = list(found), list[_T]()
+    while left:
+        sizes = [size(each) for each in left]
+        divides = [all(exact_quotient(other, own) is not None for other in sizes) for own in sizes]
+        if True not in divides:
+            return None
+        ordered.append(left.pop(divides.index(True)))
+    return ordered
 
 
 def times(left: Expr, right: Expr) -> Expr:
