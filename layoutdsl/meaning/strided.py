@@ -68,6 +68,27 @@ def digits_of(axis: str, cuts: Sequence[tuple[int, int]]) -> list[Placed]:
     return found
 
 
+def cuts_of(along: Sequence[int]) -> list[tuple[int, int]] | None:
+    """Return extents and strides whose sum grows as the numbers do, the fastest first.
+
+    Only a few of the numbers are looked at; ``None`` where not even these grow so.
+    """
+    found: list[tuple[int, int]] = []
+    below, whole = 1, len(along)
+    while below < whole:
+        rest, stride = whole // below, along[below]
+        fitting = [
+            extent
+            for extent in range(rest, 1, -1)
+            if rest % extent == 0 and all(along[n * below] == n * stride for n in range(extent))
+        ]
+        if not fitting or stride < 0:
+            return None
+        found.append((fitting[0], stride))
+        below *= fitting[0]
+    return found or [(1, 0)]
+
+
 def coordinates(digits: Sequence[Placed]) -> tuple[Coordinate, ...]:
     """Return coordinates whose mixed-radix value is the sum of the digits times their strides.
 

@@ -151,27 +151,9 @@ def _as_sum(offset: Sum, function: Through) -> Sum | None:
     for number, axis in enumerate(offset.axes):
         others = [n for n in range(len(offset.axes)) if n != number]
         along = [place - start for i, place in offsets.items() if not any(i[n] for n in others)]
-        cuts = _cuts(along)
+        cuts = strided.cuts_of(along)
         if cuts is None:
             return None
         digits += strided.digits_of(axis.name, cuts)
     found = Sum(offset.axes, tuple(digits), start)
     return found if dict(_offsets(found, [])) == offsets else None
-
-
-def _cuts(along: list[int]) -> list[tuple[int, int]] | None:
-    """Return extents and strides whose sum grows as the numbers do, the fastest first."""
-    found: list[tuple[int, int]] = []
-    below, whole = 1, len(along)
-    while below < whole:
-        rest, stride = whole // below, along[below]
-        fitting = [
-            extent
-            for extent in range(rest, 1, -1)
-            if rest % extent == 0 and all(along[n * below] == n * stride for n in range(extent))
-        ]
-        if not fitting or stride < 0:
-            return None
-        found.append((fitting[0], stride))
-        below *= fitting[0]
-    return found or [(1, 0)]
