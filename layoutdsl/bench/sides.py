@@ -126,6 +126,8 @@ def side(layout: Layout, shape: tuple[int, ...]) -> Side | str:
         gap = given.constant is not None and extents[wire] != 1
         if gap or (given.radix is not None and evaluate(given.radix, values) != extents[wire]):
             return "its buffer has gaps"
+    if prod(extents.values()) != layout.size(values):
+        return "its buffer has gaps"
     return _counted(layout, found, wires, extents, layout.shape_of(values))
 
 
