@@ -36,6 +36,11 @@ class Aliasing(ValueError):  # noqa: N818  an answer, not an error of ours
         self.one, self.other, self.slot = one, other, slot
 
 
+def row_major(extents: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of extents that lie without gaps, most major first."""
+    return tuple(prod(extents[number + 1 :]) for number in range(len(extents)))
+
+
 def digits_at(
     names: Sequence[str], shape: Sequence[int], strides: Sequence[int]
 ) -> tuple[Placed, ...]:

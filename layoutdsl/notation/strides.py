@@ -51,7 +51,7 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     element = _element(text, fields["dtype"]) if "dtype" in fields else None
     if len(shape) > MOST_RANK:
         raise fault("L103", f"an array has {MOST_RANK} axes at most", text)
-    strides = _row_major(shape)
+    strides = list(strided.row_major(shape))
     if "strides" in fields:
         strides = _strides(text, fields["strides"], len(shape), element)
     found = axes_or(axes, [f"d{number}" for number in range(len(shape))], text, "the shape")
@@ -83,14 +83,6 @@ def _numbers(text: Span, branch: Branch, least: int) -> list[int]:
             raise fault("L405", f"the {word} is {value}", _span(text, number), help=hint)
         found.append(value)
     return found
-
-
-def _row_major(shape: list[int]) -> list[int]:
-    strides, below = list[int](), 1
-    for extent in reversed(shape):
-        strides.append(below)
-        below *= extent
-    return strides[::-1]
 
 
 def _element(text: Span, branch: Branch) -> ElementType:
@@ -147,7 +139,7 @@ def _size(layout: Layout) -> Expr:
 
 def _strides_of_wide(extents: list[int]) -> list[int]:
     """Row-major strides, 0 along an axis of one element, which has none of its own."""
-    pairs = zip(extents, _row_major(extents), strict=True)
+    pairs = zip(extents, strided.row_major(extents), strict=True)
     return [stride if extent > 1 else 0 for extent, stride in pairs]
 
 
