@@ -10,11 +10,11 @@ from processes import ended
 from small_files import compiles
 
 MOST = {
-    "prove": (102, 815),
-    "pack": (171, 1665),
-    "kernel": (116, 965),
-    "diff": (111, 830),
-    "generate": (135, 1265),
+    "prove": (102, 810),
+    "pack": (171, 1661),
+    "kernel": (116, 958),
+    "diff": (110, 823),
+    "generate": (135, 1259),
 }
 """Files and functions entered; whoever makes them fewer writes the new numbers here."""
 
