@@ -37,10 +37,10 @@ ROOMS: dict[str, str] = {
     "tactics": "digits integers kernel meaning statements",
     "properties": "digits integers kernel meaning refute statements",
     "prover": "digits integers kernel meaning properties refute statements tactics texts",
-    "compare": "digits integers meaning prover texts",
+    "compare": "integers meaning prover texts",
     "evidence": "kernel meaning properties prover refute show texts",
     "padding": "digits integers meaning prover refute texts",
-    "pieces": "digits files integers kernel meaning prover statements",
+    "pieces": "files integers kernel meaning prover statements",
     "validate": "integers kernel meaning prover statements tactics",
     "api": "codegen compare digits elaborate evidence files formulas functions meaning notation "
     "padding pieces prover refute show texts validate",

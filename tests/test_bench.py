@@ -207,6 +207,8 @@ def test_most_layouts_are_sides_and_others_say_why() -> None:
     assert side(apart, (2, 3)) == "a tuple of axes is cut into digits"
     wide = layout("layout Wide(n, w) = [n, w/4, w%4 : 6]")
     assert side(wide, (2, 3)) == "its buffer has gaps"
+    padded_tuple = layout("layout Padded(h, w) = [(h, w) : 3*H*W]")
+    assert side(padded_tuple, (2, 3)) == "its buffer has gaps"
     mace = side(layout("layout Mace(n, h, w, c) = [(n, h), (c/4, w), c%4]"), (2, 3, 5, 6))
     assert isinstance(mace, Side)
     assert mace.box == (2, 3, 2, 5, 4)

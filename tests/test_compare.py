@@ -266,6 +266,7 @@ LANES = [
     ("k, n = [k/8, n, k%4, k%8/4]", "k, n = [k/8, n, k%8]", "digits", INVERSE, PLAIN),
     ("k, n = [k/8, n, k%8 ^ 1 : 8]", "k, n = [k/8, n, k%8]", "order",
      (1, 0, 3, 2, 5, 4, 7, 6), PLAIN),
+    ("k, n = [k/3, n, k%3]", "k, n = [k/3, n, k*2%3]", "order", PLAIN, (0, 2, 1)),
 ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from texts import LIBRARY, LIBRARY_MODULES, edge_shapes, every_index
 
-from layoutdsl.digits.network import read
+from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import Constant, Coordinate, Extent, Index, evaluate, horner
 from layoutdsl.meaning.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
 from layoutdsl.meaning.model import Layout

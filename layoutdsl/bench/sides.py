@@ -6,12 +6,12 @@ That is how a layout is said to most packages: split every axis into its digits,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 from math import prod
 
 from layoutdsl.digits.network import Network, NotDigits, network
 from layoutdsl.integers.expr import Constant, Index, evaluate
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.strided import row_major
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Side:
     def owners(self) -> tuple[tuple[int, int], ...]:
         """For each digit, axis by axis: its axis, and the divisor that gives it."""
         return tuple(
-            (axis, divisor) for axis, each in enumerate(self.digits) for divisor in _divisors(each)
+            (axis, divisor) for axis, each in enumerate(self.digits) for divisor in row_major(each)
         )
 
     def refined(self, other: Side) -> Side:
@@ -91,11 +91,6 @@ class Side:
             count += len(digits[-1])
         order = tuple(each for number in self.order for each in positions[number])
         return Side(self.shape, tuple(digits), order)
-
-
-def _divisors(extents: tuple[int, ...]) -> tuple[int, ...]:
-    below = list(accumulate(reversed(extents), lambda one, other: one * other, initial=1))
-    return tuple(reversed(below[:-1]))
 
 
 def tensor_side(shape: tuple[int, ...]) -> Side:
@@ -126,6 +121,8 @@ def side(layout: Layout, shape: tuple[int, ...]) -> Side | str:
         gap = given.constant is not None and extents[wire] != 1
         if gap or (given.radix is not None and evaluate(given.radix, values) != extents[wire]):
             return "its buffer has gaps"
+    if prod(extents.values()) != layout.size(values):
+        return "its buffer has gaps"
     return _counted(layout, found, wires, extents, layout.shape_of(values))
 
 

@@ -12,8 +12,8 @@ from itertools import pairwise
 
 from layoutdsl.codegen.moves import AxisMove, Crossing, DigitMove, Fallback, Plan
 from layoutdsl.codegen.plan import plan
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ONE, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, Mul
 from layoutdsl.meaning.model import Layout
 

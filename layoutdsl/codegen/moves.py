@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.digit import Digit, same
 from layoutdsl.integers.expr import Expr
 from layoutdsl.meaning.model import Layout
 
@@ -46,19 +46,17 @@ class Dimension:
 
 
 @dataclass(frozen=True, slots=True)
-class DigitMove:
-    """``index / divisor % radix`` is the position along one dimension of the split buffer.
+class DigitMove(Digit):
+    """A digit of an axis that is the position along one dimension of the split buffer.
 
     Attributes:
+        radix: the digit stays below it, the most major one too.
         dimension: of the split buffer.
-        divisor: indices per step of the digit.
-        radix: the digit stays below it.
         extent: of the dimension; where it is larger than the radix, the rest is padding.
     """
 
-    dimension: int
-    divisor: Expr
     radix: Expr
+    dimension: int
     extent: Expr
 
     @property

@@ -28,8 +28,9 @@ from layoutdsl.codegen.room import (
     uncut_tuples,
     without_slack,
 )
-from layoutdsl.digits.network import Chain, Cut, Network, NotDigits, Wire, network, same
+from layoutdsl.digits.network import Chain, Cut, Network, NotDigits, Wire, network
 from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,
@@ -167,8 +168,7 @@ def _move(
 
 
 def _digit(cut: Cut, wire: Wire, dimension: int) -> DigitMove:
-    radix = wire.extent if cut.radix is None else cut.radix
-    return DigitMove(dimension, cut.divisor, radix, wire.extent)
+    return DigitMove(cut.whole, cut.divisor, cut.radix or wire.extent, dimension, wire.extent)
 
 
 def _limits(found: Network, splits: Sequence[Split], moves: Sequence[AxisMove]) -> list[Limit]:

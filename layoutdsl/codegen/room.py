@@ -10,9 +10,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from layoutdsl.codegen.moves import Limit
-from layoutdsl.digits.network import Chain, Network, Wire, same
+from layoutdsl.digits.network import Chain, Network, Wire
 from layoutdsl.integers.bounds import ONE, at_least, product, simplify
-from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Index, Sub, extents, substitute
+from layoutdsl.integers.digit import same
+from layoutdsl.integers.expr import Constant, Expr, Extent, Index, Sub, extents, substitute
 from layoutdsl.meaning.model import Layout
 
 
@@ -61,8 +62,7 @@ def _reached(layout: Layout, found: Network, wire: int) -> Expr | None:
     for chain in found.chains:
         if chain.cuts and chain.cuts[-1].wire == wire and chain.cuts[-1].radix is None:
             if isinstance(chain.whole, Index):
-                axis = axis_extent(layout, chain.whole)
-                return simplify(CeilDiv(axis, chain.cuts[-1].divisor))
+                return chain.cuts[-1].steps(axis_extent(layout, chain.whole))
             return inside(found, chain) if len(chain.cuts) == 1 else None
     return None
 

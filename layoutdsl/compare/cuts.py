@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layoutdsl.digits.network import read
+from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,

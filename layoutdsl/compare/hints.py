@@ -15,9 +15,9 @@ from layoutdsl.compare.axes import Paired, Pairing, Unpaired, over_same_axes, pa
 from layoutdsl.compare.lanes import LanesPermuted, lanes
 from layoutdsl.compare.offsets import Mismatch, ragged, same
 from layoutdsl.compare.ranges import proof
-from layoutdsl.digits.network import read, times
-from layoutdsl.digits.network import same as same_extent
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import opened, read, times
+from layoutdsl.integers.digit import same as same_extent
 from layoutdsl.integers.expr import Add, Coordinate, Expr, MixedRadix, coordinate_text, text
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Layout
@@ -172,7 +172,7 @@ def _only_starts(pair: Paired) -> Iterator[OnlyStarts]:
 
 
 def _reordered(pair: Paired) -> Iterator[CoordinatesReordered]:
-    one, other = (_opened(each.coordinates) for each in (pair.one, pair.other))
+    one, other = (opened(each.coordinates) for each in (pair.one, pair.other))
     keys = [[_key(each) for each in every] for every in (one, other)]
     alike = sorted(keys[0]) == sorted(keys[1]) and pair.one.start == pair.other.start
     if alike and keys[0] != keys[1]:
@@ -189,15 +189,3 @@ def _key(coordinate: Coordinate) -> tuple[str, str]:
         return text(coordinate.value), extent
     radix = "" if digit.radix is None else text(simplify(digit.radix))
     return f"{text(digit.whole)} {text(simplify(digit.divisor))} {radix}", extent
-
-
-def _opened(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
-    """Return the coordinates with each whole tuple replaced by its parts, where nothing pads it."""
-    found: list[Coordinate] = []
-    for each in coordinates:
-        parts = each.value.parts if isinstance(each.value, MixedRadix) else ()
-        size: Expr = ONE
-        for part in parts:
-            size = times(size, part.extent)
-        found += _opened(parts) if parts and same_extent(size, each.extent) else [each]
-    return tuple(found)

@@ -19,13 +19,13 @@ from layoutdsl.integers.expr import (
     Constant,
     Expr,
     Extent,
-    FloorDiv,
-    Index,
     MixedRadix,
     Mod,
     Mul,
+    evaluate,
     substitute_coordinate,
 )
+from layoutdsl.meaning import strided
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
@@ -205,27 +205,11 @@ def _proved(pair: Paired, axis: Axis, block: int, one: Order, other: Order) -> b
 
 def _formula(axis: str, block: int, within: dict[int, int]) -> Expr | None:
     """Return the element of the block that each is taken for, as a sum of its digits."""
-    index: Expr = Index(axis)
-    value: Expr = Mul(FloorDiv(index, Constant(block)), Constant(block))
-    for divisor, radix, stride in _digits(block, within) or ():
-        digit = Mod(FloorDiv(index, Constant(divisor)), Constant(radix))
-        value = Add(value, Mul(digit, Constant(stride)))
-    return value if _digits(block, within) else None
-
-
-def _digits(block: int, within: dict[int, int]) -> list[tuple[int, int, int]] | None:
-    """Return divisor, radix and stride of each digit, where a permutation is a sum of digits."""
-    found: list[tuple[int, int, int]] = []
-    divisor = 1
-    while divisor < block:
-        stride, radix = within[divisor], 2
-        while divisor * radix < block and within.get(divisor * radix) == stride * radix:
-            radix += 1
-        while block % (divisor * radix):
-            radix -= 1
-        found.append((divisor, radix, stride))
-        divisor *= radix
-    total = {
-        k: sum(k // low % radix * stride for low, radix, stride in found) for k in range(block)
-    }
-    return found if total == within else None
+    cuts = strided.cuts_of([within[k] for k in range(block)])
+    if cuts is None:
+        return None
+    *digits, rest = strided.digits_of(axis, [*cuts, (2, block)])  # two blocks: the rest is open
+    value: Expr = Mul(rest.value, Constant(block))
+    for each in digits:
+        value = Add(value, Mul(each.value, Constant(each.stride)))
+    return value if all(evaluate(value, {axis: k}) == to for k, to in within.items()) else None

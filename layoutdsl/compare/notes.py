@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from layoutdsl.digits.network import times
 from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.digit import times
 from layoutdsl.integers.expr import Expr, text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from layoutdsl.digits.network import read
 from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import (
     Constant,
     Expr,

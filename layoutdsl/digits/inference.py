@@ -10,17 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from layoutdsl.digits.network import exact_quotient, read, same, times
 from layoutdsl.integers.bounds import ONE, ZERO, product, reach, simplify
+from layoutdsl.integers.digit import Digit, exact_quotient, opened, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     Constant,
     Coordinate,
     Expr,
-    FloorDiv,
     Index,
     MixedRadix,
-    Mod,
     Mul,
     coordinate_text,
     indices,
@@ -38,17 +36,11 @@ class NoLayout:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """``slot / divisor % radix``, which counts ``weight`` along an axis.
-
-    The most major digit of a slot coordinate may have no radix.
-    """
+class Part(Digit):
+    """A digit of a slot coordinate that counts ``weight`` along an axis."""
 
     axis: str
     weight: Expr
-    slot: str
-    divisor: Expr
-    radix: Expr | None
 
 
 def infer(table: Table) -> Layout | NoLayout:
@@ -64,7 +56,7 @@ def infer(table: Table) -> Layout | NoLayout:
         parts += [each for each in found if each.radix != ONE]
     by_slot: dict[str, list[Part]] = {}
     for slot in table.slots:
-        own = _digits_of_slot(slot, [each for each in parts if each.slot == slot.name])
+        own = _digits_of_slot(slot, [p for p in parts if p.whole == Index(slot.name)])
         if isinstance(own, NoLayout):
             return own
         by_slot[slot.name] = own
@@ -97,7 +89,7 @@ def _parts(axis: str, expr: Expr, weight: Expr) -> list[Part] | None:
     digit = read(expr)
     if digit is None or not isinstance(digit.whole, Index):
         return None
-    return [Part(axis, weight, digit.whole.name, digit.divisor, digit.radix)]
+    return [Part(digit.whole, digit.divisor, digit.radix, axis, weight)]
 
 
 def _parts_of_tuple(axis: str, parts: tuple[Coordinate, ...], weight: Expr) -> list[Part] | None:
@@ -146,9 +138,7 @@ def _digits_of_axis(axis: Axis, parts: list[Part]) -> dict[Part, Coordinate] | N
             return NoLayout(f"the digits along axis `{axis.name}` do not follow one another")
         part, radix = following[0], following[0].radix
         left.remove(part)
-        value: Expr = Index(axis.name)
-        value = value if same(reached, ONE) else FloorDiv(value, reached)
-        value = Mod(value, radix) if left else value
+        value = Digit(Index(axis.name), reached, radix if left else None).value
         natural = reach(value, {axis.name: axis.extent})
         declared = natural is None or not same(natural.high, radix)
         found[part] = Coordinate(value, radix, declared)
@@ -168,14 +158,4 @@ def _joined(parts: list[Coordinate]) -> Coordinate:
 
 def flat(layout: Layout) -> Layout:
     """Return the layout with each tuple that is a coordinate replaced by its parts."""
-    found = tuple(leaf for each in layout.coordinates for leaf in _leaves(each))
-    return replace(layout, coordinates=found, chunk_rank=None)
-
-
-def _leaves(coordinate: Coordinate) -> tuple[Coordinate, ...]:
-    match coordinate.value:
-        case MixedRadix(parts) if same(
-            product(tuple(each.extent for each in parts)), coordinate.extent
-        ):
-            return tuple(leaf for each in parts for leaf in _leaves(each))
-    return (coordinate,)
+    return replace(layout, coordinates=opened(layout.coordinates), chunk_rank=None)

@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from layoutdsl.digits.network import Chain, Fixed, Network, NotDigits, Shift, same
+from layoutdsl.digits.network import Chain, Fixed, Network, NotDigits, Shift
 from layoutdsl.digits.spelled import spellings
 from layoutdsl.digits.steps import SLOT, Inverse, digit_name, rest_name, whole_name
 from layoutdsl.digits.swizzles import join, reading
 from layoutdsl.digits.trial import reads
 from layoutdsl.integers.bounds import ONE, ZERO, at_least, product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Index, Mod, Sub
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.texts.values import brief
@@ -79,7 +80,7 @@ def read_back(layout: Layout) -> ReadBack | NotDigits:
 def _may_leave_extents(found: Network) -> bool:
     """Whether digits beyond the shape may be more than a coordinate has room for."""
     radices = [(wire.radix, wire.extent) for wire in found.wires if wire.radix is not None]
-    sums = any(isinstance(each.kind, Shift | Fixed) for each in found.swizzles)
+    sums = any(isinstance(each.moved, Shift | Fixed) for each in found.swizzles)
     return sums or any(not at_least(Sub(extent, radix), 0) for radix, extent in radices)
 
 

@@ -14,39 +14,26 @@ from math import inf
 from typing import TypeAlias
 
 from layoutdsl.digits.steps import digit_name, straight_name
-from layoutdsl.integers.bounds import ONE, polynomial, product, simplify
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import Digit, Whole, read, same, times
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
     Expr,
-    FloorDiv,
     Index,
     MixedRadix,
-    Mod,
+    Sub,
     coordinate_text,
     text,
 )
 from layoutdsl.meaning.model import Condition, Layout
 
-Whole: TypeAlias = Index | MixedRadix
-
 
 @dataclass(frozen=True, slots=True)
-class Digit:
-    """``whole / divisor % radix``; the most major digit of a whole has no radix."""
-
-    whole: Whole
-    divisor: Expr
-    radix: Expr | None
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Digit):
     """A digit and the wire that carries it."""
 
     wire: int
-    divisor: Expr
-    radix: Expr | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,57 +69,71 @@ class Wire:
 
 @dataclass(frozen=True, slots=True)
 class Exclusive:
-    """The coordinate is an exclusive or of the digit and something else."""
+    """``digit ^ other``, where ``other`` has so many bits."""
+
+    digit: Expr
+    limit: Expr
+    other: Expr
+    width: int
 
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """The coordinate is the digit plus something else, or minus, modulo ``radix``."""
+    """``(other + sign*digit) % radix``."""
 
+    digit: Expr
+    limit: Expr
+    other: Expr
     radix: Expr
+    sign: int
 
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The coordinate is ``other + sign*step*digit``, and the digit stays below ``limit``.
+    """``other + sign*step*digit``, where the digit may be a tuple of digits."""
 
-    ``other`` is over the names of earlier steps.
-    """
-
+    digit: Expr
+    limit: Expr
     other: Expr
     step: Expr
     sign: int
-    limit: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """The coordinate is ``other``, over the names of earlier steps, and has no digit."""
-
-    other: Expr
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The coordinate is the digit, or what is missing from it to ``top`` where ``switch`` is 1.
+    """``digit + other*(top - 2*digit)``: back and forth, where ``other`` is 0 or 1."""
 
-    The switch is over the names of earlier steps, and ``over`` says it over indices; the digit
-    stays below ``limit``, one more than ``top``.
-    """
-
-    switch: Expr
-    over: Expr
-    top: Expr
+    digit: Expr
     limit: Expr
+    other: Expr
+
+    @property
+    def top(self) -> Expr:
+        """The largest number that the digit may be."""
+        return simplify(Sub(self.limit, ONE))
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """``other``, which other coordinates tell; it has no digit of its own."""
+
+    other: Expr
+    digit: Expr = ZERO
+    limit: Expr = ONE
+
+
+Moved: TypeAlias = Exclusive | Rotation | Shift | Turn | Fixed
+"""A coordinate that is a digit below ``limit`` moved by ``other``, both over indices."""
 
 
 @dataclass(frozen=True, slots=True)
 class Swizzle:
-    """A coordinate that is a digit moved by what other coordinates tell.
+    """How a coordinate that is a digit moved by others is moved back.
 
     Attributes:
         wire: of the coordinate; the wire's value is the digit itself.
-        kind: how the digit was moved.
+        moved: how the digit was moved.
+        other: what moved it, over the names of earlier steps.
         after: how many chains are put together before it can be straightened.
         steps: from the coordinate to the digit; the last is named by `straight_name`. None where
             there is no digit.
@@ -140,7 +141,8 @@ class Swizzle:
     """
 
     wire: int
-    kind: Exclusive | Rotation | Shift | Fixed | Turn
+    moved: Moved
+    other: Expr
     after: int
     steps: tuple[tuple[str, Expr], ...]
     guards: tuple[Condition, ...]
@@ -183,80 +185,6 @@ class NotDigits:
     axis: str = ""
 
 
-def exact_quotient(dividend: Expr, divisor: Expr) -> Expr | None:
-    """Return ``dividend / divisor`` where both are products and the division leaves nothing."""
-    top, bottom = polynomial(dividend), polynomial(divisor)
-    if bottom == {(): 1}:
-        return dividend
-    if len(top) != 1 or len(bottom) != 1:
-        return ONE if top == bottom else None
-    ((factors, coefficient),) = top.items()
-    ((others, second),) = bottom.items()
-    left = list(factors)
-    for factor in others:
-        if factor not in left:
-            return None
-        left.remove(factor)
-    quotient, remainder = divmod(coefficient, second)
-    return None if remainder else product((*left, Constant(quotient)))
-
-
-def times(left: Expr, right: Expr) -> Expr:
-    """Return the product, simplified."""
-    return simplify(product((left, right)))
-
-
-def same(left: Expr, right: Expr) -> bool:
-    """Return whether two expressions over extents are equal as polynomials."""
-    return polynomial(left) == polynomial(right)
-
-
-def read(expr: Expr) -> Digit | None:
-    """Return ``expr`` as a digit, or ``None`` where it is none."""
-    match expr:
-        case Index() | MixedRadix():
-            return Digit(expr, ONE, None)
-        case FloorDiv(left, divisor):
-            digit = read(left)
-            return None if digit is None else _divide(digit, left, divisor)
-        case Mod(left, divisor):
-            digit = read(left)
-            return None if digit is None else _remainder(digit, left, divisor)
-        case _:
-            return None
-
-
-def _divide(digit: Digit, written: Expr, divisor: Expr) -> Digit:
-    if digit.radix is None:
-        return Digit(digit.whole, times(digit.divisor, divisor), None)
-    radix = exact_quotient(digit.radix, divisor)
-    if radix is None:
-        return Digit(_as_whole(written, digit.radix), simplify(divisor), None)
-    return Digit(digit.whole, times(digit.divisor, divisor), radix)
-
-
-def _remainder(digit: Digit, written: Expr, divisor: Expr) -> Digit:
-    if digit.radix is None or exact_quotient(digit.radix, divisor) is not None:
-        return Digit(digit.whole, digit.divisor, simplify(divisor))
-    if exact_quotient(divisor, digit.radix) is not None:
-        return digit
-    return Digit(_as_whole(written, digit.radix), ONE, simplify(divisor))
-
-
-def _as_whole(value: Expr, extent: Expr) -> MixedRadix:
-    """A digit that is cut where its radix has no divisor is a whole of its own."""
-    return MixedRadix((Coordinate(value, extent),))
-
-
-def apart(one: Digit, other: Digit) -> bool:
-    """Return whether two digits share no part of a whole: one begins where the other has ended."""
-    if one.whole != other.whole:
-        return True
-    ends = [each.radix and times(each.divisor, each.radix) for each in (one, other)]
-    above = ends[0] is not None and exact_quotient(other.divisor, ends[0]) is not None
-    return above or (ends[1] is not None and exact_quotient(one.divisor, ends[1]) is not None)
-
-
 @lru_cache(maxsize=256)  # every room asks, and asks again: a layout is read once
 def network(layout: Layout) -> Network | NotDigits:
     """Return the layout as a network of digits, or why it is none."""
@@ -280,7 +208,8 @@ def network(layout: Layout) -> Network | NotDigits:
             wires += [Wire(part.value, part.extent) for part in digit.whole.parts]
             parts[digit.whole] = tuple(range(first, len(wires)))
             pending += parts[digit.whole]
-        cuts.setdefault(digit.whole, []).append(Cut(number, digit.divisor, digit.radix))
+        cut = Cut(digit.whole, digit.divisor, digit.radix, number)
+        cuts.setdefault(digit.whole, []).append(cut)
     for axis in layout.axes:
         cuts.setdefault(Index(axis.name), [])
     return _chained(layout, wires, cuts, parts)

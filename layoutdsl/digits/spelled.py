@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from layoutdsl.digits.network import exact_quotient, read, same
 from layoutdsl.digits.sums import spread
 from layoutdsl.digits.weighted import weighted
 from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.digit import exact_quotient, read, same
 from layoutdsl.integers.expr import (
     BitAnd,
     BitXor,

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
-from layoutdsl.digits.network import exact_quotient, read, same
+from layoutdsl.digits.network import Shift
 from layoutdsl.integers.bits import operands
 from layoutdsl.integers.bounds import ONE, ZERO, polynomial, product, reach, simplify
+from layoutdsl.integers.digit import Digit, exact_quotient, nested, read, same
 from layoutdsl.integers.expr import (
     Add,
     BitAnd,
@@ -32,17 +33,6 @@ MOST_TERMS = 8
 """Summands of a sum that is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Shifted:
-    """``other + sign*step*digit``, where the digit may be a tuple of digits."""
-
-    digit: Expr
-    limit: Expr
-    other: Expr
-    step: Expr
-    sign: int
-
-
 def limit_of(digit: Expr, axes: dict[str, Expr]) -> Expr | None:
     """Return what a digit stays below."""
     found = read(digit)
@@ -59,7 +49,7 @@ class _Summand:
     sign: int
 
 
-def shifted(value: Expr, axes: dict[str, Expr], taken: list[Expr]) -> Iterator[Shifted]:
+def shifted(value: Expr, axes: dict[str, Expr], taken: list[Expr]) -> Iterator[Shift]:
     """Yield readings of a sum: some summands are digits found nowhere else, the others move them.
 
     Args:
@@ -102,15 +92,18 @@ def _summand(digit: Expr, weight: Expr) -> _Summand:
     )
 
 
-def _sum(value: Expr, own: list[_Summand], axes: dict[str, Expr]) -> Shifted | None:
+def _sum(value: Expr, own: list[_Summand], axes: dict[str, Expr]) -> Shift | None:
     """The sum as the digits ``own``, one within the other, moved by the rest."""
-    if len({each.sign for each in own}) > 1:
-        return None
-    ordered = _by_weight(own)
+    ordered = nested(own, lambda each: each.weight)
     limits = [limit_of(each.digit, axes) for each in own]
-    if ordered is None or None in limits:
+    if len({each.sign for each in own}) > 1 or ordered is None or None in limits:
         return None
-    own, steps = ordered
+    own, steps = ordered, list[Expr]()
+    for below, above in pairwise(own):
+        step = exact_quotient(above.weight, below.weight)
+        if step is None or same(step, ONE):
+            return None
+        steps.append(step)
     minor = [
         Coordinate(_below(each.digit, step, axes), step, declared=True)
         for each, step in zip(own, steps, strict=False)
@@ -125,7 +118,7 @@ def _sum(value: Expr, own: list[_Summand], axes: dict[str, Expr]) -> Shifted | N
     rest = value
     for each in own:
         rest = Sub(rest, product((each.weight, each.digit, Constant(each.sign))))
-    return Shifted(whole, limit, simplify(rest), own[0].weight, own[0].sign)
+    return Shift(whole, limit, simplify(rest), own[0].weight, own[0].sign)
 
 
 def _below(digit: Expr, step: Expr, axes: dict[str, Expr]) -> Expr:
@@ -140,11 +133,10 @@ def _aligned(value: Expr) -> Expr:
     places: dict[Expr, set[int]] = {}
     summands = _summands(value) or []
     for each in summands:
-        found = read(each.digit)
-        match found and (found.whole, found.divisor, found.radix):
-            case Index() as whole, Constant(divisor), Constant(radix):
+        match read(each.digit):
+            case Digit(Index() as whole, Constant(divisor), Constant(radix)):
                 places.setdefault(whole, set()).update((divisor, divisor * radix))
-            case Index() as whole, Constant(divisor), None:
+            case Digit(Index() as whole, Constant(divisor), None):
                 places.setdefault(whole, set()).add(divisor)
     rest: Expr = value
     for each in summands:
@@ -173,36 +165,10 @@ def _cut(digit: Expr, places: dict[Expr, set[int]]) -> Expr:
     for start, end in zip(ends, [*ends[1:], None], strict=True):
         if start == high:
             break
-        piece: Expr = found.whole if start == 1 else FloorDiv(found.whole, Constant(start))
-        if end is not None:
-            piece = Mod(piece, Constant(end // start))
-        total = Add(total, Mul(piece, Constant(start // low)))
+        radix = None if end is None else Constant(end // start)
+        piece = Digit(found.whole, Constant(start), radix)
+        total = Add(total, Mul(piece.value, Constant(start // low)))
     return total
-
-
-def _by_weight(own: list[_Summand]) -> tuple[list[_Summand], list[Expr]] | None:
-    """Summands by weight, the smallest first, and how much larger each weight is than the last."""
-    left, ordered, steps = list(own), list[_Summand](), list[Expr]()
-    while left:
-        least = next(
-            (
-                each
-                for each in left
-                if all(exact_quotient(other.weight, each.weight) is not None for other in left)
-            ),
-            None,
-        )
-        if least is None:
-            return None
-        left.remove(least)
-        if ordered:
-            step = exact_quotient(least.weight, ordered[-1].weight)
-            assert step is not None
-            if same(step, ONE):
-                return None
-            steps.append(step)
-        ordered.append(least)
-    return ordered, steps
 
 
 def spread(expr: Expr) -> Expr:

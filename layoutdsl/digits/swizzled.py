@@ -7,13 +7,12 @@ fit together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
 
-from layoutdsl.digits.network import read, same
-from layoutdsl.digits.sums import Shifted, limit_of, shifted
+from layoutdsl.digits.network import Exclusive, Fixed, Moved, Rotation, Turn
+from layoutdsl.digits.sums import limit_of, shifted
 from layoutdsl.integers.bits import bit, bounded, largest, operands
 from layoutdsl.integers.bounds import ONE, ZERO, Polynomial, polynomial, product, simplify
+from layoutdsl.integers.digit import read, same
 from layoutdsl.integers.expr import (
     Add,
     BitXor,
@@ -32,55 +31,13 @@ from layoutdsl.integers.expr import (
 from layoutdsl.meaning.model import Layout
 
 
-@dataclass(frozen=True, slots=True)
-class Exclusively:
-    """``digit ^ other``, where ``other`` has so many bits."""
-
-    digit: Expr
-    limit: Expr
-    other: Expr
-    width: int
-
-
-@dataclass(frozen=True, slots=True)
-class Rotated:
-    """``(other + sign*digit) % radix``."""
-
-    digit: Expr
-    limit: Expr
-    other: Expr
-    radix: Expr
-    sign: int
-
-
-@dataclass(frozen=True, slots=True)
-class Turned:
-    """``digit + other*(limit - 1 - 2*digit)``: back and forth, where ``other`` is 0 or 1."""
-
-    digit: Expr
-    limit: Expr
-    other: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Determined:
-    """A coordinate that the others determine; it has no digit of its own."""
-
-    other: Expr
-    digit: Expr = ZERO
-    limit: Expr = ONE
-
-
-Moved: TypeAlias = Exclusively | Rotated | Shifted | Turned | Determined
-
-
 def moved(layout: Layout, coordinate: Coordinate) -> list[Moved | None]:
     """Return how a coordinate may be read; ``None`` stands for the digit that it plainly is."""
     value = coordinate.value
     if isinstance(simplify(value), Constant):
         return [None]
     if read(value) is not None:
-        return [None, Determined(value)]
+        return [None, Fixed(value)]
     axes: dict[str, Expr] = {axis.name: axis.extent for axis in layout.axes}
     found: list[Moved | None] = []
     match value:
@@ -91,10 +48,10 @@ def moved(layout: Layout, coordinate: Coordinate) -> list[Moved | None]:
         case Add() | Sub() | Mul():
             found += turned(value, axes)
     taken = [each.value for each in layout.coordinates if each is not coordinate]
-    return [*found, *shifted(value, axes, taken), Determined(value)]
+    return [*found, *shifted(value, axes, taken), Fixed(value)]
 
 
-def _exclusive(value: BitXor, axes: dict[str, Expr]) -> Iterator[Exclusively]:
+def _exclusive(value: BitXor, axes: dict[str, Expr]) -> Iterator[Exclusive]:
     sides = operands(value)
     for number, digit in enumerate(sides):
         found, limit = read(digit), limit_of(digit, axes)
@@ -112,10 +69,10 @@ def _exclusive(value: BitXor, axes: dict[str, Expr]) -> Iterator[Exclusively]:
         if found.radix is None:
             block = Constant(1 << small.width)
             limit = simplify(Mul(CeilDiv(limit, block), block))
-        yield Exclusively(digit, limit, other, small.width)
+        yield Exclusive(digit, limit, other, small.width)
 
 
-def _rotated(left: Expr, radix: Expr) -> Iterator[Rotated]:
+def _rotated(left: Expr, radix: Expr) -> Iterator[Rotation]:
     for factors, coefficient in polynomial(left).items():
         if len(factors) != 1 or abs(coefficient) != 1 or not indices(factors[0]):
             continue
@@ -124,20 +81,20 @@ def _rotated(left: Expr, radix: Expr) -> Iterator[Rotated]:
         if found is not None and found.radix is not None:
             term = factors[0] if coefficient > 0 else Sub(ZERO, factors[0])
             other = simplify(Sub(left, term))
-            yield Rotated(digit, found.radix, other, simplify(radix), coefficient)
+            yield Rotation(digit, found.radix, other, simplify(radix), coefficient)
 
 
-def turned(value: Expr, axes: dict[str, Expr]) -> Iterator[Turned]:
+def turned(value: Expr, axes: dict[str, Expr]) -> Iterator[Turn]:
     """Yield readings of a sum as one digit, turned round where another number is 1."""
     for digit, other, weight in turns(polynomial(value)):
         limit = limit_of(digit, axes)
         if weight == ONE and limit is not None:
-            found = Turned(digit, limit, other)
+            found = Turn(digit, limit, other)
             if same(value, turn(found)):
                 yield found
 
 
-def turn(turned: Turned) -> Expr:
+def turn(turned: Turn) -> Expr:
     """Return the coordinate that a turned digit is."""
     top = Sub(turned.limit, ONE)
     return Add(turned.digit, Mul(turned.other, Sub(top, Mul(Constant(2), turned.digit))))
@@ -156,7 +113,7 @@ def turns(terms: Polynomial) -> Iterator[tuple[Expr, Expr, Expr]]:
                 yield digit, other, weight
 
 
-def rounds(swizzle: Exclusively) -> int | None:
+def rounds(swizzle: Exclusive) -> int | None:
     """Return how often a digit that moves itself has to be moved back until every bit is right.
 
     A bit that is moved by others is right one round after them; ``None`` where they go in a circle,

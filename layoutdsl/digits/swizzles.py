@@ -11,30 +11,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice, product
+from typing import TypeAlias
 
 from layoutdsl.digits.network import (
     Chain,
     Cut,
-    Digit,
     Exclusive,
     Fixed,
+    Moved,
     Network,
     NotDigits,
     Rotation,
     Shift,
     Swizzle,
     Turn,
-    exact_quotient,
     network,
-    read,
-    same,
-    times,
 )
 from layoutdsl.digits.steps import digit_name, moved_name, straight_name
-from layoutdsl.digits.sums import Shifted
-from layoutdsl.digits.swizzled import Determined, Exclusively, Moved, Rotated, Turned, moved, rounds
+from layoutdsl.digits.swizzled import moved, rounds
 from layoutdsl.integers.bits import largest
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import Digit, apart, exact_quotient, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     BitXor,
@@ -50,6 +47,9 @@ from layoutdsl.integers.expr import (
     children,
 )
 from layoutdsl.meaning.model import Condition, Layout
+
+_Way: TypeAlias = tuple[tuple[tuple[str, Expr], ...], tuple[Condition, ...]]
+"""The way back from a coordinate to its digit: steps and guards of a `Swizzle`."""
 
 MOST_TRIES = 64
 MOST_CHOICES = 1024
@@ -85,7 +85,7 @@ def _reaches(layout: Layout, found: Network) -> bool:
 
 def _oddity(chosen: tuple[Moved | None, ...]) -> int:
     """Coordinates without a digit come last."""
-    return sum(isinstance(each, Determined) for each in chosen)
+    return sum(isinstance(each, Fixed) for each in chosen)
 
 
 def _straightened(layout: Layout, chosen: tuple[Moved | None, ...]) -> Network | None:
@@ -137,29 +137,28 @@ class _Order:
         other, needed = recovered(swizzle.other, self._found, self._name)
         if not needed - {wire} <= self._known:
             return False
-        if wire in needed and not isinstance(swizzle, Exclusively):
+        if wire in needed and not isinstance(swizzle, Exclusive):
             return False
         extent = self._layout.coordinates[wire].extent
-        made: Swizzle | None
+        back: _Way | None
         match swizzle:
-            case Exclusively():
-                made = self._exclusive(wire, swizzle, wire in needed)
-            case Rotated():
-                made = _rotation(wire, swizzle, other, extent)
-            case Turned():
-                made = _turn(wire, swizzle, other, extent)
-            case Shifted():
-                made = _shift(wire, swizzle, other, extent)
-            case Determined():
-                exact = Condition(Index(digit_name(wire)), "==", other)
-                made = Swizzle(wire, Fixed(other), 0, (), (exact,))
-        if made is None:
+            case Exclusive():
+                back = self._exclusive(wire, swizzle, wire in needed)
+            case Rotation():
+                back = _rotation(wire, swizzle, other, extent)
+            case Turn():
+                back = _turn(wire, swizzle, other, extent)
+            case Shift():
+                back = _shift(wire, swizzle, other, extent)
+            case Fixed():
+                back = (), (Condition(Index(digit_name(wire)), "==", other),)
+        if back is None:
             return False
-        self._swizzles.append(replace(made, after=len(self._chains)))
+        self._swizzles.append(Swizzle(wire, swizzle, other, len(self._chains), *back))
         self._known.add(wire)
         return True
 
-    def _exclusive(self, wire: int, swizzle: Exclusively, by_itself: bool) -> Swizzle | None:
+    def _exclusive(self, wire: int, swizzle: Exclusive, by_itself: bool) -> _Way | None:
         """``t = v ^ other``; where the digit moves itself, as often as its bits hang together."""
         count = rounds(swizzle) if by_itself else 1
         if count is None:
@@ -180,42 +179,39 @@ class _Order:
         extent = self._layout.coordinates[wire].extent
         straight = Index(straight_name(wire))
         guards = () if same(swizzle.limit, extent) else (Condition(straight, "<", swizzle.limit),)
-        return Swizzle(wire, Exclusive(), 0, tuple(steps), guards)
+        return tuple(steps), guards
 
 
-def _rotation(wire: int, swizzle: Rotated, other: Expr, extent: Expr) -> Swizzle:
+def _rotation(wire: int, swizzle: Rotation, other: Expr, extent: Expr) -> _Way:
     value, straight = Index(digit_name(wire)), Index(straight_name(wire))
     back = Mod(_back(value, other, swizzle.sign), swizzle.radix)
     guards = [] if same(swizzle.radix, extent) else [Condition(value, "<", swizzle.radix)]
     if not same(swizzle.limit, swizzle.radix):
         guards.append(Condition(straight, "<", swizzle.limit))
-    return Swizzle(wire, Rotation(swizzle.radix), 0, ((straight.name, back),), tuple(guards))
+    return ((straight.name, back),), tuple(guards)
 
 
-def _turn(wire: int, swizzle: Turned, other: Expr, extent: Expr) -> Swizzle:
+def _turn(wire: int, swizzle: Turn, other: Expr, extent: Expr) -> _Way:
     value, straight = Index(digit_name(wire)), Index(straight_name(wire))
-    top = simplify(Sub(swizzle.limit, ONE))
-    back = Add(value, Mul(other, Sub(top, Mul(Constant(2), value))))
+    back = Add(value, Mul(other, Sub(swizzle.top, Mul(Constant(2), value))))
     inside = same(swizzle.limit, extent)
     guards = () if inside else _between(straight, (ZERO,), (swizzle.limit,))
-    kind = Turn(other, swizzle.other, top, swizzle.limit)
-    return Swizzle(wire, kind, 0, ((straight.name, back),), guards)
+    return ((straight.name, back),), guards
 
 
-def _shift(wire: int, swizzle: Shifted, other: Expr, extent: Expr) -> Swizzle:
+def _shift(wire: int, swizzle: Shift, other: Expr, extent: Expr) -> _Way:
     value, straight = Index(digit_name(wire)), Index(straight_name(wire))
-    kind = Shift(other, swizzle.step, swizzle.sign, swizzle.limit)
     back = _back(value, other, swizzle.sign)
     least = ZERO if swizzle.sign > 0 else simplify(Sub(extent, ONE))
     low = () if same(other, least) else (ZERO,)
     if swizzle.step == ONE:
         high = () if not low and same(swizzle.limit, extent) else (swizzle.limit,)
-        return Swizzle(wire, kind, 0, ((straight.name, back),), _between(straight, low, high))
+        return ((straight.name, back),), _between(straight, low, high)
     rest = Index(moved_name(wire))
     steps = ((rest.name, back), (straight.name, FloorDiv(rest, swizzle.step)))
     guards = _between(rest, low, (times(swizzle.limit, swizzle.step),))
     exact = Condition(Mod(rest, swizzle.step), "==", ZERO)
-    return Swizzle(wire, kind, 0, steps, (*guards, exact))
+    return steps, (*guards, exact)
 
 
 def _between(value: Expr, low: tuple[Expr, ...], high: tuple[Expr, ...]) -> tuple[Condition, ...]:
@@ -273,16 +269,7 @@ def recovered(expr: Expr, found: Network, name: Callable[[int], str]) -> tuple[E
 
 def _overlapping(digit: Digit, chain: Chain) -> tuple[Cut, ...]:
     """The digits of a whole that one more digit of it has a part of, as far as can be seen."""
-    top = None if digit.radix is None else times(digit.divisor, digit.radix)
-    cuts = list(chain.cuts)
-    while cuts and cuts[0].radix is not None:
-        end = times(cuts[0].divisor, cuts[0].radix)
-        if exact_quotient(digit.divisor, end) is None:
-            break
-        cuts.pop(0)
-    while cuts and top is not None and exact_quotient(cuts[-1].divisor, top) is not None:
-        cuts.pop()
-    return tuple(cuts)
+    return tuple(cut for cut in chain.cuts if not apart(digit, cut))
 
 
 def _cut_out(digit: Digit, cuts: tuple[Cut, ...], name: Callable[[int], str]) -> Expr:
@@ -297,7 +284,6 @@ def _cut_out(digit: Digit, cuts: tuple[Cut, ...], name: Callable[[int], str]) ->
         value = FloorDiv(value, divisor)
     if digit.radix is None:
         return value
-    reached = None if last.radix is None else times(last.divisor, last.radix)
-    if reached is not None and same(reached, times(digit.divisor, digit.radix)):
+    if last.end is not None and digit.end is not None and same(last.end, digit.end):
         return value
     return Mod(value, digit.radix)

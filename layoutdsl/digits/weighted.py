@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.digits.network import Digit, exact_quotient, read, same, times
+from layoutdsl.digits.network import Turn
 from layoutdsl.digits.sums import limit_of, spread
-from layoutdsl.digits.swizzled import Turned, turn, turns
+from layoutdsl.digits.swizzled import turn, turns
 from layoutdsl.integers.bounds import (
     ONE,
     ZERO,
@@ -24,13 +24,13 @@ from layoutdsl.integers.bounds import (
     reach,
     simplify,
 )
+from layoutdsl.integers.digit import Digit, exact_quotient, nested, read, same, times
 from layoutdsl.integers.expr import (
     Add,
     BitXor,
     Constant,
     Coordinate,
     Expr,
-    FloorDiv,
     Index,
     MixedRadix,
     Mod,
@@ -45,14 +45,6 @@ Term = tuple[Digit, Expr]
 
 MOST_TERMS = 32
 """Digits of a sum that is looked at."""
-
-
-def digit_expr(digit: Digit) -> Expr:
-    """Return a digit as it is written."""
-    value: Expr = digit.whole
-    if not same(digit.divisor, ONE):
-        value = FloorDiv(value, digit.divisor)
-    return value if digit.radix is None else Mod(value, digit.radix)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,7 @@ class Weighted:
         for digit, weight in reversed(self.terms):
             less = simplify(Sub(ZERO, weight))
             taken = at_least(less, 1)
-            scale, value = less if taken else weight, digit_expr(digit)
+            scale, value = less if taken else weight, digit.value
             value = value if same(scale, ONE) else Mul(value, scale)
             more = value if total == ZERO else Add(total, value)
             total = Sub(total, value) if taken else more
@@ -85,7 +77,7 @@ class Weighted:
 
     def limit(self, digit: Digit) -> Expr | None:
         """Return what a digit stays below."""
-        return limit_of(digit_expr(digit), dict(self.axes))
+        return limit_of(digit.value, dict(self.axes))
 
     def divided(self, block: Expr) -> tuple[Weighted, Weighted] | None:
         """Return quotient and remainder by ``block``, where they can be read off."""
@@ -135,8 +127,10 @@ class Weighted:
         Args:
             extent: what the tuple stays below; by default as little as its digits need.
         """
-        ordered = _by_weight(self.terms)
-        if ordered is None or self.constant != ZERO or not ordered:
+        ordered = nested(self.terms, lambda term: term[1])
+        if not ordered or self.constant != ZERO:
+            return None
+        if not all(at_least(weight, 1) for _, weight in ordered):
             return None
         found: list[Coordinate] = []
         lowest = ordered[0][1]
@@ -146,12 +140,12 @@ class Weighted:
             room, limit = exact_quotient(above, weight), self.limit(digit)
             if room is None or limit is None or not at_least(simplify(Sub(room, limit)), 0):
                 return None
-            found.append(Coordinate(digit_expr(digit), room, declared=True))
+            found.append(Coordinate(digit.value, room, declared=True))
         top, weight = ordered[-1]
         room = self.limit(top) if extent is None else exact_quotient(extent, weight)
         if room is None:
             return None
-        found.append(Coordinate(digit_expr(top), room, declared=True))
+        found.append(Coordinate(top.value, room, declared=True))
         return tuple(reversed(found))
 
 
@@ -180,7 +174,7 @@ def _without_turns(terms: Polynomial, axes: Axes) -> tuple[Polynomial, list[Term
     for digit, other, weight in turns(terms):
         limit = limit_of(digit, dict(axes))
         if limit is not None:
-            value = turn(Turned(digit, limit, other))
+            value = turn(Turn(digit, limit, other))
             rest = polynomial(Sub(from_polynomial(left), Mul(value, weight)))
             if len(rest) < len(left):
                 left = rest
@@ -223,11 +217,11 @@ def _canonical(terms: Iterable[Term]) -> Iterator[Term]:
 
 
 def _collected(terms: list[Term]) -> Iterator[Term]:
-    places = _chain(
-        each
-        for digit, _ in terms
-        for each in (digit.divisor, *([] if digit.radix is None else [_end(digit)]))
-    )
+    ends: list[Expr] = []
+    for each in (end for digit, _ in terms for end in (digit.divisor, digit.end)):
+        if each is not None and not any(same(each, other) for other in ends):
+            ends.append(simplify(each))
+    places = nested(ends, lambda each: each)
     whole = terms[0][0].whole
     if places is None:
         found: dict[Digit, Expr] = {}
@@ -238,7 +232,7 @@ def _collected(terms: list[Term]) -> Iterator[Term]:
     weights: list[Expr] = [ZERO] * len(places)
     for digit, weight in terms:
         start = _place(places, digit.divisor)
-        end = len(places) if digit.radix is None else _place(places, _end(digit))
+        end = len(places) if digit.end is None else _place(places, digit.end)
         for number in range(start, end):
             scale = exact_quotient(places[number], digit.divisor)
             assert scale is not None
@@ -266,50 +260,8 @@ def _rejoined(whole: Index | MixedRadix, places: list[Expr], weights: list[Expr]
             start = None
 
 
-def _end(digit: Digit) -> Expr:
-    assert digit.radix is not None
-    return times(digit.divisor, digit.radix)
-
-
 def _place(places: list[Expr], wanted: Expr) -> int:
     return next(number for number, each in enumerate(places) if same(each, wanted))
-
-
-def _chain(places: Iterable[Expr]) -> list[Expr] | None:
-    """Places in order, each a multiple of the one before; ``None`` where they are not."""
-    left: list[Expr] = []
-    for place in places:
-        if not any(same(place, each) for each in left):
-            left.append(simplify(place))
-    ordered: list[Expr] = []
-    while left:
-        least = next(
-            (p for p in left if all(exact_quotient(other, p) is not None for other in left)), None
-        )
-        if least is None:
-            return None
-        left.remove(least)
-        ordered.append(least)
-    return ordered
-
-
-def _by_weight(terms: Iterable[Term]) -> list[Term] | None:
-    """Terms with the smallest weight first, each weight a multiple of the one before."""
-    left, ordered = list(terms), list[Term]()
-    while left:
-        least = next(
-            (
-                each
-                for each in left
-                if all(exact_quotient(weight, each[1]) is not None for _, weight in left)
-            ),
-            None,
-        )
-        if least is None or not at_least(least[1], 1):
-            return None
-        left.remove(least)
-        ordered.append(least)
-    return ordered
 
 
 def _split_constant(constant: Expr, block: Expr) -> tuple[Expr, Expr]:

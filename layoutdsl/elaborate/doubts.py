@@ -11,16 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from layoutdsl.digits.network import Network, Whole, network, read
+from layoutdsl.digits.network import Network, network
+from layoutdsl.integers.digit import Digit, Whole, read
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
     Expr,
     Extent,
-    FloorDiv,
     Index,
     MixedRadix,
-    Mod,
     coordinate_text,
     extents,
     indices,
@@ -121,9 +120,8 @@ class _Held:
     @property
     def text(self) -> str:
         """The digit as the language writes it."""
-        value: Expr = self.whole
-        value = value if self.low == 1 else FloorDiv(value, Constant(self.low))
-        return text(value if self.high is None else Mod(value, Constant(self.high // self.low)))
+        radix = None if self.high is None else Constant(self.high // self.low)
+        return text(Digit(self.whole, Constant(self.low), radix).value)
 
     @property
     def words(self) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from layoutdsl.digits.network import Digit, NotDigits, apart, read
+from layoutdsl.digits.network import NotDigits
 from layoutdsl.elaborate.scope import Scope
 from layoutdsl.elaborate.synonyms import element_called, fill_called
 from layoutdsl.integers.bounds import at_least
+from layoutdsl.integers.digit import Digit, apart, read
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
 from layoutdsl.meaning.claims import INTEGER_TYPES, IntegerType, of_bits
 from layoutdsl.meaning.elements import (

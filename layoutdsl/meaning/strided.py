@@ -12,17 +12,18 @@ from dataclasses import dataclass
 from itertools import pairwise, product
 from math import lcm, prod
 
-from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
+from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.digit import Digit
+from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, Index, Mul
 
 MOST_ELEMENTS = 1 << 20
 """Elements of a layout whose strides do not nest; all are looked at for a shared slot."""
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
-    """``value`` runs over ``0 <= value < extent`` and moves an element by ``stride`` each."""
+class Placed(Digit):
+    """A digit that stays below ``extent`` and moves an element by ``stride`` for each step."""
 
-    value: Expr
     extent: int
     stride: int
 
@@ -35,9 +36,14 @@ class Aliasing(ValueError):  # noqa: N818  an answer, not an error of ours
         self.one, self.other, self.slot = one, other, slot
 
 
+def row_major(extents: Sequence[int]) -> tuple[int, ...]:
+    """Return the strides of extents that lie without gaps, most major first."""
+    return tuple(prod(extents[number + 1 :]) for number in range(len(extents)))
+
+
 def digits_at(
     names: Sequence[str], shape: Sequence[int], strides: Sequence[int]
-) -> tuple[Digit, ...]:
+) -> tuple[Placed, ...]:
     """Return the indices of an array with these strides, in elements, as digits.
 
     Raises:
@@ -51,27 +57,44 @@ def digits_at(
         if stride < 0:
             raise ValueError(f"stride {number} is {stride}, must be >= 0")
     return tuple(
-        Digit(Index(name), extent, stride)
+        Placed(Index(name), ONE, None, extent, stride)
         for name, extent, stride in zip(names, shape, strides, strict=True)
     )
 
 
-def digits_of(axis: str, cuts: Sequence[tuple[int, int]]) -> list[Digit]:
+def digits_of(axis: str, cuts: Sequence[tuple[int, int]]) -> list[Placed]:
     """Return the digits of an index, cut by extents with their strides, the fastest first."""
-    found: list[Digit] = []
+    found: list[Placed] = []
     below, whole = 1, prod(extent for extent, _ in cuts)
     for extent, stride in cuts:
-        value: Expr = Index(axis)
-        if below > 1:
-            value = FloorDiv(value, Constant(below))
-        if below * extent < whole:
-            value = Mod(value, Constant(extent))
-        found.append(Digit(value, extent, stride))
+        radix = Constant(extent) if below * extent < whole else None
+        found.append(Placed(Index(axis), Constant(below), radix, extent, stride))
         below *= extent
     return found
 
 
-def coordinates(digits: Sequence[Digit]) -> tuple[Coordinate, ...]:
+def cuts_of(along: Sequence[int]) -> list[tuple[int, int]] | None:
+    """Return extents and strides whose sum grows as the numbers do, the fastest first.
+
+    Only a few of the numbers are looked at; ``None`` where not even these grow so.
+    """
+    found: list[tuple[int, int]] = []
+    below, whole = 1, len(along)
+    while below < whole:
+        rest, stride = whole // below, along[below]
+        fitting = [
+            extent
+            for extent in range(rest, 1, -1)
+            if rest % extent == 0 and all(along[n * below] == n * stride for n in range(extent))
+        ]
+        if not fitting or stride < 0:
+            return None
+        found.append((fitting[0], stride))
+        below *= fitting[0]
+    return found or [(1, 0)]
+
+
+def coordinates(digits: Sequence[Placed]) -> tuple[Coordinate, ...]:
     """Return coordinates whose mixed-radix value is the sum of the digits times their strides.
 
     Raises:
@@ -89,7 +112,7 @@ def coordinates(digits: Sequence[Digit]) -> tuple[Coordinate, ...]:
     return (Coordinate(value, Constant(_last(digits) + 1), declared=True),)
 
 
-def slots(digits: Sequence[Digit]) -> int:
+def slots(digits: Sequence[Placed]) -> int:
     """Return the size of the buffer that `coordinates` make, in elements."""
     nested = _nested(digits)
     if nested is None:
@@ -97,15 +120,15 @@ def slots(digits: Sequence[Digit]) -> int:
     return prod(each.extent.value for each in nested if isinstance(each.extent, Constant))
 
 
-def _wide(digits: Sequence[Digit]) -> list[Digit]:
+def _wide(digits: Sequence[Placed]) -> list[Placed]:
     return [each for each in digits if each.extent > 1]
 
 
-def _last(digits: Sequence[Digit]) -> int:
+def _last(digits: Sequence[Placed]) -> int:
     return sum((each.extent - 1) * each.stride for each in _wide(digits))
 
 
-def _nested(digits: Sequence[Digit]) -> tuple[Coordinate, ...] | None:
+def _nested(digits: Sequence[Placed]) -> tuple[Coordinate, ...] | None:
     """Return the coordinates, where each stride is a multiple of what lies inside it."""
     wide = sorted(_wide(digits), key=lambda each: each.stride)
     if not wide:
@@ -126,7 +149,7 @@ def _nested(digits: Sequence[Digit]) -> tuple[Coordinate, ...] | None:
     return tuple(reversed(found))
 
 
-def _refuse_aliasing(digits: Sequence[Digit]) -> None:
+def _refuse_aliasing(digits: Sequence[Placed]) -> None:
     for number, each in enumerate(digits):
         if each.stride == 0 and each.extent > 1:
             raise _apart(digits, {}, {number: 1}, 0)
@@ -144,7 +167,7 @@ def _refuse_aliasing(digits: Sequence[Digit]) -> None:
         seen[slot] = place
 
 
-def _refuse_meeting(digits: Sequence[Digit]) -> None:
+def _refuse_meeting(digits: Sequence[Placed]) -> None:
     """Raise `Aliasing` where two digits alone reach the same slot."""
     for number, each in enumerate(digits):
         for other, second in enumerate(digits[:number]):
@@ -155,7 +178,7 @@ def _refuse_meeting(digits: Sequence[Digit]) -> None:
 
 
 def _apart(
-    digits: Sequence[Digit], one: dict[int, int], other: dict[int, int], slot: int
+    digits: Sequence[Placed], one: dict[int, int], other: dict[int, int], slot: int
 ) -> Aliasing:
     """Return that two elements share a slot whose digits are 0 but for these."""
     every = range(len(digits))
@@ -164,5 +187,5 @@ def _apart(
     )
 
 
-def _places(digits: Sequence[Digit]) -> Iterator[tuple[int, ...]]:
+def _places(digits: Sequence[Placed]) -> Iterator[tuple[int, ...]]:
     return product(*(range(each.extent) for each in digits))

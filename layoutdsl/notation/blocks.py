@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from math import prod
 
-from layoutdsl.digits.network import times
-from layoutdsl.integers.bounds import ONE, reach, simplify
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, FloorDiv, Index, Mod
+from layoutdsl.integers.bounds import reach, simplify
+from layoutdsl.integers.digit import Digit
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis
 from layoutdsl.notation.notation import MOST_LETTERS
@@ -25,7 +26,7 @@ class Piece:
     """A piece of an axis: a block of ``size`` elements, or with ``None`` all the rest."""
 
     axis: int
-    size: Expr | None
+    size: int | None
 
 
 def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordinate, ...]:
@@ -34,17 +35,19 @@ def coordinates(axes: Sequence[Axis], pieces: Sequence[Piece]) -> tuple[Coordina
     Of the blocks of one axis, the last holds the lowest digit of its index, as in ``16c`` of
     ``nChw16c``; all the rest is what they leave of it, wherever it stands.
     """
-    below: dict[int, Expr] = {}
-    divisors: list[Expr] = []
-    for piece in reversed(pieces):
-        divisors.append(below.get(piece.axis, ONE))
-        if piece.size is not None:
-            below[piece.axis] = times(divisors[-1], piece.size)
+    sizes = [(each.axis, each.size) for each in pieces if each.size is not None]
+    blocks = [prod(size for axis, size in sizes if axis == number) for number in range(len(axes))]
+    below = [1] * len(axes)
     found: list[Coordinate] = []
-    for piece, divisor in zip(pieces, reversed(divisors), strict=True):
-        above = below.get(piece.axis, ONE) if piece.size is None else divisor
-        found.append(coordinate(axes, digit(axes[piece.axis].name, above, piece.size)))
-    return tuple(found)
+    for piece in reversed(pieces):
+        whole = Index(axes[piece.axis].name)
+        if piece.size is None:
+            digit = Digit(whole, Constant(blocks[piece.axis]), None)
+        else:
+            digit = Digit(whole, Constant(below[piece.axis]), Constant(piece.size))
+            below[piece.axis] *= piece.size
+        found.append(coordinate(axes, digit.value))
+    return tuple(reversed(found))
 
 
 def refuse_many(count: int, text: Span) -> None:
@@ -73,14 +76,6 @@ def refuse_huge(sizes: Sequence[tuple[int, Span]]) -> None:
         elements *= size
         if elements > MOST_ELEMENTS:
             raise fault("L405", "the blocks hold more than 2**62 elements together", at)
-
-
-def digit(axis: str, divisor: Expr, radix: Expr | None) -> Expr:
-    """Return ``index / divisor % radix``; without a radix, the most major digit."""
-    value: Expr = Index(axis)
-    if divisor != ONE:
-        value = FloorDiv(value, divisor)
-    return value if radix is None else Mod(value, radix)
 
 
 def coordinate(axes: Sequence[Axis], value: Expr, extent: Expr | None = None) -> Coordinate:

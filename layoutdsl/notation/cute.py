@@ -143,7 +143,7 @@ def _offset(
             for digit in strided.digits_of(axis.name, cut)
         ]
         return cute_maps.Sum(axes, tuple(digits)), cute_unknown.Found((), (), ())
-    unknown: list[cute_unknown.Digit] = []
+    unknown: list[cute_unknown.Unplaced] = []
     where: list[Condition] = []
     for axis, mode in zip(axes, modes, strict=True):
         extents, strides = [e for e, _ in mode], [s for _, s in mode]

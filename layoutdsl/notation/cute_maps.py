@@ -15,7 +15,7 @@ from math import prod
 from typing import TypeAlias
 
 from layoutdsl.integers.bounds import reach
-from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix, evaluate, indices
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix, evaluate
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.model import Axis
 from layoutdsl.notation.cute_functions import Function, Plus, Through
@@ -32,7 +32,7 @@ class Sum:
     """An offset: ``start`` and digits of indices, each times its stride."""
 
     axes: tuple[Axis, ...]
-    digits: tuple[strided.Digit, ...]
+    digits: tuple[strided.Placed, ...]
     start: int = 0
 
 
@@ -111,13 +111,10 @@ def _nested(offset: Sum, left: Sequence[Function]) -> tuple[Coordinate, ...]:
 
 def _index(offset: Sum, place: Place) -> Place:
     """Return the index whose digits these are."""
-    names = [axis.name for axis in offset.axes]
-    found, below = [0] * len(names), [1] * len(names)
+    found: dict[Expr, int] = {Index(axis.name): 0 for axis in offset.axes}
     for digit, number in zip(offset.digits, place, strict=True):
-        (at,) = [n for n, name in enumerate(names) if name in indices(digit.value)]
-        found[at] += number * below[at]
-        below[at] *= digit.extent
-    return tuple(found)
+        found[digit.whole] += number * evaluate(digit.divisor, {})
+    return tuple(found.values())
 
 
 def _offsets(offset: Sum | Listed, functions: Sequence[Function]) -> Iterator[tuple[Place, int]]:
@@ -133,7 +130,7 @@ def _offsets(offset: Sum | Listed, functions: Sequence[Function]) -> Iterator[tu
             sum(
                 evaluate(each.value, {axis.name: n}) * each.stride
                 for each in offset.digits
-                if axis.name in indices(each.value)
+                if each.whole == Index(axis.name)
             )
             for n in range(extent)
         ]
@@ -150,31 +147,13 @@ def _as_sum(offset: Sum, function: Through) -> Sum | None:
     """Return what a layout makes of an offset, where that is a sum of digits at every index."""
     offsets = dict(_offsets(offset, [function]))
     start = offsets[(0,) * len(offset.axes)]
-    digits: list[strided.Digit] = []
+    digits: list[strided.Placed] = []
     for number, axis in enumerate(offset.axes):
         others = [n for n in range(len(offset.axes)) if n != number]
         along = [place - start for i, place in offsets.items() if not any(i[n] for n in others)]
-        cuts = _cuts(along)
+        cuts = strided.cuts_of(along)
         if cuts is None:
             return None
         digits += strided.digits_of(axis.name, cuts)
     found = Sum(offset.axes, tuple(digits), start)
     return found if dict(_offsets(found, [])) == offsets else None
-
-
-def _cuts(along: list[int]) -> list[tuple[int, int]] | None:
-    """Return extents and strides whose sum grows as the numbers do, the fastest first."""
-    found: list[tuple[int, int]] = []
-    below, whole = 1, len(along)
-    while below < whole:
-        rest, stride = whole // below, along[below]
-        fitting = [
-            extent
-            for extent in range(rest, 1, -1)
-            if rest % extent == 0 and all(along[n * below] == n * stride for n in range(extent))
-        ]
-        if not fitting or stride < 0:
-            return None
-        found.append((fitting[0], stride))
-        below *= fitting[0]
-    return found or [(1, 0)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.digits.network import NotDigits, network, read
+from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import reach
 from layoutdsl.integers.expr import (
     Add,
@@ -15,7 +15,6 @@ from layoutdsl.integers.expr import (
     Coordinate,
     Expr,
     FloorDiv,
-    Index,
     MixedRadix,
     Mul,
     text,
@@ -23,7 +22,7 @@ from layoutdsl.integers.expr import (
 from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.notation import Unwritable
-from layoutdsl.notation.places import opened, refuse_fill, refuse_range, refuse_start
+from layoutdsl.notation.places import place_of, refuse_fill, refuse_range, refuse_start, whole_parts
 
 _Cut = tuple[int, int, int]
 """Divisor, extent and stride of a digit."""
@@ -148,7 +147,7 @@ def _cuts(layout: Layout, coordinates: tuple[Coordinate, ...]) -> dict[str, list
         raise Unwritable(wires.reason)
     found = {axis.name: list[_Cut]() for axis in layout.axes}
     stride = 1
-    for each in reversed(opened(coordinates)):
+    for each in reversed(whole_parts(coordinates)):
         extent = _number(each.extent, "an extent")
         if not isinstance(each.value, Constant):
             _add(layout, found, each.value, stride)
@@ -157,15 +156,8 @@ def _cuts(layout: Layout, coordinates: tuple[Coordinate, ...]) -> dict[str, list
 
 
 def _add(layout: Layout, found: dict[str, list[_Cut]], value: Expr, stride: int) -> None:
-    digit = read(value)
-    if digit is None or not isinstance(digit.whole, Index):
-        raise Unwritable(f"`{text(value)}` is not a digit of an axis")
-    divisor = _number(digit.divisor, "a divisor")
-    whole = next(axis.extent for axis in layout.axes if axis.name == digit.whole.name)
-    radix = digit.radix
-    if radix is None:
-        extent = -(-_number(whole, "an extent") // divisor)
-    else:
-        extent = _number(radix, "a block")
+    digit = place_of(layout, value)
+    axis, divisor = layout.axes[digit.axis], _number(digit.divisor, "a divisor")
+    extent = _number(digit.steps(axis.extent), "a block")
     if extent > 1:
-        found[digit.whole.name].append((divisor, extent, stride))
+        found[axis.name].append((divisor, extent, stride))

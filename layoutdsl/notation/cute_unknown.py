@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import Digit
 from layoutdsl.integers.expr import (
-    CeilDiv,
     Constant,
     Coordinate,
     Expr,
@@ -32,11 +32,10 @@ _NUMBERS = "write numbers for all extents and strides"
 
 
 @dataclass(frozen=True, slots=True)
-class Digit:
+class Unplaced(Digit):
     """A digit of an index, its extent over extents, and its stride; ``None`` if it is compact."""
 
     axis: Axis
-    value: Expr
     extent: Expr
     stride: Leaf | None
 
@@ -59,20 +58,15 @@ def refuse_inner(mode: Sequence[Leaf]) -> None:
             raise fault("L407", message, leaf.span, help=hint)
 
 
-def digits_of(axis: Axis, mode: Sequence[Leaf], strides: Sequence[Leaf | None]) -> list[Digit]:
+def digits_of(axis: Axis, mode: Sequence[Leaf], strides: Sequence[Leaf | None]) -> list[Unplaced]:
     """Return the digits of an axis, the fastest first."""
-    found: list[Digit] = []
+    found: list[Unplaced] = []
     below = 1
     for leaf, stride in zip(mode, strides, strict=True):
-        value: Expr = Index(axis.name)
-        if below > 1:
-            value = FloorDiv(value, Constant(below))
-        if len(found) < len(mode) - 1:
-            value = Mod(value, Constant(leaf.value or 1))
-            extent: Expr = Constant(leaf.value or 1)
-        else:
-            extent = simplify(CeilDiv(axis.extent, Constant(below)))
-        found.append(Digit(axis, value, extent, stride))
+        radix = Constant(leaf.value or 1) if len(found) < len(mode) - 1 else None
+        digit = Digit(Index(axis.name), Constant(below), radix)
+        extent = digit.steps(axis.extent)
+        found.append(Unplaced(digit.whole, digit.divisor, radix, axis, extent, stride))
         below *= leaf.value or 1
     return found
 
@@ -87,7 +81,7 @@ def multiples(axis: Axis, mode: Sequence[Leaf], text: Span) -> list[Condition]:
     return _conditions(Condition(Mod(axis.extent, Constant(step)), "==", ZERO), text)
 
 
-def nested(digits: Sequence[Digit], text: Span) -> Found:
+def nested(digits: Sequence[Unplaced], text: Span) -> Found:
     """Return digits as coordinates.
 
     Raises:
@@ -123,12 +117,12 @@ def nested(digits: Sequence[Digit], text: Span) -> Found:
     return Found(coordinates, tuple(dict.fromkeys(where)), (name,) if unknown else ())
 
 
-def _stride(digit: Digit) -> Leaf:
+def _stride(digit: Unplaced) -> Leaf:
     assert digit.stride is not None
     return digit.stride
 
 
-def _step(digit: Digit, name: str) -> Expr:
+def _step(digit: Unplaced, name: str) -> Expr:
     stride = _stride(digit)
     if stride.value is None:
         return Extent(name)
@@ -138,7 +132,7 @@ def _step(digit: Digit, name: str) -> Expr:
     return Constant(stride.value)
 
 
-def _radix(inner: Digit, step: Expr, above: Expr, text: Span) -> tuple[Expr, list[Condition]]:
+def _radix(inner: Unplaced, step: Expr, above: Expr, text: Span) -> tuple[Expr, list[Condition]]:
     """Return how many steps lie below the next stride, and what has to hold for that."""
     room = Condition(simplify(Mul(inner.extent, step)), "<=", above)
     found = _conditions(room, text)

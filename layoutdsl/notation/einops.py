@@ -10,18 +10,17 @@ Source: einops documentation, `einops.rearrange`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import prod
 from typing import cast
 
 from lark import Token, Tree
 
 from layoutdsl.integers.bounds import ONE
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, MixedRadix, Mod
+from layoutdsl.integers.digit import Digit
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, MixedRadix, Mod
 from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation import einops_text
-from layoutdsl.notation.blocks import axes_called, coordinate, digit, with_extents
+from layoutdsl.notation.blocks import axes_called, coordinate, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.syntax.reading import tree
 from layoutdsl.texts.faults import fault
@@ -34,16 +33,6 @@ MOST_DIGITS = 18
 _SPELLING = {"NAME": "a name", "INT": "a number"}
 
 Branch = Tree[Token]
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A name of the left side: which digit of which axis it is."""
-
-    axis: int
-    divisor: int
-    size: int | None
-    whole: bool
 
 
 def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
@@ -82,18 +71,18 @@ class _Reader:
         names = _axis_names(entries)
         unnamed = {number for number, entry in enumerate(entries) if _only_name(entry) is None}
         axes = axes_called(given, names, self._text, "the left side", unnamed)
-        cut = [self._cut(number, entry, known) for number, entry in enumerate(entries)]
-        pieces = {name: piece for found, _ in cut for name, piece in found.items()}
+        pieces: dict[str, Digit] = {}
+        extents, blocks = list[Expr](), list[int]()
+        for axis, entry in zip(axes, entries, strict=True):
+            found, block, open_ = self._cut(axis, entry, known)
+            pieces |= found
+            extents.append(axis.extent if open_ else Constant(block))
+            blocks.append(block if open_ else 1)
         self._refuse_unknown_sizes(sizes, pieces)
-        extents: list[Expr] = [
-            axis.extent if extent is None else Constant(extent)
-            for axis, (_, extent) in zip(axes, cut, strict=True)
-        ]
         axes = with_extents(axes, extents, self._text)
         where: list[Condition] = []
-        for axis, (found, extent) in zip(axes, cut, strict=True):
-            block = prod(each.size or 1 for each in found.values())
-            if extent is None and block > 1:
+        for axis, block in zip(axes, blocks, strict=True):
+            if block > 1:
                 where += self._divisible(axis.extent, block)
         places = self._places(axes, cast("list[Branch]", right.children), pieces)
         return Layout("rearranged", axes, places, fill=FillAny(), where=tuple(where))
@@ -115,7 +104,7 @@ class _Reader:
             known[str(name)] = self._number(number)
         return known
 
-    def _refuse_unknown_sizes(self, sizes: list[Branch], pieces: dict[str, _Piece]) -> None:
+    def _refuse_unknown_sizes(self, sizes: list[Branch], pieces: dict[str, Digit]) -> None:
         for each in sizes:
             name = cast("Token", each.children[0])
             if str(name) not in pieces:
@@ -138,9 +127,9 @@ class _Reader:
             seen.add(str(token))
 
     def _cut(
-        self, axis: int, entry: list[Token], known: dict[str, int]
-    ) -> tuple[dict[str, _Piece], int | None]:
-        """Return the pieces of an axis, and its extent where all sizes are given."""
+        self, axis: Axis, entry: list[Token], known: dict[str, int]
+    ) -> tuple[dict[str, Digit], int, bool]:
+        """Return the pieces of an axis, the product of the given sizes, and whether one is open."""
         names = [token for token in entry if token.type == "NAME"]
         open_ = [token for token in names if str(token) not in known]
         if len(open_) > 1:
@@ -150,16 +139,17 @@ class _Reader:
             message = f"the size of the block `{open_[0]}` is open"
             hint = f"give `{open_[0]}`, and leave `{names[0]}` open"
             raise fault("L404", message, self._span(open_[0]), help=hint)
-        found: dict[str, _Piece] = {}
+        found: dict[str, Digit] = {}
         below = 1
         for token in reversed(names):
-            size = known.get(str(token))
-            found[str(token)] = _Piece(axis, below, size, whole=token == names[0])
-            below *= size or 1
-        return found, None if open_ else below
+            size = known.get(str(token), 1)
+            radix = None if token == names[0] else Constant(size)
+            found[str(token)] = Digit(Index(axis.name), Constant(below), radix)
+            below *= size
+        return found, below, bool(open_)
 
     def _places(
-        self, axes: tuple[Axis, ...], entries: list[Branch], pieces: dict[str, _Piece]
+        self, axes: tuple[Axis, ...], entries: list[Branch], pieces: dict[str, Digit]
     ) -> tuple[Coordinate, ...]:
         tokens = [token for entry in entries for token in self._entry(entry)]
         self._refuse_repeats(tokens)
@@ -181,15 +171,13 @@ class _Reader:
                 places.append(Coordinate(Constant(0), ONE))
         return tuple(places) or (Coordinate(Constant(0), ONE),)
 
-    def _place(self, axes: tuple[Axis, ...], token: Token, pieces: dict[str, _Piece]) -> Coordinate:
+    def _place(self, axes: tuple[Axis, ...], token: Token, pieces: dict[str, Digit]) -> Coordinate:
         if token.type == "INT":
             return Coordinate(Constant(0), ONE)
         piece = pieces[str(token)]
-        axis = axes[piece.axis]
-        if isinstance(axis.extent, Constant) and axis.extent.value == 1:
+        if any(Index(axis.name) == piece.whole and axis.extent == ONE for axis in axes):
             return Coordinate(Constant(0), ONE)
-        radix = None if piece.whole else Constant(piece.size or 1)
-        return coordinate(axes, digit(axis.name, Constant(piece.divisor), radix))
+        return coordinate(axes, piece.value)
 
 
 def _axis_names(entries: list[list[Token]]) -> list[str]:

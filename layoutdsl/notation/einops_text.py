@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from math import prod
 
-from layoutdsl.digits.network import NotDigits, network, read
+from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
     Extent,
-    Index,
     MixedRadix,
     Mod,
     coordinate_text,
+    evaluate,
     text,
 )
 from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation.notation import Unwritable
-from layoutdsl.notation.places import refuse_start
+from layoutdsl.notation.places import place_of, refuse_start
 
 _TAKEN = ("axis", "pattern", "tensor")
 """Names that einops gives a meaning."""
@@ -33,33 +33,37 @@ _TAKEN = ("axis", "pattern", "tensor")
 
 @dataclass(slots=True)
 class _Cut:
-    """What is known of an axis: the size of each block by its divisor, and whether a rest is left.
+    """What is known of an axis: the size of each digit by its divisor, ``None`` of the rest.
 
     ``called`` is what its pieces begin with, or the whole of it where it is not cut.
     """
 
     axis: Axis
-    blocks: dict[int, int]
-    rest: bool = False
+    sizes: dict[int, int | None]
     called: str = ""
+
+    @property
+    def rest(self) -> bool:
+        """Whether a digit is all that the blocks leave."""
+        return None in self.sizes.values()
+
+    @property
+    def block(self) -> int:
+        """The elements of all blocks together."""
+        return prod(size or 1 for size in self.sizes.values())
 
     def words(self) -> list[str]:
         """Return the names of its pieces, the most major first."""
         if self.axis.extent == ONE:
             return []
-        if not self.blocks:
+        if not any(self.sizes.values()):
             return [self.called]
-        numbers = range(len(self.blocks) - (not self.rest), -1, -1)
-        return [f"{self.called}{number}" for number in numbers]
+        return [f"{self.called}{number}" for number in reversed(range(len(self.sizes)))]
 
-    def word(self, divisor: int | None) -> str:
-        """Return the name of a block, or with ``None`` of the rest."""
+    def word(self, divisor: int) -> str:
+        """Return the name of a digit."""
         words = self.words()
-        if not words:
-            return "1"
-        if divisor is None:
-            return words[0]
-        return words[len(words) - 1 - sorted(self.blocks).index(divisor)]
+        return words[sum(each > divisor for each in self.sizes)] if words else "1"
 
 
 def write(layout: Layout) -> str:
@@ -72,22 +76,22 @@ def write(layout: Layout) -> str:
     wires = network(layout)
     if isinstance(wires, NotDigits):
         raise Unwritable(wires.reason)
-    cuts = {axis.name: _Cut(axis, {}) for axis in layout.axes}
+    cuts = [_Cut(axis, {}) for axis in layout.axes]
     for each in layout.coordinates:
-        _collect(each, cuts)
+        _collect(layout, each, cuts)
     needed = _needed(cuts)
     if set(layout.where) != needed:
         strange = set(layout.where) ^ needed
         missing = min(map(str, strange))
         raise Unwritable(f"einops' blocks divide their axes, and the range is another: {missing}")
     _call(cuts)
-    left = [_axis(each) for each in cuts.values()]
-    right = [_place(each, cuts) for each in layout.coordinates]
-    sizes = [size for each in cuts.values() for size in _sizes(each)]
+    left = [_axis(each) for each in cuts]
+    right = [_place(layout, each, cuts) for each in layout.coordinates]
+    sizes = [size for each in cuts for size in _sizes(each)]
     return ", ".join([f"{' '.join(left)} -> {' '.join(right)}".strip(), *sizes])
 
 
-def _collect(coordinate: Coordinate, cuts: dict[str, _Cut]) -> None:
+def _collect(layout: Layout, coordinate: Coordinate, cuts: list[_Cut]) -> None:
     """Note the pieces of a coordinate."""
     if coordinate.declared:
         raise Unwritable(f"`{coordinate_text(coordinate)}` has a declared extent")
@@ -96,30 +100,27 @@ def _collect(coordinate: Coordinate, cuts: dict[str, _Cut]) -> None:
             for part in parts:
                 if isinstance(part.value, MixedRadix):
                     raise Unwritable(f"`{text(coordinate.value)}` has tuples in a tuple")
-                _collect(part, cuts)
+                _collect(layout, part, cuts)
             return
         case Constant():
             if coordinate.extent != ONE:
                 raise Unwritable(f"`{coordinate_text(coordinate)}` is padding of its own")
             return
-    digit = read(coordinate.value)
-    if digit is None or not isinstance(digit.whole, Index):
-        raise Unwritable(f"`{text(coordinate.value)}` is not a digit of an axis")
-    cut = cuts[digit.whole.name]
+    digit = place_of(layout, coordinate.value)
     match digit.divisor, digit.radix:
         case Constant(divisor), Constant(size):
-            cut.blocks[divisor] = size
-        case Constant(), None:
-            cut.rest = True
+            cuts[digit.axis].sizes[divisor] = size
+        case Constant(divisor), None:
+            cuts[digit.axis].sizes[divisor] = None
         case _:
-            raise Unwritable(f"a block of `{digit.whole.name}` is not a number")
+            raise Unwritable(f"a block of `{layout.axes[digit.axis].name}` is not a number")
 
 
-def _needed(cuts: dict[str, _Cut]) -> set[Condition]:
+def _needed(cuts: list[_Cut]) -> set[Condition]:
     """Return what the range has to say: that the blocks of every axis divide it."""
     needed: set[Condition] = set()
-    for name, cut in cuts.items():
-        block = prod(cut.blocks.values())
+    for cut in cuts:
+        name, block = cut.axis.name, cut.block
         match cut.axis.extent:
             case Constant(extent) if extent % block:
                 raise Unwritable(f"blocks of {block} do not divide the {extent} of `{name}`")
@@ -132,12 +133,12 @@ def _needed(cuts: dict[str, _Cut]) -> set[Condition]:
     return needed
 
 
-def _call(cuts: dict[str, _Cut]) -> None:
+def _call(cuts: list[_Cut]) -> None:
     """Name the axes and their pieces, so that no name is that of another."""
     taken: set[str] = set()
-    for name, cut in cuts.items():
-        others = taken.union(each for each in cuts if each != name)
-        cut.called = name.rstrip("_")
+    for cut in cuts:
+        others = taken.union(each.axis.name for each in cuts if each is not cut)
+        cut.called = cut.axis.name.rstrip("_")
         while cut.called in others or any(map(_is_taken, cut.words())) or others & {*cut.words()}:
             cut.called += "x"
         taken |= {cut.called, *cut.words()}
@@ -154,24 +155,21 @@ def _axis(cut: _Cut) -> str:
 
 def _sizes(cut: _Cut) -> list[str]:
     """Return the sizes of the blocks of an axis, and where it is known, of what they leave."""
-    sizes = [f"{cut.word(each)}={cut.blocks[each]}" for each in sorted(cut.blocks, reverse=True)]
+    ordered = sorted(cut.sizes.items(), reverse=True)
+    sizes = [f"{cut.word(divisor)}={size}" for divisor, size in ordered if size is not None]
     match cut.axis.extent:
         case Constant(extent) if extent > 1 and cut.rest:
-            return [f"{cut.word(None)}={extent // prod(cut.blocks.values())}", *sizes]
+            return [f"{cut.words()[0]}={extent // cut.block}", *sizes]
         case Constant(1):
             return []
     return sizes
 
 
-def _place(coordinate: Coordinate, cuts: dict[str, _Cut]) -> str:
+def _place(layout: Layout, coordinate: Coordinate, cuts: list[_Cut]) -> str:
     match coordinate.value:
         case MixedRadix(parts):
-            return f"({' '.join(_place(part, cuts) for part in parts)})"
+            return f"({' '.join(_place(layout, part, cuts) for part in parts)})"
         case Constant():
             return "1"
-    digit = read(coordinate.value)
-    assert digit is not None
-    assert isinstance(digit.whole, Index)
-    assert isinstance(digit.divisor, Constant)
-    cut = cuts[digit.whole.name]
-    return cut.word(None if digit.radix is None else digit.divisor.value)
+    digit = place_of(layout, coordinate.value)
+    return cuts[digit.axis].word(evaluate(digit.divisor, {}))

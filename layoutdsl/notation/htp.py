@@ -18,9 +18,9 @@ from typing import TypeAlias, cast
 
 from lark import Token, Tree
 
-from layoutdsl.digits import network as digits
 from layoutdsl.integers.bounds import simplify
-from layoutdsl.integers.expr import Constant, Coordinate
+from layoutdsl.integers.digit import read as read_digit
+from layoutdsl.integers.expr import Coordinate
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.notation.blocked import blocked
@@ -36,7 +36,7 @@ from layoutdsl.notation.blocks import (
     refuse_many,
 )
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.notation.places import opened, refuse_fill
+from layoutdsl.notation.places import refuse_fill, whole_parts
 from layoutdsl.syntax.reading import tree
 from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
@@ -95,7 +95,7 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     rank = sum(size == 0 for _, size in pairs)
     names = _NAMES if rank == len(_NAMES) else [f"i{number}" for number in range(rank)]
     known = (axes_called if notes else axes_or)(axes, names, text, "the type")
-    pieces = [Piece(axis, Constant(size) if size else None) for axis, size in pairs]
+    pieces = [Piece(axis, size or None) for axis, size in pairs]
     chunk = rank if len(pairs) > rank else None
     return Reading(
         Layout("type", known, coordinates(known, pieces), chunk, fill=_fill(pairs)), notes
@@ -165,16 +165,16 @@ def _refuse_wrong_pairs(pairs: Sequence[_Pair], rank: int, at: Span) -> None:
 def write(layout: Layout, notes: Notes) -> str:
     """Return the type of a layout: by pairs, or by the name in the note ``type``."""
     found = blocked(layout)
-    if len(found.order) + len(found.blocks) > MOST_PIECES:
+    if len(found) > MOST_PIECES:
         raise Unwritable(f"it has more than {MOST_PIECES} axes and blocks")
-    pairs = (*((axis, 0) for axis in found.order), *found.blocks)
+    pairs = tuple((each.axis, each.size or 0) for each in found)
     _refuse_chunks(layout)
-    if found.blocks:
+    if len(pairs) > layout.rank:
         _refuse_fill(layout, _fill(pairs))
     name = notes.get("type", "")
     if TYPES.get(name) == pairs:
         return name
-    if found.order == tuple(range(layout.rank)) and not found.blocks:
+    if pairs == tuple((axis, 0) for axis in range(layout.rank)):
         return f"FlatMemoryLayout<{layout.rank}>"
     return f"ChunkedMemoryLayout<{layout.rank}, {', '.join(f'{a},{size}' for a, size in pairs)}>"
 
@@ -184,17 +184,17 @@ def _refuse_chunks(layout: Layout) -> None:
     if layout.chunk_rank is None:
         return
     chunk, place = layout.coordinates[: layout.chunk_rank], layout.coordinates[layout.chunk_rank :]
-    if any(map(_is_block, opened(chunk))) or any(map(_is_rest, opened(place))):
+    if any(map(_is_block, whole_parts(chunk))) or any(map(_is_rest, whole_parts(place))):
         raise Unwritable("its chunks are not its blocks")
 
 
 def _is_block(coordinate: Coordinate) -> bool:
-    digit = digits.read(simplify(coordinate.value))
+    digit = read_digit(simplify(coordinate.value))
     return digit is not None and digit.radix is not None
 
 
 def _is_rest(coordinate: Coordinate) -> bool:
-    digit = digits.read(simplify(coordinate.value))
+    digit = read_digit(simplify(coordinate.value))
     return digit is not None and digit.radix is None
 
 

@@ -14,16 +14,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.digits.network import Digit, same
-from layoutdsl.digits.network import read as read_digit
 from layoutdsl.integers.bounds import ONE, ZERO, product
+from layoutdsl.integers.digit import Digit, same
+from layoutdsl.integers.digit import read as read_digit
 from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation.blocks import Piece, axes_called, coordinates, refuse_long_name
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.notation.places import opened, refuse_fill, refuse_start
+from layoutdsl.notation.places import refuse_fill, refuse_start, whole_parts
 from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 
@@ -61,7 +61,7 @@ IMAGES: Mapping[str, Image] = {
 UNDOCUMENTED = ("winograd_filter", "weight_height", "weight_width")
 """Kinds that have a name, and no published map."""
 
-_LANES = Constant(4)
+_LANES = 4
 
 
 def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
@@ -142,4 +142,4 @@ def _are_same(image: Sequence[Coordinate], layout: Sequence[Coordinate]) -> bool
 
 def _digits(coordinate: Coordinate) -> list[Digit | None]:
     """The digits of a coordinate; those of one slot say nothing."""
-    return [read_digit(each.value) for each in opened((coordinate,)) if each.extent != ONE]
+    return [read_digit(each.value) for each in whole_parts((coordinate,)) if each.extent != ONE]

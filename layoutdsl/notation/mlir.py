@@ -112,7 +112,7 @@ class _Reader:
             if size < 1:
                 raise fault("L405", "a tile has 1 element or more", span)
         pieces = [Piece(axis, None) for axis in outer]
-        pieces += [Piece(axis, Constant(n)) for axis, (n, _) in zip(places, tiles, strict=True)]
+        pieces += [Piece(axis, n) for axis, (n, _) in zip(places, tiles, strict=True)]
         cut = coordinates(axes, pieces) or (Coordinate(Constant(0), Constant(1)),)
         if "padding" in found:
             return Layout("pack", axes, cut, fill=FillValue(self._padding(found["padding"])))
@@ -270,10 +270,8 @@ def _strided(
 ) -> tuple[tuple[Coordinate, ...], tuple[Condition, ...]]:
     """Return coordinates, and how large open extents may be so that the strides keep them apart."""
     if all(isinstance(axis.extent, Constant) for axis in axes):
-        digits = [
-            strided.Digit(Index(axis.name), cast("Constant", axis.extent).value, stride)
-            for axis, stride in zip(axes, strides, strict=True)
-        ]
+        extents = [cast("Constant", axis.extent).value for axis in axes]
+        digits = strided.digits_at([axis.name for axis in axes], extents, strides)
         return strided.coordinates(digits), ()
     ordered = sorted(zip(strides, axes, strict=True), key=lambda pair: pair[0])
     places: list[Coordinate] = []

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ONE, ZERO, product, reach
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import (
     BitAnd,
     BitXor,
@@ -26,13 +26,11 @@ from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
     Place,
-    block,
-    opened,
     places,
     refuse_fill,
-    refuse_padded,
     refuse_range,
     refuse_start,
+    whole_parts,
 )
 
 
@@ -62,7 +60,6 @@ def _pack(layout: Layout) -> str:
     if layout.parameters:
         raise Unwritable(f"its parameter `{layout.parameters[0]}` has no number")
     found = places(layout)
-    refuse_padded(found, layout)
     outer = [each for each in found if each.radix is None]
     tiles = [each for each in found if each.radix is not None]
     if any(each.radix is not None for each in found[: len(outer)]):
@@ -75,7 +72,7 @@ def _pack(layout: Layout) -> str:
     words = [
         f"outer_dims_perm={_list(order)}",
         f"inner_dims_pos={_list([each.axis for each in tiles])}",
-        f"inner_tiles={_list([block(each) for each in tiles])}",
+        f"inner_tiles={_list([each.block for each in tiles])}",
     ]
     if _divides(layout, tiles):
         return " ".join(words)
@@ -97,10 +94,10 @@ def _divides(layout: Layout, tiles: list[Place]) -> bool:
     for each in tiles:
         match layout.axes[each.axis].extent:
             case Constant(extent):
-                if extent % block(each):
+                if extent % each.block:
                     return False
             case extent:
-                needed.append(Condition(Mod(extent, Constant(block(each))), "==", ZERO))
+                needed.append(Condition(Mod(extent, Constant(each.block)), "==", ZERO))
     return set(needed) == set(layout.where)
 
 
@@ -174,7 +171,7 @@ def _in_elements(layout: Layout) -> list[int]:
     needed: set[Condition] = set()
     reached = 1
     extents_ = {axis.name: axis.extent for axis in layout.axes}
-    wide = opened(layout.coordinates)
+    wide = whole_parts(layout.coordinates)
     for number, each in enumerate(reversed(wide)):
         match each.value:
             case Index(name) if name in strides:

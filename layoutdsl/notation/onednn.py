@@ -16,7 +16,6 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.expr import Constant
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.notation.blocked import blocked
@@ -81,10 +80,7 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     _refuse_wrong_letters(letters, outer)
     order = _axis_order(outer, text)
     found = _axes(axes, order, text, f"the tag `{tag}`")
-    pieces = [
-        Piece(order.index(each.name.lower()), None if each.size is None else Constant(each.size))
-        for each in letters
-    ]
+    pieces = [Piece(order.index(each.name.lower()), each.size) for each in letters]
     return Reading(Layout("tag", found, coordinates(found, pieces), fill=FillValue(0)))
 
 
@@ -174,13 +170,16 @@ def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  tags say nothin
     if layout.rank > len(LETTERS):
         raise Unwritable(f"a tag has {len(LETTERS)} axes at most, the layout has {layout.rank}")
     found = blocked(layout)
-    if found.blocks:
+    cut = {each.axis for each in found if each.size is not None}
+    if cut:
         refuse_fill(layout, FillValue(0))
-    cut = {axis for axis, _ in found.blocks}
 
     def spelled(letters: str) -> str:
-        head = "".join(letters[k].upper() if k in cut else letters[k] for k in found.order)
-        return head + "".join(f"{size}{letters[axis]}" for axis, size in found.blocks)
+        names = [letter.upper() if k in cut else letter for k, letter in enumerate(letters)]
+        return "".join(
+            names[each.axis] if each.size is None else f"{each.size}{letters[each.axis]}"
+            for each in found
+        )
 
     called = "".join(axis.name for axis in layout.axes)
     meant = len(called) == layout.rank and _MEANINGS.get(frozenset(called)) == called

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutdsl.digits.network import NotDigits, network, read, same, times
+from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.integers.bounds import ONE, ZERO, reach, simplify
+from layoutdsl.integers.digit import Digit, opened, read, same
 from layoutdsl.integers.expr import (
     Constant,
     Coordinate,
@@ -21,22 +22,22 @@ from layoutdsl.notation.notation import Unwritable
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A coordinate that is a digit of an axis.
-
-    Attributes:
-        axis: its number.
-        divisor: what the index is divided by.
-        radix: the block; ``None`` for the most major digit of the axis.
-        extent: of the coordinate.
-        padded: the extent where it is declared larger than the digit needs, else ``None``.
-    """
+class Place(Digit):
+    """A coordinate that is a digit of an axis; ``axis`` is its number."""
 
     axis: int
-    divisor: Expr
-    radix: Expr | None
-    extent: Expr
-    padded: Expr | None
+
+    @property
+    def block(self) -> int:
+        """The block of a digit that has one, as a number.
+
+        Raises:
+            Unwritable: the block is no number.
+        """
+        if not isinstance(self.radix, Constant):
+            written = "all the rest" if self.radix is None else text(self.radix)
+            raise Unwritable(f"the block `{written}` is not a number")
+        return self.radix.value
 
 
 def places(layout: Layout) -> tuple[Place, ...]:
@@ -45,74 +46,62 @@ def places(layout: Layout) -> tuple[Place, ...]:
     Coordinates of one slot are left out; so the rest need not be one for one with the layout's.
 
     Raises:
-        Unwritable: a coordinate is no digit of an axis, or the digits do not follow one another.
+        Unwritable: a coordinate is no digit of an axis, the digits do not follow one another, or an
+            extent was declared larger than its digit needs.
     """
     wires = network(layout)
     if isinstance(wires, NotDigits):
         raise Unwritable(wires.reason)
-    found = [_place(layout, each) for each in opened(layout.coordinates)]
-    return tuple(each for each in found if each is not None)
+    found = [
+        (each, place_of(layout, each.value))
+        for each in whole_parts(layout.coordinates)
+        if not _is_one_slot(each)
+    ]
+    for each, digit in found:
+        if not is_natural(layout, each):
+            name = layout.axes[digit.axis].name
+            raise Unwritable(f"a digit of `{name}` has the declared extent `{text(each.extent)}`")
+    return tuple(digit for _, digit in found)
 
 
-def opened(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
-    """Return the coordinates with each whole tuple replaced by its parts.
+def whole_parts(coordinates: tuple[Coordinate, ...]) -> tuple[Coordinate, ...]:
+    """Return the coordinates with each tuple replaced by its parts.
 
     Raises:
         Unwritable: a tuple has a larger extent than its parts.
     """
-    found: list[Coordinate] = []
-    for each in coordinates:
-        match each.value:
-            case MixedRadix(parts):
-                product: Expr = ONE
-                for part in parts:
-                    product = times(product, part.extent)
-                if not same(product, each.extent):
-                    raise Unwritable(f"`{coordinate_text(each)}` pads a tuple")
-                found += opened(parts)
-            case _:
-                found.append(each)
-    return tuple(found)
+    found = opened(coordinates)
+    for each in found:
+        if isinstance(each.value, MixedRadix):
+            raise Unwritable(f"`{coordinate_text(each)}` pads a tuple")
+    return found
 
 
-def _place(layout: Layout, coordinate: Coordinate) -> Place | None:
-    if isinstance(simplify(coordinate.value), Constant):
-        if coordinate.extent != ONE:
-            raise Unwritable(f"`{coordinate_text(coordinate)}` is padding of its own")
-        return None
-    digit = read(coordinate.value)
-    if digit is None or not isinstance(digit.whole, Index):
-        raise Unwritable(f"`{text(coordinate.value)}` is not a digit of an axis")
-    names = [axis.name for axis in layout.axes]
-    bound = reach(coordinate.value, {axis.name: axis.extent for axis in layout.axes})
-    natural = bound is not None and same(bound.high, coordinate.extent)
-    return Place(
-        names.index(digit.whole.name),
-        digit.divisor,
-        digit.radix,
-        coordinate.extent,
-        None if natural else coordinate.extent,
-    )
+def _is_one_slot(coordinate: Coordinate) -> bool:
+    """Whether nothing moves along a coordinate; it raises `Unwritable` where it has more slots."""
+    still = isinstance(simplify(coordinate.value), Constant)
+    if still and coordinate.extent != ONE:
+        raise Unwritable(f"`{coordinate_text(coordinate)}` is padding of its own")
+    return still
 
 
-def block(place: Place) -> int:
-    """Return the block of a digit that has one, as a number.
+def place_of(layout: Layout, value: Expr) -> Place:
+    """Return the value of a coordinate as a digit of an axis.
 
     Raises:
-        Unwritable: the block is no number.
+        Unwritable: it is none.
     """
-    if not isinstance(place.radix, Constant):
-        written = "all the rest" if place.radix is None else text(place.radix)
-        raise Unwritable(f"the block `{written}` is not a number")
-    return place.radix.value
+    digit = read(value)
+    if digit is None or not isinstance(digit.whole, Index):
+        raise Unwritable(f"`{text(value)}` is not a digit of an axis")
+    wholes = [Index(axis.name) for axis in layout.axes]
+    return Place(digit.whole, digit.divisor, digit.radix, wholes.index(digit.whole))
 
 
-def refuse_padded(found: tuple[Place, ...], layout: Layout) -> None:
-    """Raise `Unwritable` where an extent was declared larger than its digit needs."""
-    for each in found:
-        if each.padded is not None:
-            name = layout.axes[each.axis].name
-            raise Unwritable(f"a digit of `{name}` has the declared extent `{text(each.padded)}`")
+def is_natural(layout: Layout, coordinate: Coordinate) -> bool:
+    """Return whether a coordinate has the extent that follows from its value."""
+    bound = reach(coordinate.value, {axis.name: axis.extent for axis in layout.axes})
+    return bound is not None and same(bound.high, coordinate.extent)
 
 
 def refuse_start(layout: Layout) -> None:

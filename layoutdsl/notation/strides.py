@@ -13,7 +13,7 @@ from typing import cast
 from lark import Token, Tree
 
 from layoutdsl.integers.bounds import product, simplify
-from layoutdsl.integers.expr import Constant, Expr, Index
+from layoutdsl.integers.expr import Constant, Expr
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny
 from layoutdsl.meaning.model import Axis, Layout
@@ -52,15 +52,12 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
     element = _element(text, fields["dtype"]) if "dtype" in fields else None
     if len(shape) > MOST_RANK:
         raise fault("L103", f"an array has {MOST_RANK} axes at most", text)
-    strides = _row_major(shape)
+    strides = list(strided.row_major(shape))
     if "strides" in fields:
         strides = _strides(text, fields["strides"], len(shape), element)
     found = axes_or(axes, [f"d{number}" for number in range(len(shape))], text, "the shape")
     found = with_extents(found, [Constant(extent) for extent in shape], text)
-    digits = [
-        strided.Digit(Index(axis.name), extent, stride)
-        for axis, extent, stride in zip(found, shape, strides, strict=True)
-    ]
+    digits = strided.digits_at([axis.name for axis in found], shape, strides)
     try:
         coordinates = strided.coordinates(digits)
     except ValueError as reason:
@@ -87,14 +84,6 @@ def _numbers(text: Span, branch: Branch, least: int) -> list[int]:
             raise fault("L405", f"the {word} is {value}", _span(text, number), help=hint)
         found.append(value)
     return found
-
-
-def _row_major(shape: list[int]) -> list[int]:
-    strides, below = list[int](), 1
-    for extent in reversed(shape):
-        strides.append(below)
-        below *= extent
-    return strides[::-1]
 
 
 def _element(text: Span, branch: Branch) -> ElementType:
@@ -134,8 +123,7 @@ def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  nothing is said
     extents = list(found.extents)
     strides = [sum(stride for *_, stride in digits) for digits in found.digits.values()]
     shape = f"shape={_tuple(extents)}"
-    pairs = zip(layout.axes, extents, strides, strict=True)
-    array = [strided.Digit(Index(axis.name), extent, stride) for axis, extent, stride in pairs]
+    array = strided.digits_at([axis.name for axis in layout.axes], extents, strides)
     if Constant(strided.slots(array)) != _size(layout):
         raise Unwritable("its buffer is larger than that of an array with these strides")
     if element is None and strides == _strides_of_wide(extents):
@@ -152,7 +140,7 @@ def _size(layout: Layout) -> Expr:
 
 def _strides_of_wide(extents: list[int]) -> list[int]:
     """Row-major strides, 0 along an axis of one element, which has none of its own."""
-    pairs = zip(extents, _row_major(extents), strict=True)
+    pairs = zip(extents, strided.row_major(extents), strict=True)
     return [stride if extent > 1 else 0 for extent, stride in pairs]
 
 

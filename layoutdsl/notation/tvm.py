@@ -122,7 +122,7 @@ class _Tag:
             raise fault("L103", f"this number has more than {MOST_DIGITS} digits", span)
         if int(size) < 1:
             raise fault("L405", "a block has 1 element or more", span)
-        return Piece(names[str(letter)], Constant(int(size)))
+        return Piece(names[str(letter)], int(size))
 
 
 def _map(whole: Span, branch: Branch, axes: tuple[Axis, ...] | None) -> Layout:

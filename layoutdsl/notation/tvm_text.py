@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-from layoutdsl.digits.network import NotDigits, network, read, same
-from layoutdsl.integers.bounds import ONE, ZERO, reach
+from layoutdsl.digits.network import NotDigits, network
+from layoutdsl.integers.bounds import ONE, ZERO
+from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
@@ -35,7 +36,7 @@ from layoutdsl.integers.written_out import written_out
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.model import Layout
 from layoutdsl.notation.notation import Notes, Unwritable
-from layoutdsl.notation.places import refuse_fill, refuse_range, refuse_start
+from layoutdsl.notation.places import is_natural, refuse_fill, refuse_range, refuse_start
 
 SEPARATOR = "IndexMap.AXIS_SEPARATOR"
 
@@ -82,7 +83,7 @@ def _cuts_once(layout: Layout, tag: str) -> bool:
 
 def _item(layout: Layout, coordinate: Coordinate) -> str | None:
     """Return what a tag has for a coordinate, with the rest of an axis above its only block."""
-    if not _is_natural(layout, coordinate):
+    if not is_natural(layout, coordinate):
         return None
     if isinstance(coordinate.value, MixedRadix):
         parts = [_item(layout, part) for part in coordinate.value.parts]
@@ -101,18 +102,13 @@ def _item(layout: Layout, coordinate: Coordinate) -> str | None:
     return None
 
 
-def _is_natural(layout: Layout, coordinate: Coordinate) -> bool:
-    bound = reach(coordinate.value, {axis.name: axis.extent for axis in layout.axes})
-    return bound is not None and same(bound.high, coordinate.extent)
-
-
 def _map(layout: Layout, *, separated: bool) -> str:
     called = _names(layout)
     values: list[str] = []
     for number, each in enumerate(layout.coordinates):
         if separated and number == layout.chunk_rank:
             values.append(SEPARATOR)
-        if not _is_natural(layout, each):
+        if not is_natural(layout, each):
             raise Unwritable(f"`{text(each.value)}` has the declared extent `{text(each.extent)}`")
         if extents(each.value):
             raise Unwritable(f"`{text(each.value)}` speaks of extents, and an index map cannot")

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.digits.network import Digit
-from layoutdsl.digits.network import read as digit
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import Digit
+from layoutdsl.integers.digit import read as digit
 from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,

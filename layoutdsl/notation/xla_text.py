@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.digits.network import Digit, read
 from layoutdsl.integers.bounds import ONE, product, simplify
+from layoutdsl.integers.digit import Digit, read
 from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,

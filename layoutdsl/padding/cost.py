@@ -7,8 +7,8 @@ from fractions import Fraction
 from math import prod
 
 from layoutdsl.digits.inverse import Inverse
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Extent, evaluate, text
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout, Shape

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from layoutdsl.files.npy import Array, UnreadableError, read_header
+from layoutdsl.meaning.strided import row_major
 
 SHORT = 4096
 """Bytes of a run below which a map is faster than a call of the system for each."""
@@ -122,7 +123,7 @@ class Stored:
 
     def _window(self, starts: tuple[int, ...], extents: tuple[int, ...]) -> tuple[int, int]:
         """The first byte of a box, and the one after its last."""
-        width, strides = self.dtype.itemsize, _strides(self.shape)
+        width, strides = self.dtype.itemsize, row_major(self.shape)
         first = self.data + width * sum(s * t for s, t in zip(starts, strides, strict=True))
         ends = zip(extents, strides, strict=True)
         return first, first + width * (sum((e - 1) * t for e, t in ends) + 1)
@@ -137,12 +138,8 @@ class Stored:
         except ValueError:  # there is no such part any more
             raise UnreadableError("was cut short while it was read") from None
         items = np.frombuffer(part, np.uint8)[first - page :].view(self.dtype)
-        steps = tuple(self.dtype.itemsize * each for each in _strides(self.shape))
+        steps = tuple(self.dtype.itemsize * each for each in row_major(self.shape))
         return np.lib.stride_tricks.as_strided(items, extents, steps)
-
-
-def _strides(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(prod(shape[axis + 1 :]) for axis in range(len(shape)))
 
 
 def _outer(shape: tuple[int, ...], extents: tuple[int, ...]) -> int:
@@ -162,7 +159,7 @@ def _places(
     shape: tuple[int, ...], starts: tuple[int, ...], extents: tuple[int, ...]
 ) -> Iterator[int]:
     """Where each run of a box starts, in items."""
-    outer, strides = _outer(shape, extents), _strides(shape)
+    outer, strides = _outer(shape, extents), row_major(shape)
     first = sum(s * t for s, t in zip(starts, strides, strict=True))
     steps = [range(0, e * t, t) for e, t in zip(extents[:outer], strides, strict=False)]
     return (first + sum(each) for each in product(*steps))

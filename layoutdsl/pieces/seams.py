@@ -9,21 +9,18 @@ Whether that is so is shown by `proof`; here it is only guessed, from the number
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import lcm
 
-from layoutdsl.digits.network import same
-from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.digit import opened
 from layoutdsl.integers.expr import (
     BitAnd,
     CeilDiv,
     Constant,
-    Coordinate,
     Expr,
     Extent,
     FloorDiv,
-    MixedRadix,
     Mod,
     children,
     extents,
@@ -57,16 +54,7 @@ class Seam:
 
 def flat(layout: Layout) -> Layout:
     """Return the layout with its outermost tuples replaced by their parts, which lie alike."""
-    return replace(layout, coordinates=tuple(_parts(layout.coordinates)))
-
-
-def _parts(coordinates: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
-    for each in coordinates:
-        match each.value:
-            case MixedRadix(parts) if same(each.extent, product(tuple(p.extent for p in parts))):
-                yield from _parts(parts)
-            case _:
-                yield each
+    return replace(layout, coordinates=opened(layout.coordinates))
 
 
 def piece_extent(layout: Layout, axis: str) -> Extent:

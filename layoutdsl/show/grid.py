@@ -11,8 +11,8 @@ from itertools import islice
 from math import prod
 from typing import Literal, TypeAlias
 
-from layoutdsl.digits.network import read
 from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import coordinate_text, evaluate
 from layoutdsl.meaning.model import Layout, Shape
 from layoutdsl.show.places import Named

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 from typing import Literal
 
 from layoutdsl.integers.expr import evaluate, text
 from layoutdsl.meaning.model import Shape
 from layoutdsl.meaning.table import Table
 from layoutdsl.show.places import Named
+from layoutdsl.show.rows import place_of
 from layoutdsl.show.words import at_shape, index_text
 
 
@@ -60,9 +60,8 @@ def read_slot(table: Table, slot: int, shape: Shape) -> ReadSlot:
     values, box = frame.bind(shape), frame.box(shape)
     if not 0 <= slot < table.size(shape):
         raise ValueError(f"slot {slot} is outside the {table.size(shape)} slots of the table")
-    strides = [prod(box[number + 1 :]) for number in range(len(box))]
-    place = [slot // stride % extent for stride, extent in zip(strides, box, strict=True)]
-    coordinates = tuple(zip((each.name for each in table.slots), place, strict=True))
+    names = (each.name for each in table.slots)
+    coordinates = tuple(zip(names, place_of(slot, box), strict=True))
     bound = {**values, **dict(coordinates)}
     rows = zip(table.axes, table.index, frame.shape_of(values), strict=True)
     entries = tuple(

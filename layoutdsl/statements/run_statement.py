@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
-from layoutdsl.digits.network import Digit, apart, read
+from layoutdsl.integers.digit import Digit, apart, read
 from layoutdsl.integers.expr import (
     Add,
     Constant,

@@ -5,8 +5,8 @@ Not trusted.
 
 from __future__ import annotations
 
-from layoutdsl.digits.network import exact_quotient, same
 from layoutdsl.integers.bounds import ONE
+from layoutdsl.integers.digit import exact_quotient, same
 from layoutdsl.integers.expr import (
     Constant,
     Expr,

@@ -75,14 +75,14 @@ class Encoding:
             NoProof: a step could not be found.
         """
         for swizzle in self.network.swizzles:
-            if isinstance(swizzle.kind, Rotation):
-                self.arithmetic.positive(self.ground.vocabulary.term(swizzle.kind.radix))
+            if isinstance(swizzle.moved, Rotation):
+                self.arithmetic.positive(self.ground.vocabulary.term(swizzle.moved.radix))
         for number, chain in reversed(list(enumerate(self.network.chains))):
             self._split(number, chain)
         for swizzle in self.network.swizzles:
-            if isinstance(swizzle.kind, Turn):
+            if isinstance(swizzle.moved, Turn):
                 digit = self.ground.vocabulary.term(self.network.wires[swizzle.wire].value)
-                turn(self.arithmetic, self.ground, swizzle.kind, digit)
+                turn(self.arithmetic, self.ground, swizzle.moved, digit)
         self._ranges()
         return self._join_slot()
 

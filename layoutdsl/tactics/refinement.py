@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from layoutdsl.digits.network import exact_quotient, read, times
 from layoutdsl.integers.bits import arithmetic as arithmetic_of
 from layoutdsl.integers.bounds import polynomial, product, simplify
+from layoutdsl.integers.digit import exact_quotient, read, times
 from layoutdsl.integers.expr import (
     Add,
     CeilDiv,

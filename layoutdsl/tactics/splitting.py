@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from layoutdsl.digits.network import Chain, Network, same
+from layoutdsl.digits.network import Chain, Network
 from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Mul
 from layoutdsl.kernel.theorem import By, Term, names
 from layoutdsl.statements.statement import Ground

@@ -22,7 +22,7 @@ def straightened(network: Network) -> set[str]:
     return {
         step_name(name)
         for swizzle in network.swizzles
-        if not isinstance(swizzle.kind, Shift | Turn)
+        if not isinstance(swizzle.moved, Shift | Turn)
         for name, _ in swizzle.steps
     }
 
@@ -33,11 +33,11 @@ def know_swizzled(
     """Remember the bounds of a swizzled coordinate, which a guard may make narrower."""
     swizzle, name = network.swizzle_of(wire), step_name(digit_name(wire))
     assert swizzle is not None
-    if isinstance(swizzle.kind, Shift | Fixed):
+    if isinstance(swizzle.moved, Shift | Fixed):
         arithmetic.values.bounds[name] = bounds
         return
-    if isinstance(swizzle.kind, Rotation):
-        radix = ground.vocabulary.term(swizzle.kind.radix)
+    if isinstance(swizzle.moved, Rotation):
+        radix = ground.vocabulary.term(swizzle.moved.radix)
         arithmetic.positive(radix)
         guard = arithmetic.builder.find(("<", name, radix))
         if guard is None:
@@ -48,14 +48,14 @@ def know_swizzled(
 
 def straighten(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle) -> None:
     """Find the value of the digit that a coordinate was made of, and its bounds."""
-    if isinstance(swizzle.kind, Shift):
-        _shifted(arithmetic, ground, swizzle, swizzle.kind)
+    if isinstance(swizzle.moved, Shift):
+        _shifted(arithmetic, ground, swizzle, swizzle.moved)
         return
-    if isinstance(swizzle.kind, Turn):
-        turn_back(arithmetic, ground, swizzle, swizzle.kind)
+    if isinstance(swizzle.moved, Turn):
+        turn_back(arithmetic, ground, swizzle, swizzle.moved)
         return
-    if isinstance(swizzle.kind, Fixed):
-        _fixed(arithmetic, ground, swizzle.wire, swizzle.kind)
+    if isinstance(swizzle.moved, Fixed):
+        _fixed(arithmetic, ground, swizzle)
         return
     name = step_name(straight_name(swizzle.wire))
     value, equal = arithmetic.values.normal(name)
@@ -71,8 +71,8 @@ def straighten(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle) -> None
                 _narrow(arithmetic, canonical(value), Bounds(limit, bounds.low, high))
 
 
-def _fixed(arithmetic: Arithmetic, ground: Ground, wire: int, kind: Fixed) -> None:
-    name, other = step_name(digit_name(wire)), ground.vocabulary.term(kind.other)
+def _fixed(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle) -> None:
+    name, other = step_name(digit_name(swizzle.wire)), ground.vocabulary.term(swizzle.other)
     if arithmetic.builder.find(("=", name, other)) is None:
         raise NoProof(f"no guard says what {name} is")
     value, equal = arithmetic.values.normal(other)
@@ -89,11 +89,11 @@ def _narrow(arithmetic: Arithmetic, term: Term, bounds: Bounds) -> None:
     arithmetic.values.groups.insert(0, (value, bounds))
 
 
-def _shifted(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, kind: Shift) -> None:
+def _shifted(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, moved: Shift) -> None:
     builder, term = arithmetic.builder, ground.vocabulary.term
     value, straight = step_name(digit_name(swizzle.wire)), step_name(straight_name(swizzle.wire))
     rest = step_name(moved_name(swizzle.wire)) if len(swizzle.steps) > 1 else straight
-    limit, step, other = term(kind.limit), term(kind.step), term(kind.other)
+    limit, step, other = term(moved.limit), term(moved.step), term(swizzle.other)
     low, high = _guarded(
         arithmetic, rest, value, limit if rest == straight else _times(limit, step)
     )
@@ -111,9 +111,9 @@ def _shifted(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, kind: Shi
             raise NoProof(f"no guard says that {step} divides {rest}")
         equal = builder.have(("=", rest, away), facts[4], exact)
     arithmetic.digit(straight, Bounds(limit, low, high))
-    moved: Term = ("+", other, away) if kind.sign > 0 else ("-", other, away)
-    same = builder.have(("=", value, moved), rest, equal)
-    result, fact = arithmetic.values.normal(moved)
+    spelled: Term = ("+" if moved.sign > 0 else "-", other, away)
+    same = builder.have(("=", value, spelled), rest, equal)
+    result, fact = arithmetic.values.normal(spelled)
     arithmetic.values.know(value, result, builder.calculate(value, By(same), By(fact)))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from layoutdsl.digits.network import Swizzle, Turn
 from layoutdsl.digits.steps import digit_name, straight_name
+from layoutdsl.integers.expr import Expr
 from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.polynomial import Polynomial, product, total
 from layoutdsl.kernel.theorem import By, Ring, Term
@@ -19,9 +20,9 @@ from layoutdsl.tactics.polynomials import Bounds, canonical
 ONE: Polynomial = {(): 1}
 
 
-def turn(arithmetic: Arithmetic, ground: Ground, kind: Turn, digit: Term) -> None:
+def turn(arithmetic: Arithmetic, ground: Ground, moved: Turn, digit: Term) -> None:
     """Bound a digit of the index when it is turned, and let it be read off again."""
-    turning = _Turning(arithmetic, ground, kind, ground.vocabulary.term(kind.over))
+    turning = _Turning(arithmetic, ground, moved, moved.other)
     straight, _ = arithmetic.values.normal(digit)
     low, high = arithmetic.in_range(canonical(straight), turning.limit)
     turned, bounds = turning.bounds(straight, low, high)
@@ -30,10 +31,10 @@ def turn(arithmetic: Arithmetic, ground: Ground, kind: Turn, digit: Term) -> Non
     arithmetic.values.know_sum(key, straight, fact)
 
 
-def turn_back(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, kind: Turn) -> None:
+def turn_back(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, moved: Turn) -> None:
     """Find the digit that was turned, with its bounds; the coordinate is spoken of by it."""
     builder, values = arithmetic.builder, arithmetic.values
-    turning = _Turning(arithmetic, ground, kind, ground.vocabulary.term(kind.switch))
+    turning = _Turning(arithmetic, ground, moved, swizzle.other)
     name, value = step_name(straight_name(swizzle.wire)), step_name(digit_name(swizzle.wire))
     own = values.bounds[value]
     definition = builder.find_definition(name)
@@ -62,16 +63,16 @@ def turn_back(arithmetic: Arithmetic, ground: Ground, swizzle: Swizzle, kind: Tu
 class _Turning:
     """The arithmetic of one switch."""
 
-    def __init__(self, arithmetic: Arithmetic, ground: Ground, kind: Turn, switch: Term) -> None:
+    def __init__(self, arithmetic: Arithmetic, ground: Ground, moved: Turn, switch: Expr) -> None:
         self._builder = arithmetic.builder
-        value, _ = arithmetic.values.normal(switch)
+        value, _ = arithmetic.values.normal(ground.vocabulary.term(switch))
         name = canonical(value)
         bounds = arithmetic.values.bounds.get(name) if isinstance(name, str) else None
         if bounds is None or bounds.upper != 2 or not isinstance(name, str):
             raise NoProof("what turns a digit round is no digit below 2")
         self._switch, self._on_or_off = name, (bounds.low, bounds.high)
-        self.limit = ground.vocabulary.term(kind.limit)
-        self._top, _ = arithmetic.values.normal(ground.vocabulary.term(kind.top))
+        self.limit = ground.vocabulary.term(moved.limit)
+        self._top, _ = arithmetic.values.normal(ground.vocabulary.term(moved.top))
         self._known = (*self._builder.hypotheses, *self._builder.extent_definitions)
 
     def turned(self, digit: Polynomial) -> Polynomial:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers.peer import Run, bits, fastest, not_installed
 from layoutdsl.bench.sides import Side
+from layoutdsl.meaning.strided import row_major
 
 LOOPS = 6
 
@@ -69,11 +70,7 @@ def _innermost(side: Side) -> tuple[int, ...]:
 
 def _tables(side: Side, order: tuple[int, ...]) -> list[NDArray[np.uintp]]:
     """What each index adds to the offset, for six axes in the order of the loops."""
-    strides = [0] * len(side.order)
-    below = 1
-    for number in reversed(side.order):
-        strides[number] = below
-        below *= side.split[number]
+    strides = dict(zip(side.order, row_major(side.box), strict=True))
     tables = [np.zeros(extent, np.uintp) for extent in side.shape]
     for number, (axis, divisor) in enumerate(side.owners):
         digit = np.arange(side.shape[axis]) // divisor % side.split[number]

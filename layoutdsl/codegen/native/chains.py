@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from layoutdsl.codegen.native.sides import Apart, Cut, Side, SideAxis
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, Mul
 
 

@@ -12,8 +12,8 @@ from dataclasses import replace
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.program import sides
 from layoutdsl.codegen.native.sides import Apart
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ZERO, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Index, Mod, Mul
 from layoutdsl.integers.written_out import horner_expr
 from layoutdsl.meaning.model import Axis, Layout

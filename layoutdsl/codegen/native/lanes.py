@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from layoutdsl.codegen.native.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.native.network import Bit
-from layoutdsl.digits.network import same
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant
 
 LINE_BYTES = 64

@@ -8,7 +8,7 @@ from layoutdsl.codegen.native.chains import Chains, Digit
 from layoutdsl.codegen.native.lanes import SIDES, digit_at, radix_of
 from layoutdsl.codegen.native.staged import Staged, staged
 from layoutdsl.codegen.native.tiles import Comb, Run, Tile, best_tile
-from layoutdsl.digits.network import same
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant
 
 WIDE_RUN = 8

@@ -19,7 +19,7 @@ from layoutdsl.codegen.native.sweep_text import SweepText, sweep_text
 from layoutdsl.codegen.native.tile_text import TileText
 from layoutdsl.codegen.native.tiles import Comb, Run, Tile
 from layoutdsl.codegen.native.walk_text import WalkText
-from layoutdsl.digits.network import same
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant
 
 

@@ -15,8 +15,8 @@ from layoutdsl.codegen.native.lanes import SIDES, SideName, digit_at, fixed_box,
 from layoutdsl.codegen.native.leaves import Leaf
 from layoutdsl.codegen.native.staged import Staged
 from layoutdsl.codegen.native.tiles import Comb, Run, Tile
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Mul
 
 BLOCK_BYTES = 512

@@ -8,7 +8,7 @@ from layoutdsl.codegen.native.chains import Chains
 from layoutdsl.codegen.native.lanes import holds
 from layoutdsl.codegen.native.loop_text import Ends
 from layoutdsl.codegen.native.tiles import Run
-from layoutdsl.digits.network import same
+from layoutdsl.integers.digit import same
 
 MOST_SHORT = 256
 """Bytes of a run whose edge is moved by masks."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.codegen.moves import AxisMove, DigitMove, Plan
 from layoutdsl.codegen.room import plain
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ONE, ZERO, product, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Add, Constant, Expr, Mul, substitute
 
 

@@ -22,8 +22,8 @@ from layoutdsl.codegen.native.lanes import (
 )
 from layoutdsl.codegen.native.sides import Side
 from layoutdsl.codegen.native.tiles import Tile, best_tile
-from layoutdsl.digits.network import same
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, Extent, Mul
 
 MOST_BYTES = 8192

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from layoutdsl.codegen.native.lanes import LINE_BYTES
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.digits.network import same
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr
 
 ASKED_BYTES = 3 << 18

@@ -17,7 +17,7 @@ from layoutdsl.codegen.native.lanes import SideName, fits, holds
 from layoutdsl.codegen.native.loop_text import Ends, indented
 from layoutdsl.codegen.native.tiles import Tile
 from layoutdsl.codegen.native.vector_text import VectorText, Which
-from layoutdsl.digits.network import same
+from layoutdsl.integers.digit import same
 
 LARGE_TILE = 1024
 """A tile of so many bytes is a function of its own, which compilers look at once."""

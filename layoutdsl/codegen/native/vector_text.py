@@ -15,7 +15,7 @@ from layoutdsl.codegen.native.lanes import SideName, bits_of, fits, holds
 from layoutdsl.codegen.native.network import Bit, Lane, Stage, stage_bytes
 from layoutdsl.codegen.native.place_text import Place, Places
 from layoutdsl.codegen.native.tiles import Tile
-from layoutdsl.digits.network import same
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant
 
 At = Callable[[Place], str]
