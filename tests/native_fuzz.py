@@ -41,7 +41,7 @@ from layoutdsl.codegen.native.program import prelude, sides, verb_functions
 from layoutdsl.codegen.native.sides import Apart
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.plan import plan
-from layoutdsl.integers.expr import evaluate
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

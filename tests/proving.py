@@ -8,7 +8,8 @@ from itertools import product
 
 from texts import LIBRARY, module
 
-from layoutdsl.integers.expr import MixedRadix, evaluate, walk
+from layoutdsl.integers.expr import MixedRadix, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout

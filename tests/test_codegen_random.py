@@ -29,7 +29,8 @@ from hypothesis import strategies as st
 
 from layoutdsl.codegen import load
 from layoutdsl.codegen.allowed import refuse_unsafe
-from layoutdsl.integers.expr import Coordinate, MixedRadix, evaluate, walk
+from layoutdsl.integers.expr import Coordinate, MixedRadix, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import FillAny, FillValue
 from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.source import LayoutError

@@ -47,9 +47,9 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    evaluate,
 )
 from layoutdsl.integers.read_python import read_python
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.offsets import offset_expr, size_expr
 

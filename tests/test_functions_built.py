@@ -16,7 +16,7 @@ from texts import DOMAINS, EVERY, edge_shapes, every_index, layout
 
 from layoutdsl.api import WidthError, index_functions, library
 from layoutdsl.digits.inverse import Inverse, invert
-from layoutdsl.integers.expr import evaluate
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 
 FORMS = [

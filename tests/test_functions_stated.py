@@ -12,7 +12,8 @@ from texts import DOMAINS, EVERY, edge_shapes, layout
 from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions, functions
-from layoutdsl.integers.expr import Constant, Expr, Extent, Index, evaluate, walk
+from layoutdsl.integers.expr import Constant, Expr, Extent, Index, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.claims import INTEGER_TYPES
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.prover.functions import Enough, attempt, attempts, bounded

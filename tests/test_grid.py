@@ -6,7 +6,8 @@ import pytest
 from proving import elements, shapes, wrong_at
 from texts import EXAMPLES, LIBRARY, module
 
-from layoutdsl.integers.expr import Add, Constant, evaluate
+from layoutdsl.integers.expr import Add, Constant
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.claims import EqualsFormula, EqualsLayout
 from layoutdsl.refute import grid
 

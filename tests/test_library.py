@@ -9,7 +9,8 @@ import pytest
 from texts import LIBRARY, LIBRARY_MODULES, edge_shapes, every_index
 
 from layoutdsl.integers.digit import read
-from layoutdsl.integers.expr import Constant, Coordinate, Extent, Index, evaluate, horner
+from layoutdsl.integers.expr import Constant, Coordinate, Extent, Index
+from layoutdsl.integers.value import evaluate, horner
 from layoutdsl.meaning.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
 from layoutdsl.meaning.model import Layout
 from layoutdsl.texts import resources

@@ -22,8 +22,8 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    evaluate,
 )
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.padding.along import Undescribed, along
 from layoutdsl.padding.cost import cost

@@ -14,8 +14,8 @@ from proving import elements, replays, shapes, sound, words, wrong_at
 from random_declarations import changed, mutated, read, right
 from texts import module
 
-from layoutdsl.integers.expr import evaluate
 from layoutdsl.integers.expr import text as spelled
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.check import check

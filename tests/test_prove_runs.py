@@ -9,7 +9,8 @@ import pytest
 from proving import claimed, elements, shapes, words
 from texts import layout, message, module
 
-from layoutdsl.integers.expr import Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod, evaluate
+from layoutdsl.integers.expr import Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.claims import Aligns, Claim, Keeps
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.check import check

@@ -32,11 +32,11 @@ from layoutdsl.integers.expr import (
     Index,
     Mod,
     Mul,
-    evaluate,
     extents,
     indices,
 )
 from layoutdsl.integers.read_python import read_python
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.verdict import Proved, Refuted
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, PROPERTIES

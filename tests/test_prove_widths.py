@@ -217,7 +217,7 @@ def test_what_is_worked_out_is_what_c_works_out(name: str) -> None:
 
 
 def evaluated(expr: object, bound: dict[str, int]) -> int:
-    from layoutdsl.integers.expr import evaluate
+    from layoutdsl.integers.value import evaluate
 
     return evaluate(expr, bound)  # type: ignore[arg-type]
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from math import prod
 
 from layoutdsl.digits.network import Network, NotDigits, network
-from layoutdsl.integers.expr import Constant, Index, evaluate
+from layoutdsl.integers.expr import Constant, Index
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.strided import row_major
 

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdsl.integers.expr import Add, MixedRadix, evaluate
+from layoutdsl.integers.expr import Add, MixedRadix
 from layoutdsl.integers.grids import Bounded, over, plain
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition, Layout
 
 Numbers: TypeAlias = Any

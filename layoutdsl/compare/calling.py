@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from layoutdsl.compare.arrays import size
 from layoutdsl.compare.hints import AxesPermuted
 from layoutdsl.compare.lanes import LanesPermuted
-from layoutdsl.integers.expr import CeilDiv, Expr, FloorDiv, evaluate, text
+from layoutdsl.integers.expr import CeilDiv, Expr, FloorDiv, text
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.values import brief
 

@@ -22,9 +22,9 @@ from layoutdsl.integers.expr import (
     MixedRadix,
     Mod,
     Mul,
-    evaluate,
     substitute_coordinate,
 )
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.claims import Claim, EqualsFormula
 from layoutdsl.meaning.model import Axis, Condition, Layout

@@ -32,7 +32,7 @@ from layoutdsl.compare.calling import (
 )
 from layoutdsl.compare.hints import MOST_AXES, AxesPermuted, axes_text
 from layoutdsl.compare.lanes import blocks, described, exchanged_in, orders_in
-from layoutdsl.integers.expr import evaluate
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, expect
 from layoutdsl.meaning.elements import FillAny, FillValue
 from layoutdsl.meaning.model import LAYOUT, Layout, Shape

@@ -29,11 +29,11 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    evaluate,
     indices,
     substitute,
     text,
 )
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.meaning.shapes import bind_index, small
 from layoutdsl.meaning.shapes import indices as elements

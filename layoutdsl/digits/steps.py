@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from layoutdsl.integers.conditions import Condition
-from layoutdsl.integers.expr import Expr, evaluate
+from layoutdsl.integers.expr import Expr
+from layoutdsl.integers.value import evaluate
 from layoutdsl.texts.values import brief
 
 SLOT = "_slot"

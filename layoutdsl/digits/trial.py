@@ -11,16 +11,8 @@ from math import prod
 
 from layoutdsl.digits.steps import Inverse
 from layoutdsl.integers.conditions import all_hold
-from layoutdsl.integers.expr import (
-    CeilDiv,
-    Constant,
-    Extent,
-    FloorDiv,
-    Mod,
-    evaluate,
-    indices,
-    walk,
-)
+from layoutdsl.integers.expr import CeilDiv, Constant, Extent, FloorDiv, Mod, indices, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 
 MOST_SHAPES = 4

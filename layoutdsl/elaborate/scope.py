@@ -26,8 +26,8 @@ from layoutdsl.integers.expr import (
     Sub,
     indices,
     text,
-    widest,
 )
+from layoutdsl.integers.value import widest
 from layoutdsl.meaning.model import Condition, Operator
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression

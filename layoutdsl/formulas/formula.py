@@ -32,8 +32,8 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    apply,
 )
+from layoutdsl.integers.value import apply
 from layoutdsl.integers.written_out import written_out
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import offset_expr, size_expr

@@ -28,11 +28,11 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    apply,
     indices,
     text,
     walk,
 )
+from layoutdsl.integers.value import apply
 
 ZERO, ONE = Constant(0), Constant(1)
 

@@ -11,17 +11,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal, TypeAlias
 
-from layoutdsl.integers.expr import (
-    Binding,
-    Expr,
-    Interval,
-    Printer,
-    enclose,
-    evaluate,
-    indices,
-    substitute,
-    text,
-)
+from layoutdsl.integers.expr import Binding, Expr, Printer, indices, substitute, text
+from layoutdsl.integers.value import Interval, enclose, evaluate
 from layoutdsl.texts.values import said
 
 Box: TypeAlias = tuple[Interval, ...]

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.integers.conditions import Box, Condition, halves
-from layoutdsl.integers.expr import Coordinate, Expr, Interval, enclose
+from layoutdsl.integers.expr import Coordinate, Expr
+from layoutdsl.integers.value import Interval, enclose
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    apply,
 )
+from layoutdsl.integers.value import apply
 
 
 def horner_expr(coordinates: tuple[Coordinate, ...]) -> Expr:

@@ -18,17 +18,15 @@ from layoutdsl.integers.expr import (
     Coordinate,
     Expr,
     Extent,
-    Interval,
     MixedRadix,
     coordinate_text,
-    evaluate,
-    horner,
     substitute,
     substitute_coordinate,
     text,
     walk,
 )
 from layoutdsl.integers.search import Search
+from layoutdsl.integers.value import Interval, evaluate, horner
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.arguments import INTEGER, Kind, called, expect, integer, integers, parameters
 from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue

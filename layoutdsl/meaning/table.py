@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import product as boxes
 from math import prod
 
-from layoutdsl.integers.expr import Coordinate, Expr, evaluate, substitute, text
+from layoutdsl.integers.expr import Coordinate, Expr, substitute, text
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.arguments import integer, integers, parameters
 from layoutdsl.meaning.model import (
     ZERO,

@@ -21,8 +21,8 @@ from layoutdsl.integers.expr import (
     Sub,
     indices,
     text,
-    widest,
 )
+from layoutdsl.integers.value import widest
 from layoutdsl.texts.faults import did_you_mean, fault
 from layoutdsl.texts.source import Span
 

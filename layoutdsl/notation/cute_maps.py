@@ -15,7 +15,8 @@ from math import prod
 from typing import TypeAlias
 
 from layoutdsl.integers.bounds import reach
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix, evaluate
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.model import Axis
 from layoutdsl.notation.cute_functions import Function, Plus, Through

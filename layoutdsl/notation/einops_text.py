@@ -20,9 +20,9 @@ from layoutdsl.integers.expr import (
     MixedRadix,
     Mod,
     coordinate_text,
-    evaluate,
     text,
 )
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import place_of, refuse_start

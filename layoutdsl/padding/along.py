@@ -28,8 +28,8 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    evaluate,
 )
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition
 from layoutdsl.padding.polynomials import Poly, constant, following, plus, sign, times, turns, value
 

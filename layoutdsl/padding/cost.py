@@ -9,7 +9,8 @@ from math import prod
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import Constant, Extent, evaluate, text
+from layoutdsl.integers.expr import Constant, Extent, text
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout, Shape
 from layoutdsl.padding.extremes import Bound, spread

@@ -15,7 +15,8 @@ from itertools import product as boxes
 from math import prod
 from typing import Literal
 
-from layoutdsl.integers.expr import Constant, Expr, evaluate, substitute
+from layoutdsl.integers.expr import Constant, Expr, substitute
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import ceilings, in_range, small, telling
 from layoutdsl.padding.along import Along, Undescribed, along

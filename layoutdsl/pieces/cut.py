@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.integers.expr import Extent, evaluate
+from layoutdsl.integers.expr import Extent
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.proof import lies_alike, seam_at
 from layoutdsl.pieces.seams import Seam, extent_of, flat

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice, product
 from math import lcm, prod
 
-from layoutdsl.integers.expr import evaluate
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.seams import Seam, extent_of, spans

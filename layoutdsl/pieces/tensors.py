@@ -15,7 +15,7 @@ import numpy as np
 
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.places import Identity, followed, identity, refuse_input
-from layoutdsl.integers.expr import evaluate
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import values_of
 from layoutdsl.pieces.files import Stored, named, stored_npy, stored_raw

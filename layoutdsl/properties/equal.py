@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.integers.expr import Expr, evaluate
+from layoutdsl.integers.expr import Expr
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.claims import EqualsFormula, EqualsLayout
 from layoutdsl.meaning.counterexample import example_at, point_at
 from layoutdsl.meaning.model import Layout

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from functools import cached_property
 from typing import TypeAlias, TypeVar
 
-from layoutdsl.integers.expr import Coordinate, Expr, coordinate_text, horner
+from layoutdsl.integers.expr import Coordinate, Expr, coordinate_text
+from layoutdsl.integers.value import horner
 from layoutdsl.meaning.claims import Aligns, Keeps
 from layoutdsl.meaning.counterexample import example_at, point_at
 from layoutdsl.meaning.shapes import Values, bind_index, indices

@@ -11,7 +11,8 @@ from itertools import islice
 from itertools import product as boxes
 from typing import ClassVar, TypeVar
 
-from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Mod, evaluate, indices, text, walk
+from layoutdsl.integers.expr import Constant, Expr, FloorDiv, Mod, indices, text, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning import shapes
 from layoutdsl.meaning.claims import Computes, Fits, OffsetsFit

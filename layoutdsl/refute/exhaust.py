@@ -11,7 +11,8 @@ from itertools import product
 from math import prod
 
 from layoutdsl.digits.inverse import Inverse
-from layoutdsl.integers.expr import Expr, evaluate
+from layoutdsl.integers.expr import Expr
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, bind_index, ceilings, in_range, indices, volume
 from layoutdsl.refute.refute import At, Examples

@@ -11,8 +11,9 @@ from math import prod
 
 import numpy as np
 
-from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, MixedRadix, Mod, Mul, evaluate
+from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, MixedRadix, Mod, Mul
 from layoutdsl.integers.grids import Bounded, Number, indices, over, plain
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.run_statement import Start
 

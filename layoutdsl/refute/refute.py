@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import chain, islice
 
-from layoutdsl.integers.expr import BitAnd, BitXor, Expr, coordinate_text, evaluate, walk
+from layoutdsl.integers.expr import BitAnd, BitXor, Expr, coordinate_text, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.kernel.question import question
 from layoutdsl.kernel.solver import WORK, model
 from layoutdsl.kernel.theorem import Theorem

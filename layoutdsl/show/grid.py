@@ -13,7 +13,8 @@ from typing import Literal, TypeAlias
 
 from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.digit import read
-from layoutdsl.integers.expr import coordinate_text, evaluate
+from layoutdsl.integers.expr import coordinate_text
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout, Shape
 from layoutdsl.show.places import Named
 from layoutdsl.show.rows import changing, cut_of, place_of

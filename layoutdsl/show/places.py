@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl.integers.expr import coordinate_text, evaluate, substitute, text
+from layoutdsl.integers.expr import coordinate_text, substitute, text
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Indices, Layout, Shape, constants
 
 Named: TypeAlias = tuple[tuple[str, int], ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from layoutdsl.integers.expr import evaluate, text
+from layoutdsl.integers.expr import text
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Shape
 from layoutdsl.meaning.table import Table
 from layoutdsl.show.places import Named

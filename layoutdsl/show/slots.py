@@ -16,7 +16,8 @@ from typing import Literal
 from layoutdsl.digits.inverse import ReadBack, read_back
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.digits.steps import SLOT, digit_name, straight_name, whole_name
-from layoutdsl.integers.expr import Constant, Expr, Extent, Mul, evaluate, indices, substitute, text
+from layoutdsl.integers.expr import Constant, Expr, Extent, Mul, indices, substitute, text
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition, Layout, Shape
 from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
 

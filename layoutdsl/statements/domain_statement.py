@@ -22,7 +22,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from layoutdsl.digits.domains import Reading, Rows, number_on
-from layoutdsl.integers.expr import Index, evaluate
+from layoutdsl.integers.expr import Index
+from layoutdsl.integers.value import evaluate
 from layoutdsl.kernel.checker import Term, Theorem, substitute
 from layoutdsl.statements import statement
 from layoutdsl.statements.statement import OTHER, Definitions, Ground, decoded

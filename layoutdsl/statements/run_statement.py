@@ -22,10 +22,10 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
     Sub,
-    evaluate,
     text,
     walk,
 )
+from layoutdsl.integers.value import evaluate
 from layoutdsl.statements.terms import NotExpressible
 
 

@@ -22,14 +22,8 @@ from dataclasses import dataclass, replace
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.integers.bounds import ZERO
-from layoutdsl.integers.expr import (
-    Constant,
-    Expr,
-    Extent,
-    evaluate,
-    extents,
-    walk,
-)
+from layoutdsl.integers.expr import Constant, Expr, Extent, extents, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.kernel.theorem import Term, Theorem, substitute
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.terms import (

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from layoutdsl.integers.expr import evaluate, extents
+from layoutdsl.integers.expr import extents
+from layoutdsl.integers.value import evaluate
 from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import Term
 from layoutdsl.meaning.shapes import ceilings

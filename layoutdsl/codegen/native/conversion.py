@@ -38,7 +38,7 @@ from layoutdsl.codegen.native.program import (
 )
 from layoutdsl.codegen.native.sides import Apart, buffer_side
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.integers.expr import evaluate
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import FillAny, FillValue
 from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.values import exact

@@ -29,7 +29,8 @@ from layoutdsl.codegen.native.calls import (
 )
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.padding import moved_beside_padding
-from layoutdsl.integers.expr import Constant, Extent, evaluate
+from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
 

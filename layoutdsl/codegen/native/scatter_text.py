@@ -23,9 +23,9 @@ from layoutdsl.integers.expr import (
     Index,
     MixedRadix,
     Mul,
-    evaluate,
     extents,
 )
+from layoutdsl.integers.value import evaluate
 from layoutdsl.integers.written_out import horner_expr, written_out
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import offset_expr, size_expr
