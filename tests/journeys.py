@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
@@ -67,9 +68,10 @@ def walked(journey: Callable[[], None]) -> dict[str, int]:
         code = frame.f_code
         if event != "call" or not code.co_filename.startswith(str(HOUSE)):
             return
+        if not code.co_flags & inspect.CO_OPTIMIZED:  # the body of a module or of a class
+            return
         name = Path(code.co_filename).relative_to(HOUSE).as_posix()
-        if code.co_name != "<module>":
-            functions.add((name, code.co_qualname))
+        functions.add((name, code.co_qualname))
         if code.co_name in READERS.get(name, ()):
             readings[name, frame.f_locals["layout"]] += 1
 

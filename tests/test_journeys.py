@@ -10,11 +10,11 @@ from processes import ended
 from small_files import compiles
 
 MOST = {
-    "prove": (99, 783),
-    "pack": (174, 1656),
-    "kernel": (114, 934),
-    "diff": (106, 809),
-    "generate": (137, 1247),
+    "prove": (75, 593),
+    "pack": (141, 1352),
+    "kernel": (89, 726),
+    "diff": (72, 593),
+    "generate": (107, 988),
 }
 """Files and functions entered; whoever makes them fewer writes the new numbers here."""
 
