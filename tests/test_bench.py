@@ -382,8 +382,8 @@ def test_summary() -> None:
 def test_the_default_set() -> None:
     tasks = list(default_tasks())
     verbs = [each.verb for each in tasks]
-    assert {verb: verbs.count(verb) for verb in verbs} == {"pack": 55, "unpack": 55, "convert": 6}
-    assert len({str(each) for each in tasks}) == 116
+    assert {verb: verbs.count(verb) for verb in verbs} == {"pack": 64, "unpack": 64, "convert": 6}
+    assert len({str(each) for each in tasks}) == 134
     for each in tasks:
         for one in (each.source, each.target):
             assert one is None or isinstance(side(one, each.shape), Side), each

@@ -83,10 +83,10 @@ def test_json(shell: Shell) -> None:
     assert (found["missing"], found["asked"]) == ([], 2)
     move = found["moves"][0]
     assert set(move) == {
-        "case", "verb", "source", "target", "type", "shape", "bytes", "rounds", "reference",
-        "floor", "candidates",
+        "case", "seed", "verb", "source", "target", "type", "shape", "bytes", "rounds",
+        "reference", "floor", "candidates",
     }  # fmt: skip
-    assert (move["source"], move["bytes"], move["rounds"]) == (None, 288, 2)
+    assert (move["seed"], move["source"], move["bytes"], move["rounds"]) == (None, None, 288, 2)
     assert move["target"].startswith("layout NCHW4c(n, c, h, w) = ")
     assert set(move["floor"]) == SPREAD
     for each in move["candidates"]:

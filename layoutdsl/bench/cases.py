@@ -59,6 +59,12 @@ _WEIGHTS = "layout HtpWeights(h, w, i, o) = [o/32, i/32, h, w, i%32/4, o%32, i%4
 _OIHW = "layout OIhw4i16o4i(o, i, h: 3, w: 3) = [o/16, i/16, h, w, i%16/4, o%16, i%4]"
 _TILE = "layout XlaTile8x128(y, x) = [y/8, x/128, y%8, x%128] fill any"
 _TILE2 = "layout XlaTile8x128x2(y, x) = [y/8, x/128, y%8/2, x%128, y%2] fill any"
+_PLANES = "layout Planes(h, w, c: 3) = [c, h, w]"
+_TRIPLES = "layout Triples(c: 3, h, w) = [h, w, c]"
+_VNNI = "layout OIhw16i16o4i(o, i, h: 1, w: 1) = [o/16, i/64, h, w, i%64/4, o%16, i%4]"
+_AMX4 = "layout AmxInt8(k, n) = [k/64, n/16, k%64/4, n%16, k%4]"
+_AMX2 = "layout AmxBf16(k, n) = [k/32, n/16, k%32/2, n%16, k%2]"
+_TURNED = "layout Turned(y, x) = [x, y]"
 _MACE = "layout MaceChannelMajor(n, h, w, c) = [(n, h), (c/4, w), c%4]"
 
 IMAGES = ((1, 64, 56, 56), (8, 256, 56, 56), (32, 3, 224, 224), (8, 250, 28, 28))
@@ -99,6 +105,18 @@ CASES: tuple[BenchCase, ...] = (
     BenchCase("HTP weights", _WEIGHTS, (3, 3, 256, 512), "uint8"),
     BenchCase("HTP weights", _WEIGHTS, (3, 3, 32, 50), "uint8"),
     BenchCase("OIhw4i16o4i", _OIHW, (512, 512, 3, 3), "int8"),
+    *(
+        BenchCase(name, text, shape, dtype)
+        for name, text, shape in (
+            ("HWC -> CHW", _PLANES, (1080, 1920, 3)),
+            ("CHW -> HWC", _TRIPLES, (3, 1080, 1920)),
+        )
+        for dtype in ("uint8", "float32")
+    ),
+    BenchCase("OIhw16i16o4i, 1x1", _VNNI, (512, 256, 1, 1), "int8"),
+    BenchCase("AMX tiles", _AMX4, (1024, 1024), "int8"),
+    BenchCase("AMX tiles", _AMX2, (1024, 1024), "uint16"),
+    *(BenchCase("transposed", _TURNED, (1000, 1000), dtype) for dtype in ("uint8", "float32")),
     BenchCase("XLA T(8,128)", _TILE, (4096, 4096), "float32"),
     BenchCase("XLA T(8,128)(2,1)", _TILE2, (4096, 4096), "uint16"),
     BenchCase("MACE channel-major", _MACE, (1, 224, 224, 20), "float16"),

@@ -32,6 +32,7 @@ class Task:
         target: the layout that is written; ``None`` for the tensor itself.
         shape: extents of the tensor.
         dtype: of its elements, as numpy calls it.
+        seed: of a case that was drawn.
     """
 
     title: str
@@ -39,6 +40,7 @@ class Task:
     target: Layout | None
     shape: tuple[int, ...]
     dtype: str
+    seed: int | None = None
 
     @property
     def verb(self) -> Verb:
@@ -62,7 +64,8 @@ class Task:
 
     def __str__(self) -> str:
         extents = "x".join(map(str, self.shape))
-        return f"{self.title} {self.dtype} {extents} {self.verb}"
+        title = self.title if self.seed is None else f"{self.title} #{self.seed}"
+        return f"{title} {self.dtype} {extents} {self.verb}"
 
 
 @dataclass(frozen=True, slots=True)

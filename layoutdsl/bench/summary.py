@@ -126,6 +126,17 @@ def _beside(ratios: list[tuple[float, Task]]) -> Beside | None:
     return Beside(geometric_mean(values), wins, len(values), least)
 
 
+def worst(results: Sequence[Result], count: int) -> list[Extreme]:
+    """Return the least shares of the reference, from the least on, with their tasks."""
+    reference = reference_of(results)
+    found = [
+        Extreme(got.share.median, each.task)
+        for each in results
+        if isinstance(got := each.outcomes.get(reference or ""), Measured)
+    ]
+    return sorted(found, key=lambda each: each.value)[:count]
+
+
 def _least(numbers: list[tuple[float, Task]]) -> Extreme | None:
     found = min(numbers, key=lambda each: each[0], default=None)
     return None if found is None else Extreme(*found)

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout
 
 
+WORST = 10
+"""Cases that are told where layouts were drawn; of chosen ones the worst alone."""
+
+
 @click.command(short_help="Measure packing beside a copy, and beside other packages.")
 @click.argument("written", metavar="[LAYOUT]...", nargs=-1)
 @click.option(
@@ -38,6 +42,14 @@ if TYPE_CHECKING:
     multiple=True,
     help="Cases whose name, type, shape or verb has it.",
 )
+@click.option(
+    "--random", "count", type=click.IntRange(1, 100_000), metavar="N",
+    help="N cases that nobody chose, drawn from what programs use; their ten worst.",
+)  # fmt: skip
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S",
+    help="Of the first drawn case; the next one has the next seed.",
+)  # fmt: skip
 @click.option(
     "--target",
     "ours",
@@ -75,6 +87,8 @@ def bench(
     types: tuple[str, ...],
     goal: str | None,
     words: tuple[str, ...],
+    count: int | None,
+    seed: int,
     ours: str,
     peers: str,
     threads: int,
@@ -95,6 +109,8 @@ def bench(
       layoutdsl bench NCHW16c --to NHWC --shape 8,256,56,56
       layoutdsl bench --only Crouton --only pack
       layoutdsl bench --target numpy --peers np.pad,einops
+      layoutdsl bench --random 200 --seed 7
+      layoutdsl bench --random 1 --seed 31          one of them again
       layoutdsl bench --peers all --markdown > table.md
     \b
     us      microseconds of a call of our first target, compiled C where there is a compiler
@@ -115,17 +131,18 @@ def bench(
         hint = f"ask for {cores()} at most"
         message = f"--threads is {threads}, and this process may use {cores()} cores"
         raise Failure(Exit.USAGE, message, hint)
-    tasks = tasks_of(written, shapes, types, goal, words)
+    drawn = None if count is None else (count, seed)
+    tasks = tasks_of(written, shapes, types, goal, words, drawn)
     candidates, missing = _candidates(ours, peers, threads)
     from layoutdsl.bench.measure import Rounds
     from layoutdsl.bench.run import Plan
 
     plan = Plan(tasks, candidates, threads, Rounds(most=rounds, fewest=min(rounds, 5)), budget)
     with bound(threads):
-        return _report(plan, missing, form)
+        return _report(plan, missing, form, WORST if drawn else 1)
 
 
-def _report(plan: Plan, missing: dict[str, str], form: str) -> int:
+def _report(plan: Plan, missing: dict[str, str], form: str, worst: int) -> int:
     from layoutdsl.bench.summary import faults
     from layoutdsl.cli import benchmark_text as words
 
@@ -148,9 +165,9 @@ def _report(plan: Plan, missing: dict[str, str], form: str) -> int:
     if form == "json":
         say_json(_by_keys(plan, results, missing, "wrong" if wrong else ended))
     elif form == "markdown":
-        say(words.markdown(plan, results, missing))
+        say(words.markdown(plan, results, missing, worst))
     else:
-        say(words.ending(results, missing))
+        say(words.ending(results, missing, worst))
     if ended == "interrupted":
         error(f"interrupted after {len(results)} of {len(plan.tasks)} moves")
     if wrong:
@@ -196,6 +213,7 @@ def _move(result: Result) -> dict[str, object]:
     outcomes = [{"name": name, **plain(each)} for name, each in result.outcomes.items()]
     return {
         "case": task.title,
+        "seed": task.seed,
         "verb": task.verb,
         "source": _text(task.source),
         "target": _text(task.target),

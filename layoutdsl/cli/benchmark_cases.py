@@ -23,24 +23,46 @@ def tasks_of(
     types: tuple[str, ...],
     goal: str | None,
     words: tuple[str, ...],
+    drawn: tuple[int, int] | None,
 ) -> tuple[Task, ...]:
-    """Return what the command line asks for; it is refused where it does not fit."""
+    """Return what the command line asks for; it is refused where it does not fit.
+
+    Args:
+        written: layouts, by name or in a notation.
+        shapes: of each.
+        types: of the elements of each.
+        goal: the layout that each is converted to.
+        words: that a case has to have.
+        drawn: how many cases, and the seed of the first, where these are drawn.
+    """
     if written:
+        if drawn is not None:
+            hint = "leave out one of them"
+            raise Failure(Exit.USAGE, "--random draws layouts, and one is named", hint)
         found = _asked(written, shapes, types, goal)
     else:
         for option, given in (("--shape", shapes), ("--of", types), ("--to", goal)):
             if given:
-                hint = "the default set has its own; name a layout, or use --only"
+                these = "the default set has its" if drawn is None else "drawn cases have their"
+                hint = f"{these} own; name a layout, or use --only"
                 raise Failure(Exit.USAGE, f"{option} is about a layout, and none is named", hint)
-        from layoutdsl.bench.defaults import default_tasks
-
-        found = default_tasks()
+        found = _known(drawn)
     tasks = tuple(each for each in found if all(_has(each, word) for word in words))
     if not tasks:
         hint = "a word stands in the name, the type, the shape or the verb: Crouton, u8, 56, pack"
         raise Failure(Exit.USAGE, "there is no such case", hint)
     _refuse_size(tasks)
     return tasks
+
+
+def _known(drawn: tuple[int, int] | None) -> Iterator[Task]:
+    if drawn is None:
+        from layoutdsl.bench.defaults import default_tasks
+
+        return default_tasks()
+    from layoutdsl.bench.drawn import drawn_tasks
+
+    return drawn_tasks(*drawn)
 
 
 def _has(task: Task, word: str) -> bool:

@@ -21,7 +21,9 @@ from layoutdsl.bench.summary import (
     reasons,
     reference_of,
     standings,
+    worst,
 )
+from layoutdsl.integers.expr import coordinate_text
 
 SHARED = {"native", "numpy"}
 """Of these the share of the floor is shown, of all others how many times longer they take."""
@@ -103,12 +105,12 @@ def _times(ratio: float) -> str:
     return f"{ratio:.1f}x" if ratio < 99.95 else f"{ratio:.0f}x"
 
 
-def ending(results: Sequence[Result], missing: dict[str, str]) -> str:
-    """Return what all results say together, what was skipped, and the worst case last."""
+def ending(results: Sequence[Result], missing: dict[str, str], count: int) -> str:
+    """Return what all results say together, what was skipped, and so many worst cases last."""
     blocks = [_skipped(results), _missing(missing), _noise(results)]
     for title, some in _parts(results):
         blocks.append(_standings_text(title, some))
-    blocks += [_faulty(results), _worst(results)]
+    blocks += [_faulty(results), _worst(results, count)]
     return "\n".join(f"\n{each}" for each in blocks if each)
 
 
@@ -191,17 +193,27 @@ def _faulty(results: Sequence[Result]) -> str:
     return "\n".join(["wrong, and not timed:", *lines]) if lines else ""
 
 
-def _worst(results: Sequence[Result]) -> str:
+def _worst(results: Sequence[Result], count: int) -> str:
     """The worst cases of the reference: beside the floor, and beside each other candidate."""
-    reference, found = reference_of(results), standings(results)
-    floors = [each.worst for each in found if each.name == reference and each.worst is not None]
-    lines = [f"  beside the floor    {each.value:.2f}   {each.task}" for each in floors]
+    reference = reference_of(results)
+    lines = list[str]()
+    for number, each in enumerate(worst(results, count)):
+        words = "" if number else "beside the floor"
+        lines.append(f"  {words:<20}{each.value:.2f}   {each.task}")
+        if count > 1:
+            lines.append(f"  {'':<27}{_layouts(each.task)}")
     lines += [
         f"  beside {each.name:<13}{each.beside.least.value:.2f}x  {each.beside.least.task}"
-        for each in found
+        for each in standings(results)
         if each.beside is not None
     ]
     return "\n".join([f"where {reference} does worst:", *lines]) if lines else ""
+
+
+def _layouts(task: Task) -> str:
+    """The coordinates of a layout, which its title does not tell."""
+    written = [each for each in (task.source, task.target) if each is not None]
+    return " -> ".join(f"[{', '.join(map(coordinate_text, each.coordinates))}]" for each in written)
 
 
 def _named(tasks: Sequence[Task]) -> str:
@@ -214,13 +226,13 @@ def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-def markdown(plan: Plan, results: Sequence[Result], missing: dict[str, str]) -> str:
-    """Return the tables for a document: the machine, all together, and by case."""
+def markdown(plan: Plan, results: Sequence[Result], missing: dict[str, str], count: int) -> str:
+    """Return the tables for a document: the machine, all together, by case, the worst cases."""
     blocks = [head(plan).strip().replace("\n", "  \n")]
     for title, some in _parts(results):
         blocks.append(_standings_table(title, some))
         blocks.append(_groups_table(plan, grouped(some), some))
-    blocks += [_skipped(results), _missing(missing), _faulty(results), _worst(results)]
+    blocks += [_skipped(results), _missing(missing), _faulty(results), _worst(results, count)]
     listed = [each.replace("\n  ", "\n- ", 1).replace("\n  ", "\n- ") for each in blocks if each]
     return "\n\n".join(each.replace(":\n- ", ":\n\n- ", 1) for each in listed)
 
