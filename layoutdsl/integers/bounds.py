@@ -273,13 +273,16 @@ def from_polynomial(terms: Polynomial) -> Expr:
 
 
 def at_least(expr: Expr, least: int) -> bool:
-    """Return whether ``expr >= least`` is plain for all positive extents; False may be unknown."""
+    """Return whether ``expr >= least`` is plain for all indices and extents.
+
+    Indices are at least 0, extents at least 1; False may be unknown.
+    """
     low = _lowest(expr)
     return low is not None and low >= least
 
 
 def _lowest(expr: Expr) -> int | None:
-    """A lower bound of an expression over extents; ``None`` stands for unknown."""
+    """A lower bound of an expression; ``None`` stands for unknown."""
     smallest = 0
     for factors, coefficient in polynomial(expr).items():
         lows = [_lowest_factor(factor) for factor in factors]
@@ -290,19 +293,20 @@ def _lowest(expr: Expr) -> int | None:
 
 
 def _lowest_factor(factor: Expr) -> int | None:
-    """A lower bound, 0 or 1, of a factor over extents; ``None`` stands for unknown."""
+    """A lower bound, 0 or 1, of a factor; ``None`` stands for unknown."""
     match factor:
         case Add() | Mul():
             return _lowest_part(factor)
         case Extent():
             return 1
-        case Mod():
+        case Index() | Mod():
             return 0
         case CeilDiv(left, _):
             return _at_most_one(_lowest(left))
         case FloorDiv(left, _):
-            low = _lowest(left)
-            return 0 if low is not None and low >= 0 else None
+            return 0 if at_least(left, 0) else None
+        case BitAnd(left, right) | BitXor(left, right):
+            return 0 if at_least(left, 0) and at_least(right, 0) else None
         case Min(left, right):
             one, other = _at_most_one(_lowest(left)), _at_most_one(_lowest(right))
             return None if one is None or other is None else min(one, other)

@@ -9,23 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from layoutdsl.integers.bounds import at_least
 from layoutdsl.integers.expr import (
     Add,
     Arithmetic,
-    Binary,
     Binding,
     BitAnd,
     BitXor,
     CeilDiv,
-    Constant,
     Expr,
-    Extent,
     FloorDiv,
-    Index,
     Infix,
     Max,
     Min,
-    MixedRadix,
     Mod,
     Mul,
     Operations,
@@ -177,51 +173,9 @@ TVM = Arithmetic(
 """What a function of an index map does with its indices, which are expressions of TVM."""
 
 
-def least(expr: Expr) -> int | None:
-    """Return a number that no value of ``expr`` is below, if signs and extents alone tell one."""
-    match expr:
-        case Index() | Mod():
-            return 0
-        case Extent():
-            return 1
-        case Constant(value):
-            return value
-        case Sub(left, Constant(value)):
-            low = least(left)
-            return None if low is None else low - value
-        case Sub() | MixedRadix():
-            return None
-        case _:
-            low, other = least(expr.left), least(expr.right)
-            return None if low is None or other is None else _least(expr, low, other)
-
-
-def _least(expr: Binary, low: int, other: int) -> int | None:
-    match expr:
-        case Add():
-            return low + other
-        case Min():
-            return min(low, other)
-        case Max():
-            return max(low, other)
-        case _ if low < 0 or other < 0:
-            return None
-        case Mul():
-            return low * other
-        case CeilDiv():
-            return min(low, 1)
-        case _:
-            return 0
-
-
-def _is_least(expr: Expr, value: int) -> bool:
-    low = least(expr)
-    return low is not None and low >= value
-
-
 def _quotient_in_c(printer: Printer, expr: FloorDiv) -> Written:
     divisor = printer.text(expr.right, _UNARY)
-    if _is_least(expr.left, 0):
+    if at_least(expr.left, 0):
         return f"{printer.text(expr.left, _PRODUCT)}/{divisor}", _PRODUCT
     dividend = printer.text(expr.left)
     down = f"-((-({dividend}) + {divisor} - 1)/{divisor})"
@@ -230,7 +184,7 @@ def _quotient_in_c(printer: Printer, expr: FloorDiv) -> Written:
 
 def _ceiling_in_c(printer: Printer, expr: CeilDiv) -> Written:
     divisor = printer.text(expr.right, _UNARY)
-    if _is_least(expr.left, 1):
+    if at_least(expr.left, 1):
         return f"(({printer.text(expr.left, _SUM)} - 1)/{divisor} + 1)", _ATOM
     dividend = printer.text(expr.left)
     up = f"(({dividend}) - 1)/{divisor} + 1"
@@ -239,7 +193,7 @@ def _ceiling_in_c(printer: Printer, expr: CeilDiv) -> Written:
 
 def _remainder_in_c(printer: Printer, expr: Mod) -> Written:
     divisor = printer.text(expr.right, _UNARY)
-    if _is_least(expr.left, 0):
+    if at_least(expr.left, 0):
         return f"{printer.text(expr.left, _PRODUCT)}%{divisor}", _PRODUCT
     return f"(({printer.text(expr.left)})%{divisor} + {divisor})%{divisor}", _PRODUCT
 

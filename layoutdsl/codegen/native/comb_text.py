@@ -78,8 +78,7 @@ class CombText:
         parameters = ["const uint8_t *restrict p", "uint8_t *restrict q", "int64_t n", *strides]
         kind = f"element{8 * self.width}"
         axes = [self.chains.axes[number] for number in self.comb.teeth]
-        sizes = [radix_of(each, each.digits[0]) or 1 for each in axes]
-        places = product(*(range(each) for each in sizes))
+        places = list(product(*(range(radix_of(each, each.digits[0]) or 1) for each in axes)))
         return [
             "",
             f"VECTORIZED void {self.prefix}_comb({', '.join(parameters)})",
@@ -91,11 +90,7 @@ class CombText:
             "    }",
             *(f"    (void){name};" for name in names),
             "}",
-            *(
-                self._filling(list(product(*(range(each) for each in sizes))))
-                if self.ragged
-                else ()
-            ),
+            *(self._filling(places) if self.ragged else ()),
         ]
 
     def _filling(self, places: list[tuple[int, ...]]) -> list[str]:
