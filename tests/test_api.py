@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 import pytest
 
 import layoutdsl
+import layoutdsl.api
 from layoutdsl.api import RefusedError, claims_about, claims_of, library_families, pick
 from layoutdsl.meaning.claims import Sound
 from layoutdsl.texts.source import LayoutError
@@ -30,12 +32,13 @@ def module() -> layoutdsl.Module:
     return layoutdsl.parse(TEXT)
 
 
-def test_every_name_is_there() -> None:
-    for name in layoutdsl.__all__:
-        assert getattr(layoutdsl, name) is not None
-    assert dir(layoutdsl) == sorted(layoutdsl.__all__)
+@pytest.mark.parametrize("face", [layoutdsl, layoutdsl.api], ids=["layoutdsl", "layoutdsl.api"])
+def test_every_name_is_there(face: ModuleType) -> None:
+    for name in face.__all__:
+        assert getattr(face, name) is not None
+    assert dir(face) == sorted(face.__all__)
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
-        _ = layoutdsl.no_such_name
+        _ = face.no_such_name
 
 
 def test_no_room_has_the_name_of_a_verb() -> None:

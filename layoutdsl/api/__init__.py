@@ -154,3 +154,7 @@ if not TYPE_CHECKING:  # with it, a type checker would believe any name
         value = getattr(import_module(f"layoutdsl.{_FILES[name]}"), name)
         globals()[name] = value
         return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
