@@ -84,6 +84,7 @@ def test_the_shell_draws_and_tells_the_worst(shell: Shell) -> None:
     [
         (["NCHW16c", "--random", "2"], "--random draws layouts, and one is named"),
         (["--random", "2", "--shape", "8,8"], "--shape is about a layout, and none is named"),
+        (["--seed", "4"], "--seed is of drawn cases, and --random is not given"),
         (["--random", "0"], "invalid value for `--random`: 0"),
     ],
 )

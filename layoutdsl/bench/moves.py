@@ -43,6 +43,11 @@ class Task:
     seed: int | None = None
 
     @property
+    def name(self) -> str:
+        """The title, and the seed by which a drawn case is found again."""
+        return self.title if self.seed is None else f"{self.title} #{self.seed}"
+
+    @property
     def verb(self) -> Verb:
         """Which way elements go."""
         if self.source is None:
@@ -64,8 +69,7 @@ class Task:
 
     def __str__(self) -> str:
         extents = "x".join(map(str, self.shape))
-        title = self.title if self.seed is None else f"{self.title} #{self.seed}"
-        return f"{title} {self.dtype} {extents} {self.verb}"
+        return f"{self.name} {self.dtype} {extents} {self.verb}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,8 @@ WORST = 10
     help="N cases that nobody chose, drawn from what programs use; their ten worst.",
 )  # fmt: skip
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="S",
-    help="Of the first drawn case; the next one has the next seed.",
+    "--seed", type=click.IntRange(0), metavar="S",
+    help="Of the first drawn case, 0 if left out; the next one has the next seed.",
 )  # fmt: skip
 @click.option(
     "--target",
@@ -88,7 +88,7 @@ def bench(
     goal: str | None,
     words: tuple[str, ...],
     count: int | None,
-    seed: int,
+    seed: int | None,
     ours: str,
     peers: str,
     threads: int,
@@ -131,7 +131,10 @@ def bench(
         hint = f"ask for {cores()} at most"
         message = f"--threads is {threads}, and this process may use {cores()} cores"
         raise Failure(Exit.USAGE, message, hint)
-    drawn = None if count is None else (count, seed)
+    if count is None and seed is not None:
+        message = "--seed is of drawn cases, and --random is not given"
+        raise Failure(Exit.USAGE, message, f"say how many: --random 20 --seed {seed}")
+    drawn = None if count is None else (count, seed or 0)
     tasks = tasks_of(written, shapes, types, goal, words, drawn)
     candidates, missing = _candidates(ours, peers, threads)
     from layoutdsl.bench.measure import Rounds

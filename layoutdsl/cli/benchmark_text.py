@@ -81,7 +81,7 @@ def _row(result: Result, names: list[str]) -> str:
         if each in result.outcomes
     )
     shape = "x".join(map(str, task.shape))
-    return f"{task.title:<27}{task.dtype:<9}{shape:<16}{task.verb:<8}{micros} {cells}"
+    return f"{task.name:<27}{task.dtype:<9}{shape:<16}{task.verb:<8}{micros} {cells}"
 
 
 def _width(name: str) -> int:
