@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from codegen_cases import module_of
 
-from layoutdsl.codegen.numpy import moving
+from layoutdsl.codegen.numpy import moving, ways
 from layoutdsl.codegen.numpy.moving import _fill, _move
 
 STRUCTURED = np.dtype([("a", "u1"), ("b", "<f4"), ("c", "i2")])
@@ -99,30 +99,56 @@ def turned(shape: tuple[int, ...], order: tuple[int, ...], dtype: str) -> np.nda
     return np.ndarray(inside, kind, raw, 64).transpose(np.argsort(order))
 
 
+def way_of(target: np.ndarray, source: np.ndarray) -> tuple:
+    return ways._way(target.shape, target.strides, source.strides, target.itemsize)
+
+
 LARGE = {
-    "lanes": ((5, 999, 4), (2, 0, 1), "u1", "lanes"),
-    "lanes of lanes": ((9, 21, 33, 2, 2), (3, 0, 4, 1, 2), "u1", "lanes"),
-    "lanes over short dimensions": ((14, 14, 8, 2, 32, 4), (0, 2, 1, 3, 5, 4), "u1", "lanes"),
-    "lanes in parts": ((7, 3, 41_000, 3), (0, 1, 3, 2), "f2", "lanes"),
-    "across, by blocks": ((3, 257, 1031), (0, 2, 1), "u2", "across"),
-    "across, in rows far apart": ((2, 1031, 1033), (0, 2, 1), "u4", "across"),
-    "across, staged": ((2, 1501, 1507), (0, 2, 1), "f4", "across"),
-    "across, staged in the middle": ((3, 700, 2, 1100), (3, 0, 2, 1), "f4", "across"),
-    "plain": ((300, 16, 20), (0, 2, 1), "f4", "plain"),
+    "lanes": ((5, 9999, 4), (2, 0, 1), "u1", "parts", ((1, 1),)),
+    "lanes of lanes": ((9, 84, 33, 2, 2), (3, 0, 4, 1, 2), "u1", "parts", ((2, 1), (3, 1))),
+    "lanes of tuples": ((7, 3, 41_000, 3), (0, 1, 3, 2), "f2", "parts", ((2, 1),)),
+    "columns in parts": ((3, 257, 2031), (0, 2, 1), "u2", "parts", ((2, 256),)),
+    "rows that are runs": ((40, 30, 600), (1, 0, 2), "u1", "whole", ()),
+    "staged": ((2, 1024, 1536), (0, 2, 1), "f4", "staged", ((1, 256),)),
+    "staged in the middle": ((3, 768, 2, 1024), (3, 0, 2, 1), "f4", "staged", ((1, 256),)),
+    "plain": ((300, 16, 20), (0, 2, 1), "f4", "plain", ()),
 }
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
 @pytest.mark.parametrize("case", LARGE)
 def test_large_moves_take_every_way(case: str, threads: int) -> None:
-    shape, order, dtype, way = LARGE[case]
+    shape, order, dtype, *way = LARGE[case]
     plain = tuple(range(len(shape)))
     target, source = turned(shape, plain, dtype), turned(shape, order, dtype)
-    seen = moving._widest(target, source)
-    assert moving._loops(seen[0].shape, seen[0].strides, seen[1].strides) == way
+    assert list(way_of(target, source)[3:]) == way
     checked(target, source, lambda one, other: _move(one, other, threads))
     if threads == 2:
         checked(target[::-1, ::-1], source[::-1], lambda one, other: _move(one, other, threads))
+
+
+def ways_through(rank: int) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
+    """Ways to move so many dimensions, sensible or not."""
+    places = [(axis, step) for axis in range(rank) for step in (1, 16, 64, 256)]
+    parts = [(each,) for each in places]
+    parts += [(one, other) for one in places[:4] for other in places[-4:]]
+    staged = [("staged", ((axis, 16),)) for axis in range(rank - 1)]
+    return [("whole", ()), *[("parts", each) for each in parts], *staged]
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f4", "V3", "c16"])
+def test_every_way_stores_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, random = np.dtype(dtype), np.random.default_rng(5)
+    for _ in range(12):
+        shape = tuple(int(random.choice([2, 3, 17, 20, 70])) for _ in range(random.integers(2, 4)))
+        shape = (*shape, 300) if np.prod(shape) < 2048 else shape
+        target, source = memory(shape, kind, random), memory(shape, kind, random)
+        order, seen, wide, *_ = way_of(target, source)
+        rank = len(seen or shape) - bool(wide)  # the last dimension becomes the item
+        for how, cuts in ways_through(rank):
+            found = order, seen, wide, how, cuts
+            monkeypatch.setattr(moving, "_way", lambda *_, found=found: found)
+            checked(target, source, _move)
 
 
 @pytest.mark.parametrize("threads", [2, 5, 256])
@@ -143,14 +169,13 @@ def test_a_thread_that_fails_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_runs_that_are_wide_items_are_moved_as_such() -> None:
-    for dtype, lanes, wide in (("u1", 4, "<u4"), ("f2", 8, "<c16"), ("f4", 30, "|V120")):
-        target = np.zeros((70, 5, lanes), dtype)
-        source = np.zeros((5, 70, lanes), dtype).transpose(1, 0, 2)
-        seen = moving._widest(target, source)
-        assert [each.dtype.str for each in seen] == [wide, wide]
-        assert [each.shape for each in seen] == [(70, 5), (70, 5)]
-    odd = np.zeros(70 * 5 * 4 + 1, "u1")[1:].reshape(5, 70, 4).transpose(1, 0, 2)
-    assert moving._widest(np.zeros((70, 5, 4), "u1"), odd)[0].dtype == "u1"
+    for dtype, lanes, wide in (("u1", 4, "u4"), ("f2", 8, "c16"), ("f4", 30, "V120")):
+        target = np.zeros((700, 5, lanes), dtype)
+        source = np.zeros((5, 700, lanes), dtype).transpose(1, 0, 2)
+        assert way_of(target, source)[2:] == (wide, "whole", ())
+        odd = np.zeros(source.nbytes + 1, "u1")[1:].view(dtype).reshape(5, 700, lanes)
+        odd[...] = np.arange(lanes)
+        checked(target, odd.transpose(1, 0, 2), _move)
 
 
 @pytest.mark.parametrize("dtype", EVERY, ids=str)

@@ -62,7 +62,7 @@ def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
     assert imports == [
         "from __future__ import annotations",
         "from functools import lru_cache",
-        "from math import gcd",
+        "from math import gcd, prod",
         "import numpy as np",
         "from numpy.typing import NDArray",
         "from concurrent.futures import ThreadPoolExecutor",

@@ -87,13 +87,13 @@ _IMPORTS = frozenset(
         "from __future__ import annotations",
         "from concurrent.futures import ThreadPoolExecutor",
         "from functools import lru_cache",
-        "from math import gcd",
+        "from math import gcd, prod",
         "import numpy as np",
         "from numpy.typing import NDArray",
     }
 )
 
-_IMPORTED = frozenset({"np", "NDArray", "lru_cache", "gcd", "ThreadPoolExecutor"})
+_IMPORTED = frozenset({"np", "NDArray", "lru_cache", "gcd", "prod", "ThreadPoolExecutor"})
 _REMEMBERS = r"lru_cache\(maxsize=[0-9]+\)"
 
 

@@ -15,17 +15,17 @@ from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "e726f8c0d6c4a71e6920b12535007844c227bbe06991623677324f3f114671ca"
+SUPPORT_HASH = "6e3479c94129c1f828ae6cfced068f58e00ebaf71c8e274c4f23f17766886149"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 
 _IMPORTS = (
     "from __future__ import annotations",
     "from functools import lru_cache",
-    "from math import gcd",
+    "from math import gcd, prod",
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
-_NAMED = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Round", "_ALONE")
+_NAMED = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Loop", "_Cuts", "_Way", "_ALONE")
 _ALIASES = (
     "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
     "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",

@@ -8,7 +8,7 @@ proof that this text does what SOURCE means.
 from __future__ import annotations
 
 from functools import lru_cache
-from math import gcd
+from math import gcd, prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ _Number = bool | int | float | complex | np.generic
 _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
 _Slots = tuple[slice | int, ...]
 _Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
-_Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
+_Loop = tuple[int, int, int]  # how often, and how far on in the target and in the source: bytes
+_Cuts = tuple[tuple[int, int], ...]
+_Way = tuple[tuple[int, ...], tuple[int, ...], str, str, _Cuts]
 _ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
@@ -202,157 +204,185 @@ def _seen(array: _Array, copy: object) -> _Array:
 
 
 @lru_cache(maxsize=1024)
-def _rounds(
+def _way(
     shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...], width: int
-) -> list[_Round]:
-    """Return how two arrays are to be seen, round after round, so that few wide items are moved.
+) -> _Way:
+    """Return how one array is best put into another.
 
-    A round is an order of the dimensions, outermost first; the shape that is left when those that
-    lie alike on both sides become one; and the type of the item that the last becomes, where it is
-    a run on both sides. There are none where nothing is gained.
+    First how both are seen: an order of the dimensions, outermost first; the shape that is left
+    when those that lie alike on both sides become one; and the item that the last becomes where it
+    is a run on both sides. What changes nothing is left empty. Then how that is moved:
+    "whole", in "parts" or "staged", by cuts of axes in steps; "plain" is without any of it.
     """
-    rounds: list[_Round] = []
-    while True:
-        dimensions: list[tuple[int, int, int]] = []
-        order = sorted((shape[k] > 1, -abs(targets[k]), k) for k in range(len(shape)))
-        for _, _, axis in order:
-            extent, target, source = shape[axis], targets[axis], sources[axis]
-            if (
-                extent > 1
-                and dimensions
-                and dimensions[-1][1:] == (extent * target, extent * source)
-            ):
-                dimensions[-1] = (dimensions[-1][0] * extent, target, source)
-            elif extent > 1:
-                dimensions.append((extent, target, source))
-        shape, targets, sources = (tuple([each[k] for each in dimensions]) for k in range(3))
-        run = width * shape[-1] if shape and targets[-1] == sources[-1] == width else 0
-        wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(run)
-        if wide is None and 16 < run <= 4096:
-            wide = f"V{run}"
-        rounds.append((tuple([axis for _, _, axis in order]), shape, wide))
-        if wide is None:
-            plain = len(rounds) == 1 and _loops(shape, targets, sources) == "plain"
-            return [] if plain else rounds
-        shape, targets, sources, width = shape[:-1], targets[:-1], sources[:-1], run
+    loops: list[_Loop] = []
+    order = sorted((shape[k] > 1, -abs(targets[k]), k) for k in range(len(shape)))
+    for _, _, k in order:
+        count, target, source = shape[k], targets[k], sources[k]
+        if count > 1 and loops and loops[-1][1:] == (count * target, count * source):
+            loops[-1] = (loops[-1][0] * count, target, source)
+        elif count > 1:
+            loops.append((count, target, source))
+    plain, seen, wide = _cost(loops, width), tuple([each[0] for each in loops]), ""
+    if loops and loops[-1][1] == loops[-1][2] == width and loops[-1][0] * width <= 1024:
+        width, loops = loops[-1][0] * width, loops[:-1]
+        wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width, f"V{width}")
+    cost, how, cuts = min(_choices(loops, width))
+    if 5 * (cost + 20_000) > 4 * plain:
+        how, cuts = "plain", ()
+    axes = tuple([k for _, _, k in order])
+    turned = axes if axes != tuple(range(len(shape))) else ()
+    return turned, seen if seen != shape else (), wide, how, cuts
 
 
-def _loops(shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...]) -> str:
-    """Return how the loops go: as numpy has them, lane by lane, or across lines of the cache."""
-    if len(shape) < 2:
-        return "plain"
-    lanes, step = shape[-1], abs(sources[-1])
-    if lanes <= 8 and lanes < max(shape[-3:-1]) and abs(targets[-2]) <= 64:
-        return "lanes"
-    return "plain" if step < 64 or lanes <= 128 else "across"
+def _choices(loops: list[_Loop], width: int) -> list[tuple[int, str, _Cuts]]:
+    """Return ways through loops: what each costs, its name, and its cuts.
+
+    One dimension is cut in some steps, or none is; and the last, or the last two, are gone through
+    index by index within each of its parts.
+    """
+    whole, last = _cost(loops, width), len(loops) - 1
+    choices: list[tuple[int, str, _Cuts]] = [(whole, "whole", ())]
+    places = [(axis, step) for axis in range(last + 1) for step in (1, 16, 64, 256)]
+    firsts = [(), *[(each,) for each in places if each[1] < loops[each[0]][0]]]
+    for lanes in ((), ((last, 1),), ((last, 1), (last - 1, 1)))[: last + 1]:
+        for first in firsts:
+            cuts = (*first, *lanes)
+            parts = prod([-(-loops[axis][0] // step) for axis, step in cuts])
+            if cuts and 20_000 * parts < whole and first[:1] != lanes[:1]:
+                cost = 20_000 * parts + _cost(_inside(loops, cuts), width)
+                choices.append((cost, "parts", cuts))
+    if last > 0 and width <= 8:
+        choices.append(_staged(loops, width))
+    return choices
 
 
-def _widest(target: _Array, source: _Array) -> tuple[_Array, _Array]:
-    """Return views of both as few wide items, their dimensions in the order of the target's."""
-    width = target.itemsize
-    raw = {1: "u1", 2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width, f"V{width}")
-    target, source = target.view(raw), source.view(raw)
-    for order, shape, wide in _rounds(target.shape, target.strides, source.strides, width):
-        target = target.transpose(order).reshape(shape)
-        source = source.transpose(order).reshape(shape)
-        if wide is not None:
-            wider, from_wider = target.view(wide)[..., 0], source.view(wide)[..., 0]
-            if not (wider.flags.aligned and from_wider.flags.aligned):
-                break
-            target, source = wider, from_wider
-    return target, source
+def _inside(loops: list[_Loop], cuts: _Cuts) -> list[_Loop]:
+    """Return the loops that there are with cuts: those over parts first, then those within."""
+    left, outside = list(loops), list[_Loop]()
+    for axis, step in cuts:
+        count, target, source = left[axis]
+        outside.append((-(-count // step), target * step, source * step))
+        left[axis] = (step, target, source)
+    return [each for each in [*outside, *left] if each[0] > 1]
+
+
+def _staged(loops: list[_Loop], width: int) -> tuple[int, str, _Cuts]:
+    """Return the way by blocks of the last dimension and the one that the source lies along."""
+    counts, far = [each[0] for each in loops], [abs(source) for _, _, source in loops[:-1]]
+    axis = far.index(min(far))
+    blocks = [-(-n // 256) if k in (axis, len(loops) - 1) else n for k, n in enumerate(counts)]
+    return 120_000 * prod(blocks) + prod(counts) * (4 + width * 6 // 10), "staged", ((axis, 256),)
+
+
+def _cost(loops: list[_Loop], width: int) -> int:
+    """Return about how long numpy takes for loops, outermost first."""
+    *outer, (count, target, source) = loops or [(1, width, width)]
+    item, row = 4, 65 if count <= 32 else 125
+    if target == source == width:
+        item, row = 0, 80 + width * count // 16
+    elif width not in (1, 2, 4, 8) and (width != 16 or width not in (target, source)):
+        item, row = 30 + width // 20, 20
+    cost = prod([each[0] for each in outer]) * (row + item * count)
+    near, far = _fetched(loops, width, 640, 4096), _fetched(loops, width, 12_288, 65_536)
+    return cost + 7 * near + 13 * far
+
+
+def _fetched(loops: list[_Loop], width: int, room: int, period: int) -> int:
+    """Return how many lines come into a cache that has room for so many.
+
+    What the innermost loops touch stays there for the next round of the loop around them, as far as
+    there is room; addresses that are a period apart share theirs. Lines that are read or written
+    one after the other are asked for ahead, and count less.
+    """
+    inside = len(loops)
+    while inside and _fits(loops[inside - 1 :], room, period):
+        inside = inside - 1
+    first = max(0, inside - 1)
+    near, lines = max(32, 2 * width), 0
+    for side in (1, 2):
+        weight = 4 if loops and abs(loops[-1][side]) <= near else 10
+        lines = lines + weight * _touched(loops[first:], side)
+    return lines * prod([each[0] for each in loops[:first]]) // 10
+
+
+def _fits(loops: list[_Loop], room: int, period: int) -> bool:
+    """Whether there is room for the lines that loops touch."""
+    count, *steps = loops[0]
+    apart = max([gcd(step, period) for step in steps])
+    return count * apart <= 64 * room and _touched(loops, 1) + _touched(loops, 2) <= room
+
+
+def _touched(loops: list[_Loop], side: int) -> int:
+    """Return how many lines of 64 bytes loops touch on one side."""
+    reach = lines = 1
+    for step, count in sorted((abs(each[side]), each[0]) for each in loops):
+        if step <= max(reach, 64):
+            reach = reach + step * (count - 1)
+        else:
+            lines = lines * count
+    return lines * (1 + reach // 64)
 
 
 def _move(target: _Array, source: _Array, threads: int = 1) -> None:
     """Put the elements of the source into the target; several threads share what is large."""
-    size = target.size
-    if size < 4096 or (size < 16384 and target.shape[-1] > 8):
+    if target.size < 2048:
         target[...] = source
-    elif threads > 1:
-        _share(*_widest(target, source), threads)
-    elif _rounds(target.shape, target.strides, source.strides, target.itemsize):
-        _copy(*_widest(target, source))
+        return
+    lies = target.shape, target.strides, source.strides, target.itemsize
+    order, shape, wide, how, cuts = _way(*lies)
+    if how == "plain" and threads == 1:
+        target[...] = source
+        return
+    if order:
+        target, source = target.transpose(order), source.transpose(order)
+    if shape:
+        target, source = target.reshape(shape), source.reshape(shape)
+    if wide:
+        target, source = target.view(wide)[..., 0], source.view(wide)[..., 0]
+    if threads > 1:
+        _share(target, source, how, cuts, threads)
     else:
-        target[...] = source
+        _copy(target, source, how, cuts)
 
 
-def _share(target: _Array, source: _Array, threads: int) -> None:
+def _share(target: _Array, source: _Array, how: str, cuts: _Cuts, threads: int) -> None:
     """Let threads move parts, more than there are threads, so that none waits long for another."""
     from concurrent.futures import ThreadPoolExecutor  # it is slow to import, and rarely needed
 
     if target.ndim == 0 or (target.size < 2**19 and target.nbytes < 2**23):
-        _copy(target, source)
+        _copy(target, source, how, cuts)
         return
     longest = target.shape.index(max(target.shape))
     axis = next((k for k in range(longest) if target.shape[k] >= 4 * threads), longest)
     count = min(4 * threads, target.shape[axis])
     ends = [target.shape[axis] * part // count for part in range(count + 1)]
-    cuts = [(slice(None),) * axis + (slice(*ends[k : k + 2]),) for k in range(count)]
+    parts = [(slice(None),) * axis + (slice(*ends[k : k + 2]),) for k in range(count)]
     with ThreadPoolExecutor(min(threads, count)) as pool:
-        list(pool.map(_copy, [target[cut] for cut in cuts], [source[cut] for cut in cuts]))
+        pairs = [target[part] for part in parts], [source[part] for part in parts]
+        list(pool.map(_copy, *pairs, [how] * count, [cuts] * count))
 
 
-def _parts(target: _Array, size: int) -> list[slice]:
-    """Cut the first dimension so that parts have about so many bytes."""
-    rows = max(1, size * target.shape[0] // target.nbytes)
-    return [slice(first, first + rows) for first in range(0, target.shape[0], rows)]
-
-
-def _copy(target: _Array, source: _Array) -> None:
-    """Put one into the other; dimensions are in the target's order."""
-    loops = _loops(target.shape, target.strides, source.strides)
-    if target.size < 1024:
+def _copy(target: _Array, source: _Array, how: str, cuts: _Cuts) -> None:
+    """Put one into the other by a way, both seen as it has them."""
+    if not cuts:
         target[...] = source
-    elif loops == "lanes":
-        _copy_lanes(target, source)
-    elif loops == "across":
-        _copy_across(target, source)
-    else:
-        target[...] = source
-
-
-def _copy_across(target: _Array, source: _Array) -> None:
-    """Copy where the innermost loop reads another line of the cache at every step.
-
-    Lines are read again for the next rows of the target: what is read in one go is kept small, or
-    brought together first.
-    """
-    lanes, step = target.shape[-1], abs(source.strides[-1])
-    rows = [abs(each) for each in source.strides]
-    across = rows.index(min(rows))
-    if target.itemsize >= 4 and target.nbytes > 2**24 and target.shape[across] >= 64:
-        _copy_staged(target, source, across)
-    elif step > 2048 and lanes <= 512:
-        target[...] = source
-    else:
-        block = 64 if step >= 512 else 256 if step <= 128 else 128
-        for first in range(0, lanes, block):
-            here = (..., slice(first, first + block))
-            target[here] = source[here]
-
-
-def _copy_lanes(target: _Array, source: _Array) -> None:
-    """Copy lane by lane, so that the innermost loop is not the last, short dimension.
-
-    Lanes lie in one line of the cache. Where a line holds few of their rows, it is written again
-    before it is put out.
-    """
-    far = abs(target.strides[-2]) >= 16
-    if far and target.shape[0] > 1 and target.ndim > 2 and target.nbytes > 2**20:
-        for part in _parts(target, 2**19):
-            _copy_lanes(target[part], source[part])
         return
-    for lane in range(target.shape[-1]):
-        _copy(target[..., lane], source[..., lane])
+    axis, step = cuts[0]
+    if how == "staged":
+        _copy_staged(target, source, axis, step)
+        return
+    for first in range(0, target.shape[axis], step):
+        part = (*[slice(None)] * axis, slice(first, first + step))
+        _copy(target[part], source[part], how, cuts[1:])
 
 
-def _copy_staged(target: _Array, source: _Array, across: int) -> None:
+def _copy_staged(target: _Array, source: _Array, across: int, most: int) -> None:
     """Copy by way of a block in the cache: whole pieces of the source's rows, and then turned.
 
     Rows of the block lie a line further apart than they are long, so that they do not push each
     other out.
     """
-    rows, columns = min(256, target.shape[-1]), min(256, target.shape[across])
+    rows, columns = min(most, target.shape[-1]), min(most, target.shape[across])
     block = np.empty((rows, columns + 64 // target.itemsize), target.dtype)
     outer = target.shape[:across] + target.shape[across + 1 : -1]
     order = [k for k in range(target.ndim - 1) if k != across] + [across, target.ndim - 1]
@@ -376,6 +406,12 @@ def _fill(target: _Array, item: _Array) -> None:
             _fill_runs(target[part], item)
     else:
         _fill_runs(target, item)
+
+
+def _parts(target: _Array, size: int) -> list[slice]:
+    """Cut the first dimension so that parts have about so many bytes."""
+    rows = max(1, size * target.shape[0] // target.nbytes)
+    return [slice(first, first + rows) for first in range(0, target.shape[0], rows)]
 
 
 def _short_runs(target: _Array) -> bool:

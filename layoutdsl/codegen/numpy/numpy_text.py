@@ -19,7 +19,7 @@ from layoutdsl.meaning.model import Layout
 
 IMPORTS = (
     "from functools import lru_cache",
-    "from math import gcd",
+    "from math import gcd, prod",
     "",
     "import numpy as np",
     "from numpy.typing import NDArray",
@@ -117,7 +117,7 @@ def constant(name: str, text: str) -> list[str]:
 def support_text() -> list[str]:
     """Return what every module carries, word for word."""
     lines: list[str] = []
-    for name in ("support.py", "moving.py"):
+    for name in ("support.py", "ways.py", "moving.py"):
         text = (
             files("layoutdsl.codegen.numpy").joinpath(name).read_text("utf-8").replace("\r\n", "\n")
         )

@@ -17,7 +17,9 @@ _Number = bool | int | float | complex | np.generic
 _Part = tuple[slice, tuple[int, ...], tuple[slice, ...]]
 _Slots = tuple[slice | int, ...]
 _Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
-_Round = tuple[tuple[int, ...], tuple[int, ...], str | None]
+_Loop = tuple[int, int, int]  # how often, and how far on in the target and in the source: bytes
+_Cuts = tuple[tuple[int, int], ...]
+_Way = tuple[tuple[int, ...], tuple[int, ...], str, str, _Cuts]
 _ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
