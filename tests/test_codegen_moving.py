@@ -106,9 +106,9 @@ def way_of(target: np.ndarray, source: np.ndarray) -> tuple:
 LARGE = {
     "lanes": ((5, 9999, 4), (2, 0, 1), "u1", "parts", ((1, 1),)),
     "lanes of lanes": ((9, 84, 33, 2, 2), (3, 0, 4, 1, 2), "u1", "parts", ((2, 1), (3, 1))),
-    "lanes of tuples": ((7, 3, 41_000, 3), (0, 1, 3, 2), "f2", "parts", ((2, 1),)),
+    "lanes in parts": ((7, 3, 41_000, 3), (0, 1, 3, 2), "f2", "parts", ((0, 1), (2, 1))),
     "columns in parts": ((3, 257, 2031), (0, 2, 1), "u2", "parts", ((2, 256),)),
-    "rows that are runs": ((40, 30, 600), (1, 0, 2), "u1", "whole", ()),
+    "rows that are runs": ((400, 30, 60), (1, 0, 2), "u1", "whole", ()),
     "staged": ((2, 1024, 1536), (0, 2, 1), "f4", "staged", ((1, 256),)),
     "staged in the middle": ((3, 768, 2, 1024), (3, 0, 2, 1), "f4", "staged", ((1, 256),)),
     "plain": ((300, 16, 20), (0, 2, 1), "f4", "plain", ()),
@@ -169,7 +169,7 @@ def test_a_thread_that_fails_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_runs_that_are_wide_items_are_moved_as_such() -> None:
-    for dtype, lanes, wide in (("u1", 4, "u4"), ("f2", 8, "c16"), ("f4", 30, "V120")):
+    for dtype, lanes, wide in (("u1", 4, "u4"), ("f2", 8, "c16"), ("f4", 12, "V48")):
         target = np.zeros((700, 5, lanes), dtype)
         source = np.zeros((5, 700, lanes), dtype).transpose(1, 0, 2)
         assert way_of(target, source)[2:] == (wide, "whole", ())

@@ -15,7 +15,7 @@ from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "6e3479c94129c1f828ae6cfced068f58e00ebaf71c8e274c4f23f17766886149"
+SUPPORT_HASH = "dc79367e66921f0bb6b00ffd6f452ebd0aee921862eb45349320796f59509789"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 
 _IMPORTS = (

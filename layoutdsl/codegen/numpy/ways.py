@@ -46,7 +46,7 @@ def _way(
         width, loops = loops[-1][0] * width, loops[:-1]
         wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width, f"V{width}")
     cost, how, cuts = min(_choices(loops, width))
-    if 5 * (cost + 20_000) > 4 * plain:
+    if 4 * (cost + 20_000) > 3 * plain:
         how, cuts = "plain", ()
     axes = tuple([k for _, _, k in order])
     turned = axes if axes != tuple(range(len(shape))) else ()
@@ -96,44 +96,46 @@ def _staged(loops: list[_Loop], width: int) -> tuple[int, str, _Cuts]:
 def _cost(loops: list[_Loop], width: int) -> int:
     """Return about how long numpy takes for loops, outermost first."""
     *outer, (count, target, source) = loops or [(1, width, width)]
-    item, row = 4, 65 if count <= 32 else 125
+    item, row = 4, 50 if count <= 32 else 110
     if target == source == width:
         item, row = 0, 80 + width * count // 16
     elif width not in (1, 2, 4, 8) and (width != 16 or width not in (target, source)):
         item, row = 30 + width // 20, 20
     cost = prod([each[0] for each in outer]) * (row + item * count)
     near, far = _fetched(loops, width, 640, 4096), _fetched(loops, width, 12_288, 65_536)
-    return cost + 7 * near + 13 * far
+    return cost + 5 * near + 20 * far
 
 
 def _fetched(loops: list[_Loop], width: int, room: int, period: int) -> int:
     """Return how many lines come into a cache that has room for so many.
 
     What the innermost loops touch stays there for the next round of the loop around them, as far as
-    there is room; addresses that are a period apart share theirs. Lines that are read or written
-    one after the other are asked for ahead, and count less.
+    there is room; addresses that are a period apart share theirs. Lines that are met one after the
+    other are asked for ahead, and count less: those that are read more so than those that are
+    written, which have to go back.
     """
     inside = len(loops)
-    while inside and _fits(loops[inside - 1 :], room, period):
+    while inside and _fits(loops[inside - 1 :], width, room, period):
         inside = inside - 1
     first = max(0, inside - 1)
-    near, lines = max(32, 2 * width), 0
-    for side in (1, 2):
-        weight = 4 if loops and abs(loops[-1][side]) <= near else 10
-        lines = lines + weight * _touched(loops[first:], side)
+    near, lines = max(64, 5 * width), 0
+    for side, less in ((1, 8), (2, 4)):
+        weight = less if loops and abs(loops[-1][side]) <= near else 10
+        lines = lines + weight * _touched(loops[first:], side, width)
     return lines * prod([each[0] for each in loops[:first]]) // 10
 
 
-def _fits(loops: list[_Loop], room: int, period: int) -> bool:
+def _fits(loops: list[_Loop], width: int, room: int, period: int) -> bool:
     """Whether there is room for the lines that loops touch."""
     count, *steps = loops[0]
     apart = max([gcd(step, period) for step in steps])
-    return count * apart <= 64 * room and _touched(loops, 1) + _touched(loops, 2) <= room
+    lines = _touched(loops, 1, width) + _touched(loops, 2, width)
+    return count * apart <= 64 * room and lines <= room
 
 
-def _touched(loops: list[_Loop], side: int) -> int:
+def _touched(loops: list[_Loop], side: int, width: int) -> int:
     """Return how many lines of 64 bytes loops touch on one side."""
-    reach = lines = 1
+    reach, lines = width, 1
     for step, count in sorted((abs(each[side]), each[0]) for each in loops):
         if step <= max(reach, 64):
             reach = reach + step * (count - 1)
