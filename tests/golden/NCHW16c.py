@@ -155,8 +155,9 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
 def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
     """Return ``out`` where it can take what is asked for; nothing is written yet."""
     if type(out) is np.ndarray and out.dtype is source.dtype and out.shape == shape:
-        own = out.flags.owndata and source.flags.owndata and out is not source
-        if out.flags.carray and (own or not np.may_share_memory(out, source)):
+        flags = out.flags
+        own = flags.owndata and source.flags.owndata and out is not source
+        if flags.carray and (own or not np.may_share_memory(out, source)):
             return out
     target = _array(out, "out")
     if target.shape != shape:
@@ -330,11 +331,11 @@ def _move(target: _Array, source: _Array, threads: int = 1) -> None:
     if target.size < 2048:
         target[...] = source
         return
-    lies = target.shape, target.strides, source.strides, target.itemsize
-    order, shape, wide, how, cuts = _way(*lies)
-    if how == "plain" and threads == 1:
+    way = _way(target.shape, target.strides, source.strides, target.itemsize)
+    if way[3] == "plain" and threads == 1:
         target[...] = source
         return
+    order, shape, wide, how, cuts = way
     if order:
         target, source = target.transpose(order), source.transpose(order)
     if shape:

@@ -22,11 +22,11 @@ def _move(target: _Array, source: _Array, threads: int = 1) -> None:
     if target.size < 2048:
         target[...] = source
         return
-    lies = target.shape, target.strides, source.strides, target.itemsize
-    order, shape, wide, how, cuts = _way(*lies)
-    if how == "plain" and threads == 1:
+    way = _way(target.shape, target.strides, source.strides, target.itemsize)
+    if way[3] == "plain" and threads == 1:
         target[...] = source
         return
+    order, shape, wide, how, cuts = way
     if order:
         target, source = target.transpose(order), source.transpose(order)
     if shape:

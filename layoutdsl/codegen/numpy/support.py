@@ -148,8 +148,9 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
 def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
     """Return ``out`` where it can take what is asked for; nothing is written yet."""
     if type(out) is np.ndarray and out.dtype is source.dtype and out.shape == shape:
-        own = out.flags.owndata and source.flags.owndata and out is not source
-        if out.flags.carray and (own or not np.may_share_memory(out, source)):
+        flags = out.flags
+        own = flags.owndata and source.flags.owndata and out is not source
+        if flags.carray and (own or not np.may_share_memory(out, source)):
             return out
     target = _array(out, "out")
     if target.shape != shape:
