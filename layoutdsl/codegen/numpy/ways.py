@@ -9,7 +9,7 @@ and one dimension may be cut into parts that are moved one after the other: of o
 takes it out of numpy's loops, or of more, so that lines of the cache are still there when the next
 round wants them. What is best is told by an estimate in tenths of a nanosecond. Its numbers were
 fitted to 270 moves, drawn and of the benchmark's list, each measured in all these ways on one
-machine: what it chooses takes 1.05 times as long as the best of them in the mean.
+machine: what it chooses takes 1.06 times as long as the best of them in the mean.
 """
 
 from __future__ import annotations
