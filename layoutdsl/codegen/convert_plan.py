@@ -46,6 +46,29 @@ def conversion_plan(source: Layout, target: Layout) -> ConversionPlan | Fallback
     Raises:
         ValueError: a parameter has no value.
     """
+    both = both_plans(source, target)
+    if isinstance(both, Fallback):
+        return both
+    first, second = both
+    steps = list[tuple[Expr, ...]]()
+    for one, other in zip(first.moves, second.moves, strict=True):
+        common = _common_steps(one, other)
+        if isinstance(common, Fallback):
+            return common
+        steps.append(common)
+    return ConversionPlan(second, Crossing(first, tuple(steps)))
+
+
+def both_plans(source: Layout, target: Layout) -> tuple[Plan, Plan] | Fallback:
+    """Return the plans of two layouts whose axes are cut alike, but for how far; or why not.
+
+    Args:
+        source: whose buffer is read.
+        target: over the same axes.
+
+    Raises:
+        ValueError: a parameter has no value.
+    """
     plans = list[Plan]()
     for layout in (source, target):
         planned = plan(layout)
@@ -55,13 +78,15 @@ def conversion_plan(source: Layout, target: Layout) -> ConversionPlan | Fallback
     first, second = plans
     if [move.axes for move in first.moves] != [move.axes for move in second.moves]:
         return Fallback("axes are read as one in one layout only")
-    steps = list[tuple[Expr, ...]]()
-    for one, other in zip(first.moves, second.moves, strict=True):
-        common = _common_steps(one, other)
-        if isinstance(common, Fallback):
-            return common
-        steps.append(common)
-    return ConversionPlan(second, Crossing(first, tuple(steps)))
+    for move in (each for both in zip(first.moves, second.moves, strict=True) for each in both):
+        if not all(isinstance(digit.divisor, Constant) for digit in move.digits):
+            return Fallback(f"axis `{move.name}` is cut by a number that depends on the shape")
+        if not all(map(_follow, move.digits, move.digits[1:])):
+            return Fallback(f"the digits of axis `{move.name}` do not follow each other")
+    for pair in zip(first.moves, second.moves, strict=True):
+        if any(move.digits for move in pair) and not all(map(_whole_to_one, pair)):
+            return Fallback(f"axis `{pair[0].name}` is not cut down to single elements")
+    return first, second
 
 
 def _without_single_axes(planned: Plan) -> Plan:
@@ -79,21 +104,13 @@ def _without_single_axes(planned: Plan) -> Plan:
 
 
 def _common_steps(one: AxisMove, other: AxisMove) -> tuple[Expr, ...] | Fallback:
-    divisors = set[int]()
-    for move in (one, other):
-        for digit in move.digits:
-            if not isinstance(digit.divisor, Constant):
-                return Fallback(f"axis `{move.name}` is cut by a number that depends on the shape")
-            divisors.add(digit.divisor.value)
-        if not all(map(_follow, move.digits, move.digits[1:])):
-            return Fallback(f"the digits of axis `{move.name}` do not follow each other")
+    found = (digit.divisor for move in (one, other) for digit in move.digits)
+    divisors = {each.value for each in found if isinstance(each, Constant)}
     ordered = sorted(divisors, reverse=True)
     for above, below in pairwise(ordered):
         if above % below:
             words = f"blocks of {below} and {above} have no common digits"
             return Fallback(f"axis `{one.name}`: {words}")
-    if ordered and not all(_whole_to_one(move) for move in (one, other)):
-        return Fallback(f"axis `{one.name}` is not cut down to single elements")
     return tuple(map(Constant, ordered))
 
 

@@ -206,20 +206,23 @@ def _chosen_in_c(sign: str) -> Callable[[Printer, Min | Max], Written]:
     return written
 
 
-C = Arithmetic(
-    {
-        **_SUMS,
-        **_BITS,
-        FloorDiv: _quotient_in_c,
-        Mod: _remainder_in_c,
-        CeilDiv: _ceiling_in_c,
-        Min: _chosen_in_c("<"),
-        Max: _chosen_in_c(">"),
-    }
-)
+_IN_C: Operations = {
+    **_SUMS,
+    **_BITS,
+    FloorDiv: _quotient_in_c,
+    Mod: _remainder_in_c,
+    CeilDiv: _ceiling_in_c,
+    Min: _chosen_in_c("<"),
+    Max: _chosen_in_c(">"),
+}
+
+C = Arithmetic(_IN_C)
 """C for signed integers that are wide enough for every part of an expression.
 
 C rounds quotients towards zero; where a dividend may be negative, the text says so with a
 conditional. Extents are at least 1. C works out what numbers alone say in `int`, where it may not
 fit: `folded` is to do that before.
 """
+
+C_WITH_LEAST = Arithmetic({**_IN_C, Min: call("least")})
+"""C beside a function `least` of two integers."""

@@ -6,11 +6,11 @@ cut each axis into digits that have one stride on either side.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from layoutdsl.codegen.native.sides import Apart, Cut, Side, SideAxis
-from layoutdsl.integers.bounds import simplify
+from layoutdsl.codegen.loops.sides import Apart, Cut, Side, SideAxis
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, Mul
 
@@ -40,6 +40,7 @@ class ChainAxis:
 
     Attributes:
         axes: positions in the tensor; several that are read as one, most major first.
+        names: of these.
         extent: elements.
         source: indices that have a slot in the source.
         target: indices that have a slot in the target; they are filled beyond the extent.
@@ -48,6 +49,7 @@ class ChainAxis:
     """
 
     axes: tuple[int, ...]
+    names: tuple[str, ...]
     extent: Expr
     source: Expr
     target: Expr
@@ -56,12 +58,8 @@ class ChainAxis:
 
     @property
     def slides(self) -> bool:
-        """The axis is one digit without padding on both sides: any part of it is like another."""
-        return (
-            len(self.digits) == 1
-            and same(self.extent, self.source)
-            and same(self.extent, self.target)
-        )
+        """The axis is one digit, and nothing of it is filled: any part of it is like another."""
+        return len(self.digits) == 1 and same(self.extent, self.target)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,7 @@ def chains(source: Side, target: Side) -> Chains | Apart:
     pairs = list(zip(source.axes, target.axes, strict=True))
     if not all(same(one.extent, other.extent) for one, other in pairs):
         return Apart("the layouts take different shapes")
-    pairs = [pair for pair in pairs if pair[0].cuts and pair[1].cuts]
+    pairs = [(_cut(one), other) for one, other in pairs if _steps(other)]
     found = list[ChainAxis]()
     for pair in _merged(pairs):
         axis = _refined(*pair)
@@ -97,6 +95,16 @@ def chains(source: Side, target: Side) -> Chains | Apart:
 
 
 Pair = tuple[SideAxis, SideAxis]
+
+
+def _steps(axis: SideAxis) -> bool:
+    """Whether an axis has more than one slot."""
+    return bool(axis.cuts) and not same(axis.padded, ONE)
+
+
+def _cut(axis: SideAxis) -> SideAxis:
+    """An axis with a cut: where it has one slot, it never steps."""
+    return axis if axis.cuts else replace(axis, cuts=(Cut(1, ZERO, 0),))
 
 
 def _merged(pairs: list[Pair]) -> list[Pair]:
@@ -129,13 +137,18 @@ def _joined(major: Pair, minor: Pair) -> Pair:
     def one(above: SideAxis, below: SideAxis) -> SideAxis:
         extent = simplify(Mul(above.extent, below.extent))
         cut = Cut(1, below.cuts[0].stride, below.cuts[0].place)
-        return SideAxis((*above.axes, *below.axes), extent, (cut,), extent)
+        names = (*above.names, *below.names)
+        return SideAxis((*above.axes, *below.axes), names, extent, (cut,), extent)
 
     return one(major[0], minor[0]), one(major[1], minor[1])
 
 
 def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
+    tops = source.cuts[-1].divisor, target.cuts[-1].divisor
+    source, target = map(_needed, (source, target))
     divisors = sorted({cut.divisor for cut in (*source.cuts, *target.cuts)})
+    if isinstance(target.padded, Constant):  # a digit above all slots never steps
+        divisors = [each for each in divisors if each < target.padded.value]
     for below, above in pairwise(divisors):
         if above % below:
             return Apart(f"blocks of {below} and {above} have no common digits")
@@ -145,9 +158,18 @@ def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
         strides = [_at(side, divisor) for side in (source, target)]
         place = (strides[1][1], strides[0][1])
         digits.append(Digit(divisor, radix, strides[0][0], strides[1][0], place))
-    tops = source.cuts[-1].divisor, target.cuts[-1].divisor
     padded = source.padded, target.padded
-    return ChainAxis(source.axes, source.extent, *padded, tuple(digits), tops)
+    return ChainAxis(source.axes, source.names, source.extent, *padded, tuple(digits), tops)
+
+
+def _needed(side: SideAxis) -> SideAxis:
+    """An axis without the cuts over which it goes on as before."""
+    kept = list(side.cuts[:1])
+    for cut in side.cuts[1:]:
+        steps = Constant(cut.divisor // kept[-1].divisor)
+        if cut.divisor % kept[-1].divisor or not same(cut.stride, Mul(kept[-1].stride, steps)):
+            kept.append(cut)
+    return replace(side, cuts=tuple(kept))
 
 
 def _at(side: SideAxis, divisor: int) -> tuple[Expr, int]:

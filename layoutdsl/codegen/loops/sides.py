@@ -45,12 +45,14 @@ class SideAxis:
 
     Attributes:
         axes: positions in the tensor.
+        names: of these.
         extent: elements along the axis.
         cuts: most minor first; none for an axis of one element.
         padded: indices that have a slot: the extent, or more.
     """
 
     axes: tuple[int, ...]
+    names: tuple[str, ...]
     extent: Expr
     cuts: tuple[Cut, ...]
     padded: Expr
@@ -80,7 +82,7 @@ def buffer_side(plan: Plan) -> Side | Apart:
     strides = _strides(plan)
     axes = list[SideAxis]()
     for move in plan.moves:
-        found = _axis(move, strides)
+        found = _axis(plan, move, strides)
         if isinstance(found, Apart):
             return found
         axes.append(found)
@@ -127,7 +129,7 @@ def _minor_products(extents: list[Expr]) -> list[Expr]:
     return [simplify(product(tuple(extents[k + 1 :]))) for k in range(len(extents))]
 
 
-def _axis(move: AxisMove, strides: list[Expr]) -> SideAxis | Apart:
+def _axis(plan: Plan, move: AxisMove, strides: list[Expr]) -> SideAxis | Apart:
     cuts = list[Cut]()
     for digit in reversed(move.digits):
         divisor = simplify(digit.divisor)
@@ -137,7 +139,11 @@ def _axis(move: AxisMove, strides: list[Expr]) -> SideAxis | Apart:
             return Apart(f"a digit of axis `{move.name}` may have less room than it has steps")
         cuts.append(Cut(divisor.value, strides[digit.dimension], digit.dimension))
     padded = _padded(move.digits[0]) if move.digits else ONE
-    return SideAxis(move.axes, move.extent, tuple(cuts), padded)
+    return SideAxis(move.axes, _names(plan, move), move.extent, tuple(cuts), padded)
+
+
+def _names(plan: Plan, move: AxisMove) -> tuple[str, ...]:
+    return tuple(plan.layout.axes[axis].name for axis in move.axes)
 
 
 def _padded(top: DigitMove) -> Expr:
@@ -154,7 +160,7 @@ def flat_side(plan: Plan) -> Side | Apart:
         if move.axes != tuple(range(first, last + 1)):
             return Apart(f"{move.name} is read as one, and its axes lie apart in the tensor")
         cuts = (Cut(1, strides[last], first),) if move.digits else ()
-        axes.append(SideAxis(move.axes, move.extent, cuts, move.extent))
+        axes.append(SideAxis(move.axes, _names(plan, move), move.extent, cuts, move.extent))
     size = simplify(product(tuple(extents)))
     return Side(tuple(axes), ZERO, size, ZERO, gaps=False)
 
@@ -168,6 +174,7 @@ def renamed(side: Side, names: Mapping[str, Expr]) -> Side:
     axes = tuple(
         SideAxis(
             each.axes,
+            each.names,
             new(each.extent),
             tuple(replace(cut, stride=new(cut.stride)) for cut in each.cuts),
             new(each.padded),

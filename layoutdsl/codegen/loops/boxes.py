@@ -1,0 +1,148 @@
+"""Which digits a leaf holds: of all that may be, those that are moved in the fewest cycles."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutdsl.codegen.loops.chains import ChainAxis, Chains
+from layoutdsl.codegen.loops.leaf import Part, Parts, candidates, held
+from layoutdsl.codegen.loops.passes import Item, Pass, one_pass, two_passes
+from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.digit import same
+from layoutdsl.integers.expr import Constant
+
+LINE = 64
+"""Bytes of a line of the cache."""
+USUAL = 200
+"""What an extent without a number is taken for."""
+EDGE = 120.0
+"""Cycles of a leaf of which not all is there, beside those of the whole."""
+TRIED = 4
+"""Boxes for which two passes are tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A leaf.
+
+    Attributes:
+        unit: digits that lie together on both sides, the most minor first.
+        rows: digits that follow each other in the target.
+        columns: digits that follow each other in the source.
+        inner: digits that innermost loops go over.
+        both: the passes of a box that is moved by way of scratch, whose digits are then in `unit`.
+    """
+
+    unit: Parts
+    rows: Parts = ()
+    columns: Parts = ()
+    inner: Parts = ()
+    both: tuple[Pass, Pass] | None = None
+
+    @property
+    def moved(self) -> Parts:
+        """The digits that are moved at once."""
+        return (*self.unit, *self.rows, *self.columns)
+
+    @property
+    def parts(self) -> Parts:
+        """All digits."""
+        return (*self.moved, *self.inner)
+
+    @property
+    def is_run(self) -> bool:
+        """All that is moved at once lies together."""
+        return not self.rows and not self.columns and self.both is None
+
+
+def cheapest(chains: Chains, width: int) -> Box:
+    """Return the box that takes the fewest cycles for an element of ``width`` bytes."""
+    found = list[tuple[float, Parts, Box]]()
+    for parts in candidates(chains, width):
+        items = _items(parts)
+        made = one_pass(tuple(items), width)
+        tables = (made.unit, made.rows, made.columns, made.loops)
+        unit, rows, columns, inner = (tuple(items[i] for i in table) for table in tables)
+        box = Box(unit, rows, columns, inner)
+        found.append((_cost(chains, box, made.cost(width), width), parts, box))
+    if not found:
+        return Box(())
+    found.sort(key=lambda each: each[0])
+    best, _, box = found[0]
+    ideal = [(_cost(chains, Box(parts), 0.0, width), parts) for _, parts, _ in found]
+    for _, parts in sorted(ideal, key=lambda each: each[0])[:TRIED]:
+        both = two_passes(tuple(_items(parts)), width)
+        if both is None:
+            continue
+        staged = Box(parts, both=both)
+        cost = _cost(chains, staged, sum(each.cost(width) for each in both), width)
+        if cost < best:
+            best, box = cost, staged
+    return box
+
+
+def _items(parts: Parts) -> dict[Item, Part]:
+    return {
+        Item(each.count, simplify(each.digit.source), simplify(each.digit.target)): each
+        for each in parts
+    }
+
+
+def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
+    """About how many cycles a line takes, with all that a box brings along."""
+    lines = held(box.parts) * width / LINE
+    cost, slid = cycles, 1.0
+    for number, axis in enumerate(chains.axes):
+        block = _block(box.parts, number)
+        whole, past = _turns(axis, block)
+        if axis.slides:
+            slid *= whole + past if block > 1 else 1
+        elif past and block > 1:
+            cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
+    partial = _partial(box, "target", width) * 1.5 + _partial(box, "source", width)
+    return cost * slid / lines + partial
+
+
+def _block(parts: Parts, number: int) -> int:
+    reach = 1
+    for each in parts:
+        if each.axis == number:
+            reach = max(reach, each.reach)
+    return reach
+
+
+def _turns(axis: ChainAxis, block: int) -> tuple[float, float]:
+    """How much of the turns over an axis is whole, and how much is not."""
+    extent = axis.extent.value if isinstance(axis.extent, Constant) else USUAL
+    if isinstance(axis.extent, Constant) and extent % block == 0 and same(axis.extent, axis.target):
+        return 1.0, 0.0
+    turns = -(-extent // block)
+    if axis.slides:
+        return 1.0, (turns * block - extent) / extent
+    part = 1 / turns
+    return 1 - part, part if isinstance(axis.extent, Constant) else part / 2
+
+
+def _ends(box: Box, number: int) -> bool:
+    """Whether an axis ends in one side of a leaf alone, above all others."""
+    if box.both is not None:
+        return False
+    mine = [each for each in box.moved if each.axis == number]
+    tables = [table for table in (box.unit, box.rows, box.columns) if set(mine) & set(table)]
+    return len(tables) < 2 and all(table[-1].axis == number for table in tables)
+
+
+def _partial(box: Box, side: str, width: int) -> float:
+    """How many lines are touched more often than they would have to be, for each."""
+    size = width
+    left = list(box.parts)
+    while (found := _next(left, Constant(size // width), side)) is not None:
+        size *= left.pop(found).count
+    return max(0.0, LINE / size - 1) + 16 / size
+
+
+def _next(left: list[Part], stride: Constant, side: str) -> int | None:
+    for number, each in enumerate(left):
+        if same(each.stride(side), stride):
+            return number
+    return None

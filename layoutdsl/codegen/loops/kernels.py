@@ -1,0 +1,92 @@
+"""Which kernel does a move: those that may be taken, the fastest first."""
+
+from __future__ import annotations
+
+from layoutdsl.codegen.loops import tree
+from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.digit import same
+from layoutdsl.integers.expr import Constant, Mul
+
+UNITS = (1, 2, 4, 8, 16)
+"""Bytes of a unit that kernels are made for."""
+LINE = 64
+"""Bytes that are moved at once where they can be."""
+LANE = 16
+MOST_WOVEN = 16
+
+
+def kernel_of(move: tree.Move, width: int) -> str:
+    """Return the name of the fastest kernel that does a move of elements of ``width`` bytes."""
+    e, rows, columns = move.unit * width, tree.length(move.rows), tree.length(move.columns)
+    n = LANE // e
+    wanted = list[str]()
+    if rows >= n and columns >= n:
+        wanted.append("tile")
+    if 1 < rows < n or (1 < rows <= 8 and columns < n):
+        wanted += ["weave", "zip"]
+    if 1 < columns < n:
+        wanted += ["unweave", "unzip"]
+    if max(rows, columns) >= n and rows * columns * e >= LINE:
+        wanted.append("tile")
+    tables = in_bytes(move.rows, width), in_bytes(move.columns, width)
+    for name in wanted:
+        if suits(name, e, rows, columns, *tables):
+            return name
+    return "plain"
+
+
+def suits(
+    name: str, e: int, rows: int, columns: int, row_table: tree.Table, column_table: tree.Table
+) -> bool:
+    """Whether a kernel may do a move: all that it takes for granted is so.
+
+    Args:
+        name: of the kernel.
+        e: bytes of a unit.
+        rows: how many.
+        columns: how many.
+        row_table: where they begin in the source, in bytes.
+        column_table: where they begin in the target, in bytes.
+    """
+    if e not in UNITS or rows < 1 or columns < 1:
+        return False
+    if tree.length(row_table) != rows or tree.length(column_table) != columns:
+        return False
+    n = LANE // e
+    match name:
+        case "plain" | "tile":
+            return True
+        case "zip":
+            few = 1 < rows < n and _is_power(rows) and columns >= n
+            return few and _follow(column_table, rows * e, n // rows)
+        case "unzip":
+            few = 1 < columns < n and _is_power(columns) and rows >= n
+            return few and _follow(row_table, columns * e, n // columns)
+        case "weave":
+            few = 1 < rows <= MOST_WOVEN
+            return few and _follow(column_table, rows * e, min(LINE // e, columns))
+        case "unweave":
+            few = 1 < columns <= MOST_WOVEN
+            return few and _follow(row_table, columns * e, min(LINE // e, rows))
+    return False
+
+
+def in_bytes(table: tree.Table, width: int) -> tree.Table:
+    """Return a table of elements of ``width`` bytes in bytes."""
+    return tuple(
+        tree.Step(step.radix, simplify(Mul(step.stride, Constant(width)))) for step in table
+    )
+
+
+def _is_power(few: int) -> bool:
+    return few & (few - 1) == 0
+
+
+def _follow(table: tree.Table, stride: int, count: int) -> bool:
+    """Whether so many offsets of a table follow each other at a stride, wherever one starts."""
+    reach = 1
+    for step in table:
+        if not same(step.stride, Constant(stride * reach)):
+            return reach % count == 0
+        reach *= step.radix
+    return reach >= count

@@ -1,0 +1,201 @@
+"""A box as a node of the tree: whole, or with axes that end inside of it.
+
+Where these end in prefixes the move is the same, with an edge. Where they do not, what there is of
+the box is copied run by run, to scratch before the move or from scratch behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from layoutdsl.codegen.loops import tree
+from layoutdsl.codegen.loops.around import Around, reach_of, when
+from layoutdsl.codegen.loops.boxes import Box
+from layoutdsl.codegen.loops.copies import Ending, Laid, copies, ordered, packed, run_of
+from layoutdsl.codegen.loops.edges import edge_of
+from layoutdsl.codegen.loops.leaf import held
+from layoutdsl.codegen.loops.passes import Item, one_pass, staged, two_passes
+from layoutdsl.integers.bounds import ZERO, simplify
+from layoutdsl.integers.digit import same
+from layoutdsl.integers.expr import Add, Constant, Sub
+
+IN, OUT, BETWEEN = "a", "b", "m"
+"""Names of scratch: before a move, behind it, and between two passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A box inside of loops.
+
+    Attributes:
+        box: what is moved at once.
+        around: the loops.
+        width: bytes of an element.
+    """
+
+    box: Box
+    around: Around
+    width: int
+
+    def node(self) -> tree.Node:
+        """Return the leaf, with all that may end in it."""
+        axes = self.around.open()
+        if not axes:
+            return self._whole(tree.WHOLE)
+        if self.box.is_run:
+            sides = Laid(tree.SOURCE), Laid(tree.TARGET)
+            return copies(self.around, self.box.moved, *sides, self._endings(axes))
+        inside = [number for number in axes if self._holds(number)]
+        outside = [number for number in axes if number not in inside]
+        filled = partial(self._filled, inside, outside)
+        return bounded(self.around, outside, self._decided(inside, []), filled)
+
+    def _holds(self, number: int) -> bool:
+        return any(each.axis == number for each in self.box.moved)
+
+    def _filled(self, inside: list[int], outside: list[int]) -> tree.Node:
+        """The leaf behind the end of an axis that has no digit in it."""
+        edge = edge_of(self.around, self.box, inside)
+        if edge is None:
+            return self._copied([*inside, *outside])
+        return self._whole(replace(edge, rows_read=ZERO))
+
+    def _decided(self, left: list[int], ending: list[int]) -> tree.Node:
+        """Ask of each axis whether it ends here; of two that end in prefixes nothing more."""
+        if not left:
+            return self._ending(ending)
+        number, *rest = left
+        reach = reach_of(self.box.moved, number)
+        both = [*ending, *left]
+        prefix = edge_of(self.around, self.box, both) is not None
+        other = self._ending(both) if prefix else self._decided(rest, [*ending, number])
+        if number in self.around.ended and reach == self.around.blocks[number]:
+            return other
+        return when(self.around.ends(number, reach), self._decided(rest, ending), other)
+
+    def _ending(self, axes: list[int]) -> tree.Node:
+        """The leaf where some axes end, or ended before."""
+        edge = edge_of(self.around, self.box, axes)
+        if edge is not None:
+            return self._whole(edge)
+        node = self._copied(axes)
+        if self.box.both is None and all(map(self.around.slots_whole, axes)):
+            nothing = self._whole(tree.Edge(rows_read=ZERO))
+            for number in axes:
+                axis = self.around.chains.axes[number]
+                if self.around.loops_over(number) and not same(axis.target, axis.extent):
+                    node = when(self.around.before(number, axis.extent), node, nothing)
+        return node
+
+    def _whole(self, edge: tree.Edge) -> tree.Node:
+        """All of the box, or as much as an edge says."""
+        target, source = self.around.place(tree.TARGET), self.around.place(tree.SOURCE)
+        box = self.box
+        if box.both is not None:
+            return staged(box.both, target, source, held(box.moved), BETWEEN)
+        if box.is_run:
+            return tree.Run(target, source, Constant(held(box.unit)))
+        rows = tuple(tree.Step(each.count, each.digit.source) for each in box.rows)
+        columns = tuple(tree.Step(each.count, each.digit.target) for each in box.columns)
+        return tree.Move(target, source, held(box.unit), rows, columns, edge)
+
+    def _items(self, source: Laid, target: Laid) -> tuple[Item, ...]:
+        return tuple(
+            Item(each.count, simplify(source.stride(each)), simplify(target.stride(each)))
+            for each in self.box.moved
+        )
+
+    def _moved(self, source: Laid, target: Laid) -> tree.Node:
+        """All of the box, where it may lie in scratch."""
+        items = self._items(source, target)
+        both = two_passes(items, self.width)
+        one = one_pass(items, self.width)
+        places = target.place(self.around, {}), source.place(self.around, {})
+        if both is None or one.cost(self.width) <= sum(each.cost(self.width) for each in both):
+            return one.nest(*places, BETWEEN)
+        return staged(both, *places, held(self.box.moved), BETWEEN)
+
+    def _endings(self, axes: list[int]) -> dict[int, Ending]:
+        """What is copied of axes, and what is filled."""
+        found = dict[int, Ending]()
+        for number in axes:
+            axis = self.around.chains.axes[number]
+            whole = self.around.slots_whole(number)
+            found[number] = Ending(axis.extent, None if whole else axis.target)
+        return found
+
+    def _slots(self, number: int) -> Ending:
+        """What is written of an axis, from where its padding is there already."""
+        end = self.around.chains.axes[number].target
+        return Ending(end, end)
+
+    def _read(self, number: int) -> Ending:
+        """What is read of an axis: padding too, where nothing has to be filled."""
+        axis = self.around.chains.axes[number]
+        end = axis.source if same(axis.target, axis.extent) else axis.extent
+        return Ending(end, end)
+
+    def _copied(self, axes: list[int]) -> tree.Node:
+        """What there is of the box, by way of scratch."""
+        around, parts = self.around, self.box.moved
+        source, target = Laid(tree.SOURCE), Laid(tree.TARGET)
+        before = Laid(IN, packed(ordered(parts, tree.SOURCE)))
+        behind = Laid(OUT, packed(ordered(parts, tree.TARGET)))
+        ends = self._endings(axes)
+        size, valid = held(parts), {n: self._read(n) for n in axes}
+        from_source = all(map(around.source_whole, axes))
+        to_target = all(map(around.slots_whole, axes))
+        if from_source and to_target:
+            runs = run_of(parts, behind, target, ends), run_of(parts, source, before, valid)
+            to_target = held(runs[0]) <= held(runs[1])
+        if to_target:
+            copied = copies(around, ordered(parts, tree.SOURCE), source, before, valid)
+            body = tree.Seq((copied, self._moved(before, target)))
+            return tree.Scratch(IN, size, filled=True, body=body)
+        last = ends
+        if not from_source:
+            last = {n: self._slots(n) for n in axes}
+        copied = copies(around, ordered(parts, tree.TARGET), behind, target, last)
+        given = source if from_source else before
+        body = tree.Seq((self._moved(given, behind), copied))
+        node: tree.Node = tree.Scratch(OUT, size, filled=False, body=body)
+        if from_source:
+            return node
+        copied = copies(around, ordered(parts, tree.SOURCE), source, before, valid)
+        return tree.Scratch(IN, size, filled=True, body=tree.Seq((copied, node)))
+
+
+def bounded(
+    around: Around, axes: list[int], node: tree.Node, filled: Callable[[], tree.Node]
+) -> tree.Node:
+    """Return a leaf without digits of some axes, where none of these ended before.
+
+    Args:
+        around: the loops.
+        axes: those axes.
+        node: the leaf.
+        filled: makes what stands for it behind the end of one, where there are slots.
+    """
+    chained = around.chains.axes
+    padded = [n for n in axes if not same(chained[n].target, chained[n].extent)]
+    for number in padded:
+        node = when(around.before(number, chained[number].extent), node, filled())
+    for number in axes:
+        if number not in padded or not around.slots_whole(number):
+            node = when(around.before(number, chained[number].target), node, tree.EMPTY)
+    return node
+
+
+def whole_axis(around: Around, number: int) -> tree.Node:
+    """Return the leaf that is all of an axis, which lies together on both sides."""
+    axis = around.chains.axes[number]
+    target, source = around.place(tree.TARGET), around.place(tree.SOURCE)
+    node: tree.Node = tree.Run(target, source, axis.extent)
+    if not same(axis.extent, axis.target):
+        past = tree.Place(tree.TARGET, simplify(Add(target.offset, axis.extent)))
+        behind = tree.Fill(past, simplify(Sub(axis.target, axis.extent)))
+        node = tree.Seq((node, behind))
+    others = [other for other in around.open() if other != number]
+    return bounded(around, others, node, lambda: tree.Fill(target, axis.target))

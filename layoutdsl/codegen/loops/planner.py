@@ -1,0 +1,142 @@
+"""From the digits of two sides to the tree of loops that moves everything once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from layoutdsl.codegen.loops import tree
+from layoutdsl.codegen.loops.around import Around, Loop, is_multiple, when
+from layoutdsl.codegen.loops.boxes import Box, cheapest
+from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
+from layoutdsl.codegen.loops.leaf import radix_of, stretch
+from layoutdsl.codegen.loops.leaves import Leaf, whole_axis
+from layoutdsl.integers.bounds import ONE, simplify
+from layoutdsl.integers.conditions import Condition
+from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Sub, extents
+
+OWN = re.compile(r"([aby]|m[ab])[0-9]")
+"""How names of loops inside of a leaf begin, over what lies in scratch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unplanned:
+    """Why there is no tree, in a few words."""
+
+    reason: str
+
+
+def planned(chains: Chains, width: int) -> tree.Node:
+    """Return the tree that moves one side to another, for elements of ``width`` bytes."""
+    body = _Plan(chains, width).body()
+    if not chains.target.gaps:
+        return body
+    start = chains.target.start
+    size = simplify(Sub(chains.target.size, start))
+    return tree.Seq((tree.Fill(tree.Place(tree.TARGET, start), size), body))
+
+
+class _Plan:
+    """The loops of a move, and the leaf in them."""
+
+    def __init__(self, chains: Chains, width: int) -> None:
+        self.chains, self.width = chains, width
+        self.along = stretch(chains, width)
+        self.box = Box(()) if self.along is not None else cheapest(chains, width)
+        self._names = {name for axis in chains.axes for name in extents(axis.extent)}
+
+    def body(self) -> tree.Node:
+        """Return all loops, and the leaf in them."""
+        loops = list[Loop]()
+        for number, axis in enumerate(self.chains.axes):
+            if number != self.along:
+                loops += [each for d in axis.digits for each in self._loops(number, axis, d)]
+        loops.sort(key=self._order)
+        return self._nested(loops, Around(self.chains, tuple(self._blocks())))
+
+    def _order(self, loop: Loop) -> tuple[bool, int, int, int]:
+        inner = self._is_inner(loop)
+        return inner, loop.digit.place[0], -loop.digit.divisor, loop.digit.place[1]
+
+    def _is_inner(self, loop: Loop) -> bool:
+        return any((loop.axis, loop.digit) == (i.axis, i.digit) for i in self.box.inner) and (
+            loop.step == 1
+        )
+
+    def _held(self, number: int, digit: Digit) -> int:
+        mine = [each for each in self.box.parts if (each.axis, each.digit) == (number, digit)]
+        return mine[0].count if mine else 1
+
+    def _blocks(self) -> list[int]:
+        """Of each axis, how many indices one turn of its top loop goes over."""
+        tops = [axis.digits[-1] for axis in self.chains.axes]
+        return [top.divisor * self._held(number, top) for number, top in enumerate(tops)]
+
+    def _loops(self, number: int, axis: ChainAxis, digit: Digit) -> list[Loop]:
+        """The loops over a digit: those of its steps that are not in the leaf, and inner ones."""
+        found, held = list[Loop](), self._held(number, digit)
+        if any((each.axis, each.digit) == (number, digit) for each in self.box.inner):
+            found.append(self._loop(number, digit, 1, Constant(held)))
+        if digit.radix is not None:
+            count: Expr = Constant(digit.radix // held)
+        else:
+            count = simplify(CeilDiv(axis.target, Constant(digit.divisor * held)))
+        if count == ONE:
+            return found
+        slides = digit.radix is None and axis.slides and held > 1
+        slides = slides and not is_multiple(axis.extent, held)
+        return [replace(self._loop(number, digit, held, count), slides=slides), *found]
+
+    def _loop(self, number: int, digit: Digit, step: int, count: Expr) -> Loop:
+        axis, times = self.chains.axes[number], digit.divisor * step
+        name = "_".join(axis.names) + (f"_{times}" if times > 1 else "")
+        if OWN.match(name):
+            name = f"x_{name}"
+        while name in self._names:
+            name += "_"
+        self._names.add(name)
+        return Loop(name, number, digit, step, count, note=_note(axis, digit, step))
+
+    def _nested(self, loops: list[Loop], around: Around) -> tree.Node:
+        if not loops:
+            return self._leaf(around)
+        loop, *rest = loops
+        if loop.slides:
+            return self._slid(loop, rest, around)
+        within = around.within(loop)
+        block = loop.digit.divisor * loop.step
+        if rest and block == within.blocks[loop.axis] and loop.axis in within.open():
+            whole = self._nested(rest, within.closing(loop.axis))
+            other = self._nested(rest, within.ending(loop.axis))
+            body = when(within.ends(loop.axis, block), whole, other)
+        else:
+            body = self._nested(rest, within)
+        return tree.For(loop.name, loop.count, body, loop.note)
+
+    def _slid(self, loop: Loop, rest: list[Loop], around: Around) -> tree.Node:
+        """A loop whose last turn is moved back, where there is a whole one."""
+        extent = self.chains.axes[loop.axis].extent
+        inner = self._nested(rest, around.within(loop).closing(loop.axis))
+        slid = tree.Slide(loop.name, extent, loop.step, inner, loop.note)
+        enough = Condition(extent, ">=", Constant(loop.step))
+        return when(enough, slid, self._nested(rest, around.ending(loop.axis)))
+
+    def _leaf(self, around: Around) -> tree.Node:
+        if self.along is not None:
+            return whole_axis(around, self.along)
+        return Leaf(self.box, around, self.width).node()
+
+
+def _note(axis: ChainAxis, digit: Digit, step: int) -> str:
+    """What a loop walks, as an engineer would write it."""
+    index = axis.names[-1]
+    if len(axis.names) > 1:
+        index = f"({', '.join(axis.names)})"
+    times = digit.divisor * step
+    over = f"/{times}" if times > 1 else ""
+    radix = radix_of(axis, digit)
+    below = f"%{radix // step}" if digit.radix is not None and radix is not None else ""
+    return f"{index}{over}{below}"
+
+
+__all__ = ["Unplanned", "planned"]

@@ -1,0 +1,43 @@
+"""From a move to the tree that does it."""
+
+from __future__ import annotations
+
+from layoutdsl.codegen.convert_plan import both_plans
+from layoutdsl.codegen.loops import tree
+from layoutdsl.codegen.loops.branches import cut, hoisted, pruned
+from layoutdsl.codegen.loops.chains import Chains, chains
+from layoutdsl.codegen.loops.moves import Move
+from layoutdsl.codegen.loops.planner import Unplanned, planned
+from layoutdsl.codegen.loops.rows import rows
+from layoutdsl.codegen.loops.sides import Apart, buffer_side, flat_side
+from layoutdsl.codegen.moves import Fallback
+from layoutdsl.codegen.plan import plan
+
+
+def digits(move: Move) -> Chains | Apart:
+    """Return both sides over common digits, or why there are none."""
+    if move.source is not None and move.target is not None:
+        both = both_plans(move.source, move.target)
+        if isinstance(both, Fallback):
+            return Apart(both.reason)
+        source, target = map(buffer_side, both)
+    else:
+        found = plan(move.layouts[0])
+        if isinstance(found, Fallback):
+            return Apart(found.reason)
+        source, target = flat_side(found), buffer_side(found)
+        if move.target is None:
+            source, target = target, source
+    if isinstance(source, Apart):
+        return source
+    return target if isinstance(target, Apart) else chains(source, target)
+
+
+def tree_of(move: Move, width: int) -> tree.Node | Unplanned:
+    """Return the tree that does a move, for elements of ``width`` bytes, or why there is none."""
+    if len({each.axes for each in move.layouts}) > 1:
+        return Unplanned("the layouts have other axes")
+    found = digits(move)
+    if isinstance(found, Apart):
+        return rows(move)
+    return cut(pruned(hoisted(planned(found, width))), width)
