@@ -20,7 +20,6 @@ from layoutdsl.kernel.checker import Proof, Theorem
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.validate.converting import ConversionStatement
-from layoutdsl.validate.digits import validate_digits
 from layoutdsl.validate.dividing import divide
 from layoutdsl.validate.frame import framed, sealed
 from layoutdsl.validate.gathering import GatherStatement
@@ -33,7 +32,7 @@ from layoutdsl.validate.statement import Statement
 from layoutdsl.validate.theorems import theorems
 from layoutdsl.validate.values import Meaningless
 
-__all__ = ["NotValidated", "Validated", "validate", "validate_conversion", "validate_digits"]
+__all__ = ["NotValidated", "Validated", "validate", "validate_conversion"]
 
 
 def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValidated:

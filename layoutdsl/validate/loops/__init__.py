@@ -1,0 +1,215 @@
+"""That a tree of loops does what its layouts mean, for every shape.
+
+The tree is walked once, every loop and every digit a variable; what has to hold of its stores is
+written down (`statement`), is linear where blocks are numbers, and is left to the solver as it is.
+
+>>> validate_tree(tree.EMPTY, layout, "pack", 4).reason
+'a slot is written: a step of the proof does not follow'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Literal
+
+from layoutdsl.codegen.loops import tree
+from layoutdsl.integers.bounds import ZERO
+from layoutdsl.kernel.builder import NoProof, by_hypotheses
+from layoutdsl.kernel.certificate import Certificate, establish
+from layoutdsl.kernel.theorem import Proof, Term, Theorem
+from layoutdsl.meaning.model import Layout
+from layoutdsl.statements import statement as layout_statement
+from layoutdsl.statements.terms import NotExpressible
+from layoutdsl.validate.loops.magnitude import (
+    MOST_BYTES,
+    MOST_GUARDED,
+    Magnitudes,
+    bound_of,
+    limits,
+)
+from layoutdsl.validate.loops.reading import read
+from layoutdsl.validate.loops.sides import Sides, buffer, sides, tensor
+from layoutdsl.validate.loops.statement import Branch, needs
+from layoutdsl.validate.loops.stores import Need
+from layoutdsl.validate.loops.theorems import every, near, stated
+from layoutdsl.validate.loops.words import said
+from layoutdsl.validate.loops.written import spelled_tree
+from layoutdsl.validate.outcome import NotValidated, Validated
+from layoutdsl.validate.seals import seal, spelled
+from layoutdsl.validate.values import Meaningless, size
+
+__all__ = ["validate_c", "validate_c_conversion", "validate_tree", "validate_tree_conversion"]
+
+
+def validate_tree(
+    node: tree.Node, layout: Layout, verb: Literal["pack", "unpack"], width: int
+) -> Validated | NotValidated:
+    """Return whether a tree was shown to pack or unpack a layout, for every shape of its range.
+
+    Args:
+        node: the tree.
+        layout: without open parameters.
+        verb: what the tree is for.
+        width: of an element, in bytes; it is part of what is sealed.
+    """
+    return _validated((layout,), verb, width, lambda _: _tree(node))
+
+
+def validate_tree_conversion(
+    node: tree.Node, source: Layout, target: Layout, width: int
+) -> Validated | NotValidated:
+    """Return whether a tree was shown to turn the buffers of one layout into those of another.
+
+    Args:
+        node: the tree.
+        source: the layout that is read, without open parameters.
+        target: the layout that is written, over the same axes.
+        width: of an element, in bytes; it is part of what is sealed.
+    """
+    return _validated((source, target), "convert", width, lambda _: _tree(node))
+
+
+def validate_c(
+    text: str, name: str, layout: Layout, verb: Literal["pack", "unpack"], width: int
+) -> Validated | NotValidated:
+    """Return whether functions of C were shown to pack or unpack a layout, for every shape.
+
+    They do so wherever a caller hands them whole buffers below 2^52 bytes each, apart from each
+    other, and pieces from 0 up to ``NAME_units``, each once, in any order or at the same time.
+
+    Args:
+        text: the functions ``NAME_walk``, ``NAME_units`` and ``NAME_part``, and what these need.
+        name: of the function.
+        layout: without open parameters.
+        verb: what the functions are for.
+        width: of an element, in bytes.
+    """
+    return _validated((layout,), verb, width, lambda found: _text(text, name, width, found))
+
+
+def validate_c_conversion(
+    text: str, name: str, source: Layout, target: Layout, width: int
+) -> Validated | NotValidated:
+    """Return whether functions of C were shown to turn buffers of one layout into those of another.
+
+    Args:
+        text: as in `validate_c`.
+        name: of the function.
+        source: the layout that is read, without open parameters.
+        target: the layout that is written, over the same axes.
+        width: of an element, in bytes.
+    """
+    layouts = (source, target)
+    return _validated(layouts, "convert", width, lambda found: _text(text, name, width, found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """Layouts and both sides of a move, and what moves it: trees, and their text."""
+
+    layouts: tuple[Layout, ...]
+    sides: Sides
+
+
+_Reader = Callable[[_Moved], tuple[tuple[Branch, ...], str]]
+"""Reads trees; and says them, to be sealed."""
+
+
+def _tree(node: tree.Node) -> tuple[tuple[Branch, ...], str]:
+    return (Branch((), (), node),), spelled_tree(node)
+
+
+def _text(text: str, name: str, width: int, moved: _Moved) -> tuple[tuple[Branch, ...], str]:
+    found = read(text, name, moved.layouts[0], width)
+    first, *_ = moved.layouts
+    known = moved.sides.known
+    boxes = (tensor(first), *map(buffer, moved.layouts))  # elements have slots of their own
+    room = (size(tuple(said(part.extent, known) for part in box.parts)) for box in boxes)
+    below = [each for one in room for each in limits(bound_of(("*", width, one)), MOST_BYTES)]
+    if found.guard is not None:
+        below += limits(bound_of(said(found.guard, known)), MOST_GUARDED)
+    Magnitudes(known, found.counts, below).check(found.spoken)
+    return found.branches, text
+
+
+def _sides(layouts: tuple[Layout, ...], verb: str, *, flat: bool = False) -> Sides:
+    first, last = layouts[0], layouts[-1]
+    held = tuple(condition for each in layouts for condition in each.domain)
+    whole, source, target = tensor(first), buffer(first), buffer(last)
+    match verb:
+        case "pack":
+            return sides(first, whole, target, (ZERO, first.start), held, flat=flat)
+        case "unpack":
+            return sides(first, source, whole, (first.start, ZERO), held, flat=flat)
+    return sides(first, source, target, (first.start, last.start), held, flat=flat)
+
+
+def _validated(
+    layouts: tuple[Layout, ...], verb: str, width: int, reader: _Reader
+) -> Validated | NotValidated:
+    try:
+        if len({each.axes for each in layouts}) > 1:
+            raise Meaningless("the layouts have other axes")
+        first, *more = layouts
+        ground = layout_statement.ground(first, more=tuple(more)).hypotheses
+        both = _sides(layouts, verb)
+        branches, text = reader(_Moved(layouts, both))
+        found = _shown(branches, layouts, verb, ground)
+    except (Meaningless, NotExpressible, NoProof) as reason:
+        return NotValidated(str(reason))
+    if isinstance(found, NotValidated):
+        return found
+    proved, questions = found
+    sealed = (text, f"{verb} {width}", *map(spelled, layouts))
+    return Validated(seal(*sealed, Certificate(proved).hash), len(proved), questions)
+
+
+def _shown(
+    branches: Sequence[Branch], layouts: tuple[Layout, ...], verb: str, ground: tuple[Term, ...]
+) -> _Proved | NotValidated:
+    """Theorems of trees: by coordinates, or else by what is done to scratch, or by offsets."""
+    asked: list[Need] = []
+    try:
+        asked = needs(branches, _sides(layouts, verb), ground)
+        found: _Proved | NotValidated = _proved(asked)
+    except Meaningless as reason:
+        found = NotValidated(str(reason))
+    if not isinstance(found, NotValidated):
+        return found
+    exact = any("scratch" in each.about for each in asked)
+    with suppress(Meaningless):
+        sides = _sides(layouts, verb, flat=not exact)
+        again = _proved(needs(branches, sides, ground, exact=exact))
+        return found if isinstance(again, NotValidated) else again
+    return found
+
+
+_Proved = tuple[tuple[tuple[Theorem, Proof], ...], int]
+"""Theorems with their proofs, and how many questions were answered."""
+
+
+def _proved(found: Sequence[Need]) -> _Proved | NotValidated:
+    """Proofs that leave each goal to the solver; or what does not follow.
+
+    What follows from the facts near a goal does so soon; what is left is tried with all facts, up
+    to the first that does not follow.
+    """
+    proved: list[tuple[Theorem, Proof]] = []
+    questions = 0
+    theorems = stated(found, near, "tree.near")
+    proofs = [(each.theorem, by_hypotheses(each.theorem)) for each in theorems]
+    outcomes = establish(proofs)
+    proved += [each for each in proofs if outcomes[each[0].name].established]
+    questions += sum(each.questions for each in outcomes.values())
+    failed = [each for each in theorems if not outcomes[each.theorem.name].established]
+    left = [need for each in failed for need in each.needs]
+    for each in stated(left, every, "tree.every"):
+        proof = (each.theorem, by_hypotheses(each.theorem))
+        (outcome,) = establish([proof]).values()
+        if not outcome.established:
+            return NotValidated(f"{each.needs[0].about}: {outcome.reason}")
+        proved.append(proof)
+        questions += outcome.questions
+    return tuple(proved), questions

@@ -1,0 +1,186 @@
+"""The two sides of a move as boxes: where each element of the tensor lies in either.
+
+A side is a box in row-major order, and an element's place in it, coordinate by coordinate. Where
+these are no digits, or the layouts hold a part of a shape, the only coordinate is the offset.
+Trusted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layoutdsl.integers.bounds import at_least, reach
+from layoutdsl.integers.conditions import Condition
+from layoutdsl.integers.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Index,
+    MixedRadix,
+    Sub,
+    walk,
+)
+from layoutdsl.kernel.checker import Term, names
+from layoutdsl.meaning.model import Layout
+from layoutdsl.statements.terms import extent_name
+from layoutdsl.validate.loops.coordinates import (
+    digit_of,
+    flattened,
+    name_of,
+    neighbours,
+    read_as_one,
+)
+from layoutdsl.validate.loops.words import Normal, compared, said
+from layoutdsl.validate.values import horner, size
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A buffer as a box.
+
+    Attributes:
+        box: its extents, most major first.
+        values: where the element ``i.0, i.1, ...`` lies in it.
+        index: which element lies at ``p.0, p.1, ...``, if any does: a guess.
+        start: slots before the first.
+        is_tensor: the places are the indices.
+        is_flat: the only coordinate is the offset, as those of the layout are no digits.
+        bounds: coordinates of an element, and below what they have to stay for it to lie in the
+            box of offsets; but for those of which that is plain.
+    """
+
+    box: tuple[Term, ...]
+    values: tuple[Term, ...]
+    index: tuple[Term, ...]
+    start: Term
+    is_tensor: bool
+    is_flat: bool = False
+    bounds: tuple[tuple[Term, Term], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What a tree reads and writes.
+
+    Attributes:
+        normal: of all terms.
+        known: what names of extents stand for.
+        positive: names that are no extents of the layouts, and not less than 1.
+        extents: of the axes, after those are joined that are read as one.
+        held: which elements the layouts hold, of those within the extents.
+    """
+
+    normal: Normal
+    known: dict[str, Term]
+    positive: tuple[str, ...]
+    extents: tuple[Term, ...]
+    held: tuple[Term, ...]
+    source: Side
+    target: Side
+
+
+def sides(
+    layout: Layout,
+    source: MixedRadix,
+    target: MixedRadix,
+    starts: tuple[Expr, Expr],
+    held: tuple[Condition, ...] = (),
+    *,
+    flat: bool = False,
+) -> Sides:
+    """Return both sides of a move of the elements of a layout.
+
+    Args:
+        layout: gives axes and extents.
+        source: the coordinates that are read.
+        target: the coordinates that are written.
+        starts: slots before the first of each.
+        held: which elements the layouts hold.
+        flat: the offset is the only coordinate, but for that of a tensor.
+    """
+    axes = list(tensor(layout).parts)
+    both: list[Expr] = [flattened(source), flattened(target)]
+    while not held and (found := read_as_one(axes, both)) is not None:
+        axes, both = found
+    products = {
+        tuple(sorted(extent_name(e.name) for e in walk(axis.extent) if isinstance(e, Extent)))
+        for axis in axes
+    }
+    fused = tuple((each, f"e.{n}") for n, each in enumerate(sorted(products)) if len(each) > 1)
+    normal = Normal(fused)
+    known: dict[str, Term] = {name: extent_name(name) for name in layout.symbols}
+    indexed: dict[str, Term] = {name_of(axis): f"i.{number}" for number, axis in enumerate(axes)}
+    made = [
+        _side(normal, {**known, **indexed}, each, start, axes, flat or bool(held))
+        for each, start in zip(both, starts, strict=True)
+    ]
+    whole = tuple(normal.form(said(axis.extent, known)) for axis in axes)
+    there = tuple(normal.form(compared(each, {**known, **indexed})) for each in held)
+    return Sides(normal, known, tuple(name for _, name in fused), whole, there, *made)
+
+
+def tensor(layout: Layout) -> MixedRadix:
+    """Return the coordinates of the tensor itself."""
+    return MixedRadix(tuple(Coordinate(Index(axis.name), axis.extent) for axis in layout.axes))
+
+
+def buffer(layout: Layout) -> MixedRadix:
+    """Return the coordinates of a layout's buffer.
+
+    Without those of extent 1: that an element is at 0 of them, or has no slot, is a theorem of the
+    layout by itself.
+    """
+    return MixedRadix(tuple(each for each in layout.coordinates if each.extent != Constant(1)))
+
+
+def _side(
+    normal: Normal,
+    known: dict[str, Term],
+    box: Expr,
+    start: Expr,
+    axes: list[Coordinate],
+    flat: bool,
+) -> Side:
+    assert isinstance(box, MixedRadix)
+    parts = list(neighbours(box.parts))
+    room = tuple(normal.form(said(part.extent, known)) for part in parts)
+    values = tuple(normal.form(said(part.value, known)) for part in parts)
+    index = dict[str, Term](dict.fromkeys(map(name_of, axes), 0))
+    for number, part in enumerate(parts):
+        digit = digit_of(part.value)
+        if digit is not None:
+            axis, divisor, _ = digit
+            index[axis] = ("+", index[axis], ("*", divisor, f"p.{number}"))
+    found = tuple(normal.form(each) for each in index.values())
+    whole = tuple(normal.form(said(axis.extent, known)) for axis in axes)
+    identity = room == whole and values == tuple(f"i.{n}" for n in range(len(axes)))
+    first = normal.form(said(start, known))
+    if (flat and not identity) or any(map(_is_opaque, values)):
+        offset = (normal.form(horner(values, room)),)
+        apart = zip(parts, values, room, strict=True)
+        bounds = tuple((value, most) for part, value, most in apart if not _is_within(part, axes))
+        return Side((normal.form(size(room)),), offset, found, first, identity, True, bounds)
+    return Side(room, values, found, first, identity)
+
+
+def _is_within(part: Coordinate, axes: list[Coordinate]) -> bool:
+    """Whether a coordinate plainly lies below its extent, for all indices of all shapes."""
+    found = reach(part.value, {name_of(axis): axis.extent for axis in axes})
+    if found is None:
+        return False
+    return at_least(found.low, 0) and at_least(Sub(part.extent, found.high), 0)
+
+
+def _is_opaque(value: Term) -> bool:
+    """Whether no coordinates can be read off: bits, symbolic blocks, products of indices."""
+    match value:
+        case ("^" | "&", _, _):
+            return True
+        case ("div" | "mod", _, block) if not isinstance(block, int):
+            return True
+        case ("*", *sides) if all(any(n[0] == "i" for n in names(each)) for each in sides):
+            return True
+        case (_, *parts):
+            return any(map(_is_opaque, parts))
+    return False

@@ -1,0 +1,109 @@
+"""From what has to be shown of a tree to theorems of the checker. Trusted.
+
+Fewer facts make a theorem that says more, and one that many leaves share: first each goal is stated
+under those facts alone that speak of what it speaks of, and all of them only where that fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+from layoutdsl.kernel.checker import Term, Theorem, names, substitute
+from layoutdsl.validate.loops.stores import Need, is_plain
+
+Facts = Callable[[Need], tuple[Term, ...]]
+"""Which facts a need is stated under."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A theorem, and the needs that it meets."""
+
+    theorem: Theorem
+    needs: tuple[Need, ...]
+
+
+def every(need: Need) -> tuple[Term, ...]:
+    """Return all facts."""
+    return tuple(dict.fromkeys(need.facts))
+
+
+def near(need: Need) -> tuple[Term, ...]:
+    """Return those facts that a goal is connected to by names."""
+    reached, left = set(_names(need.goal)), list(every(need))
+    progress = True
+    while progress:
+        more = [fact for fact in left if not reached.isdisjoint(_names(fact))]
+        left = [fact for fact in left if reached.isdisjoint(_names(fact))]
+        reached.update(*map(_names, more))
+        progress = bool(more)
+    return tuple(fact for fact in every(need) if not reached.isdisjoint(_names(fact)))
+
+
+@lru_cache(maxsize=10_000)
+def _names(term: Term) -> frozenset[str]:
+    return frozenset(names(term))
+
+
+def stated(needs: Sequence[Need], facts: Facts, mark: str) -> list[Stated]:
+    """Return theorems: one for all goals under the same facts, whatever variables are called.
+
+    Args:
+        needs: what has to be shown.
+        facts: which of the facts are taken.
+        mark: what names of theorems begin with.
+    """
+    groups: dict[tuple[Term, ...], list[Need]] = {}
+    for need in needs:
+        known = facts(need)
+        if need.goal not in known and not is_plain(need.goal):
+            groups.setdefault(known, []).append(need)
+    bundles: dict[tuple[Term, ...], dict[Term, list[Need]]] = {}
+    for known, group in groups.items():
+        spoken = (name for each in (*known, *(n.goal for n in group)) for name in names(each))
+        own = dict.fromkeys(name for name in spoken if name[0] == "v")
+        called: dict[str, Term] = {name: f"v.{number}" for number, name in enumerate(own)}
+        goals = bundles.setdefault(tuple(substitute(fact, called) for fact in known), {})
+        for need in group:
+            goals.setdefault(substitute(need.goal, called), []).append(need)
+    found = list[Stated]()
+    for given, goals in bundles.items():
+        formulas, more = _linear((*given, *goals))
+        assumed, shown = (*more, *formulas[: len(given)]), formulas[len(given) :]
+        variables = sorted({name for each in (*assumed, *shown) for name in names(each)})
+        theorem = Theorem(f"{mark}.{len(found)}", tuple(variables), assumed, shown)
+        found.append(Stated(theorem, tuple(need for each in goals.values() for need in each)))
+    return found
+
+
+def _linear(formulas: tuple[Term, ...]) -> tuple[tuple[Term, ...], list[Term]]:
+    """Return formulas with a name for what the checker has no word for, and what is known of that.
+
+    For all values of what it is over there is one of its name, so nothing is assumed. Of bits it is
+    known alone that they are the same where both sides are.
+    """
+    known: dict[tuple[str, Term, Term], str] = {}
+    plain = tuple(_named(each, known) for each in formulas)
+    facts: list[Term] = []
+    for (word, *sides), name in known.items():
+        if word in ("min", "max"):
+            facts.append(("or", *(("=", name, side) for side in sides)))
+            facts += [("<=", name, side) if word == "min" else ("<=", side, name) for side in sides]
+    for ((word, *sides), name), ((again, *others), other) in combinations(known.items(), 2):
+        if word == again and word in ("^", "&"):
+            same: list[Term] = [("=", *both) for both in zip(sides, others, strict=True)]
+            facts.append(("=>", ("and", *same), ("=", name, other)))
+    return plain, facts
+
+
+def _named(term: Term, known: dict[tuple[str, Term, Term], str]) -> Term:
+    if not isinstance(term, tuple):
+        return term
+    word, *parts = (term[0], *(_named(part, known) for part in term[1:]))
+    if word not in ("min", "max", "^", "&"):
+        return (word, *parts)
+    left, right = parts
+    return known.setdefault((word, left, right), f"x.{len(known)}")
