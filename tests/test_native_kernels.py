@@ -1,0 +1,170 @@
+"""Kernels on bytes that say where they lie: every size of move, whole and in part, and every fault.
+
+What is checked of each is `native/self_check.py`, which libraries check themselves by; faults are
+put into `kernels.c`, and each has to be noticed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Collection
+from pathlib import Path
+from random import Random
+
+import pytest
+from native_cases import needs_compiler
+from native_fuzz import MACHINE, RUNNER, WAYS, Way
+
+from layoutdsl.codegen.loops import tree
+from layoutdsl.codegen.loops.kernels import UNITS, suits
+from layoutdsl.codegen.native.kernel_text import Call, kernel_text
+from layoutdsl.codegen.native.self_check import check_text
+from layoutdsl.integers.expr import Constant
+
+pytestmark = needs_compiler
+
+KERNELS = ("plain", "tile", "zip", "unzip", "weave", "unweave")
+COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 80, 128)
+
+
+def may(kernel: str, e: int, rows: int, columns: int) -> bool:
+    """Whether a kernel may do such a move where what it wants together lies together."""
+    apart = rows * columns * e + 64
+    ro = columns * e if kernel in ("unzip", "unweave") else apart
+    co = rows * e if kernel in ("zip", "weave") else apart
+    tables = [(tree.Step(n, Constant(by)),) for n, by in ((rows, ro), (columns, co))]
+    return suits(kernel, e, rows, columns, tables[0], tables[1])
+
+
+GRID = tuple(
+    Call(kernel, e, rows, columns, edged)
+    for kernel in KERNELS
+    for e in UNITS
+    for rows in COUNTS
+    for columns in COUNTS
+    for edged in (False, True)
+    if rows * columns * e <= 1 << 13
+    if may(kernel, e, rows, columns)
+)
+
+
+def first_wrong(
+    calls: Collection[Call], way: Way, place: Path, change: tuple[str, str] | None = None
+) -> Call | None:
+    """The first of some kernels that does not do what it has to, or the first if all are killed.
+
+    Args:
+        calls: the kernels.
+        way: how they are compiled.
+        place: a folder.
+        change: what is put into their text in place of something else.
+    """
+    text = kernel_text(calls)
+    if change is not None:
+        assert change[0] in text, change[0]
+        text = text.replace(*change)
+    lines = [text, *check_text("k", calls), "int main(void)", "{", "    return k_checked();", "}"]
+    (place / "k.c").write_text("\n".join([*lines, ""]))
+    options = ["-std=c11", "-O1", "-w", *way.options]
+    command = [*way.compiler.split(), *options, "-o", str(place / "k"), str(place / "k.c")]
+    subprocess.run(command, check=True, timeout=600)
+    done = subprocess.run([*RUNNER.split(), str(place / "k")], check=False, timeout=600)
+    number = done.returncode if 0 <= done.returncode < 128 else 1
+    return sorted(calls)[number - 1] if number else None
+
+
+def some(seed: int, count: int) -> list[Call]:
+    """So many of the grid, some of each kernel."""
+    random, each = Random(seed), count // len(KERNELS)
+    return [
+        call
+        for kernel in KERNELS
+        for call in random.sample([call for call in GRID if call.kernel == kernel], each)
+    ]
+
+
+def test_kernels_do_what_they_have_to(tmp_path: Path) -> None:
+    assert first_wrong(some(1, 18), MACHINE, tmp_path) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WAYS)
+def test_in_all_ways(name: str, tmp_path: Path) -> None:
+    calls = some(sum(name.encode()), 60)
+    all_counts = Way((*WAYS[name].options, "-DLAYOUT_CHECK_ALL"), WAYS[name].compiler)
+    assert first_wrong(calls, WAYS[name], tmp_path) is None
+    assert first_wrong(calls[::10], all_counts, tmp_path) is None
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("name", WAYS)
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_the_whole_grid(name: str, kernel: str, tmp_path: Path) -> None:
+    calls = [call for call in GRID if call.kernel == kernel]
+    for first in range(0, len(calls), 40):
+        assert first_wrong(calls[first : first + 40], WAYS[name], tmp_path) is None
+
+
+TILE, WIDE = ("tile", 1, 64, 64), ("tile", 4, 16, 9)
+SHORT, LOW = ("tile", 1, 7, 20), ("tile", 1, 20, 7)
+ZIP, UNZIP = ("zip", 2, 4, 40), ("unzip", 2, 40, 4)
+WEAVE, UNWEAVE, FEW = ("weave", 1, 3, 64), ("unweave", 2, 64, 5), ("weave", 1, 3, 9)
+LONG = ("weave", 8, 9, 8)
+PLAIN = ("plain", 2, 3, 5)
+X64, X32, X16, NONE = "this machine", "a x86-64-v3", "a x86-64", "no vectors"
+FAULTS = (
+    # A network with a stage wrong, or one too few.
+    (X64, TILE, "zipped_low(e, w[k], w[k + n / 2])", "zipped_low(e, w[k + n / 2], w[k])"),
+    (X16, TILE, "v[2 * k + 1] = zipped_high", "v[2 * k + 1] = zipped_low"),
+    (X32, ZIP, "done < turns", "done * 2 < turns"),
+    (X64, WIDE, "case 4: return ZIPPED(v4, P2, 2, 1)", "case 4: return ZIPPED(v2, P4, 4, 1)"),
+    # Lanes in another order.
+    (X64, TILE, "(__m128i)lanes[2]", "(__m128i)lanes[3]"),
+    (X32, UNZIP, "(__m128i)lanes[1], 1)", "(__m128i)lanes[0], 1)"),
+    (X64, ZIP, "extracti32x4_epi32((__m512i)v, 2)", "extracti32x4_epi32((__m512i)v, 1)"),
+    # What is left, off by one; a row that is missing; a row too many.
+    (X64, WIDE, "all - step : 0", "all - step - 1 : 0"),
+    (X16, WIDE, "all - step : 0", "all - step + 1 : 0"),
+    (X64, TILE, "row + k * down + i * n", "row + k * down + i"),
+    (X64, TILE, "taken16(m, from, column * e, in,", "taken16(m, from, column * e + 1, in,"),
+    (X64, SHORT, "if (k * down < R", "if (k * down < R - 1"),
+    (X64, LOW, "if (k * across < C", "if (k * across < C - 1"),
+    (X64, SHORT, "apart && R < n ? R * e : 16", "16"),
+    # Bytes woven wrongly.
+    (X64, WEAVE, "(ANY * (j) + (b)) / (e) % (k)", "((ANY * (j) + (b)) / (e) + 1) % (k)"),
+    (X64, WEAVE, "/ (e) / (k) * (e) + (b) % (e)", "/ (e) / (k) * (e) + ((b) == 7)"),
+    ("a x86-64-v2", UNWEAVE, "((b) / (e) * (k) + (j))", "((b) / (e) * (k) + 1)"),
+    (X64, WEAVE, "_mm512_set1_epi8((char)i)", "_mm512_set1_epi8((char)(i == 2 ? 1 : i))"),
+    (X64, UNWEAVE, "given_any(m, R * e, k, row * e,", "given_any(m, R * e, k, 0,"),
+    (X64, FEW, "all - ANY * k)", "all - ANY * k + 1)"),
+    # Masks that are wrong by a byte, or by an item.
+    (X64, TILE, "bits(least(n, bytes - at)) : 0", "bits(least(n, bytes - at - 1)) : 0"),
+    (X64, WIDE, "bits(least(n, bytes - at)) : 0", "bits(least(n, bytes - at + 1)) : 0"),
+    (X64, ZIP, "(count - item) * size - at)", "(count - item) * size - at + 1)"),
+    (X64, UNWEAVE, "all << (size - at)", "all << (size - at - 1)"),
+    (X64, LONG, "return item < count ? bits", "return item <= count ? bits"),
+    (X64, WEAVE, "by *= 2", "by *= 4"),
+    # Rows and columns that are not there.
+    (X64, TILE, "k < count ? place_of", "k <= count ? place_of"),
+    (X64, WEAVE, "(!together || count == most)", "1"),
+    (X64, TILE, "return bytes == size &&", "return"),
+    (X64, UNZIP, "m.rows = together_in ? rows : (R)", "m.rows = (R)"),
+    (X64, TILE, "m.read = read", "m.read = written"),
+    (X64, TILE, "memcpy(line + k, rest, 16)", "memcpy(line + k, rest, 8)"),
+    (NONE, PLAIN, "least(m.read - c * e, e)", "least(m.read - c * e + 1, e)"),
+    (X16, TILE, "least(m.written - r * e, e)", "least(m.written - r * e + 1, e)"),
+    (NONE, PLAIN, "place_of(m.d, m.co[c], r * e)", "place_of(m.d, m.co[c], r)"),
+    # A store past the cache that is not aligned.
+    (X64, ("tile", 1, 96, 16), "stream && q % 64 == 0", "stream && q % 16 == 0"),
+)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("number", range(len(FAULTS)))
+def test_no_fault_goes_unseen(number: int, tmp_path: Path) -> None:
+    way, sizes, old, new = FAULTS[number]
+    if way not in WAYS:
+        pytest.skip(f"no {way}")
+    calls = [Call(*sizes, edged) for edged in (False, True)]
+    assert first_wrong(calls, WAYS[way], tmp_path) is None
+    assert first_wrong(calls, WAYS[way], tmp_path, (old, new)) is not None
