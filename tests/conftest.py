@@ -14,6 +14,7 @@ import pytest
 from hypothesis import settings
 
 from layoutdsl.api import compiling
+from layoutdsl.codegen.native import libraries
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -59,6 +60,12 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     """Take the folder away."""
     if _KEPT in config.stash:
         shutil.rmtree(config.stash[_KEPT], ignore_errors=True)
+
+
+@pytest.fixture(autouse=True)
+def few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of each function one class of shapes is compiled, and what serves all: each takes a while."""
+    monkeypatch.setattr(libraries, "MOST", 1)
 
 
 @pytest.hookimpl(tryfirst=True)

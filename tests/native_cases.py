@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
 
+from layoutdsl.codegen.loops.moves import Move, NoCode
 from layoutdsl.codegen.native.loader import native_module, why_not
 from layoutdsl.codegen.native.module import NativeModule
+from layoutdsl.codegen.native.program import EmittedProgram, generate_c
 
 needs_compiler = pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 
@@ -48,7 +50,15 @@ LAYOUTS = (
 @cache
 def modules(text: str, vector: int = 64) -> NativeModule:
     """The compiled module of a layout, for vectors of so many bytes."""
-    return native_module(layout_of(text), module_of(text), vector)
+    return native_module(
+        layout_of(text), module_of(text), emit, options=(f"-DLAYOUT_VECTOR={vector}",)
+    )
+
+
+def emit(move: Move, width: int) -> EmittedProgram | NoCode:
+    """C that is not read back."""
+    layout = move.layouts[0]
+    return generate_c(layout, source="", certificate=None, widths=(width,), verbs=(move.verb,))
 
 
 @contextmanager

@@ -32,19 +32,18 @@ if __package__:
 from random_digits import Several, Shape, Written, drawn, layout_read, shapes, shrunk
 
 from layoutdsl.bench.meaning import offsets
-from layoutdsl.codegen.convert_plan import conversion_plan
-from layoutdsl.codegen.moves import Fallback, Plan
+from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.native import WIDTHS
-from layoutdsl.codegen.native.conversion import conversion_chains
-from layoutdsl.codegen.native.kernel_text import kernel_functions
-from layoutdsl.codegen.native.program import prelude, sides, verb_functions
-from layoutdsl.codegen.native.sides import Apart
-from layoutdsl.codegen.native.spelling import Spelling
+from layoutdsl.codegen.native.kernel_text import Call, kernel_text
+from layoutdsl.codegen.native.program import Moved, moved
 from layoutdsl.codegen.plan import plan
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+RUNNER = os.environ.get("NATIVE_FUZZ_RUNNER", "")
+"""What runs a program of another machine: ``CC='aarch64-linux-gnu-gcc -static'`` and `qemu-...`."""
 HARNESS = Path(__file__).with_name("native_fuzz.c")
 OPTIONS = ("-std=c11", "-O0", "-w")
 POISONED = "-ftrivial-auto-var-init=pattern"
@@ -53,26 +52,54 @@ SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
 
 @dataclass(frozen=True)
 class Way:
-    """How kernels are made: the widest vector, and what the compiler is told."""
+    """How kernels are made: what the compiler is told, and which it is."""
 
-    vector: int
     options: tuple[str, ...] = ()
+    compiler: str = str(CC)
 
     @property
     def sanitized(self) -> Way:
         return replace(self, options=(*self.options, *SANITIZED))
 
 
-WAYS = {
-    "this machine": Way(64, ("-march=native",)),
-    "vectors of 16 bytes": Way(16),
-    "past the cache": Way(64, ("-march=native", "-DSTREAM_BYTES=1")),
-    "vectors of 32 bytes": Way(32, ("-march=native",)),
-    "wide vectors of any machine": Way(64),
-    "no vectors": Way(16, ("-DLAYOUT_PLAIN",)),
-    "as others compile it": Way(64, ("-march=native", "-O3")),
-}
-MACHINE = WAYS["this machine"]
+@cache
+def macros(compiler: str, *options: str) -> dict[str, str]:
+    """What a compiler defines; nothing where it does not know the options."""
+    command = [*compiler.split(), *options, "-dM", "-E", "-x", "c", os.devnull]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    rows = [line.split(" ", 2) for line in done.stdout.splitlines()]
+    return {name: value for _, name, value in rows}
+
+
+def _instructions(*options: str) -> set[str]:
+    return {name for name in macros(str(CC), *options) if name.startswith(("__SSE", "__AVX"))}
+
+
+def _ways() -> dict[str, Way]:
+    """The ways that this machine can run; of a machine that is emulated what any has."""
+    if CC is None:
+        return {"none": Way()}
+    native = () if RUNNER else ("-march=native",)
+    found = {
+        "this machine": Way((*native, "-O1")),
+        "past the cache": Way((*native, "-O1", "-DSTREAM_BYTES=1")),
+        "vectors of 16 bytes": Way((*native, "-O2", "-DLAYOUT_VECTOR=16")),
+        "vectors of 32 bytes": Way((*native, "-DLAYOUT_VECTOR=32")),
+        "no vectors": Way((*native, "-DLAYOUT_PLAIN")),
+        "as others compile it": Way((*native, "-O3")),
+    }
+    for machine in ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"):
+        told = _instructions(f"-march={machine}")
+        if told and told <= _instructions(*native):
+            found[f"a {machine}"] = Way((f"-march={machine}",))
+    clang = shutil.which("clang")
+    if clang is not None and not RUNNER:
+        found["by clang"] = Way(("-march=native",), clang)
+    return found
+
+
+WAYS = _ways()
+MACHINE = next(iter(WAYS.values()))
 
 
 @dataclass(frozen=True)
@@ -88,17 +115,16 @@ class Case:
         texts = " -> ".join(each.text for each in self.layouts)
         return f"{texts}  # {self.verb} u{8 * self.width} at {'; '.join(map(str, self.shapes))}"
 
-    def functions(self, name: str, vector: int) -> list[str] | None:
-        """The kernel as C; none for two layouts without common digits."""
-        layouts = [each.layout for each in self.layouts]
-        if self.verb != "convert":
-            found, sizes = sides(layouts[0]), (self.width, vector)
-            return verb_functions(name, layouts[0], found, self.verb, sizes)
-        planned = conversion_plan(*layouts)
-        chained = None if isinstance(planned, Fallback) else conversion_chains(planned)
-        if chained is None or isinstance(chained, Apart):
-            return None
-        return kernel_functions(name, chained, self.width, vector, Spelling(layouts[1]))
+    def functions(self, name: str) -> Moved | None:
+        """The kernel as C; none where no tree was found."""
+        found = moved(name, self.move, self.width)
+        return None if isinstance(found, NoCode) else found
+
+    @property
+    def move(self) -> Move:
+        """What is moved."""
+        first, last = self.layouts[0].layout, self.layouts[-1].layout
+        return Move(None if self.verb == "pack" else first, None if self.verb == "unpack" else last)
 
     def problem(self, shape: Shape) -> list[int] | None:
         """What the program is told of a shape; nothing where a layout is not right there."""
@@ -175,9 +201,9 @@ def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:
     with TemporaryDirectory(prefix="native-fuzz-") as directory:
         place, tried = Path(directory), list[Case]()
         data = array("q")
-        lines, rows = [prelude(way.vector)], list[str]()
+        lines, rows, calls = list[str](), list[str](), set[Call]()
         for number, case in enumerate(some):
-            body = case.functions(f"k{number}", way.vector)
+            body = case.functions(f"k{number}")
             if body is None:
                 continue
             for shape in case.shapes:
@@ -185,10 +211,13 @@ def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:
                 if problem is not None:
                     data.extend((len(rows), len(tried), *map(int, problem)))
                     tried.append(replace(case, shapes=(shape,)))
-            lines += body
+            lines.append(body.text)
+            calls |= body.calls
             rows.append(f"{{{case.width}, k{number}_part, k{number}_units}}")
+        if macros(way.compiler)["__BYTE_ORDER__"] == "__ORDER_BIG_ENDIAN__":
+            data.byteswap()
         (place / "data").write_bytes(data.tobytes())
-        text = "\n".join([*lines, f"#define KERNELS {', '.join(rows)}", ""])
+        text = "\n".join([kernel_text(calls), *lines, f"#define KERNELS {', '.join(rows)}", ""])
         (place / "kernels.c").write_text(text)
         _compiled(place, way)
         for number, kind in _said(place):
@@ -196,16 +225,16 @@ def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:
 
 
 def _compiled(place: Path, way: Way) -> None:
-    options = [*OPTIONS, *_poisoning(), *way.options, "-I", str(place)]
-    command = [*str(CC).split(), *options, "-o", str(place / "program"), str(HARNESS)]
+    options = [*OPTIONS, *_poisoning(way.compiler), *way.options, "-I", str(place)]
+    command = [*way.compiler.split(), *options, "-o", str(place / "program"), str(HARNESS)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr[:3000]
 
 
 @cache
-def _poisoning() -> tuple[str, ...]:
+def _poisoning(compiler: str) -> tuple[str, ...]:
     """The option by which local variables start as a pattern, where the compiler has it."""
-    command = [*str(CC).split(), POISONED, "-fsyntax-only", "-x", "c", os.devnull]
+    command = [*compiler.split(), POISONED, "-fsyntax-only", "-x", "c", os.devnull]
     done = subprocess.run(command, capture_output=True, check=False, timeout=60)
     return (POISONED,) if done.returncode == 0 else ()
 
@@ -214,7 +243,7 @@ def _said(place: Path) -> Iterator[tuple[int, str]]:
     """The numbers of cases that are wrong; after one that ends the program the next is tried."""
     first = 0
     while True:
-        command = [str(place / "program"), str(place / "data"), str(first)]
+        command = [*RUNNER.split(), str(place / "program"), str(place / "data"), str(first)]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
         lines, last = done.stdout.splitlines(), first
         for line in lines:

@@ -33,33 +33,40 @@ from test_codegen_random import (
 
 from layoutdsl.codegen import generate_conversion, load
 from layoutdsl.codegen.conversion import StraightConversion
-from layoutdsl.codegen.convert_plan import conversion_plan
 from layoutdsl.codegen.moves import Fallback
 from layoutdsl.codegen.native import calls
 from layoutdsl.codegen.native.calls import Function, entry_text, function
-from layoutdsl.codegen.native.conversion import NativeConversion, conversion_chains
+from layoutdsl.codegen.native.conversion import NativeConversion
 from layoutdsl.codegen.native.images import loaded
+from layoutdsl.codegen.native.kernel_text import Call, kernel_text
 from layoutdsl.codegen.native.module import NativeModule
-from layoutdsl.codegen.native.program import prelude, whole_functions
-from layoutdsl.codegen.native.sides import Apart
 
 DTYPES = {1: ("u1", "?"), 2: ("i2", ">i2", "f2"), 4: ("f4", ">f4"), 8: ("f8", "m8[s]")}
 
-Kernels = Callable[[str, int], Function]
+
+@dataclass(frozen=True)
+class Given:
+    """Libraries that were made before."""
+
+    functions: Callable[[str], Function]
+
+    def of(self, verb: str, *_: object) -> Function:
+        return self.functions(verb)
 
 
 @contextmanager
 def library(some: list[Case]) -> Iterator[dict[Case, Function]]:
     """The compiled function of each case that has one."""
     with TemporaryDirectory(prefix="native-fuzz-") as directory:
-        place, lines, names = Path(directory), [prelude(MACHINE.vector)], dict[Case, str]()
+        place, lines, names = Path(directory), list[str](), dict[Case, str]()
+        called = set[Call]()
         for number, case in enumerate(some):
-            body = case.functions(f"k{number}", MACHINE.vector)
+            body = case.functions(f"k{number}")
             if body is not None:
                 names[case] = f"k{number}"
-                whole = whole_functions(f"k{number}", "convert") if case.verb == "convert" else []
-                lines += [*body, *whole, *entry_text(f"k{number}", "fuzz")]
-        (place / "a.c").write_text("\n".join([*lines, ""]))
+                lines += [body.text, *entry_text(f"k{number}", "fuzz")]
+                called |= body.calls
+        (place / "a.c").write_text("\n".join([kernel_text(called), *lines, ""]))
         options = ["-std=c11", "-O1", "-w", "-shared", "-fPIC", *MACHINE.options]
         command = [*str(CC).split(), *options, "-o", str(place / "a.so"), str(place / "a.c")]
         subprocess.run(command, check=True, timeout=600)
@@ -106,9 +113,8 @@ def _is_of(other: Case, case: Case) -> bool:
 
 def _module(case: Case, both: dict[str, Function], random: Random) -> int:
     layout = case.layouts[0].layout
-    module = NativeModule(
-        layout, load(emit(case.layouts[0].text)), lambda verb, _: both[verb], _failed
-    )
+    libraries: Any = Given(both.__getitem__)
+    module = NativeModule(layout, load(emit(case.layouts[0].text)), libraries, _failed)
     done = 0
     for shape in case.shapes:
         meant = meaning(layout, shape) if not layout.domain else None
@@ -127,15 +133,11 @@ def _module(case: Case, both: dict[str, Function], random: Random) -> int:
 def _conversion(case: Case, compiled: Function, random: Random) -> int:
     source, target = (each.layout for each in case.layouts)
     made = generate_conversion(source, target, texts=tuple(e.text for e in case.layouts))
-    planned = conversion_plan(source, target)
-    if isinstance(made, Fallback) or isinstance(planned, Fallback):
+    if isinstance(made, Fallback):
         return 0
-    found = conversion_chains(planned)
-    assert not isinstance(found, Apart)
+    libraries: Any = Given(lambda _: compiled)
     plain = load(made)
-    native = NativeConversion(plain, target, "a", found, None, _failed)
-    native._kernels = lambda *_: compiled
-    convert = StraightConversion(plain, native)
+    convert = StraightConversion(plain, NativeConversion(plain, target, libraries, _failed))
     done = 0
     for shape in case.shapes:
         if all(held(each.text, shape) is not None for each in case.layouts):

@@ -96,7 +96,8 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
     ),
     "generate": (CODE, {"layout": A}),
     "generate_c": (
-        CODE | {"widths": ("bytes of elements", {"integers", "a set", "None"})},
+        CODE
+        | {"widths": ("bytes of elements", {"integers", "a set", "None"}), "where": MAYBE_WORDS},
         {"layout": A},
     ),
     "identify": ({"layout": LAYOUT, "progress": MAYBE_FUNCTION}, {"layout": A}),

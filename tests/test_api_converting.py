@@ -61,7 +61,7 @@ def test_a_name_that_is_another_axis_there_is_refused() -> None:
 def test_what_it_carries() -> None:
     conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Last"], compiled="numpy")
     assert isinstance(conversion, StraightConversion)
-    assert (conversion.fallback, conversion.native, conversion.digits) == (None, None, None)
+    assert (conversion.fallback, conversion.native) == (None, None)
     assert len(conversion.plain.VALIDATED) == 64
     assert conversion.plain.TARGET.startswith("layout Last(n, c, h, w)")
     assert layoutdsl.convert(SPECS["Blocks"], SPECS["Last"], compiled="numpy") is conversion

@@ -23,14 +23,12 @@ from text_mutants import mutants
 
 from layoutdsl import api
 from layoutdsl.codegen import Fallback, generate_conversion, load
-from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
-from layoutdsl.codegen.native.conversion import conversion_chains
-from layoutdsl.codegen.native.digit_formula import said_by
-from layoutdsl.codegen.native.sides import Apart
-from layoutdsl.integers.expr import Add, Constant
+from layoutdsl.codegen.loops.moves import Move
+from layoutdsl.codegen.loops.trees import tree_of
 from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
-from layoutdsl.validate import NotValidated, Validated, validate_conversion, validate_digits
+from layoutdsl.validate import NotValidated, Validated, validate_conversion
+from layoutdsl.validate.loops import validate_tree_conversion
 
 POISON, OTHER = 201, 9
 
@@ -106,7 +104,7 @@ SMALL = {4: ((1, 5, 3, 2), (2, 33, 9, 3)), 2: ((3, 5), (17, 66))}
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("names", BESIDE, ids="-".join)
 def test_pairs_of_the_library(names: tuple[str, str]) -> None:
-    """Numpy validated and run; of compiled code the digits."""
+    """Numpy validated and run; of compiled code the tree."""
     _try_pair(names)
 
 
@@ -123,11 +121,8 @@ def _try_pair(names: tuple[str, str]) -> None:
     found = validate_conversion(made.text, *pair, texts=("", ""))
     assert isinstance(found, Validated), found
     run(made.text, pair, SMALL[pair[0].rank])
-    planned = conversion_plan(*pair)
-    assert isinstance(planned, ConversionPlan)
-    chains = conversion_chains(planned)
-    assert not isinstance(chains, Apart)
-    assert isinstance(validate_digits(said_by(chains, *pair)), Validated)
+    move = Move(*pair)
+    assert isinstance(validate_tree_conversion(tree_of(move, 2), *pair, 2), Validated)
 
 
 # Wrong modules. Each line: of which pair, what the text says, what it should not say.
@@ -262,18 +257,3 @@ def test_the_text_is_the_same_every_time() -> None:
     tree = ast.parse(emitted(pair).text)
     assert ast.get_docstring(tree, clean=False) is not None
     assert pair.target == load(emitted(pair)).TARGET
-
-
-def test_wrong_digits_are_not_validated() -> None:
-    source, target = BY_NAME["NCHW16c-NHWC"].layouts
-    planned = conversion_plan(source, target)
-    assert isinstance(planned, ConversionPlan)
-    chains = conversion_chains(planned)
-    assert not isinstance(chains, Apart)
-    (one, read), (other, written) = said_by(chains, source, target)
-    for wrong in (
-        ((one, written),),
-        ((one, read), (other, read)),
-        ((one, Add(read, Constant(1))),),
-    ):
-        assert isinstance(validate_digits(wrong), NotValidated)

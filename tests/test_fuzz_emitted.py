@@ -59,9 +59,8 @@ COUNTED = (
 )
 
 
-@pytest.mark.parametrize("block", [1, 2])
+@pytest.mark.parametrize("block", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_what_is_emitted_of_random_layouts_is_what_is_meant(block: int) -> None:
-    """In two halves, that two processes may share."""
     found = campaign(
         10**5 * block, 150, Share(shapes=2, numpy=45, large=3, c=6, conversions=8, wrong=4)
     )

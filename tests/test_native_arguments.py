@@ -192,10 +192,11 @@ def test_beyond_32_bits(text: str, tmp_path: Path) -> None:
         assert np.array_equal(target[-1], held)
 
 
-def test_sizes_beyond_64_bits_are_left_to_numpy() -> None:
+def test_sizes_beyond_all_memory_are_left_to_numpy() -> None:
     module = modules(BLOCKED)
     assert module.within_words((1, 2**31, 3), 4)
-    assert module.within_words((2**20, 2**20, 2**19), 4)
+    assert module.within_words((2**20, 2**20, 2**9), 4)
+    assert not module.within_words((2**20, 2**20, 2**10), 4)
     assert not module.within_words((2**20, 2**20, 2**20), 8)
     assert not module.within_words((2**31, 2**31, 2**31), 1)
     everywhere = np.broadcast_to(np.zeros(1, "u1"), (2**31, 2**20, 2**10))

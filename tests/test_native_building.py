@@ -14,12 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
-from native_cases import needs_compiler
+from native_cases import emit, needs_compiler
 from processes import gone, running
 
 import layoutdsl
 from layoutdsl import api
-from layoutdsl.codegen.native import cache, compilers, loader
+from layoutdsl.codegen.native import background, cache, compilers, libraries, loader
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.module import NativeModule
 
@@ -29,6 +29,12 @@ TEXT = "layout Cached(n, c) = [c/4, n, c%4]"
 TENSOR = np.arange(30, dtype="u2").reshape(5, 6)
 
 
+@pytest.fixture(autouse=True)
+def quiet() -> None:
+    """No compiler is called any more that another test did not wait for."""
+    background.finish()
+
+
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "cache"))
@@ -36,7 +42,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def fresh() -> NativeModule:
-    return loader.native_module(layout_of(TEXT), module_of(TEXT))
+    return loader.native_module(layout_of(TEXT), module_of(TEXT), emit)
 
 
 def works(module: api.Compiled) -> bool:
@@ -53,7 +59,7 @@ def test_is_compiled_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert works(fresh())
     (library,) = place.iterdir()
     assert library.stat().st_mode & 0o077 == 0
-    monkeypatch.setattr(loader, "build", lambda *_: pytest.fail("compiled again"))
+    monkeypatch.setattr(libraries, "build", lambda *_: pytest.fail("compiled again"))
     assert works(fresh())
 
 
@@ -85,15 +91,15 @@ def test_a_library_for_another_machine(place: Path, monkeypatch: pytest.MonkeyPa
     elsewhere = place.with_name("elsewhere")
     monkeypatch.setenv("LAYOUTDSL_CACHE", str(elsewhere))
     real = cache.keep
-    monkeypatch.setattr(loader, "keep", lambda *given: real(*given[:2], b"\x7fELF of another"))
+    monkeypatch.setattr(libraries, "keep", lambda *given: real(*given[:2], b"\x7fELF of another"))
     assert works(fresh())
     (kept,) = elsewhere.iterdir()
     assert (kept.name, kept.read_bytes()[:4]) == (library.name, b"\x7fELF")
     assert kept.stat().st_size < 100
-    monkeypatch.setattr(loader, "keep", real)
+    monkeypatch.setattr(libraries, "keep", real)
     assert works(fresh())
     assert kept.stat().st_size > 1000, "it is made again, and kept"
-    monkeypatch.setattr(loader, "build", lambda *_: pytest.fail("compiled again"))
+    monkeypatch.setattr(libraries, "build", lambda *_: pytest.fail("compiled again"))
     assert works(fresh())
 
 
@@ -282,6 +288,10 @@ def no_cffi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "_cffi_backend", None)
 
 
+def no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loader, "find_spec", lambda _: None)
+
+
 def no_such_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CC", "no-such-compiler -O3")
 
@@ -299,6 +309,11 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
 ZIG = "pip install 'layoutdsl[ziglang]'"
 MISSING: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
     "cffi": (no_cffi, "the package `cffi` is missing", "pip install 'layoutdsl[native]'"),
+    "pycparser": (
+        no_reader,
+        "the package `pycparser` is missing, which reads C back",
+        "pip install 'layoutdsl[native]'",
+    ),
     "what $CC names": (
         no_such_compiler,
         "$CC is `no-such-compiler -O3`, and there is no program `no-such-compiler`",
@@ -347,6 +362,14 @@ def test_what_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
             assert not isinstance(module, NativeModule)
         packed = api.compile(one, "numpy").pack(TENSOR)
         assert np.array_equal(api.convert(one, other)(packed, TENSOR.shape), TENSOR.T)
+
+
+def test_c_is_not_handed_out_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    no_reader(monkeypatch)
+    layout = layout_of("layout Unread(n, c) = [c, n]")
+    with pytest.raises(layoutdsl.CompilerError, match="`pycparser` is missing"):
+        api.generate_c(layout)
+    assert "no proof" in api.generate_c(layout, validate=False).program.text
 
 
 @pytest.mark.parametrize("name", MISSING)

@@ -17,9 +17,9 @@ from shutil import rmtree
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
-from native_cases import needs_compiler
+from native_cases import emit, needs_compiler
 
-from layoutdsl.codegen.native import cache, images, loader
+from layoutdsl.codegen.native import cache, images, libraries, loader
 from layoutdsl.codegen.native.cache import Kind, keep, keep_text, kept, kept_text
 from layoutdsl.codegen.native.calls import function
 from layoutdsl.codegen.native.compilers import compiler
@@ -101,7 +101,7 @@ def test_two_libraries_exchanged(place: Path) -> None:
 
     def packed() -> Iterator[np.ndarray]:
         for text in texts:
-            yield loader.native_module(layout_of(text), module_of(text)).pack(tensor)
+            yield loader.native_module(layout_of(text), module_of(text), emit).pack(tensor)
 
     assert all(map(np.array_equal, packed(), want))
     first, second = place.iterdir()
@@ -434,18 +434,13 @@ def _never_loads_theirs(
 ) -> None:
     which = compiler()
     assert which is not None
-    key = "\n".join([KEY, which.identity, *loader.OPTIONS])
+    key = "\n".join([KEY, which.identity, *libraries.OPTIONS])
     monkeypatch.setattr(f"{__name__}.KEY", key)
     mark = cache.mark(key)
     good, bad = (_library(tmp_path, number, mark) for number in (GOOD, BAD))
     assert answer(bad, mark) == BAD, "it would be noticed"
     made: list[int] = []
 
-    def compiled(*_: object) -> bytes:
-        made.append(1)
-        return good
-
-    monkeypatch.setattr(loader, "_compiled", compiled)
     keep(Kind.LIBRARY, key, good)
     from _cffi_backend import FFI
 
@@ -453,8 +448,12 @@ def _never_loads_theirs(
     attacker = Attacker(place, good, bad)
     with attacker.at_work():
         while loads < tries or (attacker.steps < tries / 2 and loads < 50 * tries):
-            opened = loader._opened("who", KEY.split("\n")[0], lambda: None)  # type: ignore[arg-type,return-value]
-            assert opened.job(null, null, null) == GOOD
+            opened = libraries.from_cache("who", key)
+            if opened is None:
+                made.append(1)
+                keep(Kind.LIBRARY, key, good)
+            else:
+                assert opened.job(null, null, null) == GOOD
             loads += 1
     words = f"{loads} loaded, {len(made)} of them made again, {attacker.steps} exchanges"
     print(f"{words}, {time.monotonic() - started:.1f} s")

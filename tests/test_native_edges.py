@@ -14,11 +14,6 @@ from codegen_cases import layout_of, module_of
 from native_cases import LAYOUTS, WIDTHS, fenced, modules, needs_compiler
 from test_native_meaning import values
 
-from layoutdsl.codegen.native.leaves import leaf
-from layoutdsl.codegen.native.nest import FEW_BLOCKS, choice
-from layoutdsl.codegen.native.program import sides
-from layoutdsl.codegen.native.staged import Staged
-from layoutdsl.codegen.native.tiles import Run, Tile
 from layoutdsl.integers.expr import Constant
 from layoutdsl.meaning.model import Layout
 
@@ -60,7 +55,7 @@ def shapes(layout: Layout, whole: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 EVERY = [(number, dtype) for number in range(len(RAGGED)) for dtype in WIDTHS]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("number", "dtype"), [EVERY[k] for k in range(len(EVERY)) if (k + k // 4) % 2]
 )
@@ -93,42 +88,6 @@ def edges_are_right(number: int, dtype: str) -> None:
                 given[...] = 5
                 module.unpack(buffer, shape, given)
                 assert np.array_equal(given, tensor), (shape, vector)
-
-
-def test_what_is_moved_at_once() -> None:
-    """The table of shapes reaches each kind of leaf, and blocks of their own in both directions."""
-
-    def kinds(name: str, width: int) -> list[type]:
-        text = next(text for text, _ in RAGGED if f" {name}(" in text)
-        both = sides(layout_of(text))
-        assert isinstance(both, tuple)
-        return [type(leaf(each, width, 64)) for each in both]
-
-    assert kinds("Crouton", 1) == [Run, Run]
-    assert kinds("Crouton2x2", 1) == [Tile, Tile]
-    assert kinds("Mace", 2) == [Tile, Tile]
-    assert kinds("Mace", 4) == [Run, Run]
-    for width in (1, 2):
-        assert kinds("OIhw", width) == [Staged, Staged]
-    assert kinds("Back", 1) == [Staged, Staged]
-
-
-@pytest.mark.parametrize("blocks", [FEW_BLOCKS, FEW_BLOCKS + 1])
-@pytest.mark.parametrize("ends", [0, 1])
-def test_runs_in_either_order(blocks: int, ends: int) -> None:
-    """How many blocks there are says in which order; parts of the work are counted in the same."""
-    text = next(text for text, _ in RAGGED if " Depth32(" in text)
-    layout, plain, module = layout_of(text), module_of(text), modules(text, 64)
-    both = sides(layout)
-    assert isinstance(both, tuple)
-    cuts = [choice(each, leaf(each, 1, 64), 1) for each in both]
-    assert [each and each.cut for each in cuts] == ["target", "source"]
-    shape = (2, 3, 9, 32 * blocks - 7 * ends)
-    tensor = values(shape, "u1")
-    want = plain.pack(tensor, fill=FILL)
-    for threads in (1, 3):
-        assert np.array_equal(module.pack(tensor, None, FILL, threads), want)
-        assert np.array_equal(module.unpack(want, shape, None, threads), tensor)
 
 
 def test_streams_of_boxes_with_a_block_of_their_own() -> None:

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
-from native_cases import LAYOUTS, WIDTHS, fenced, modules, needs_compiler
+from native_cases import LAYOUTS, WIDTHS, emit, fenced, modules, needs_compiler
 from test_codegen_meaning import expected, random_layout
 
 from layoutdsl.codegen.native.loader import native_module
@@ -48,7 +48,7 @@ def guarded(shape: tuple[int, ...], dtype: str, poison: int) -> tuple[np.ndarray
     return whole, whole[GUARD : GUARD + count].reshape(shape)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_every_small_shape_as_the_layout_means(number: int) -> None:
     text, dtype = LAYOUTS[number], WIDTHS[number % 4]
@@ -92,7 +92,7 @@ def against_numpy(text: str, dtype: str, vector: int, count: int) -> None:
         assert np.array_equal(module.unpack(want, shape, threads=threads), tensor), shape
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_larger_shapes_as_numpy_does(number: int) -> None:
     against_numpy(LAYOUTS[number], WIDTHS[number % 4], 64, 6)
@@ -142,7 +142,7 @@ def test_many_random_digit_chains(seed: int) -> None:
 def random_chain(seed: int) -> None:
     text, shapes = random_layout(seed)
     layout = layout_of(text)
-    module = native_module(layout, module_of(text))
+    module = native_module(layout, module_of(text), emit)
     dtype = WIDTHS[seed % 4]
     for shape in shapes:
         tensor = values(shape, dtype)

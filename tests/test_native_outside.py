@@ -116,7 +116,7 @@ def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Pat
 )
 def test_no_machine_is_warned_about_wide_vectors(machine: str, level: str, tmp_path: Path) -> None:
     """Vectors of 64 bytes where a machine has no such: its calls are none of anybody's concern."""
-    emitted = generate_c(layout_of(TEXT), source=TEXT, certificate=None, widths=(2,), vector=64)
+    emitted = generate_c(layout_of(TEXT), source=TEXT, certificate=None, widths=(2,))
     (tmp_path / "a.c").write_text(emitted.text)
     options = ("-std=c11", *STRICT[:-1], level, f"-march={machine}")
     run(*str(CC).split(), *options, "-c", "a.c", within=tmp_path)
@@ -134,7 +134,7 @@ LARGE = (
 def test_numbers_beyond_32_bits_are_64_bits_wide(text: str, slots: int, tmp_path: Path) -> None:
     """Sizes and counts of work where the extents are plain numbers, which C takes for `int`."""
     layout = layout_of(text)
-    emitted = generate_c(layout, source=text, certificate=None, widths=(1, 4), vector=64)
+    emitted = generate_c(layout, source=text, certificate=None, widths=(1, 4))
     (tmp_path / "a.c").write_text(emitted.text)
     options = ("-std=c11", *STRICT, "-Woverflow", "-march=native")
     run(*str(CC).split(), *options, "-shared", "-fPIC", "a.c", "-o", "a.so", within=tmp_path)

@@ -6,20 +6,17 @@ rows of whole lines, and rows that end inside one, around the extents of tiles.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from itertools import product
 
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
-from native_cases import WIDTHS, needs_compiler
+from native_cases import WIDTHS, emit, needs_compiler
 
-from layoutdsl.codegen.native.loader import kernels
+from layoutdsl.codegen.native.loader import native_module
 from layoutdsl.codegen.native.module import NativeModule
-from layoutdsl.codegen.native.program import EmittedProgram, generate_c
 from layoutdsl.integers.expr import Constant
-from layoutdsl.texts.values import exact
 
 pytestmark = needs_compiler
 
@@ -47,20 +44,8 @@ SHAPES = {
 @cache
 def streamed(text: str, vector: int) -> NativeModule:
     """The compiled module of a layout that streams whatever is aligned."""
-    layout, plain = layout_of(text), module_of(text)
-
-    def emit(verb: str, width: int) -> EmittedProgram:
-        wanted = {"widths": (width,), "verbs": (verb,), "vector": vector}
-        made = generate_c(layout, source=text, certificate=None, **wanted)
-        return replace(made, text=f"#define STREAM_BYTES 1\n{made.text}")
-
-    meaning = f"{exact(layout)} {vector}, streamed"
-    return NativeModule(layout, plain, kernels(layout.name, meaning, emit), unexpected)
-
-
-def unexpected(reason: str) -> None:
-    """Nothing fails here that numpy would serve for."""
-    pytest.fail(reason)
+    options = (f"-DLAYOUT_VECTOR={vector}", "-DSTREAM_BYTES=1")
+    return native_module(layout_of(text), module_of(text), emit, options=options)
 
 
 def placed(shape: tuple[int, ...], dtype: str, shift: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,7 +80,7 @@ def moved(text: str, vector: int, dtype: str, shift: int) -> None:
             assert np.array_equal(whole, before)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 @pytest.mark.parametrize("vector", [16, 64])
 def test_wherever_the_target_starts(number: int, vector: int) -> None:

@@ -6,7 +6,8 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from layoutdsl.api.generating import UnvalidatedError, digits_of, generate
+from layoutdsl.api.emitting import emitter
+from layoutdsl.api.generating import generate
 from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
 from layoutdsl.meaning.arguments import FLAG, TEXT, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
@@ -15,7 +16,9 @@ from layoutdsl.texts.values import exact
 if TYPE_CHECKING:
     import numpy as np
 
+    from layoutdsl.codegen.loops.moves import Move, NoCode
     from layoutdsl.codegen.native.module import Failed, NativeModule
+    from layoutdsl.codegen.native.program import EmittedProgram
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
 TARGETS = ("auto", "native", "numpy")
@@ -40,12 +43,14 @@ def compile(  # noqa: A001  the verb of `re.compile`
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
     Proved, generated and validated once per layout; what was is kept on the disk, for as long as
-    this program stays as it is. With ``native`` the moves are compiled C, kept as well; with
-    ``auto`` they are where there is a C compiler that works, and the package `cffi`. The numpy code
-    serves the others, layouts with a domain, which those who ask for ``native`` are told, and
-    arguments that C does not take, such as arrays that are not contiguous. Of the numpy code all
-    that it does was proved; of the compiled code that the digits which it moves by are the
-    layout's, and the rest is held against the meaning by tests.
+    this program stays as it is. With ``native`` the moves are compiled C, kept as well: a library
+    for each class of shapes, when it is first met (`codegen/native/classes.py`). With ``auto`` they
+    are where there is a C compiler that works, and the package `cffi`; numpy serves until it is
+    done, unless a move is so large that it is worth to wait. The numpy code also serves layouts
+    with a domain, which those who ask for ``native`` are told, and arguments that C does not take,
+    such as arrays that are not contiguous. Of either all that it does was proved, for all shapes:
+    the C is read back as a nest of loops over a few fixed kernels, which are run when they were
+    compiled, on bytes that say where they lie. What there is no proof of is not run.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
@@ -57,7 +62,7 @@ def compile(  # noqa: A001  the verb of `re.compile`
 
     Raises:
         RefusedError: the layout is refuted.
-        UnvalidatedError: it was not shown that the code does what the layout means.
+        UnvalidatedError: it was not shown that the numpy code does what the layout means.
         CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
             to get them. Where a compiler fails, the calls that need it raise the same.
         ValueError: there is no such target.
@@ -82,13 +87,13 @@ def expect_target(name: str, target: CompileTarget) -> None:
 @cache
 def _compiled(layout: Layout, target: CompileTarget, validate: bool) -> Compiled:
     compiles = can_compile(target)
-    plain = _plain(layout, validate)
+    plain = plain_module(layout, validate)
     return _native(layout, plain, target, validate) if compiles else plain
 
 
 @cache
-def _plain(layout: Layout, validate: bool) -> ModuleType:
-    """The numpy module: what this very program proved of this very layout before is kept."""
+def plain_module(layout: Layout, validate: bool) -> ModuleType:
+    """Return the numpy module: what this very program proved of this very layout before is kept."""
     from layoutdsl.codegen import EmittedModule, load
     from layoutdsl.codegen.native.cache import keep_text, kept_text
     from layoutdsl.texts.resources import fingerprint
@@ -109,26 +114,25 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: 
         return plain
     from layoutdsl.codegen.native.loader import native_module
 
-    try:
-        digits = _digits(layout) if validate else None
-    except UnvalidatedError:
-        if target == "native":
-            raise
-        return plain
-    return native_module(layout, plain, digits=digits, failed=failing(target))
+    def make(move: Move, width: int) -> EmittedProgram | NoCode:
+        from layoutdsl.codegen.native.program import generate_c
 
+        return generate_c(
+            move.layouts[0],
+            source=plain.SOURCE,
+            certificate=plain.CERTIFICATE,
+            widths=(width,),
+            verbs=(move.verb,),
+        )
 
-def _digits(layout: Layout) -> str | None:
-    """The proof of the digits, kept as the module is; an empty text says that there are none."""
-    from layoutdsl.codegen.native.cache import keep_text, kept_text
-    from layoutdsl.texts.resources import fingerprint
-
-    key = f"{fingerprint()} digits {exact(layout)}"
-    text = kept_text(key)
-    if text is None:
-        text = digits_of(layout) or ""
-        keep_text(key, text)
-    return text or None
+    return native_module(
+        layout,
+        plain,
+        emitter(make, validate=validate),
+        failed=failing(target),
+        untold=lambda found: numpy_serves(target, found.reason),
+        waits=target == "native",
+    )
 
 
 def can_compile(target: CompileTarget) -> bool:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias
 
-from layoutdsl.api.compiling import CompileTarget, can_compile, expect_target, failing, numpy_serves
+from layoutdsl.api.compiling import (
+    CompileTarget,
+    can_compile,
+    expect_target,
+    failing,
+    numpy_serves,
+    plain_module,
+)
 from layoutdsl.api.compiling import compile as compiled_layout
-from layoutdsl.api.generating import UnvalidatedError, proved_digits, refuse_refuted
+from layoutdsl.api.emitting import emitter
+from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
 from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched
@@ -16,10 +25,11 @@ from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from layoutdsl.codegen import EmittedModule
     from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
+    from layoutdsl.codegen.loops.moves import NoCode
+    from layoutdsl.codegen.native.conversion import BothModules, NativeConversion
+    from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.compare.axes import Axes
 
 Conversion: TypeAlias = "StraightConversion | TensorConversion"
@@ -42,9 +52,8 @@ def convert(
 
     It takes a buffer, the shape of the tensor in the axis order of the first layout, and ``out``,
     ``fill`` and ``threads`` as `pack` does. What it does was proved to be what `unpack` and then
-    `pack` do, for every shape that both layouts have: of the numpy code all of it, of the compiled
-    code that the digits which it moves by are those of the layouts. Where two layouts have no
-    common digits the tensor is unpacked and packed again, and ``fallback`` says why.
+    `pack` do, for every shape that both layouts have. Where two layouts have no common digits the
+    tensor is unpacked and packed again, and ``fallback`` says why.
 
     Args:
         source: the layout of what is read, without open parameters.
@@ -123,43 +132,48 @@ def _conversion(
         first, second = (
             compiled_layout(each, compiled, validate=validate) for each in (source, target)
         )
-        return TensorConversion(first, second, emitted.reason)
+        native = None
+        if compiles and not source.domain and not target.domain:
+            from layoutdsl.codegen.native.conversion import BothModules
+
+            both = (plain_module(each, validate) for each in (source, target))
+            native = _native(source, target, BothModules(*both), compiled, validate)
+        return TensorConversion(first, second, emitted.reason, native)
     if validate:
         emitted = _validated(source, target, emitted, texts)
     plain = load(emitted)
     if not compiles:
         return StraightConversion(plain)
-    try:
-        return _native(source, target, plain, compiled, validate)
-    except UnvalidatedError:
-        if compiled == "native":
-            raise
-        return StraightConversion(plain)
+    return StraightConversion(plain, _native(source, target, plain, compiled, validate))
 
 
 def _native(
     source: Layout,
     target: Layout,
-    plain: ModuleType,
+    plain: ModuleType | BothModules,
     compiled: CompileTarget,
     validate: bool,
-) -> Conversion:
-    from layoutdsl.codegen.conversion import StraightConversion
-    from layoutdsl.codegen.convert_plan import ConversionPlan, conversion_plan
-    from layoutdsl.codegen.native.conversion import NativeConversion, conversion_chains
-    from layoutdsl.codegen.native.digit_formula import said_by
-    from layoutdsl.codegen.native.sides import Apart
+) -> NativeConversion:
+    from layoutdsl.codegen.loops.moves import Move
+    from layoutdsl.codegen.native.conversion import NativeConversion
+    from layoutdsl.codegen.native.libraries import Libraries
 
-    planned = conversion_plan(source, target)
-    assert isinstance(planned, ConversionPlan), "it has regions, for they were emitted"
-    found = conversion_chains(planned)
-    if isinstance(found, Apart):
-        numpy_serves(compiled, f"`{source.name}` to `{target.name}`: {found.reason}")
-        return StraightConversion(plain)
     name = f"{source.name}_to_{target.name}"
-    digits = proved_digits(name, said_by(found, source, target)) if validate else None
-    native = NativeConversion(plain, target, name, found, digits, failing(compiled))
-    return StraightConversion(plain, native, digits)
+    straight = isinstance(plain, ModuleType)  # else both layouts' own modules serve
+
+    def make(move: Move, width: int) -> EmittedProgram | NoCode:
+        from layoutdsl.codegen.native.program import conversion_c
+
+        return conversion_c(name, move, width)
+
+    libraries = Libraries(
+        name,
+        {"convert": Move(source, target)},
+        emitter(make, validate=validate),
+        lambda found: numpy_serves(compiled, found.reason) if straight else None,
+        waits=compiled == "native",
+    )
+    return NativeConversion(plain, target, libraries, failing(compiled))
 
 
 def _validated(

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from layoutdsl.api.emitting import validated
 from layoutdsl.api.proofs import prove
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
@@ -18,7 +19,6 @@ from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule
-    from layoutdsl.codegen.native.digit_formula import Said
     from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.prover.verdict import Checked
 
@@ -161,77 +161,60 @@ def certificate_of(checked: Checked) -> str:
     return hashes[0] if len(hashes) == 1 else sha256("\n".join(hashes).encode()).hexdigest()
 
 
-def digits_of(layout: Layout) -> str | None:
-    """Return the hash of the proof that the digits which C moves by are a layout's.
-
-    ``None`` where it moves element by element, by the formula of the layout.
-
-    Raises:
-        UnvalidatedError: there is no such proof.
-    """
-    from layoutdsl.codegen.native.digit_formula import said_of
-    from layoutdsl.codegen.native.sides import Apart
-
-    said = said_of(layout)
-    return None if isinstance(said, Apart) else proved_digits(layout.name, said)
-
-
-def proved_digits(name: str, said: Said) -> str:
-    """Return the hash of the proof that formulas are the offsets of layouts.
-
-    Args:
-        name: of what is made from them.
-        said: each layout with a formula.
-
-    Raises:
-        UnvalidatedError: there is no such proof.
-    """
-    from layoutdsl.validate import NotValidated, validate_digits
-
-    found = validate_digits(said)
-    if isinstance(found, NotValidated):
-        raise UnvalidatedError(name, found.reason)
-    return found.seal
-
-
 def generate_c(
     layout: Layout,
     *,
     source: str | None = None,
     widths: tuple[int, ...] | None = None,
+    where: str | None = None,
     validate: bool = True,
 ) -> GeneratedC:
     """Prove a layout for all shapes, and return C that packs and unpacks it.
 
-    It is proved as well that the digits which the C moves by are those of the layout: its head
-    says so. That the C moves by them is tested, not proved.
+    The C is read back as a nest of loops over a few fixed kernels, and it is proved that this does
+    what the layout means, for all shapes: its head names the proofs.
 
     Args:
         layout: without open parameters.
         source: what to quote in the head, as for `generate`.
         widths: bytes of an element, of 1, 2, 4 and 8; those of the layout's element type if left
             out, and all four where it has none.
-        validate: with `False` nothing is proved of the digits, and the head says so.
+        where: the shapes that it is for, as after ``where``: ``C == 64, H <= 112``. Extents that
+            are given are numbers in the code, which is faster where they are small.
+        validate: with `False` the C is not read back, and the head says so.
 
     Raises:
         RefusedError: the layout is refuted.
-        UnvalidatedError: it was not shown that the digits are those of the layout.
-        ValueError: the layout has open parameters, ``source`` does not state it, or a width is
-            none of the four.
+        UnvalidatedError: it was not shown that the C does what the layout means.
+        CompilerError: the package `pycparser` is missing, which reads it back.
+        ValueError: the layout has open parameters, ``source`` does not state it, a width is none
+            of the four, or the layout has no such shapes.
     """
+    from layoutdsl.api.claims import range_of
+    from layoutdsl.codegen.loops.moves import NoCode
     from layoutdsl.codegen.native import WIDTHS
+    from layoutdsl.codegen.native.classes import narrowed
+    from layoutdsl.codegen.native.loader import expect_reader
     from layoutdsl.codegen.native.program import generate_c as emitted
 
     expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))
+    expect(where=(where, TEXT.or_none()))
     if widths is not None:
         widths = integers(widths, "widths", "bytes of elements: some of 1, 2, 4 and 8")
     checked = refuse_refuted(layout)
     if widths is None:
         widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
     text = _quoted(layout, source)
-    digits = digits_of(layout) if validate else None
-    certificate = certificate_of(checked)
-    program = emitted(layout, source=text, certificate=certificate, digits=digits, widths=widths)
+    if where is not None:
+        layout = narrowed(layout, range_of(layout, where))
+        text = f"{text}\nOnly shapes where {where}."
+    if validate:
+        expect_reader()
+    program = emitted(layout, source=text, certificate=certificate_of(checked), widths=widths)
+    if validate and not isinstance(program, NoCode):
+        program = validated(program)
+    if isinstance(program, NoCode):
+        raise UnvalidatedError(layout.name, program.reason)
     return GeneratedC(layout, checked, program)
 
 

@@ -31,6 +31,6 @@ COMPILED = click.option(
     type=click.Choice(["auto", "native", "numpy"]),
     default="auto",
     show_default=True,
-    help="native: compiled C, or an error where there is no compiler; numpy; auto: C where a "
-    "compiler is at hand, else numpy.",
+    help="native: compiled C, or an error where there is no compiler; numpy; auto: C that was "
+    "compiled before, or where a move is so large that it is worth to compile, else numpy.",
 )

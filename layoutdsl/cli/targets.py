@@ -272,7 +272,7 @@ def shape_of(layout: Layout, written: str | None) -> tuple[int, ...] | dict[str,
     hint = f"write one number for each of {', '.join(open_ or names)}"
     if written is None and open_:
         raise Failure(Exit.USAGE, "--shape is missing", hint.replace("write", "give it"))
-    found = _numbers(written or "", "--shape", hint)
+    found = numbers(written or "", "--shape", hint)
     if isinstance(found, dict) or len(found) != len(open_):
         return found
     given = iter(found)
@@ -286,11 +286,20 @@ def index_of(layout: Layout, written: str, shape: Shape) -> tuple[int, ...] | di
         ValueError: the shape does not fit the layout.
     """
     last = (extent - 1 for extent in layout.shape_of(layout.bind(shape)))
-    return _numbers(written, "--index", f"write --index {','.join(map(str, last))}")
+    return numbers(written, "--index", f"write --index {','.join(map(str, last))}")
 
 
-def _numbers(written: str, option: str, hint: str) -> tuple[int, ...] | dict[str, int]:
-    """Return ``2,20,3,4`` as a tuple, and ``N=2,C=20`` as a mapping."""
+def numbers(written: str, option: str, hint: str) -> tuple[int, ...] | dict[str, int]:
+    """Return ``2,20,3,4`` as a tuple, and ``N=2,C=20`` as a mapping.
+
+    Args:
+        written: on the command line.
+        option: that it was given to.
+        hint: what to write, where it is something else.
+
+    Raises:
+        Failure: it is something else.
+    """
     parts = [part for part in written.split(",") if part.strip()]
     pairs = [_NAMED.fullmatch(part) for part in parts]
     if not any(pairs):

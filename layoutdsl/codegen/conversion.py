@@ -1,8 +1,7 @@
 """Buffers of one layout into those of another: straight, or through the tensor.
 
-Where two layouts have common digits, a buffer is moved straight: by compiled C where that takes the
-arrays, by the generated numpy module otherwise. Where they have none, the tensor is unpacked and
-packed again.
+Compiled C moves a buffer straight, where it takes the arrays. Else the generated numpy module does,
+where two layouts have common digits; where they have none, the tensor is unpacked and packed again.
 """
 
 from __future__ import annotations
@@ -26,13 +25,10 @@ class StraightConversion:
     Attributes:
         plain: the generated numpy module; its `VALIDATED` names the proof.
         native: compiled C, for arrays that it takes.
-        digits: the hash of the proof that the digits which the C is made from are those of the
-            layouts.
     """
 
     plain: ModuleType
     native: NativeConversion | None = None
-    digits: str | None = None
 
     fallback = None
 
@@ -73,12 +69,14 @@ class TensorConversion:
     Attributes:
         first: unpacks.
         second: packs; its axes are those of the first.
-        fallback: why there is no straight way.
+        fallback: why numpy has no straight way.
+        native: compiled C, which may have one, for arrays that it takes.
     """
 
     first: ModuleType | NativeModule
     second: ModuleType | NativeModule
     fallback: str
+    native: NativeConversion | None = None
 
     __repr__ = brief
 
@@ -98,6 +96,10 @@ class TensorConversion:
         Raises:
             ValueError, TypeError: the arguments do not fit; nothing was written.
         """
+        if self.native is not None:
+            found = self.native.converted(src, shape, out, fill, threads)
+            if found is not None:
+                return found
         given = {} if fill is None else {"fill": fill}
         tensor = self.first.unpack(src, shape, threads=threads)
         return self.second.pack(tensor, out, **given, threads=threads)

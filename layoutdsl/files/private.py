@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -127,8 +128,11 @@ def passing_folder() -> Iterator[Path]:
     mode = root.stat().st_mode
     if os.name == "posix" and mode & S_IWOTH and not mode & S_ISVTX:
         raise UntrustedError(f"in `{root}` all may remove what is another's; set $TMPDIR")
-    with tempfile.TemporaryDirectory(prefix="layoutdsl-", ignore_cleanup_errors=True) as name:
+    name = tempfile.mkdtemp(prefix="layoutdsl-")
+    try:  # a `TemporaryDirectory` complains where a process ends before its threads do
         yield Path(name)
+    finally:
+        shutil.rmtree(name, ignore_errors=True)
 
 
 def _strangers(found: os.stat_result) -> str | None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Event
 
 SECONDS = 60.0
 """After so long a compiler is given up."""
@@ -169,11 +170,16 @@ def _run(command: tuple[str, ...], seconds: float) -> str:
             stderr=subprocess.PIPE,
             start_new_session=True,
         ) as running:
+            _running.add(running)
             try:
+                if _ending.is_set():
+                    raise CompilerError(f"`{name}` is not waited for: the process ends")
                 said, complaint = running.communicate(timeout=seconds)
             except BaseException:
                 _end(running)
                 raise
+            finally:
+                _running.discard(running)
     except subprocess.TimeoutExpired:
         raise SlowCompilerError(f"`{name}` did not answer within {seconds:g} seconds") from None
     except (OSError, ValueError) as error:
@@ -182,6 +188,19 @@ def _run(command: tuple[str, ...], seconds: float) -> str:
         words = complaint.decode("utf-8", "replace").strip()[:WORDS]
         raise CompilerError(f"`{name}` failed with {running.returncode}: {words or 'no message'}")
     return said.decode("utf-8", "replace")
+
+
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+_ending = Event()
+
+
+def end_running() -> None:
+    """End all programs that run, and those that are begun from now on: the process ends."""
+    _ending.set()
+    for each in tuple(_running):
+        _end(each)
 
 
 def _end(running: subprocess.Popen[bytes]) -> None:

@@ -28,19 +28,19 @@ from layoutdsl.codegen.native.calls import (
     ready,
 )
 from layoutdsl.codegen.native.compilers import CompilerError
+from layoutdsl.codegen.native.libraries import Libraries
 from layoutdsl.codegen.native.padding import moved_beside_padding
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
 
-Kernels = Callable[[str, int], Function]
-"""From a verb and the bytes of an element to what is compiled for them."""
-
 Failed = Callable[[CompilerError], None]
 """Is told that nothing was compiled: raises it where nothing else will do; else numpy serves."""
 
 MOST_REMEMBERED = 256
+MOST_BYTES = 2**52
+"""Of either array: what is proved of C holds below it, and no memory is as large."""
 ALONE = 1
 
 
@@ -63,12 +63,14 @@ class NativeModule:
 
     target = "native"
 
-    def __init__(self, layout: Layout, plain: ModuleType, kernels: Kernels, failed: Failed) -> None:
+    def __init__(
+        self, layout: Layout, plain: ModuleType, libraries: Libraries, failed: Failed
+    ) -> None:
         self.__name__ = plain.__name__
         self.__doc__ = plain.__doc__
         self.SOURCE: str = plain.SOURCE
         self.CERTIFICATE: str = plain.CERTIFICATE
-        self.layout, self._plain, self._kernels, self._failed = layout, plain, kernels, failed
+        self.layout, self._plain, self._libraries, self._failed = layout, plain, libraries, failed
         self._failure: CompilerError | None = None
         self._keeps = isinstance(layout.fill, FillAny)
         element = layout.element
@@ -80,11 +82,12 @@ class NativeModule:
 
     @property
     def FALLBACK(self) -> str | None:  # noqa: N802  (as in a numpy module)
-        """Why elements are moved one by one; ``None`` where they are not."""
-        from layoutdsl.codegen.native.program import sides
-        from layoutdsl.codegen.native.sides import Apart
+        """Why elements are moved by formula; ``None`` where they are not."""
+        from layoutdsl.codegen.loops.moves import Move
+        from layoutdsl.codegen.loops.sides import Apart
+        from layoutdsl.codegen.loops.trees import digits
 
-        found = sides(self.layout)
+        found = digits(Move(None, self.layout))
         return found.reason if isinstance(found, Apart) else None
 
     def __repr__(self) -> str:
@@ -274,7 +277,7 @@ class NativeModule:
         return item.tobytes(), (evaluate(self.layout.start, values), item)
 
     def _called(self, verb: str, extents: tuple[int, ...], dtype: np.dtype[Any]) -> Function | None:
-        """The compiled function; ``None`` where numpy serves.
+        """The compiled function; ``None`` where numpy serves, for now or for good.
 
         Raises:
             CompilerError: it could not be compiled, and numpy was not asked for.
@@ -282,8 +285,9 @@ class NativeModule:
         if 0 in extents or not self.within_words(extents, dtype.itemsize):
             return None
         if self._failure is None:
+            size = prod(extents) * dtype.itemsize
             try:
-                return self._kernels(verb, dtype.itemsize)
+                return self._libraries.of(verb, dtype.itemsize, extents, size)
             except CompilerError as error:
                 self._failure = error.with_traceback(None)
         self._failed(self._failure)
@@ -294,7 +298,7 @@ class NativeModule:
         if hasattr(self._plain, "_kind") and self._plain._kind(extents) is object:
             return False
         sizes = (prod(extents), prod(self._plain._box(extents)))
-        return bool(max(sizes) * width < 2**62)
+        return bool(max(sizes) * width < MOST_BYTES)
 
 
 def _seen(plain: Callable[..., Array], out: Array | None, copy: bool | None) -> Array | None:

@@ -1,132 +1,165 @@
-"""All that moves as C, without what others call: a leaf, the loops around it, and its functions."""
+"""A `Move` as C: the kernel that does it, and the tables that it is given."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from math import prod
 
-from layoutdsl.codegen.native.box_text import BoxText, LeafText
-from layoutdsl.codegen.native.chains import Chains
-from layoutdsl.codegen.native.comb_text import CombText
-from layoutdsl.codegen.native.lanes import fits
-from layoutdsl.codegen.native.leaves import Leaf
-from layoutdsl.codegen.native.nest import Choice, Nest, choice, nest
-from layoutdsl.codegen.native.run_text import RunText
+from layoutdsl.codegen.loops import tree
+from layoutdsl.codegen.loops.kernels import LINE, in_bytes, kernel_of
+from layoutdsl.codegen.native.kernel_text import Call
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.codegen.native.staged import APART, Staged
-from layoutdsl.codegen.native.staged_text import StagedText
-from layoutdsl.codegen.native.sweep_text import SweepText, sweep_text
-from layoutdsl.codegen.native.tile_text import TileText
-from layoutdsl.codegen.native.tiles import Comb, Run, Tile
-from layoutdsl.codegen.native.walk_text import WalkText
+from layoutdsl.integers.bounds import polynomial, product, simplify
 from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import Constant
+from layoutdsl.integers.expr import Constant, Expr, Index, Mul, indices
+
+LONG = 256
+"""Elements of a run of which whole lines are worth looking for."""
 
 
-@dataclass(frozen=True, slots=True)
-class MoveText:
-    """The spelling of a move.
+@dataclass(slots=True)
+class Moves:
+    """The moves of one function, as C.
 
     Attributes:
-        nest: its loops.
-        leaf: what is moved at once.
-        sweep: another way through a unit.
-        walk: the function that moves some units.
-        turned: the same in the order of the source, where there is a choice.
-    """
-
-    nest: Nest
-    leaf: LeafText
-    sweep: SweepText | None
-    walk: WalkText
-    turned: tuple[Choice, WalkText] | None = None
-
-    def units(self) -> int:
-        """Return how many units there are, of a move whose extents are numbers."""
-        counts = [loop.count for loop in self.nest.units]
-        numbers = [each.value for each in counts if isinstance(each, Constant)]
-        assert len(numbers) == len(counts)
-        return prod(numbers)
-
-    def functions(self) -> list[str]:
-        """Return the functions, in the order in which C needs them."""
-        if self.sweep is None:
-            turned = self.turned[1].function() if self.turned else []
-            return [*self.leaf.functions(), *self.walk.function(), *turned]
-        tile = self.sweep.tile.swept_functions()
-        return [*tile, *self.sweep.function(), *self.walk.function()]
-
-
-def move_text(
-    name: str,
-    chains: Chains,
-    leaf: Leaf,
-    widths: tuple[int, int],
-    words: Spelling,
-    *more: str,
-    cuts: bool = False,
-) -> MoveText:
-    """Return the text of a move.
-
-    Args:
-        name: what the names of its functions start with.
-        chains: what is moved.
-        leaf: what is moved at once.
-        widths: bytes of an element, and of the widest vector.
+        width: bytes of an element.
         words: how extents are spelled.
-        more: names of extents that the walk is told.
-        cuts: whether threads share the units.
+        used: all expressions that were written, for the extents in them.
+        calls: the kernels that were called.
+        tables: the names of tables.
+        loops: those around what is written, outermost first.
+        streams: whether something of it may go past the cache.
+        multiples: bytes that are multiples of a line where that pays.
     """
-    width, _ = widths
-    loops = nest(chains, leaf, width)
-    ragged = tuple(n for n in range(len(chains.axes)) if _may_end(chains, leaf, loops, n))
-    text: LeafText
-    match leaf:
-        case Run():
-            text = RunText(chains, leaf, width, ragged)
-        case Tile():
-            text = TileText(name, chains, leaf, width, ragged)
-        case Comb():
-            text = CombText(name, chains, leaf, width, words, ragged)
-        case Staged():
-            turn = move_text(
-                f"{name}_turn", leaf.turn, leaf.turn_leaf, widths, words, words.name(APART)
-            )
-            spread = move_text(f"{name}_spread", leaf.spread, leaf.spread_leaf, widths, words)
-            text = StagedText(
-                name,
-                chains,
-                leaf,
-                width,
-                words,
-                (turn.functions(), spread.functions()),
-                (turn.units(), spread.units()),
-            )
-    vectors = leaf.vectors(width) if isinstance(leaf, Tile) else 1
-    box = BoxText(chains, loops, text, vectors, ragged)
-    sweep = None
-    if isinstance(text, TileText):
-        inside = (*loops.loops, *loops.inner)
-        sweep = sweep_text(text, tuple(loop.axis for loop in inside))
-    walk = WalkText(name, chains, loops, box, sweep, ragged, width, words, cuts, more)
-    orders = choice(chains, leaf, width)
-    turned = nest(chains, leaf, width, by_source=True)
-    if orders is None or turned == loops:
-        return MoveText(loops, text, sweep, walk)
-    box = BoxText(chains, turned, text, vectors, ragged)
-    other = WalkText(f"{name}_turned", chains, turned, box, None, ragged, width, words, cuts, more)
-    return MoveText(loops, text, sweep, walk, (orders, other))
 
+    width: int
+    words: Spelling
+    used: list[Expr] = field(default_factory=list)
+    calls: set[Call] = field(default_factory=set)
+    tables: dict[tree.Table, str] = field(default_factory=dict)
+    loops: list[tree.For | tree.Slide] = field(default_factory=list)
+    streams: bool = False
+    multiples: dict[Expr, None] = field(default_factory=dict)
 
-def _may_end(chains: Chains, chosen: Leaf, loops: Nest, number: int) -> bool:
-    """Whether what is moved at once may reach beyond the end of an axis."""
-    axis, step = chains.axes[number], loops.boxes[number]
-    whole = same(axis.extent, axis.target)
-    if isinstance(chosen, Tile) and chosen.extents[number] == step and fits(axis, step):
-        return False
-    if step == 0 or (step == 1 and whole):
-        return False
-    if not whole or not isinstance(axis.extent, Constant):
+    def inside(self) -> Iterable[str]:
+        """Return what the function starts with: its tables."""
+        for table, name in self.tables.items():
+            yield f"int64_t {name}[{tree.length(table)}] = {{0}};"
+            below = 1
+            for step in table:
+                yield f"steps({name}, {below}, {step.radix}, {self.bytes(step.stride)});"
+                below *= step.radix
+
+    def strides(self) -> list[Expr]:
+        """Return what the tables speak of."""
+        return [step.stride for table in self.tables for step in table]
+
+    def bytes(self, count: Expr) -> str:
+        """Return a number of elements in bytes, as C."""
+        self.used.append(count)
+        return self.words.text(simplify(Mul(count, Constant(self.width))))
+
+    def place(self, place: tree.Place) -> str:
+        """Return the address of an element, as C."""
+        buffer = {tree.SOURCE: "s", tree.TARGET: "d"}.get(place.buffer, place.buffer)
+        return f"{buffer} + {self.bytes(place.offset)}"
+
+    def text(self, move: tree.Move) -> list[str]:
+        """Return the lines of a move."""
+        e, rows, columns = move.unit * self.width, tree.length(move.rows), tree.length(move.columns)
+        edge = move.edge
+        call = Call(kernel_of(move, self.width), e, rows, columns, edge != tree.WHOLE)
+        self.calls.add(call)
+        target, source = self.place(move.target), self.place(move.source)
+        tables = f"{self._named(move.rows, 'rows')}, {self._named(move.columns, 'columns')}"
+        if not call.edged:
+            stream = self._streamed(self._writes_lines(move, call))
+            return [
+                f"{call.kernel}({e}, {rows}, {columns}, {target},",
+                f"    {source},",
+                f"    {tables}, {stream});",
+            ]
+        counts = [
+            self._count(edge.rows_read, rows, 1),
+            self._count(edge.read, columns * e, self.width),
+            self._count(edge.columns_written, columns, 1),
+            self._count(edge.written, rows * e, self.width),
+        ]
+        return [
+            f"{call.edge}({target},",
+            f"    {source},",
+            f"    {tables}, rest, {', '.join(counts)});",
+        ]
+
+    def run(self, run: tree.Run) -> str:
+        """Return the line of a run."""
+        stream = self._streamed(run.target.buffer == tree.TARGET and _is_long(run.count))
+        places = f"{self.place(run.target)}, {self.place(run.source)}"
+        return f"run({places}, {self.bytes(run.count)}, {stream});"
+
+    def _streamed(self, pays: bool) -> str:
+        self.streams = self.streams or pays
+        return "stream" if pays else "0"
+
+    def _writes_lines(self, move: tree.Move, call: Call) -> bool:
+        """Whether whole lines are written, each at once, where `multiples` are such."""
+        apart = _apart(move, call, self.width)
+        if move.target.buffer != tree.TARGET or not call.writes_lines or apart is None:
+            return False
+        found = self._multiples([move.target.offset, *apart])
+        if found is None:
+            return False
+        self.multiples.update(dict.fromkeys(found))
         return True
-    slides = axis.slides and axis.extent.value >= step
-    return not slides and axis.extent.value % step != 0
+
+    def _multiples(self, counts: Iterable[Expr]) -> list[Expr] | None:
+        """What has to be multiples of a line so that offsets are; nothing where some never are.
+
+        A slide goes by its step, but for the last turn.
+        """
+        found, steps = list[Expr](), {each.name: step_of(each) for each in self.loops}
+        for terms in map(polynomial, counts):
+            for factors, coefficient in terms.items():
+                kept = [each for each in factors if not isinstance(each, Index)]
+                names = [each.name for each in factors if isinstance(each, Index)]
+                number = prod((coefficient * self.width, *(steps.get(name, 1) for name in names)))
+                if number % LINE and (not kept or any(map(indices, kept))):
+                    return None
+                if number % LINE:
+                    found.append(simplify(product((Constant(number), *kept))))
+        return found
+
+    def _count(self, count: Expr | None, most: int, per: int) -> str:
+        if count is None:
+            return str(most)
+        self.used.append(count)
+        return self.words.text(simplify(Mul(count, Constant(per))))
+
+    def _named(self, table: tree.Table, kind: str) -> str:
+        if table not in self.tables:
+            number = sum(name.startswith(kind) for name in self.tables.values())
+            self.tables[table] = f"{kind}{number + 1}" if number else kind
+        return self.tables[table]
+
+
+def step_of(loop: tree.For | tree.Slide) -> int:
+    """Return how far the variable of a loop goes in a turn."""
+    return loop.step if isinstance(loop, tree.Slide) else 1
+
+
+def _apart(move: tree.Move, call: Call, width: int) -> list[Expr] | None:
+    """How far apart are the columns of a move; nothing where a column is less than a line.
+
+    Shorter ones that are written side by side are taken for one.
+    """
+    strides, column = [step.stride for step in move.columns], call.e * call.rows
+    if column % LINE == 0:
+        return strides
+    first = in_bytes(move.columns[:1], width)
+    return strides[1:] if first and same(first[0].stride, Constant(column)) else None
+
+
+def _is_long(count: Expr) -> bool:
+    """Whether a run is longer than what a kernel moves: one of unknown length is taken to be."""
+    return not isinstance(count, Constant) or count.value >= LONG

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from layoutdsl.codegen.native.calls import Array, Ready, moved
 
 
 def moved_beside_padding(
-    plain: ModuleType,
+    plain: Any,
     prepared: Ready,
     src: object,
     out: object,
@@ -22,7 +23,7 @@ def moved_beside_padding(
     """Return ``out`` with the elements in it, its padding as it was; ``None`` where numpy has to.
 
     Args:
-        plain: the numpy module of the same layout.
+        plain: the numpy module of the same layout, or what stands for it.
         prepared: as for `moved`, and so are the arrays and threads.
         extents: of the tensor, checked.
     """

@@ -1,7 +1,7 @@
-"""A whole C file and its header: pack and unpack for one layout, for the widths that are asked for.
+"""A whole C file and its header: what packs and unpacks a layout, for some widths of elements.
 
 The text stands alone: C11, no allocation, no globals that change, nothing but `string.h` and, on
-x86, the intrinsics of streaming stores. The same arguments give the same text, byte for byte.
+x86, the intrinsics of vectors. The same arguments give the same text, byte for byte.
 """
 
 from __future__ import annotations
@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import TypeAlias
 
-from layoutdsl.codegen.moves import Fallback, Plan
+from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.loops.planner import Unplanned
+from layoutdsl.codegen.loops.sides import Apart
+from layoutdsl.codegen.loops.trees import digits, tree_of
+from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.native import WIDTHS
-from layoutdsl.codegen.native.chains import Chains, chains
 from layoutdsl.codegen.native.header_text import header_text
-from layoutdsl.codegen.native.kernel_text import kernel_functions
-from layoutdsl.codegen.native.scatter_text import scatter_functions
-from layoutdsl.codegen.native.sides import Apart, buffer_side, flat_side
+from layoutdsl.codegen.native.kernel_text import Call, kernel_text
+from layoutdsl.codegen.native.nest_text import functions
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.plan import plan
 from layoutdsl.integers.expr import Constant, Expr, Extent, text
@@ -28,38 +28,68 @@ from layoutdsl.texts.values import brief
 
 VERBS = ("pack", "unpack")
 
-Bytes: TypeAlias = tuple[int, int]
-"""Of an element, and of the widest vector."""
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The functions of one move, as C: ``NAME``, ``NAME_part`` and ``NAME_units``.
+
+    Attributes:
+        name: of the function that moves everything.
+        move: what is moved.
+        width: bytes of an element.
+        text: the functions.
+        calls: the kernels that they call.
+    """
+
+    name: str
+    move: Move
+    width: int
+    text: str
+    calls: frozenset[Call]
+
+    __repr__ = brief
 
 
 @dataclass(frozen=True, slots=True)
 class EmittedProgram:
-    """C that packs and unpacks one layout.
+    """C that moves the elements of a layout.
 
     Attributes:
         name: of the layout; `stem` in lower case starts the name of every function.
-        widths: bytes of an element that there are functions for.
-        text: the C file, which includes no header of ours.
-        header: what it offers.
-        fallback: why elements are moved one by one; ``None`` where tiles or runs are.
-        verbs: what there are functions for.
+        head: what it is, in comments.
+        size: the function that says how large a buffer is, if there is one.
+        moves: what it offers.
+        header: for those who call it.
+        fallback: why elements are moved by formula; ``None`` where tiles or runs are.
+        seal: the hash of the proofs that its functions do what the layouts mean, for all shapes.
     """
 
     name: str
-    widths: tuple[int, ...]
-    text: str
+    head: tuple[str, ...]
+    size: tuple[str, ...]
+    moves: tuple[Moved, ...]
     header: str
-    fallback: str | None
-    verbs: tuple[str, ...] = VERBS
+    fallback: str | None = None
+    seal: str | None = None
 
     __repr__ = brief
 
     @property
+    def text(self) -> str:
+        """The C file, which includes no header of ours."""
+        said = f"   Validated: {self.seal or 'no proof that it does what the layout means'}."
+        lines = [*self.head, said, " */", "", kernel_text(self.calls), *self.size]
+        return "\n".join([*lines, *(each.text for each in self.moves), ""])
+
+    @property
+    def calls(self) -> frozenset[Call]:
+        """The kernels that its functions call."""
+        return frozenset[Call]().union(*(each.calls for each in self.moves))
+
+    @property
     def functions(self) -> tuple[str, ...]:
         """The names of the functions that move everything."""
-        return tuple(
-            f"{self.stem}_{verb}_{8 * width}" for width in self.widths for verb in self.verbs
-        )
+        return tuple(each.name for each in self.moves)
 
     @property
     def stem(self) -> str:
@@ -77,22 +107,17 @@ def generate_c(
     *,
     source: str,
     certificate: str | None,
-    digits: str | None = None,
     widths: Sequence[int] = WIDTHS,
     verbs: Sequence[str] = VERBS,
-    vector: int = 16,
-) -> EmittedProgram:
-    """Return C that packs and unpacks a layout.
+) -> EmittedProgram | NoCode:
+    """Return C that packs and unpacks a layout, or why there is none.
 
     Args:
         layout: every parameter has a value.
         source: the text in which the layout was written; it is quoted.
         certificate: the hash of its proofs; ``None`` makes the text say "unproved".
-        digits: the hash of the proof that the digits it moves by are the layout's; ``None`` makes
-            the text say that there is none.
         widths: bytes of an element, of 1, 2, 4 and 8.
         verbs: what there are functions for.
-        vector: bytes of the widest vector, 16, 32 or 64; it pays where the processor has such.
 
     Raises:
         ValueError: a parameter has no value, the name cannot name a function, or a width is none.
@@ -102,86 +127,54 @@ def generate_c(
     for width in widths:
         if width not in WIDTHS:
             raise ValueError(f"elements of {width} bytes have no kernel; {WIDTHS} have one")
-    found = sides(layout)
-    stem, words = stem_of(layout.name), Spelling(layout)
-    body = list[str]()
+    stem, made = stem_of(layout.name), list[Moved]()
     for width in widths:
         for verb in verbs:
-            name = f"{stem}_{verb}_{8 * width}"
-            body += ["", f"/* {name} */"]
-            body += verb_functions(name, layout, found, verb, (width, vector))
-    note = found.reason if isinstance(found, Apart) else None
+            move = Move(None, layout) if verb == "pack" else Move(layout, None)
+            found = moved(f"{stem}_{verb}_{8 * width}", move, width)
+            if isinstance(found, NoCode):
+                return found
+            made.append(found)
     head = [f"/* {layout.name}, generated by layoutdsl.", *_comment(source)]
     head += [f"   Proofs: {certificate or 'unproved'}."]
-    head += digits_note(digits) if note is None else [f"   Element by element: {_plain(note)}."]
-    lines = [*head, " */", "", prelude(vector), *_size(stem, layout, words), *body]
     header = header_text(stem, layout, widths, certificate)
-    return EmittedProgram(
-        layout.name, tuple(widths), "\n".join(lines) + "\n", header, note, tuple(verbs)
-    )
+    size = _size(stem, layout, Spelling(layout))
+    apart = digits(Move(None, layout))
+    fallback = apart.reason if isinstance(apart, Apart) else None
+    return EmittedProgram(layout.name, tuple(head), tuple(size), tuple(made), header, fallback)
 
 
-def verb_functions(
-    name: str, layout: Layout, found: tuple[Chains, Chains] | Apart, verb: str, bytes_: Bytes
-) -> list[str]:
-    """Return the functions of one verb.
+def conversion_c(name: str, move: Move, width: int) -> EmittedProgram | NoCode:
+    """Return C that turns buffers of one layout into those of another, or why there is none.
+
+    Args:
+        name: of both layouts.
+        move: from one to the other.
+        width: bytes of an element.
+    """
+    found = moved(f"{stem_of(name)}_convert_{8 * width}", move, width)
+    if isinstance(found, NoCode):
+        return found
+    return EmittedProgram(name, (f"/* {name}, generated by layoutdsl.",), (), (found,), "")
+
+
+def moved(name: str, move: Move, width: int) -> Moved | NoCode:
+    """Return the functions of a move, or why there are none.
 
     Args:
         name: of the function that moves everything.
-        layout: every parameter has a value.
-        found: its `sides`.
-        verb: ``pack`` or ``unpack``.
-        bytes_: of an element, and of the widest vector.
+        move: what is moved.
+        width: bytes of an element.
     """
-    words, (width, vector) = Spelling(layout), bytes_
-    match found:
-        case Apart():
-            ends = (None, layout) if verb == "pack" else (layout, None)
-            body = scatter_functions(name, layout, ends, width, words)
-        case (packing, unpacking):
-            each = packing if verb == "pack" else unpacking
-            body = kernel_functions(name, each, width, vector, words)
-    return [*body, *whole_functions(name, verb)]
-
-
-def sides(layout: Layout) -> tuple[Chains, Chains] | Apart:
-    """Return what packing and unpacking move, or why a layout has no digits."""
-    planned = plan(layout)
-    if isinstance(planned, Fallback):
-        return Apart(planned.reason)
-    return _both(planned)
-
-
-def _both(planned: Plan) -> tuple[Chains, Chains] | Apart:
-    flat, buffer = flat_side(planned), buffer_side(planned)
-    if isinstance(flat, Apart):
-        return flat
-    if isinstance(buffer, Apart):
-        return buffer
-    packing, unpacking = chains(flat, buffer), chains(buffer, flat)
-    if isinstance(packing, Apart):
-        return packing
-    if isinstance(unpacking, Apart):
-        return unpacking
-    return packing, unpacking
-
-
-def prelude(vector: int) -> str:
-    """Return what every C file starts with; more where vectors are wide."""
-    names = ("prelude.c", "wide.c") if vector > 16 else ("prelude.c",)
-    places = [files("layoutdsl.codegen.native").joinpath(name) for name in names]
-    return "".join(place.read_text("utf-8").replace("\r\n", "\n") for place in places)
-
-
-def digits_note(certificate: str | None) -> list[str]:
-    """Return what the head of a text says of the digits that it moves by."""
-    if certificate is None:
-        return ["   Digits: not proved to be those of the layouts."]
-    return [
-        f"   Digits: {certificate}.",
-        "   They and their strides, from which this text is made, were proved to give the offset",
-        "   of every element for every shape. That the text moves by them was tested.",
-    ]
+    node = tree_of(move, width)
+    if isinstance(node, Unplanned):
+        return NoCode(node.reason)
+    words = Spelling(move.layouts[-1])
+    try:
+        lines, calls = functions(name, node, move.sizes[1], width, words)
+    except OverflowError as error:
+        return NoCode(str(error))
+    return Moved(name, move, width, "\n".join([*lines, *_whole(name, move.verb)]), calls)
 
 
 def _comment(source: str) -> list[str]:
@@ -193,8 +186,8 @@ def _plain(line: str) -> str:
     return ascii(line)[1:-1].replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/")
 
 
-def whole_functions(name: str, verb: str) -> list[str]:
-    """Return the function that does all parts at once."""
+def _whole(name: str, verb: str) -> list[str]:
+    """The function that does all parts at once."""
     fill = "" if verb == "unpack" else ", const void *fill"
     given = "0" if verb == "unpack" else "fill"
     return [
@@ -231,8 +224,8 @@ def _tests(layout: Layout, words: Spelling) -> Iterable[str]:
     for condition in layout.where:
         left, right = words.text(condition.left), words.text(condition.right)
         yield f"if (!({left} {condition.operator} {right})) return -1; /* {condition} */"
-    planned = plan(layout)
-    for limit in planned.limits if isinstance(planned, Plan) else ():
+    found = plan(layout)
+    for limit in found.limits if isinstance(found, Plan) else ():
         least, most = words.text(limit.least), words.text(limit.most)
         note = f"{text(limit.least)} <= {text(limit.most)}"
         yield f"if ({least} > {most}) return -1; /* {_plain(note)} */"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from layoutdsl.integers.expr import Expr, Extent, extents
-from layoutdsl.integers.languages import C, written
+from layoutdsl.integers.languages import C_WITH_LEAST, written
 from layoutdsl.integers.written_out import folded
 from layoutdsl.meaning.model import Layout
 
@@ -27,8 +27,8 @@ class Spelling:
 
     def text(self, expr: Expr) -> str:
         """Return the expression in C, in parentheses where it is more than one word."""
-        word = written(folded(expr), C, self.name)
-        return word if word.isidentifier() or word.isdigit() else f"({word})"
+        word = written(folded(expr), C_WITH_LEAST, self.name)
+        return word if word.isidentifier() or word.isdigit() or _is_one(word) else f"({word})"
 
     def unpacked(self, used: Iterable[Expr]) -> list[str]:
         """Return the lines that name those extents of a shape that the expressions need."""
@@ -40,3 +40,13 @@ class Spelling:
                 line = f"const int64_t {name} = shape[{number}];"
                 lines.append(line if not any(name in each.split() for each in lines) else "")
         return [line for line in lines if line]
+
+
+def _is_one(word: str) -> bool:
+    """Whether a text is one call, or stands in one pair of parentheses."""
+    rest, depth = word.removeprefix("least"), 0
+    for place, letter in enumerate(rest):
+        depth += (letter == "(") - (letter == ")")
+        if depth == 0:
+            return place + 1 == len(rest) > 1
+    return False

@@ -1,0 +1,230 @@
+"""From moves to compiled functions that Python can call.
+
+A library is made for one move, element width and class of shapes when that is first met, and kept
+on disk. Where it is kept already nothing is generated, and nothing that generates is imported.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, TypeAlias
+
+from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.native.background import later
+from layoutdsl.codegen.native.cache import Kind, keep, kept, mark
+from layoutdsl.codegen.native.calls import Function, entry_text, function
+from layoutdsl.codegen.native.classes import GENERAL, MOST, ShapeClass, class_of, special_move
+from layoutdsl.codegen.native.compilers import (
+    ANOTHER,
+    Compiler,
+    CompilerError,
+    SlowCompilerError,
+    build,
+    compiler,
+)
+from layoutdsl.codegen.native.images import loaded
+from layoutdsl.files.private import passing_folder
+from layoutdsl.texts.resources import fingerprint
+from layoutdsl.texts.values import exact
+
+if TYPE_CHECKING:
+    from layoutdsl.codegen.native.program import EmittedProgram
+
+OPTIONS = ("-std=c11", "-O1", "-g0", "-march=native")
+PLAIN_OPTIONS = ("-std=c11", "-O1", "-g0")
+LARGE = 1 << 26
+"""Bytes of a move that is worth waiting for a compiler, whoever asks."""
+
+
+Emit: TypeAlias = "Callable[[Move, int], EmittedProgram | NoCode]"
+"""From a move and the bytes of an element to C that may be run."""
+
+Untold: TypeAlias = Callable[[NoCode], None]
+"""Is told that numpy serves."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """Is being made, by a thread of this process."""
+
+    process: int
+
+
+_State: TypeAlias = Function | NoCode | CompilerError | _Pending
+_Key: TypeAlias = tuple[str, int, ShapeClass]
+
+
+class Libraries:
+    """The functions of some moves, each compiled when a class of shapes is first met."""
+
+    def __init__(
+        self,
+        name: str,
+        moves: Mapping[str, Move],
+        emit: Emit,
+        untold: Untold,
+        waits: bool,
+        options: tuple[str, ...] = (),
+    ) -> None:
+        """Prepare it; nothing is compiled yet.
+
+        Args:
+            name: of the layout, or of both.
+            moves: by verb.
+            emit: makes the C.
+            untold: is told that there is none for a move.
+            waits: for the compiler; else numpy serves in the meantime.
+            options: more of the compiler, such as ``-DLAYOUT_VECTOR=16``.
+        """
+        self._name = name.lower()
+        self._moves, self._emit, self._untold, self._waits = moves, emit, untold, waits
+        self._options = options
+        self._known: dict[_Key, _State] = {}
+        self._lock = Lock()
+
+    def of(self, verb: str, width: int, shape: tuple[int, ...], size: int) -> Function | None:
+        """Return a compiled function; ``None`` where numpy serves, for now or for good.
+
+        Args:
+            verb: which move.
+            width: bytes of an element.
+            shape: of the tensor.
+            size: bytes that are moved.
+
+        Raises:
+            CompilerError: it could not be compiled.
+        """
+        with self._lock:
+            key = self._key(verb, width, shape)
+            found = self._known.get(key)
+            if found is None or (isinstance(found, _Pending) and found.process != os.getpid()):
+                found = self._begun(key, size)
+            elif isinstance(found, _Pending) and size >= LARGE:
+                found = self._known[key] = self._made(key)
+        match found:
+            case CompilerError():
+                raise CompilerError(found.message, found.remedy)
+            case NoCode():
+                self._untold(found)
+            case Function():
+                return found
+        return None
+
+    def _key(self, verb: str, width: int, shape: tuple[int, ...]) -> _Key:
+        key = (verb, width, class_of(self._moves[verb].layouts[0], shape))
+        if key in self._known or sum(each[:2] == key[:2] for each in self._known) < MOST:
+            return key
+        return (verb, width, GENERAL)
+
+    def _begun(self, key: _Key, size: int) -> _State:
+        """What there is of a class that is met for the first time."""
+        found: _State | None = self._kept(key)
+        if found is None:
+            soon = not self._waits and size < LARGE and later(lambda: self._add(key))
+            found = _Pending(os.getpid()) if soon else self._made(key)
+        self._known[key] = found
+        return found
+
+    def _add(self, key: _Key) -> None:
+        found = self._made(key)
+        with self._lock:
+            self._known[key] = found
+
+    def _kept(self, key: _Key) -> Function | None:
+        try:
+            which = compiler()
+        except CompilerError:
+            return None
+        return from_cache(self._called(key), self._asked(key, which))
+
+    def _made(self, key: _Key) -> _State:
+        """Make a library; where that of a class cannot be, the one that serves all shapes."""
+        try:
+            found: _State = self._compiled(key)
+        except SlowCompilerError as error:
+            return error
+        except CompilerError as error:
+            found = error.with_traceback(None)
+        if isinstance(found, Function) or key[2] == GENERAL:
+            return found
+        return self._made((*key[:2], GENERAL))
+
+    def _compiled(self, key: _Key) -> Function | NoCode:
+        verb, width, shapes = key
+        which = compiler()
+        program = self._emit(special_move(self._moves[verb], shapes), width)
+        if isinstance(program, NoCode):
+            return program
+        asked = self._asked(key, which)
+        try:
+            library = _built(which, program, mark(asked), self._options)
+            opened = loaded(library)
+            _try_kernels(opened, program, mark(asked))
+            found = function(opened, self._called(key), mark(asked))
+        except OSError as error:
+            words = f"the compiled library cannot be used: {error}"
+            raise CompilerError(words, f"{ANOTHER}, or $TMPDIR to another folder") from None
+        keep(Kind.LIBRARY, asked, library)
+        return found
+
+    def _called(self, key: _Key) -> str:
+        verb, width, _ = key
+        return f"{self._name}_{verb}_{8 * width}"
+
+    def _asked(self, key: _Key, which: Compiler) -> str:
+        """All that a library depends on."""
+        verb, width, shapes = key
+        move = special_move(self._moves[verb], shapes)
+        meaning = f"{fingerprint()} {verb} {width} {' '.join(map(exact, move.layouts))}"
+        return "\n".join([meaning, which.identity, *OPTIONS, *self._options])
+
+
+def from_cache(name: str, asked: str) -> Function | None:
+    """Return a function that was compiled before, and is kept.
+
+    Args:
+        name: of the function.
+        asked: all that its library depends on.
+    """
+    library = kept(Kind.LIBRARY, asked)
+    if library is not None:
+        with suppress(OSError):  # it was made where it could be loaded
+            return function(loaded(library), name, mark(asked))
+    return None
+
+
+def _built(which: Compiler, program: EmittedProgram, marked: str, more: tuple[str, ...]) -> bytes:
+    from layoutdsl.codegen.native.self_check import check_text
+
+    entries = [line for name in program.functions for line in entry_text(name, marked)]
+    entries += check_text(f"kernels_{marked}", program.calls)
+    with passing_folder() as folder:
+        source, library = folder / f"{program.stem}.c", folder / "library.so"
+        source.write_text("\n".join([program.text, *entries, ""]), encoding="utf-8")
+        try:
+            build(which, source, library, (*OPTIONS, *more))
+        except SlowCompilerError:
+            raise
+        except CompilerError:
+            build(which, source, library, (*PLAIN_OPTIONS, *more))
+        return library.read_bytes()
+
+
+def _try_kernels(library: ctypes.CDLL, program: EmittedProgram, marked: str) -> None:
+    """Run each kernel of a library on bytes that say where they lie.
+
+    Raises:
+        CompilerError: one does not do what it has to, as it was compiled here.
+    """
+    wrong = library[f"kernels_{marked}_checked"]()
+    if wrong:
+        call = sorted(program.calls)[wrong - 1]
+        moves = f"moves of {call.rows} rows and {call.columns} columns of {call.e} bytes"
+        raise CompilerError(
+            f"as it was compiled here, the kernel `{call.kernel}` is wrong: {moves}"
+        )

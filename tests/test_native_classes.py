@@ -1,0 +1,230 @@
+"""Classes of shapes: compiled when they are met, bounded in number, and right in each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codegen_cases import layout_of, module_of
+from native_cases import emit, needs_compiler
+from processes import gone
+
+from layoutdsl import api
+from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.native import background, classes, compilers, libraries
+from layoutdsl.codegen.native.classes import SMALL, class_of, special
+from layoutdsl.codegen.native.compilers import CompilerError
+from layoutdsl.codegen.native.loader import native_module
+from layoutdsl.codegen.native.module import NativeModule
+from layoutdsl.codegen.native.program import EmittedProgram, generate_c
+
+pytestmark = needs_compiler
+
+BLOCKED = "layout Blocked(n, c, w) = [n, c/4, w, c%4]"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(libraries, "MOST", classes.MOST)
+    return tmp_path / "cache"
+
+
+def tensor_of(*shape: int) -> np.ndarray:
+    return np.arange(int(np.prod(shape)), dtype="u4").reshape(shape)
+
+
+def right(module: NativeModule, *shape: int) -> bool:
+    tensor = tensor_of(*shape)
+    want = module_of(BLOCKED).pack(tensor, fill=7)
+    packed = module.pack(tensor, fill=7)
+    return np.array_equal(packed, want) and np.array_equal(module.unpack(want, shape), tensor)
+
+
+def made(place: Path) -> int:
+    return len(list(place.glob("*.so")))
+
+
+def test_small_extents_are_numbers() -> None:
+    layout = layout_of("layout Some(n, c: 3, w) = [n, w/8, c, w%8] where N <= 70, W >= 2")
+    assert class_of(layout, (SMALL, 3, SMALL + 1)) == (("N", SMALL),)
+    assert class_of(layout, (SMALL + 1, 3, 2)) == (("W", 2),)
+    one = special(layout, {"N": 5})
+    assert [str(each) for each in one.where] == ["W >= 2"]
+    assert one.physical_shape((5, 3, 20)) == layout.physical_shape((5, 3, 20)) == (5, 3, 3, 8)
+    assert one.offset((4, 2, 19), (5, 3, 20)) == layout.offset((4, 2, 19), (5, 3, 20))
+    with pytest.raises(ValueError, match="has 5 elements"):
+        one.offset((0, 0, 0), (4, 3, 20))
+
+
+def test_each_class_is_compiled_once(place: Path) -> None:
+    module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
+    for _ in range(2):
+        assert right(module, 2, 6, 100)
+        assert right(module, 2, 6, 200)
+        assert made(place) == 2, "one for each verb; 100 and 200 are of one class"
+    assert right(module, 3, 6, 100)
+    assert made(place) == 4
+    again = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
+    assert right(again, 3, 6, 300)
+    assert made(place) == 4, "and is found again"
+
+
+def test_more_classes_than_are_compiled(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "MOST", 2)
+    module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
+    for extent in (1, 2, 3, 4, 5, 70):
+        assert right(module, extent, 6, 100)
+    assert made(place) == 6, "two classes, and the one of all shapes"
+
+
+@pytest.mark.parametrize("why", ["compiler", "proof"])
+def test_a_class_that_cannot_be_made(
+    why: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library of all shapes serves."""
+    real, failed = libraries.build, list[str]()
+
+    def build(which: compilers.Compiler, source: Path, *rest: object) -> None:
+        if "n_N" not in source.read_text().partition("_walk(")[2]:
+            failed.append(source.name)
+            raise CompilerError("it does not like numbers")
+        real(which, source, *rest)  # type: ignore[arg-type]
+
+    def proved(move: Move, width: int) -> EmittedProgram | NoCode:
+        if move.layouts[0].bind((3, 6, 100)).keys() != {"N", "C", "W"}:
+            failed.append("proof")
+            return NoCode("not proved")
+        return emit(move, width)
+
+    if why == "compiler":
+        monkeypatch.setattr(libraries, "build", build)
+    module = native_module(
+        layout_of(BLOCKED), module_of(BLOCKED), proved if why == "proof" else emit
+    )
+    assert right(module, 3, 6, 100)
+    assert failed
+    assert made(place) == 2
+
+
+def test_numpy_serves_until_a_class_is_there(place: Path) -> None:
+    """Who asks for what there is does not wait for a compiler."""
+    layout = layout_of("layout Soon(n, c) = [c/4, n, c%4]")
+    module = api.compile(layout)
+    assert isinstance(module, NativeModule)
+    tensor = tensor_of(70, 6)
+    want = api.compile(layout, "numpy").pack(tensor)
+    assert np.array_equal(module.pack(tensor), want)
+    assert not module._packs, "it is asked again"
+    background.finish()
+    assert made(place) == 1
+    assert np.array_equal(module.pack(tensor), want)
+    assert len(module._packs) == 1, "compiled code serves from now on"
+
+
+def test_a_large_move_waits(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "LARGE", 1000)
+    layout = layout_of("layout Now(n, c) = [c/4, n, c%4]")
+    api.compile(layout).pack(tensor_of(70, 6))
+    assert made(place) == 1
+
+
+LEAVES = """
+import os, sys, time
+import numpy as np
+import layoutdsl
+layout = layoutdsl.parse("layout Left(n, c) = [c/4, n, c%4]")["Left"]
+layoutdsl.compile(layout).pack(np.zeros((70, 6), "u4"))
+deadline = time.monotonic() + 60
+while time.monotonic() < deadline:
+    if os.path.exists(sys.argv[1]) and os.path.getsize(sys.argv[1]):
+        sys.exit()
+    time.sleep(0.02)
+sys.exit("no compiler was started")
+"""
+
+
+def test_a_process_that_ends_waits_for_no_compiler(tmp_path: Path) -> None:
+    """The compiler is ended, and no folder is left."""
+    started, scratch = tmp_path / "started", tmp_path / "scratch"
+    scratch.mkdir()
+    slow = tmp_path / "slow"
+    version = 'case " $* " in *" --version "*) echo test; exit 0;; esac'
+    slow.write_text(f"#!/bin/sh\n{version}\necho $$ > '{started}'\nexec sleep 300\n")
+    slow.chmod(0o755)
+    environment = {**os.environ, "CC": str(slow), "TMPDIR": str(scratch)}
+    before = time.monotonic()
+    command = [sys.executable, "-c", LEAVES, str(started)]
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=100, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    assert time.monotonic() - before < 90
+    assert not list(scratch.iterdir())
+    assert gone(int(started.read_text()))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_what_was_left_by_a_fork_is_begun_again() -> None:
+    libs = libraries.Libraries(
+        "blocked", {"pack": Move(None, layout_of(BLOCKED))}, emit, lambda _: None, waits=False
+    )
+    key = ("pack", 4, class_of(layout_of(BLOCKED), (2, 6, 100)))
+    libs._known[key] = libraries._Pending(os.getpid() + 1)
+    assert libs.of("pack", 4, (2, 6, 100), 0) is None
+    background.finish()
+    assert libs.of("pack", 4, (2, 6, 100), 0) is not None
+
+
+def test_c_for_some_shapes() -> None:
+    layout = layout_of(BLOCKED)
+    text = api.generate_c(layout, where="C == 6, W <= 64", widths=(4,)).program.text
+    assert "Only shapes where C == 6, W <= 64." in text
+    assert "n_C" not in text
+    for where, words in (
+        ("C == 6, C == 7", "has no shape where C == 6"),
+        ("C == 6\nprove Blocked", "more than a range"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            api.generate_c(layout, where=where)
+    with pytest.raises(api.LayoutError):
+        api.generate_c(layout, where="Q == 6")
+
+
+def test_special_programs_are_those_of_the_general_layout() -> None:
+    """A program for a class is made from a layout that says nothing else."""
+    layout = layout_of(BLOCKED)
+    one = generate_c(special(layout, {"C": 6}), source="", certificate=None, widths=(1,))
+    assert isinstance(one, EmittedProgram)
+    assert one.name == layout.name
+    assert class_of(layout, (100, 100, 100)) == classes.GENERAL
+
+
+def test_a_kernel_that_is_wrong_is_not_used(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is said; and nothing is kept."""
+    real = libraries.build
+
+    def build(which: compilers.Compiler, source: Path, *rest: object) -> None:
+        text = source.read_text()
+        assert "= zipped_high(e, " in text
+        source.write_text(text.replace("= zipped_high(e, ", "= zipped_low(e, "))
+        real(which, source, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(libraries, "build", build)
+    module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
+    for _ in range(2):
+        with pytest.raises(CompilerError, match=r"the kernel `.*` is wrong: moves of .* bytes"):
+            module.pack(tensor_of(100, 100, 100))
+    assert not list(place.glob("*.so"))
+    layout = layout_of("layout Wrongly(n, c) = [c, n]")
+    tensor = tensor_of(100, 90)
+    assert np.array_equal(api.compile(layout).pack(tensor), tensor.T)
+    background.finish()
+    assert np.array_equal(api.compile(layout).pack(tensor), tensor.T)
+    assert not list(place.glob("*.so"))
