@@ -26,7 +26,7 @@ from layoutdsl.api import pack_file, unpack_file
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.places import Identity, OccupiedError
 from layoutdsl.meaning.model import Layout
-from layoutdsl.pieces import journal, runs, tensors
+from layoutdsl.pieces import journal, output, runs, tensors
 
 
 @pytest.fixture(autouse=True)
@@ -391,6 +391,24 @@ def test_without_the_unfinished_output_the_journal_counts_for_nothing(tensor: np
     Path("out.npy.part").unlink()
     assert resumed() == (30, [])
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
+
+
+def test_a_program_that_was_started_meanwhile_keeps_no_output(
+    tensor: np.ndarray, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Forked(output.Output):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            copies.append(os.dup(self._log))  # what a child has until it is another program
+
+    copies = list[int]()
+    monkeypatch.setattr(runs, "Output", Forked)
+    interrupted(after=10)
+    assert resumed() == (20, ["going on: 10 of 30 pieces are done"])
+    assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
+    assert len(copies) == 2
+    for each in copies:
+        os.close(each)
 
 
 # What others have put where our files go.

@@ -99,7 +99,7 @@ class Output:
             except BaseException:
                 os.close(handle)
                 raise
-            os.close(handle)
+            _unlocked(handle)
 
     def _opened(self) -> int:
         try:
@@ -247,7 +247,17 @@ class Output:
             _remove(self._journal, self._log)
         if self.handle >= 0:
             os.close(self.handle)
-        os.close(self._log)
+        _unlocked(self._log)
+
+
+def _unlocked(handle: int) -> None:
+    """Close it, and let others lock it.
+
+    To close is not enough: what another thread starts, a compiler in the background, holds a copy
+    of every descriptor until it has become another program, and the lock with it.
+    """
+    fcntl.flock(handle, fcntl.LOCK_UN)
+    os.close(handle)
 
 
 def _tail(size: int) -> int:
