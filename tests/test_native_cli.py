@@ -68,6 +68,32 @@ def test_refuses_a_name_of_no_c_file(shell: Shell) -> None:
     assert "`nchw4c.py` is no name of a C file" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("given", "code", "words"),
+    [
+        (("--shape", "K=3"), 2, "--shape names `K`, which `NCHW4c` has not"),
+        (("--shape", "C=0"), 2, "--shape gives `C` 0 elements"),
+        (("--shape", "c=8,C=6"), 1, "`NCHW4c` is refuted"),
+        (("--where", "C < 0"), 1, "`NCHW4c` is refuted"),
+    ],
+)
+def test_shapes_that_there_are_not(
+    shell: Shell, given: tuple[str, ...], code: int, words: str
+) -> None:
+    ended = shell("generate", "NCHW4c", "--target", "c", *given, "-o", "none.c")
+    assert ended.code == code
+    assert words in ended.err
+    assert not Path("none.c").exists()
+
+
+def test_an_extent_is_named_by_its_axis_too(shell: Shell) -> None:
+    one, other = (
+        shell("generate", "NCHW4c", "--target", "c", "--shape", f"{name}=8") for name in "cC"
+    )
+    assert one.out == other.out
+    assert "Only shapes where C == 8." in one.out
+
+
 def test_a_refuted_layout_is_not_generated(shell: Shell) -> None:
     Path("bad.layout").write_text("layout Bad(n, c) = [n + c]")
     assert shell("generate", "bad.layout", "--target", "c", "-o", "bad.c").code == 1

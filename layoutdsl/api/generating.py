@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from os import PathLike
 from pathlib import Path
@@ -184,16 +184,16 @@ def generate_c(
         validate: with `False` the C is not read back, and the head says so.
 
     Raises:
-        RefusedError: the layout is refuted.
+        RefusedError: the layout is refuted, or has no such shapes.
         UnvalidatedError: it was not shown that the C does what the layout means.
         CompilerError: the package `pycparser` is missing, which reads it back.
         ValueError: the layout has open parameters, ``source`` does not state it, a width is none
-            of the four, or the layout has no such shapes.
+            of the four, or ``where`` is no range.
     """
     from layoutdsl.api.claims import range_of
     from layoutdsl.codegen.loops.moves import NoCode
     from layoutdsl.codegen.native import WIDTHS
-    from layoutdsl.codegen.native.classes import narrowed
+    from layoutdsl.codegen.native.classes import settled
     from layoutdsl.codegen.native.loader import expect_reader
     from layoutdsl.codegen.native.program import generate_c as emitted
 
@@ -201,16 +201,17 @@ def generate_c(
     expect(where=(where, TEXT.or_none()))
     if widths is not None:
         widths = integers(widths, "widths", "bytes of elements: some of 1, 2, 4 and 8")
+    text = _quoted(layout, source)
+    if where is not None:
+        layout = replace(layout, where=(*layout.where, *range_of(layout, where)))
+        text = f"{text}\nOnly shapes where {where}."
     checked = refuse_refuted(layout)
     if widths is None:
         widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
-    text = _quoted(layout, source)
-    if where is not None:
-        layout = narrowed(layout, range_of(layout, where))
-        text = f"{text}\nOnly shapes where {where}."
     if validate:
         expect_reader()
-    program = emitted(layout, source=text, certificate=certificate_of(checked), widths=widths)
+    certificate = certificate_of(checked)
+    program = emitted(settled(layout), source=text, certificate=certificate, widths=widths)
     if validate and not isinstance(program, NoCode):
         program = validated(program)
     if isinstance(program, NoCode):

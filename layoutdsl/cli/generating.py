@@ -12,6 +12,7 @@ from layoutdsl.cli.exits import Exit, Failure, reading, usage, writing
 from layoutdsl.cli.options import choice
 from layoutdsl.cli.output import error, say
 from layoutdsl.cli.targets import Target, numbers, source_of, target
+from layoutdsl.integers.expr import text
 
 if TYPE_CHECKING:
     from layoutdsl.api import Generated, GeneratedC
@@ -88,8 +89,9 @@ def generate(
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
     if language == "c":
-        shapes = _shapes(shape, range_)
-        made = [_program(chosen, layout, shapes, trust) for layout in layouts]
+        made = [
+            _program(chosen, layout, _shapes(layout, shape, range_), trust) for layout in layouts
+        ]
         return _c_files(chosen, made, output, folder, mode)
     for option, given in (("--shape", shape), ("--where", range_)):
         if given is not None:
@@ -178,7 +180,7 @@ def _c_files(chosen: Target, made: list[GeneratedC], output: str, folder: bool, 
     return Exit.OK
 
 
-def _shapes(shape: str | None, range_: str | None) -> str | None:
+def _shapes(layout: Layout, shape: str | None, range_: str | None) -> str | None:
     """Both options as one range."""
     said = [] if range_ is None else [range_]
     if shape is not None:
@@ -186,8 +188,19 @@ def _shapes(shape: str | None, range_: str | None) -> str | None:
         found = numbers(shape, "--shape", hint)
         if not isinstance(found, dict) or not found:
             raise Failure(Exit.USAGE, f"--shape is `{shape}`, and names no extents", hint)
-        said += [f"{name} == {value}" for name, value in found.items()]
+        said += [_fixed(layout, name, value) for name, value in found.items()]
     return ", ".join(said) or None
+
+
+def _fixed(layout: Layout, name: str, value: int) -> str:
+    """That an extent, or the one of an axis, is a number."""
+    named = {name: axis.extent for axis in layout.axes for name in (axis.name, text(axis.extent))}
+    if name not in named:
+        hint = f"its extents are {', '.join(text(axis.extent) for axis in layout.axes)}"
+        raise Failure(Exit.USAGE, f"--shape names `{name}`, which `{layout.name}` has not", hint)
+    if value < 1:
+        raise Failure(Exit.USAGE, f"--shape gives `{name}` {value} elements", "give it 1 or more")
+    return f"{text(named[name])} == {value}"
 
 
 def _program(chosen: Target, layout: Layout, shapes: str | None, trust: str) -> GeneratedC:

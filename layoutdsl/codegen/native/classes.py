@@ -6,7 +6,7 @@ the price is a library for each class. Past `MOST` of them, all other shapes are
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -55,28 +55,18 @@ def special(layout: Layout, values: Mapping[str, int]) -> Layout:
     return replace(made, axes=axes, where=where)
 
 
-def narrowed(layout: Layout, range_: Iterable[Condition]) -> Layout:
-    """Return a layout for some of its shapes, those extents fixed that are said to be a number.
+def settled(layout: Layout) -> Layout:
+    """Return a layout with those extents fixed that its range says to be a number.
 
     Args:
-        layout: without open parameters.
-        range_: conditions over its extents.
-
-    Raises:
-        ValueError: it has no such shape, as is seen where all extents of a condition are numbers.
+        layout: without open parameters, defined for some shape.
     """
-    conditions = (*layout.where, *range_)
-    fixed = dict[str, int]()
-    for each in conditions:
+    found = dict[str, int]()
+    for each in layout.where:
         match each:
             case Condition(Extent(name), "==", Constant(value)):
-                fixed[name] = value
-    numbers = {name: Constant(value) for name, value in fixed.items()}
-    for each in conditions:
-        said = each.substituted(numbers)
-        if not extents(said.left) | extents(said.right) and not said.holds({}):
-            raise ValueError(f"`{layout.name}` has no shape where {each} and the rest holds")
-    return special(replace(layout, where=conditions), fixed)
+                found[name] = value
+    return special(layout, found)
 
 
 def special_move(move: Move, found: ShapeClass) -> Move:
