@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from layoutdsl.api import compiling
-from layoutdsl.codegen.native import libraries
+from layoutdsl.codegen.native import background, libraries
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -66,6 +66,14 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each function one class of shapes is compiled, and what serves all: each takes a while."""
     monkeypatch.setattr(libraries, "MOST", 1)
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of this test alone, for what is kept; nothing of others is compiled meanwhile."""
+    background.finish()
+    monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -14,6 +14,7 @@ import pytest
 from codegen_cases import layout_of, module_of
 
 from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.native.libraries import Emitter
 from layoutdsl.codegen.native.loader import native_module, why_not
 from layoutdsl.codegen.native.module import NativeModule
 from layoutdsl.codegen.native.program import EmittedProgram, generate_c
@@ -55,10 +56,13 @@ def modules(text: str, vector: int = 64) -> NativeModule:
     )
 
 
-def emit(move: Move, width: int) -> EmittedProgram | NoCode:
-    """C that is not read back."""
+def _written(move: Move, width: int) -> EmittedProgram | NoCode:
     layout = move.layouts[0]
     return generate_c(layout, source="", certificate=None, widths=(width,), verbs=(move.verb,))
+
+
+emit = Emitter(_written)
+"""C that is not read back."""
 
 
 @contextmanager

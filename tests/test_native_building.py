@@ -35,12 +35,6 @@ def quiet() -> None:
     background.finish()
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def fresh() -> NativeModule:
     return loader.native_module(layout_of(TEXT), module_of(TEXT), emit)
 

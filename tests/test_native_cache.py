@@ -31,12 +31,6 @@ pytestmark = pytest.mark.skipif(
 STRANGER = 54_321
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def only_file(place: Path) -> Path:
     (found,) = place.iterdir()
     return found

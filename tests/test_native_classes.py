@@ -19,20 +19,19 @@ from layoutdsl.codegen.loops.moves import Move, NoCode
 from layoutdsl.codegen.native import background, classes, compilers, libraries
 from layoutdsl.codegen.native.classes import SMALL, class_of, special
 from layoutdsl.codegen.native.compilers import CompilerError
+from layoutdsl.codegen.native.libraries import Emitter
 from layoutdsl.codegen.native.loader import native_module
 from layoutdsl.codegen.native.module import NativeModule
 from layoutdsl.codegen.native.program import EmittedProgram, generate_c
 
-pytestmark = needs_compiler
+pytestmark = [needs_compiler, pytest.mark.usefixtures("place")]
 
 BLOCKED = "layout Blocked(n, c, w) = [n, c/4, w, c%4]"
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "cache"))
+def all_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "MOST", classes.MOST)
-    return tmp_path / "cache"
 
 
 def tensor_of(*shape: int) -> np.ndarray:
@@ -75,6 +74,21 @@ def test_each_class_is_compiled_once(place: Path) -> None:
     assert made(place) == 4, "and is found again"
 
 
+def test_what_was_not_proved_is_not_taken_for_it(place: Path) -> None:
+    """A library that was kept without a proof serves none who ask for one."""
+    asked = list[str]()
+
+    def check(program: EmittedProgram) -> EmittedProgram:
+        asked.append(program.stem)
+        return program
+
+    for emitter, count in ((emit, 0), (Emitter(emit.make, check), 2), (emit, 2)):
+        module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emitter)
+        assert right(module, 2, 6, 100)
+        assert len(asked) == count
+    assert made(place) == 4
+
+
 def test_more_classes_than_are_compiled(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "MOST", 2)
     module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
@@ -105,7 +119,7 @@ def test_a_class_that_cannot_be_made(
     if why == "compiler":
         monkeypatch.setattr(libraries, "build", build)
     module = native_module(
-        layout_of(BLOCKED), module_of(BLOCKED), proved if why == "proof" else emit
+        layout_of(BLOCKED), module_of(BLOCKED), Emitter(proved) if why == "proof" else emit
     )
     assert right(module, 3, 6, 100)
     assert failed
@@ -187,12 +201,11 @@ def test_c_for_some_shapes() -> None:
     text = api.generate_c(layout, where="C == 6, W <= 64", widths=(4,)).program.text
     assert "Only shapes where C == 6, W <= 64." in text
     assert "n_C" not in text
-    for where, words in (
-        ("C == 6, C == 7", "has no shape where C == 6"),
-        ("C == 6\nprove Blocked", "more than a range"),
-    ):
-        with pytest.raises(ValueError, match=words):
+    for where in ("C == 6, C == 7", "C == 0", "C < 0"):
+        with pytest.raises(api.RefusedError, match="is refuted"):
             api.generate_c(layout, where=where)
+    with pytest.raises(ValueError, match="more than a range"):
+        api.generate_c(layout, where="C == 6\nprove Blocked")
     with pytest.raises(api.LayoutError):
         api.generate_c(layout, where="Q == 6")
 

@@ -6,7 +6,7 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from layoutdsl.api.emitting import emitter
+from layoutdsl.api.emitting import validated
 from layoutdsl.api.generating import generate
 from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
 from layoutdsl.meaning.arguments import FLAG, TEXT, expect
@@ -112,6 +112,7 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: 
     if layout.domain:
         numpy_serves(target, f"`{layout.name}` holds elements of a domain only")
         return plain
+    from layoutdsl.codegen.native.libraries import Emitter
     from layoutdsl.codegen.native.loader import native_module
 
     def make(move: Move, width: int) -> EmittedProgram | NoCode:
@@ -128,7 +129,7 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: 
     return native_module(
         layout,
         plain,
-        emitter(make, validate=validate),
+        Emitter(make, validated if validate else None),
         failed=failing(target),
         untold=lambda found: numpy_serves(target, found.reason),
         waits=target == "native",

@@ -16,7 +16,7 @@ from layoutdsl.api.compiling import (
     plain_module,
 )
 from layoutdsl.api.compiling import compile as compiled_layout
-from layoutdsl.api.emitting import emitter
+from layoutdsl.api.emitting import validated
 from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
 from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.elements import ElementType
@@ -156,7 +156,7 @@ def _native(
 ) -> NativeConversion:
     from layoutdsl.codegen.loops.moves import Move
     from layoutdsl.codegen.native.conversion import NativeConversion
-    from layoutdsl.codegen.native.libraries import Libraries
+    from layoutdsl.codegen.native.libraries import Emitter, Libraries
 
     name = f"{source.name}_to_{target.name}"
     straight = isinstance(plain, ModuleType)  # else both layouts' own modules serve
@@ -169,7 +169,7 @@ def _native(
     libraries = Libraries(
         name,
         {"convert": Move(source, target)},
-        emitter(make, validate=validate),
+        Emitter(make, validated if validate else None),
         lambda found: numpy_serves(compiled, found.reason) if straight else None,
         waits=compiled == "native",
     )

@@ -7,29 +7,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from layoutdsl.codegen.loops.moves import Move, NoCode
-    from layoutdsl.codegen.native.libraries import Emit
+    from layoutdsl.codegen.loops.moves import NoCode
     from layoutdsl.codegen.native.program import EmittedProgram, Moved
     from layoutdsl.validate import NotValidated, Validated
-
-
-def emitter(make: Callable[[Move, int], EmittedProgram | NoCode], *, validate: bool) -> Emit:
-    """Return what makes C that may be run.
-
-    Args:
-        make: from a move and the bytes of an element to C.
-        validate: with `False` it is not read back.
-    """
-
-    def emit(move: Move, width: int) -> EmittedProgram | NoCode:
-        from layoutdsl.codegen.loops.moves import NoCode
-
-        made = make(move, width)
-        return made if isinstance(made, NoCode) or not validate else validated(made)
-
-    return emit
 
 
 def validated(program: EmittedProgram) -> EmittedProgram | NoCode:

@@ -41,8 +41,28 @@ LARGE = 1 << 26
 """Bytes of a move that is worth waiting for a compiler, whoever asks."""
 
 
-Emit: TypeAlias = "Callable[[Move, int], EmittedProgram | NoCode]"
-"""From a move and the bytes of an element to C that may be run."""
+@dataclass(frozen=True, slots=True)
+class Emitter:
+    """What makes the C of a library.
+
+    Attributes:
+        make: from a move and the bytes of an element to C.
+        check: returns the C once it is proved; ``None`` where nobody asks for a proof.
+    """
+
+    make: Callable[[Move, int], EmittedProgram | NoCode]
+    check: Callable[[EmittedProgram], EmittedProgram | NoCode] | None = None
+
+    def __call__(self, move: Move, width: int) -> EmittedProgram | NoCode:
+        """Return C that may be run."""
+        made = self.make(move, width)
+        return made if isinstance(made, NoCode) or self.check is None else self.check(made)
+
+    @property
+    def trust(self) -> str:
+        """What tells its libraries from others of the same layouts."""
+        return "as written" if self.check is None else "validated"
+
 
 Untold: TypeAlias = Callable[[NoCode], None]
 """Is told that numpy serves."""
@@ -66,7 +86,7 @@ class Libraries:
         self,
         name: str,
         moves: Mapping[str, Move],
-        emit: Emit,
+        emit: Emitter,
         untold: Untold,
         waits: bool,
         options: tuple[str, ...] = (),
@@ -181,7 +201,7 @@ class Libraries:
         verb, width, shapes = key
         move = special_move(self._moves[verb], shapes)
         meaning = f"{fingerprint()} {verb} {width} {' '.join(map(exact, move.layouts))}"
-        return "\n".join([meaning, which.identity, *OPTIONS, *self._options])
+        return "\n".join([meaning, self._emit.trust, which.identity, *OPTIONS, *self._options])
 
 
 def from_cache(name: str, asked: str) -> Function | None:

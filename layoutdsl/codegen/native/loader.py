@@ -9,7 +9,7 @@ from warnings import warn
 
 from layoutdsl.codegen.loops.moves import Move
 from layoutdsl.codegen.native.compilers import CompilerError, compiler
-from layoutdsl.codegen.native.libraries import Emit, Libraries, Untold
+from layoutdsl.codegen.native.libraries import Emitter, Libraries, Untold
 from layoutdsl.codegen.native.module import Failed, NativeModule
 from layoutdsl.meaning.model import Layout
 
@@ -65,7 +65,7 @@ def say(words: str) -> None:
 def native_module(
     layout: Layout,
     plain: ModuleType,
-    emit: Emit,
+    emit: Emitter,
     *,
     failed: Failed = insist,
     untold: Untold = lambda _: None,
