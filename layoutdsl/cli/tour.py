@@ -120,13 +120,16 @@ def _verdict(claim: AnyClaim, expected: Status) -> None:
 def _run(crouton: Layout) -> None:
     import numpy as np
 
+    from layoutdsl.api import CompilerError
     from layoutdsl.api import compile as compiled
 
     _title(5, "Code, generated from the same layout, and run")
-    _quote("module = layoutdsl.compile(crouton)", "packed = module.pack(tensor)")
+    try:
+        module, target, kind = compiled(crouton, "native"), ', "native"', "C, compiled here"
+    except CompilerError:
+        module, target, kind = compiled(crouton, "numpy"), "", "numpy"
+    _quote(f"module = layoutdsl.compile(crouton{target})", "packed = module.pack(tensor)")
     say()
-    module = compiled(crouton)
-    kind = "C, compiled here" if getattr(module, "target", "") == "native" else "numpy"
     _tell(f"the code is {kind}")
     tensor = (np.arange(np.prod(SHAPE)) % 31).astype(np.uint8).reshape(SHAPE)
     packed = module.pack(tensor)
