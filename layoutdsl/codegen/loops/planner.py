@@ -13,6 +13,7 @@ from layoutdsl.codegen.loops.leaf import radix_of, stretch
 from layoutdsl.codegen.loops.leaves import Leaf, whole_axis
 from layoutdsl.integers.bounds import ONE, simplify
 from layoutdsl.integers.conditions import Condition
+from layoutdsl.integers.digit import exact_quotient
 from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Sub, extents
 
 OWN = re.compile(r"([aby]|m[ab])[0-9]")
@@ -80,7 +81,9 @@ class _Plan:
         if digit.radix is not None:
             count: Expr = Constant(digit.radix // held)
         else:
-            count = simplify(CeilDiv(axis.target, Constant(digit.divisor * held)))
+            block = Constant(digit.divisor * held)
+            whole = exact_quotient(axis.target, block)
+            count = simplify(CeilDiv(axis.target, block) if whole is None else whole)
         if count == ONE:
             return found
         slides = digit.radix is None and axis.slides and held > 1
