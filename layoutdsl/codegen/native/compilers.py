@@ -128,15 +128,6 @@ def _machine() -> str:
     return "\n".join(words)
 
 
-def vector_bytes() -> int:
-    """Return the bytes of the widest vectors that this machine shuffles at full speed.
-
-    64 where it picks any bytes of two vectors at once.
-    """
-    words = _machine().split()
-    return 64 if "avx512vbmi" in words else 32 if "avx2" in words else 16
-
-
 def build(which: Compiler, source: Path, library: Path, options: tuple[str, ...]) -> None:
     """Compile a C file into a shared library.
 
