@@ -15,6 +15,7 @@ from tree_fuzz import fault, node_of
 
 import layoutdsl
 from layoutdsl.codegen.loops import tree
+from layoutdsl.integers.conditions import Condition
 from layoutdsl.integers.expr import Add, CeilDiv, Constant, Expr, Extent, Index, Min, Mul, Sub
 from layoutdsl.meaning.model import Layout
 from layoutdsl.validate.outcome import NotValidated, Validated
@@ -147,6 +148,38 @@ def test_what_is_missing_is_said() -> None:
     assert refused(case, scratch) == "`s` is read, and should not be"
     early = replace(run, target=tree.Place(tree.TARGET, ZERO))
     assert refused(case, early).startswith("a place in the target")
+
+
+def below_the_diagonal() -> tree.Node:
+    """Each element of a triangle, from where it lies in a tensor or like in one."""
+    at = Add(Mul(Index("i"), Extent("J")), Index("j"))
+    run = tree.Run(tree.Place(tree.TARGET, at), tree.Place(tree.SOURCE, at), Constant(1))
+    held = tree.If(Condition(Index("j"), "<=", Index("i")), run, tree.EMPTY)
+    return tree.For("i", Extent("I"), tree.For("j", Extent("J"), held))
+
+
+ALL = tree.Fill(tree.Place(tree.TARGET, ZERO), Mul(Extent("I"), Extent("J")))
+
+
+@pytest.mark.parametrize("verb", ["pack", "unpack"])
+def test_what_no_layout_holds_is_filled_when_packing_and_kept_when_unpacking(verb: str) -> None:
+    triangle = Written("layout A(i, j) = [i, j] fill 7 where j <= i")
+    case = Case((triangle,), verb, 4, ((1, 1), (2, 2), (3, 4)))
+    bare = below_the_diagonal()
+    filled = tree.Seq((ALL, bare))
+    right, wrong = (filled, bare) if verb == "pack" else (bare, filled)
+    assert isinstance(validated(case, right), Validated)
+    assert all(fault(case, right, shape) is None for shape in case.shapes)
+    assert isinstance(validated(case, wrong), NotValidated)
+    assert fault(case, wrong, (2, 2)) is not None
+
+
+def test_the_only_slot_is_not_filled() -> None:
+    case = Case((Written("layout A(c: 1) = [c]"),), "pack", 4, ((1,),))
+    fill = tree.Fill(tree.Place(tree.TARGET, ZERO), Constant(1))
+    run = tree.Run(fill.target, tree.Place(tree.SOURCE, ZERO), Constant(1))
+    assert isinstance(validated(case, tree.Seq((fill, run))), Validated)
+    assert refused(case, tree.Seq((run, fill))).startswith("an element is filled")
 
 
 def test_what_is_sealed_is_the_tree_and_what_it_is_for() -> None:

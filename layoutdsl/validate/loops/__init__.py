@@ -142,7 +142,8 @@ def _sides(layouts: tuple[Layout, ...], verb: str, *, flat: bool = False) -> Sid
         case "pack":
             return sides(first, whole, target, (ZERO, first.start), held, flat=flat)
         case "unpack":
-            return sides(first, source, whole, (first.start, ZERO), held, flat=flat)
+            starts = first.start, ZERO
+            return sides(first, source, whole, starts, held, flat=flat, unpacks=True)
     return sides(first, source, target, (first.start, last.start), held, flat=flat)
 
 

@@ -69,6 +69,7 @@ class Sides:
         positive: names that are no extents of the layouts, and not less than 1.
         extents: of the axes, after those are joined that are read as one.
         held: which elements the layouts hold, of those within the extents.
+        keeps: whether the others have slots in the target too, which keep what is in them.
     """
 
     normal: Normal
@@ -78,6 +79,7 @@ class Sides:
     held: tuple[Term, ...]
     source: Side
     target: Side
+    keeps: bool = False
 
 
 def sides(
@@ -88,6 +90,7 @@ def sides(
     held: tuple[Condition, ...] = (),
     *,
     flat: bool = False,
+    unpacks: bool = False,
 ) -> Sides:
     """Return both sides of a move of the elements of a layout.
 
@@ -98,6 +101,7 @@ def sides(
         starts: slots before the first of each.
         held: which elements the layouts hold.
         flat: the offset is the only coordinate, but for that of a tensor.
+        unpacks: the target is the tensor itself.
     """
     axes = list(tensor(layout).parts)
     both: list[Expr] = [flattened(source), flattened(target)]
@@ -117,7 +121,8 @@ def sides(
     ]
     whole = tuple(normal.form(said(axis.extent, known)) for axis in axes)
     there = tuple(normal.form(compared(each, {**known, **indexed})) for each in held)
-    return Sides(normal, known, tuple(name for _, name in fused), whole, there, *made)
+    positive = tuple(name for _, name in fused)
+    return Sides(normal, known, positive, whole, there, *made, unpacks and bool(held))
 
 
 def tensor(layout: Layout) -> MixedRadix:

@@ -9,7 +9,8 @@
 
 From *right* and *fill* every store is the right value of its slot, whatever the order, so slots may
 be written twice; with *cover* all slots hold it. Where the tree begins by filling its whole target,
-only slots of elements have to be covered after that. It rests on the theorems of the layout by
+only slots of elements have to be covered after that. A tensor that is unpacked keeps what no layout
+holds: nothing is written there, and nothing has to be. It rests on the theorems of the layout by
 itself, that each element has a slot of its own. Kernels are their contract, the buffers do not
 overlap, and a shape has positive extents here.
 """
@@ -85,7 +86,9 @@ def _tests(branch: Branch, sides: Sides) -> Iterator[Term]:
 def _body(node: tree.Node, sides: Sides) -> tuple[tree.Node, bool]:
     """The tree without a fill of the whole target before it, and whether there is one."""
     match node:
-        case tree.Seq((tree.Fill(tree.Place(tree.TARGET, offset), count), *rest)):
+        case tree.Seq((tree.Fill(tree.Place(tree.TARGET, offset), count), *rest)) if (
+            not sides.keeps
+        ):
             first, many = said(offset, sides.known), said(count, sides.known)
             whole = size(sides.target.box)
             normal = sides.normal.form
@@ -103,7 +106,7 @@ def _each(sides: Sides, stores: list[Write]) -> Iterator[Need]:
     for store in stores:
         if store.source is None:
             there = [("=", *both) for both in zip(sides.target.values, store.target, strict=True)]
-            if sides.target.is_tensor:
+            if sides.target.is_tensor or not there:
                 yield Need("an element is filled", store.here.facts, ("<", 0, 0))
             else:
                 goal: Term = ("not", ("and", *there))
@@ -129,7 +132,7 @@ def _cover(sides: Sides, stores: list[Write], filled: bool) -> Need:
     of_elements = filled or (side.is_flat and slots == elements and not sides.held)
     if of_elements and (sides.source.is_tensor or side.is_flat):
         stores = [replace(s, target=element(sides, s)) for s in stores if s.source is not None]
-    elif not side.is_tensor:
+    elif not side.is_tensor or (sides.held and not sides.keeps):
         slot = tuple(f"p.{number}" for number in range(len(side.box)))
         values = zip(slot, side.values, strict=True)
         of_element = (*held, *(("=", own, value) for own, value in values))
