@@ -108,11 +108,24 @@ FAULTS = {
     ("return 3;", "return 0;"): "it is not asked first whether numbers fit",
     ("memcpy(rest + k", "memcpy(rest + 0"): "the part of a walk has another form",
     (f", 0, {NAME}_units", f", 1, {NAME}_units"): "the whole of a walk has another form",
+    ("shape, fill, 0", "shape, 0, 0"): "the whole of a walk has another form",
+    ("rows", "plain_of"): "`plain_of` may be a macro",
     ("{0}", "{0, 0}"): "a table of another form",
     (" + 1", " + '1'"): "the text has characters that are not expected",
     ("{", "{ // "): "the text has characters that are not expected",
     (f"int64_t {NAME}_units", "int64_t units"): "the functions are others than those of a move",
 }
+
+
+def test_arrays_are_small() -> None:
+    case = case_of(HC, "pack")
+    text = known(case)
+    large = text.replace("rows[16]", f"rows[{2**32}]").replace(
+        "steps(rows, 1, 16", f"steps(rows, 1, {2**32}"
+    )
+    found = validated(case, large)
+    assert isinstance(found, NotValidated)
+    assert found.reason == f"an array of {2**35} bytes"
 
 
 @pytest.mark.parametrize("put", FAULTS)

@@ -107,10 +107,11 @@ def validate_c_conversion(
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
-    """Layouts and both sides of a move, and what moves it: trees, and their text."""
+    """Layouts and both sides of a move, and what it is."""
 
     layouts: tuple[Layout, ...]
     sides: Sides
+    verb: str
 
 
 _Reader = Callable[[_Moved], tuple[tuple[Branch, ...], str]]
@@ -122,7 +123,7 @@ def _tree(node: tree.Node) -> tuple[tuple[Branch, ...], str]:
 
 
 def _text(text: str, name: str, width: int, moved: _Moved) -> tuple[tuple[Branch, ...], str]:
-    found = read(text, name, moved.layouts[0], width)
+    found = read(text, name, moved.layouts[0], width, fills=moved.verb != "unpack")
     first, *_ = moved.layouts
     known = moved.sides.known
     boxes = (tensor(first), *map(buffer, moved.layouts))  # elements have slots of their own
@@ -156,7 +157,7 @@ def _validated(
         first, *more = layouts
         ground = layout_statement.ground(first, more=tuple(more)).hypotheses
         both = _sides(layouts, verb)
-        branches, text = reader(_Moved(layouts, both))
+        branches, text = reader(_Moved(layouts, both, verb))
         found = _shown(branches, layouts, verb, ground)
     except (Meaningless, NotExpressible, NoProof) as reason:
         return NotValidated(str(reason))

@@ -20,6 +20,10 @@ from layoutdsl.validate.loops.parsing import Body, C
 from layoutdsl.validate.values import Meaningless
 
 KERNELS = frozenset(("tile", "zip", "unzip", "weave", "unweave", "plain"))
+_OFFSET = 8
+"""Bytes of an offset in a table."""
+_MOST_ARRAY = 1 << 18
+"""Bytes of an array, which stacks have; in so many, kernels count in 32 bits."""
 _EDGE = re.compile(r"([a-z]+)_([1-9][0-9]*)_([1-9][0-9]*)_([1-9][0-9]*)_edge")
 
 
@@ -71,6 +75,7 @@ class Moves:
             below, body = below * radix, body[1:]
         if below != count:
             raise Meaningless("a table of another length")
+        expect_room(count * _OFFSET)
         scope.spoken[last] = None
         self.tables[name] = tuple(steps)
         return body
@@ -127,6 +132,16 @@ class Moves:
             count(columns_written, columns, 1),
             count(down, rows * e, self.width),
         )
+
+
+def expect_room(size: int) -> None:
+    """Say whether a stack has room for an array of so many bytes.
+
+    Raises:
+        Meaningless: it may have none.
+    """
+    if size > _MOST_ARRAY:
+        raise Meaningless(f"an array of {size} bytes")
 
 
 def _step(body: Body, name: str, below: int) -> tuple[int, C] | None:

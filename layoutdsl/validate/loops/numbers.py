@@ -8,6 +8,7 @@ in `magnitude`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -34,6 +35,8 @@ from layoutdsl.validate.loops.parsing import C
 from layoutdsl.validate.values import Meaningless
 
 NARROW, WIDE = 2**31, 2**63
+_NAME = re.compile(r"[a-z](_\w+)?|(rows|columns)[0-9]*", re.ASCII)
+"""What names look like; no macro does, of the kernels or of what they include."""
 _Word = Callable[[Expr, Expr], Expr]
 _WORDS: Mapping[str, _Word] = {"+": Add, "-": Sub, "*": Mul}
 _ROUNDED: Mapping[str, _Word] = {"/": FloorDiv, "%": Mod}
@@ -70,8 +73,10 @@ class Scope:
         Raises:
             Meaningless: it stands for something else, or may be a macro.
         """
-        if name in self.taken or not name[:1].islower():
+        if name in self.taken:
             raise Meaningless(f"`{name}` is given twice")
+        if _NAME.fullmatch(name) is None:
+            raise Meaningless(f"`{name}` may be a macro")
         return replace(self, taken=self.taken | {name})
 
     def given(self, name: str, value: Expr) -> Scope:

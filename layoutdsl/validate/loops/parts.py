@@ -67,16 +67,20 @@ def _check_pays(condition: C, scope: Scope) -> None:
             raise Meaningless("the part of a walk has another form")
 
 
-def check_whole(whole: Function, name: str) -> None:
+def check_whole(whole: Function, name: str, *, fills: bool) -> None:
     """Check that ``NAME`` does all pieces at once.
+
+    Args:
+        whole: the function.
+        name: of it.
+        fills: it is given a fill, which it hands on.
 
     Raises:
         Meaningless: it does something else.
     """
     given = "const void * restrict src, void * restrict dst, const int64_t * shape"
     units = ("call", f"{name}_units", "shape")
-    for more, fill in (("", 0), (", const void * fill", "fill")):
-        all_of = ("call", f"{name}_part", "src", "dst", "shape", fill, 0, units)
-        if whole == Function(f"int {name}({given}{more})", (("return", all_of),)):
-            return
-    raise Meaningless("the whole of a walk has another form")
+    more, fill = (", const void * fill", "fill") if fills else ("", 0)
+    all_of = ("call", f"{name}_part", "src", "dst", "shape", fill, 0, units)
+    if whole != Function(f"int {name}({given}{more})", (("return", all_of),)):
+        raise Meaningless("the whole of a walk has another form")

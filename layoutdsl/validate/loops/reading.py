@@ -12,7 +12,7 @@ from typing import Any
 from layoutdsl.codegen.loops import tree
 from layoutdsl.integers.expr import Expr
 from layoutdsl.meaning.model import Layout
-from layoutdsl.validate.loops.moves import KERNELS, Moves
+from layoutdsl.validate.loops.moves import KERNELS, Moves, expect_room
 from layoutdsl.validate.loops.numbers import Scope, divided
 from layoutdsl.validate.loops.parsing import Body, C, Function, parsed, without_notes
 from layoutdsl.validate.loops.parts import check_part, check_whole
@@ -51,7 +51,7 @@ class Read:
     guard: Expr | None
 
 
-def read(text: str, name: str, layout: Layout, width: int) -> Read:
+def read(text: str, name: str, layout: Layout, width: int, *, fills: bool) -> Read:
     """Return what the functions of one move say.
 
     Args:
@@ -60,6 +60,7 @@ def read(text: str, name: str, layout: Layout, width: int) -> Read:
         name: of the function that moves everything.
         layout: gives the shape.
         width: bytes of an element.
+        fills: callers give a fill: the target is a buffer.
 
     Raises:
         Meaningless: the text has a form that is not known.
@@ -86,7 +87,7 @@ def read(text: str, name: str, layout: Layout, width: int) -> Read:
         done = _guarded(done, name, 3)
     done, inner = _unpacked(done, scope, layout)
     check_part(done, name, inner, width)
-    check_whole(whole, name)
+    check_whole(whole, name, fills=fills)
     most = None if guard is None else _guard(guard, name, scope, layout)
     return Read(found, scope.counts, tuple(scope.spoken), most)
 
@@ -192,6 +193,7 @@ class _Nest:
         """A buffer of so many bytes; filled, where that comes first."""
         if size % self.moves.width:
             raise Meaningless("scratch of another size")
+        expect_room(size)
         inside = replace(self, buffers=self.buffers | {name})
         inner, filled = scope.named(name), False
         if body and body[0] == ("do", ("call", "filled", name, "rest", size)):

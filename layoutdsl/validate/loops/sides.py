@@ -115,14 +115,15 @@ def sides(
     normal = Normal(fused)
     known: dict[str, Term] = {name: extent_name(name) for name in layout.symbols}
     indexed: dict[str, Term] = {name_of(axis): f"i.{number}" for number, axis in enumerate(axes)}
-    made = [
+    read, written = (
         _side(normal, {**known, **indexed}, each, start, axes, flat or bool(held))
         for each, start in zip(both, starts, strict=True)
-    ]
+    )
     whole = tuple(normal.form(said(axis.extent, known)) for axis in axes)
     there = tuple(normal.form(compared(each, {**known, **indexed})) for each in held)
     positive = tuple(name for _, name in fused)
-    return Sides(normal, known, positive, whole, there, *made, unpacks and bool(held))
+    keeps = unpacks and bool(held)
+    return Sides(normal, known, positive, whole, there, read, written, keeps)
 
 
 def tensor(layout: Layout) -> MixedRadix:
