@@ -202,6 +202,19 @@ def test_numbers_leave_no_bits(large: str, told: str) -> None:
     assert found.reason.startswith(told)
 
 
+def test_a_quotient_that_is_rounded_down_limits_nothing() -> None:
+    """Where C is 1 there is one slot of 3*C/2, which says less of 3*C than twice as many would."""
+    case = Case((Written("layout A(h, c) = [h : H*H, c : 3*C/2]"),), "pack", 4, ((2, 2),))
+    text = known(case)
+    assert isinstance(validated(case, text), Validated)
+    large = "least(n_H, n_H + 12000*n_H*n_H*n_C)"
+    height = 2**25 - 1
+    assert 4 * height**2 < 2**52 < 2**63 < 12000 * height**2
+    found = validated(case, text.replace("(i_h < n_H)", f"(i_h < {large})"))
+    assert isinstance(found, NotValidated)
+    assert found.reason.startswith("a number may leave 64 bits")
+
+
 # C of layouts that lose elements at some shape, and what no proof is found for yet.
 MOST_REFUSED = 0.1
 

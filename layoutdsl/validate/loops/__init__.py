@@ -26,7 +26,6 @@ from layoutdsl.validate.loops.magnitude import (
     MOST_BYTES,
     MOST_GUARDED,
     Magnitudes,
-    bound_of,
     limits,
 )
 from layoutdsl.validate.loops.reading import read
@@ -94,6 +93,9 @@ def validate_c_conversion(
 ) -> Validated | NotValidated:
     """Return whether functions of C were shown to turn buffers of one layout into those of another.
 
+    They do so wherever a caller asks as for `validate_c`, of a tensor that would have less than
+    2^52 bytes too, which matters where the layouts hold a part of it.
+
     Args:
         text: as in `validate_c`.
         name: of the function.
@@ -126,11 +128,11 @@ def _text(text: str, name: str, width: int, moved: _Moved) -> tuple[tuple[Branch
     found = read(text, name, moved.layouts[0], width, fills=moved.verb != "unpack")
     first, *_ = moved.layouts
     known = moved.sides.known
-    boxes = (tensor(first), *map(buffer, moved.layouts))  # elements have slots of their own
+    boxes = (tensor(first), *map(buffer, moved.layouts))
     room = (size(tuple(said(part.extent, known) for part in box.parts)) for box in boxes)
-    below = [each for one in room for each in limits(bound_of(("*", width, one)), MOST_BYTES)]
+    below = [each for one in room for each in limits(("*", width, one), MOST_BYTES)]
     if found.guard is not None:
-        below += limits(bound_of(said(found.guard, known)), MOST_GUARDED)
+        below += limits(said(found.guard, known), MOST_GUARDED)
     Magnitudes(known, found.counts, below).check(found.spoken)
     return found.branches, text
 

@@ -31,8 +31,8 @@ from layoutdsl.validate.values import Meaningless
 
 MOST_BYTES = 2**52
 """Of a buffer."""
-MOST_GUARDED = 2**62
-"""Of what is asked about before; it is worked out in floating point, so half of what there is."""
+MOST_GUARDED = 2**62 + 2**32
+"""Of what is below 2^62 in floating point, where each sum and product is rounded."""
 
 Bound = dict[tuple[Term, ...], Fraction]
 """A sum of products with numbers before them, none negative."""
@@ -110,9 +110,15 @@ class Magnitudes:
         return _plus(left, right)
 
 
-def limits(bound: Bound | None, most: int) -> list[tuple[tuple[Term, ...], Fraction]]:
-    """Return what the products of a sum are at most, where the sum is at most a number."""
-    return [] if bound is None else [(each, most / times) for each, times in bound.items()]
+def limits(term: Term, most: int) -> list[tuple[tuple[Term, ...], Fraction]]:
+    """Return what the products of a sum are at most, where the sum is at most a number.
+
+    Nothing is known of them where one is negative, or has a quotient that is rounded down.
+    """
+    found = Normal().polynomial(term)
+    if any(n < 0 or None in map(_part_of, each) for each, n in found.items()):
+        return []
+    return [(each, Fraction(most, number)) for each, number in found.items()]
 
 
 def bound_of(term: Term) -> Bound | None:
