@@ -216,6 +216,7 @@ def generate_c(
         program = validated(program)
     if isinstance(program, NoCode):
         raise UnvalidatedError(layout.name, program.reason)
+    program = replace(program, decided=checked.status == "proved")
     return GeneratedC(layout, checked, program)
 
 

@@ -62,6 +62,7 @@ class EmittedProgram:
         header: for those who call it.
         fallback: why elements are moved by formula; ``None`` where tiles or runs are.
         seal: the hash of the proofs that its functions do what the layouts mean, for all shapes.
+        decided: whether the layout is proved too: that each element has a slot of its own.
     """
 
     name: str
@@ -71,14 +72,19 @@ class EmittedProgram:
     header: str
     fallback: str | None = None
     seal: str | None = None
+    decided: bool = True
 
     __repr__ = brief
 
     @property
     def text(self) -> str:
         """The C file, which includes no header of ours."""
-        said = f"   Validated: {self.seal or 'no proof that it does what the layout means'}."
-        lines = [*self.head, said, " */", "", kernel_text(self.calls), *self.size]
+        said = [f"   Validated: {self.seal or 'no proof that it does what the layout means'}."]
+        if self.seal is not None and not self.decided:
+            said.append(
+                "   That holds where each element has a slot of its own, which is unproved."
+            )
+        lines = [*self.head, *said, " */", "", kernel_text(self.calls), *self.size]
         return "\n".join([*lines, *(each.text for each in self.moves), ""])
 
     @property
