@@ -76,7 +76,8 @@ def validate_c(
     """Return whether functions of C were shown to pack or unpack a layout, for every shape.
 
     They do so wherever a caller hands them whole buffers below 2^52 bytes each, apart from each
-    other, and pieces from 0 up to ``NAME_units``, each once, in any order or at the same time.
+    other, and pieces from 0 up to ``NAME_units``, each once, in any order or at the same time. They
+    may return 3 in place of it, and then write nothing, wherever ``NAME_fits`` says so.
 
     Args:
         text: the functions ``NAME_walk``, ``NAME_units`` and ``NAME_part``, and what these need.

@@ -120,7 +120,7 @@ def _guard(guard: Function, name: str, scope: Scope, layout: Layout) -> Expr:
     body = _bare(guard, f"static inline int {name}_fits(const int64_t * shape)")
     body, inner = _unpacked(body, scope, layout)
     match body:
-        case (("return", ("<", most, ("real", limit))),) if limit <= 2**62:
+        case (("return", ("<", most, ("real", limit))),) if limit == 2**62:
             return inner.real(most)
     raise Meaningless("a guard of another form")
 
