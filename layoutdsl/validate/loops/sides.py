@@ -132,12 +132,19 @@ def tensor(layout: Layout) -> MixedRadix:
 
 
 def buffer(layout: Layout) -> MixedRadix:
-    """Return the coordinates of a layout's buffer.
+    """Return the coordinates of a layout's buffer, tuples opened.
 
-    Without those of extent 1: that an element is at 0 of them, or has no slot, is a theorem of the
-    layout by itself.
+    Without those of extent 1, which part what is read as one: that an element is at 0 of a
+    coordinate, or has no slot, is a theorem of the layout by itself; of a part of a tuple it has to
+    be plain.
     """
-    return MixedRadix(tuple(each for each in layout.coordinates if each.extent != Constant(1)))
+    axes = list(tensor(layout).parts)
+    opened = flattened(
+        MixedRadix(tuple(each for each in layout.coordinates if each.extent != Constant(1)))
+    )
+    return MixedRadix(
+        tuple(e for e in opened.parts if e.extent != Constant(1) or not _is_within(e, axes))
+    )
 
 
 def _side(
