@@ -198,18 +198,20 @@ INLINED void filled(uint8_t *d, const uint8_t *rest, int64_t n)
    What a kernel is told, and the kernel that any machine has. */
 
 /* `whole`, or a part of it is there: `rows` rows are read, `read` bytes of each, the others are the
-   fill; `columns` columns are written, `written` bytes of each, and nothing else is touched. */
+   fill; `columns` columns are written, `written` bytes of each, and nothing else is touched. `reads`
+   and `writes` are the bits of the bytes that are there where such items lie together. */
 typedef struct {
     uintptr_t d, s;
     const int64_t *ro, *co;
     int stream, whole;
     const uint8_t *rest;
     int64_t rows, read, columns, written;
+    uint64_t reads, writes;
 } move;
 
 INLINED move all_of(uint8_t *d, const uint8_t *s, const int64_t *ro, const int64_t *co, int stream)
 {
-    const move m = {(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 0, 0, 0, 0, 0};
+    const move m = {(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 0, 0, 0, 0, 0, 0, 0};
     return m;
 }
 
@@ -249,6 +251,15 @@ INLINED void plain_of(int e, int R, int C, move m)
 }
 
 #define plain(e, R, C, d, s, ro, co, stream) plain_of(e, R, C, all_of(d, s, ro, co, stream))
+
+/* Of items of `size` bytes that lie together the first `bytes` bytes each, as bits. */
+INLINED uint64_t items(int64_t bytes, int size)
+{
+    uint64_t all = bits(bytes);
+    for (int by = size; by < 64; by *= 2)
+        all |= all << by;
+    return all;
+}
 
 /* == edges ==
    Parts of moves. No byte is touched that is not there: rows that are not are read from a line of
@@ -310,6 +321,7 @@ INLINED int all_there(int together, int64_t count, int64_t most, int64_t bytes, 
         m.whole = 0, m.rest = rest, m.read = read, m.written = written; \
         m.rows = together_in ? rows : (R); \
         m.columns = together_out ? columns : (C); \
+        m.reads = items(read, (C) * (e)), m.writes = items(written, (R) * (e)); \
         MASKED_OF(kernel)(e, R, C, m); \
     }
 
@@ -351,28 +363,27 @@ INLINED w16 lane(v1 v, int k)
 }
 
 /* Which of the n <= 64 bytes from byte `at` of an item on are there, as bits: of `count` items
-   `bytes` bytes each. Where n is more than is left of it, items of `size` bytes lie together. */
-INLINED uint64_t there(int64_t count, int64_t bytes, int size, int item, int at, int n)
+   `bytes` bytes each. Where n is more than is left of it, items of `size` bytes lie together; `all`
+   are the bits of those. */
+INLINED uint64_t there(int64_t count, int64_t bytes, uint64_t all, int size, int item, int at, int n)
 {
     item += at / size;
     at %= size;
     if (at + n <= size)
         return item < count ? bits(least(n, bytes - at)) : 0;
-    uint64_t all = bits(bytes);
-    for (int by = size; by < 64; by *= 2)
-        all |= all << by;
-    all = bits(bytes - at) | all << (size - at);
+    if (at > 0)
+        all = bits(bytes - at) | all << (size - at);
     return all & bits(least(n, (count - item) * size - at));
 }
 
 INLINED uint64_t read_of(move m, int size, int row, int at, int n)
 {
-    return m.whole ? bits(n) : there(m.rows, m.read, size, row, at, n);
+    return m.whole ? bits(n) : there(m.rows, m.read, m.reads, size, row, at, n);
 }
 
 INLINED uint64_t written_of(move m, int size, int column, int at, int n)
 {
-    return m.whole ? bits(n) : there(m.columns, m.written, size, column, at, n);
+    return m.whole ? bits(n) : there(m.columns, m.written, m.writes, size, column, at, n);
 }
 
 /* Of a row from byte `at` on the bytes of a mask, of n; to a column. All, where there are no masks. */
@@ -694,17 +705,17 @@ INLINED void unweaving(int e, int R, int C, move m, const picks *p)
     }
 #endif
 #if ANY
-    const int n = ANY / e, rows = R < n ? R : n, all = rows * C * e;
+    const int n = ANY / e, rows = R < n ? R : n, all = rows * C * e, lines = (all + ANY - 1) / ANY;
     if (ANY == 64 || R >= n) {
         for (int r = 0; r < R; r += rows) {
             const int row = kept(r, rows, R);
             any v[16];
             UNROLLED
-            for (int k = 0; k < C; k++)
+            for (int k = 0; k < lines; k++)
                 v[k] = taken_any(m, C * e, row, ANY * k, all - ANY * k);
             UNROLLED
             for (int k = 0; k < C; k++)
-                given_any(m, R * e, k, row * e, picked(C, v, p + k), rows * e);
+                given_any(m, R * e, k, row * e, picked(lines, v, p + k), rows * e);
         }
         return;
     }
