@@ -8,6 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 from math import log2, prod
 
+from layoutdsl.codegen.loops.kernels import is_tiled, is_woven
+
 Table = tuple[tuple[int, int | None], ...]
 """Steps and strides, most minor first; ``None`` for a stride that is no number."""
 
@@ -31,16 +33,18 @@ def cycles(together: int, rows: Table, columns: Table, width: int) -> float:
     n, wide, unit = 16 // together, 64 // together, together // width
     if r >= n and c >= n:
         return CALL + _tile(n, r, c)
-    if 1 < r < n or (1 < r <= 8 and c < n):
+    if is_woven(together, r, c) and (r < n or (r <= 8 and c < n)):
         if _follow(columns, r * unit, min(wide, c)):
             return CALL + _weave(wide, r, c)
         if n <= c and not r & (r - 1) and _follow(columns, r * unit, n // r):
             return CALL + _zip(n, r, c)
-    if 1 < c < n:
+    if is_woven(together, c, r) and c < n:
         if _follow(rows, c * unit, min(wide, r)):
             return CALL + _weave(wide, c, r)
         if n <= r and not c & (c - 1) and _follow(rows, c * unit, n // c):
             return CALL + _zip(n, c, r)
+    if is_tiled(together, r, c):
+        return CALL + _tile(n, r, c)
     return CALL + 1.1 * r * c
 
 
