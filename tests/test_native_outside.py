@@ -15,7 +15,7 @@ from codegen_cases import layout_of, module_of
 from native_cases import LAYOUTS
 
 from layoutdsl import api
-from layoutdsl.codegen.native.program import generate_c
+from layoutdsl.codegen.native.program import EmittedProgram, generate_c
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", "-O2")
@@ -98,6 +98,14 @@ def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
     offered = {name for kind, name in rows if kind == "T"}
     assert all(f"{name}(" in emitted.header for name in offered)
     assert f"{emitted.stem}_size" in offered
+
+
+def test_what_is_said_of_the_proofs_ends_no_comment() -> None:
+    words = "unproved: a step */ int left; /*"
+    emitted = generate_c(layout_of(TEXT), source=TEXT, certificate=words, widths=(2,))
+    assert isinstance(emitted, EmittedProgram)
+    for text in (emitted.text, emitted.header):
+        assert "Proofs: unproved: a step * / int left; / *." in text
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])

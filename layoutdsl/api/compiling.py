@@ -48,9 +48,10 @@ def compile(  # noqa: A001  the verb of `re.compile`
     are where there is a C compiler that works, and the package `cffi`; numpy serves until it is
     done, unless a move is so large that it is worth to wait. The numpy code also serves layouts
     with a domain, which those who ask for ``native`` are told, and arguments that C does not take,
-    such as arrays that are not contiguous. Of either all that it does was proved, for all shapes:
-    the C is read back as a nest of loops over a few fixed kernels, which are run when they were
-    compiled, on bytes that say where they lie. What there is no proof of is not run.
+    such as arrays that are not contiguous. Of either it was proved, for all shapes, that it does
+    what the layout means: the C is read back as a nest of loops over a few fixed kernels, which are
+    run when they were compiled, on bytes that say where they lie. What there is no proof of is not
+    run.
 
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
