@@ -70,9 +70,14 @@ def few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of this test alone, for what is kept; nothing of others is compiled meanwhile."""
+    """A folder of this test alone, for what is kept; nothing of others is compiled meanwhile.
+
+    What is compiled has no vectors, for it is sooner done.
+    """
     background.finish()
     monkeypatch.setenv("LAYOUTDSL_CACHE", str(tmp_path / "cache"))
+    if shutil.which("cc") and "CC" not in os.environ:
+        monkeypatch.setenv("CC", "cc -DLAYOUT_PLAIN")
     return tmp_path / "cache"
 
 

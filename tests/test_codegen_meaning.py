@@ -28,7 +28,7 @@ def expected(layout: Layout, tensor: np.ndarray, fill: int, lead: int) -> np.nda
     return flat.reshape(layout.physical_shape(tensor.shape))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_packs_as_the_layout_means(case: Case) -> None:
     layout, emitted = layout_of(case.text), emit(case.text)
@@ -46,7 +46,7 @@ def test_packs_as_the_layout_means(case: Case) -> None:
         assert np.array_equal(fresh, expected(layout, tensor, fill, fill)), shape
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_unpacks_what_it_packed_and_reads_no_padding(case: Case) -> None:
     layout, module = layout_of(case.text), module_of(case.text)

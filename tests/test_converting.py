@@ -101,7 +101,7 @@ APART = [both for family in LIBRARY for both in permutations(family, 2) if both 
 SMALL = {4: ((1, 5, 3, 2), (2, 33, 9, 3)), 2: ((3, 5), (17, 66))}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("names", BESIDE, ids="-".join)
 def test_pairs_of_the_library(names: tuple[str, str]) -> None:
     """Numpy validated and run; of compiled code the tree."""

@@ -62,7 +62,7 @@ COUNTED = (
 @pytest.mark.parametrize("block", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_what_is_emitted_of_random_layouts_is_what_is_meant(block: int) -> None:
     found = campaign(
-        10**5 * block, 150, Share(shapes=2, numpy=45, large=3, c=6, conversions=8, wrong=4)
+        10**5 * block, 80, Share(shapes=2, numpy=35, large=6, c=6, conversions=12, wrong=4)
     )
     assert not found.faults, told(found, 0)
     assert found.counts["modules"] > 0.7 * found.counts["layouts asked for a module"]

@@ -24,7 +24,7 @@ SHAPE, PHYSICAL = (2, 6, 3), (2, 2, 3, 4)
 TENSOR = np.arange(36, dtype="int32").reshape(SHAPE)
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
@@ -286,7 +286,7 @@ def outcome(call: Callable[[], np.ndarray], *held: np.ndarray) -> object:
 SEEN = [(text, shape) for text, shape, _ in IDENTITIES] + [(text, (3, 8)) for text in COPIED]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("text", "shape"), SEEN)
 @pytest.mark.parametrize("copy", [True, None, False, 0, "no", np.True_])
 def test_copies_are_left_out_where_numpy_leaves_them_out(

@@ -34,7 +34,7 @@ def widths(pair: Pair) -> tuple[str, str]:
     return WIDTHS[number % 4], WIDTHS[(number + 1) % 4]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     """Two widths in turn; both arrays lie between pages that nobody may touch."""
@@ -62,7 +62,7 @@ def _fenced(
         assert np.array_equal(src, buffer)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_large_ones_as_numpy_does(pair: Pair) -> None:
     conversion = native(pair)

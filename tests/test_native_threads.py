@@ -50,7 +50,7 @@ def written(module, verb, read, result, shape, dtype):  # type: ignore[no-untype
         yield left[0], changed
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_every_unit_writes_what_no_other_does(number: int) -> None:
     units_are_apart(number, (16, 64)[number % 2])
@@ -88,6 +88,7 @@ def _led(layout):  # type: ignore[no-untyped-def]
     return layout.start.value if isinstance(layout.start, Constant) else 0
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "shape"),
     [

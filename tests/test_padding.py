@@ -343,7 +343,7 @@ def test_bytes(bytes_: str, text: str) -> None:
     assert said_.at.bytes == -(-found.size((5,)) * found.element.bits // 8)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", COUNTED)
 def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     """Held against each slot of the buffer, asked what it holds."""
