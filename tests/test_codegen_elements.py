@@ -202,6 +202,7 @@ def test_conversions_leave_padding_of_fill_any(compiled_by: str) -> None:
 # Texts from which a check of the arguments is left out are not validated.
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("body", BODIES)
 def test_a_check_that_is_dropped_is_noticed(body: str) -> None:
     found = layout(body, "u4")

@@ -122,7 +122,7 @@ def random_layout(seed: int) -> tuple[str, list[tuple[int, ...]]]:
     return text, [tuple(int(e) for e in random.integers(1, 14, len(axes))) for _ in range(4)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_digit_chains(seed: int) -> None:
     text, shapes = random_layout(seed)

@@ -90,6 +90,7 @@ def test_which_are_refused() -> None:
     assert len(BY_FORMULA) == len(FOUND) - 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
 def test_what_is_not_refused_is_right(text: str) -> None:
     layout = layout_of(text)

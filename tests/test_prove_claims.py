@@ -15,6 +15,7 @@ from layoutdsl.prover.verdict import Proved, Refuted
 OF_THE_LIBRARY = [claim for found in LIBRARY_MODULES for claim in found.claims]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("claim", OF_THE_LIBRARY, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: Claim) -> None:
     found = check(claim)

@@ -131,6 +131,7 @@ def all_proved(findings: tuple[Finding, ...], properties: tuple[str, ...] = PROP
         assert each.conditions == () or each.property == SIZE
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_library_is_proved(name: str) -> None:
     properties = [FULL if each == ONTO else each for each in PROPERTIES]
