@@ -59,11 +59,12 @@ COUNTED = (
 )
 
 
-@pytest.mark.parametrize("block", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_what_is_emitted_of_random_layouts_is_what_is_meant(block: int) -> None:
-    found = campaign(
-        10**5 * block, 80, Share(shapes=2, numpy=35, large=6, c=6, conversions=12, wrong=4)
-    )
+@pytest.mark.parametrize(
+    ("block", "layouts"), [(1, 80), pytest.param(2, 240, marks=pytest.mark.slow)]
+)
+def test_what_is_emitted_of_random_layouts_is_what_is_meant(block: int, layouts: int) -> None:
+    share = Share(shapes=2, numpy=35, large=6, c=6, conversions=12, wrong=4)
+    found = campaign(10**5 * block, layouts, share)
     assert not found.faults, told(found, 0)
     assert found.counts["modules"] > 0.7 * found.counts["layouts asked for a module"]
     assert {name for name in COUNTED if not found.counts[name]} == set()

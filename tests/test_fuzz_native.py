@@ -132,7 +132,7 @@ def test_every_kind_of_leaf_is_drawn() -> None:
 @pytest.mark.parametrize("name", WAYS)
 def test_random_layouts(name: str) -> None:
     number = list(WAYS).index(name)
-    assert_none(list(cases(1000 + number, 4)), WAYS[name])
+    assert_none(list(cases(1000 + number, 6)), WAYS[name])
 
 
 @pytest.mark.slow

@@ -127,7 +127,7 @@ def test_no_wrong_tree_is_validated(text: str, verb: str, most: int | None) -> N
 
 @pytest.mark.parametrize("node", SCRATCH)
 def test_no_wrong_scratch_is_validated(node: tree.Node) -> None:
-    assert changed(TURNED, node, 20)["wrong, refused"]
+    assert changed(TURNED, node, 30)["wrong, refused"]
 
 
 def refused(case: Case, node: tree.Node) -> str:
