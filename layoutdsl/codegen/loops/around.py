@@ -100,7 +100,7 @@ class Around:
         axis, block = self.chains.axes[number], self.blocks[number]
         if not same(axis.extent, axis.target):
             return True
-        return block != 1 and not is_multiple(axis.extent, block)
+        return axis.multiple % block != 0
 
     def slots_whole(self, number: int) -> bool:
         """Whether all that the loops reach are slots of the target."""
@@ -163,11 +163,6 @@ def _whole(slots: Expr, top: int, block: int) -> bool:
     if isinstance(slots, Constant):
         return slots.value % block == 0
     return top % block == 0
-
-
-def is_multiple(extent: Expr, block: int) -> bool:
-    """Return whether an extent is a number, and a multiple of a block."""
-    return isinstance(extent, Constant) and extent.value % block == 0
 
 
 def reach_of(parts: Parts, number: int) -> int:

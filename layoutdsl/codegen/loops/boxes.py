@@ -114,7 +114,7 @@ def _block(parts: Parts, number: int) -> int:
 def _turns(axis: ChainAxis, block: int) -> tuple[float, float]:
     """How much of the turns over an axis is whole, and how much is not."""
     extent = axis.extent.value if isinstance(axis.extent, Constant) else USUAL
-    if isinstance(axis.extent, Constant) and extent % block == 0 and same(axis.extent, axis.target):
+    if axis.multiple % block == 0 and same(axis.extent, axis.target):
         return 1.0, 0.0
     turns = -(-extent // block)
     if axis.slides:

@@ -6,13 +6,14 @@ cut each axis into digits that have one stride on either side.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from layoutdsl.codegen.loops.sides import Apart, Cut, Side, SideAxis
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import Constant, Expr, Mul
+from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Mul
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ class ChainAxis:
         target: indices that have a slot in the target; they are filled beyond the extent.
         digits: most minor first, never empty.
         tops: the divisors of the most major digits of source and target.
+        multiple: of this number the extent is known to be one.
     """
 
     axes: tuple[int, ...]
@@ -55,6 +57,7 @@ class ChainAxis:
     target: Expr
     digits: tuple[Digit, ...]
     tops: tuple[int, int]
+    multiple: int
 
     @property
     def slides(self) -> bool:
@@ -77,8 +80,14 @@ class Chains:
     target: Side
 
 
-def chains(source: Side, target: Side) -> Chains | Apart:
-    """Return the two sides over common digits, or why they have none."""
+def chains(source: Side, target: Side, known: Mapping[str, int]) -> Chains | Apart:
+    """Return the two sides over common digits, or why they have none.
+
+    Args:
+        source: what is read.
+        target: what is written.
+        known: of which number an extent is a multiple, by name, wherever there is anything to do.
+    """
     if [each.axes for each in source.axes] != [each.axes for each in target.axes]:
         return Apart("axes are read as one on one side only")
     pairs = list(zip(source.axes, target.axes, strict=True))
@@ -87,7 +96,7 @@ def chains(source: Side, target: Side) -> Chains | Apart:
     pairs = [(_cut(one), other) for one, other in pairs if _steps(other)]
     found = list[ChainAxis]()
     for pair in _merged(pairs):
-        axis = _refined(*pair)
+        axis = _refined(*pair, known)
         if isinstance(axis, Apart):
             return axis
         found.append(axis)
@@ -143,7 +152,8 @@ def _joined(major: Pair, minor: Pair) -> Pair:
     return one(major[0], minor[0]), one(major[1], minor[1])
 
 
-def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
+def _refined(source: SideAxis, target: SideAxis, known: Mapping[str, int]) -> ChainAxis | Apart:
+    multiple = multiple_of(source.extent, known)
     tops = source.cuts[-1].divisor, target.cuts[-1].divisor
     source, target = map(_needed, (source, target))
     divisors = sorted({cut.divisor for cut in (*source.cuts, *target.cuts)})
@@ -158,8 +168,31 @@ def _refined(source: SideAxis, target: SideAxis) -> ChainAxis | Apart:
         strides = [_at(side, divisor) for side in (source, target)]
         place = (strides[1][1], strides[0][1])
         digits.append(Digit(divisor, radix, strides[0][0], strides[1][0], place))
-    padded = source.padded, target.padded
-    return ChainAxis(source.axes, source.names, source.extent, *padded, tuple(digits), tops)
+    slots = _unrounded(source, multiple), _unrounded(target, multiple)
+    names, extent = source.names, source.extent
+    return ChainAxis(source.axes, names, extent, *slots, tuple(digits), tops, multiple)
+
+
+def multiple_of(extent: Expr, known: Mapping[str, int]) -> int:
+    """Return a number of which an extent is a multiple, as far as is known."""
+    match extent:
+        case Constant(value):
+            return value
+        case Extent(name):
+            return known.get(name, 1)
+        case Mul(left, right):
+            return multiple_of(left, known) * multiple_of(right, known)
+    return 1
+
+
+def _unrounded(side: SideAxis, multiple: int) -> Expr:
+    """The slots along an axis: its extent, where to round that up changes nothing."""
+    if side.cuts:
+        block = side.cuts[-1].divisor
+        rounded = Mul(Constant(block), CeilDiv(side.extent, Constant(block)))
+        if multiple % block == 0 and same(side.padded, rounded):
+            return side.extent
+    return side.padded
 
 
 def _needed(side: SideAxis) -> SideAxis:

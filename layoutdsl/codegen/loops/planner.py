@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from layoutdsl.codegen.loops import tree
-from layoutdsl.codegen.loops.around import Around, Loop, is_multiple, when
+from layoutdsl.codegen.loops.around import Around, Loop, when
 from layoutdsl.codegen.loops.boxes import Box, cheapest
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.loops.leaf import radix_of, stretch
@@ -87,7 +87,7 @@ class _Plan:
         if count == ONE:
             return found
         slides = digit.radix is None and axis.slides and held > 1
-        slides = slides and not is_multiple(axis.extent, held)
+        slides = slides and axis.multiple % held != 0
         return [replace(self._loop(number, digit, held, count), slides=slides), *found]
 
     def _loop(self, number: int, digit: Digit, step: int, count: Expr) -> Loop:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import lcm
+
 from layoutdsl.codegen.convert_plan import both_plans
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.branches import cut, hoisted, pruned
@@ -12,6 +14,8 @@ from layoutdsl.codegen.loops.rows import rows
 from layoutdsl.codegen.loops.sides import Apart, buffer_side, flat_side
 from layoutdsl.codegen.moves import Fallback
 from layoutdsl.codegen.plan import plan
+from layoutdsl.integers.conditions import Condition
+from layoutdsl.integers.expr import Constant, Extent, Mod
 
 
 def digits(move: Move) -> Chains | Apart:
@@ -30,7 +34,17 @@ def digits(move: Move) -> Chains | Apart:
             source, target = target, source
     if isinstance(source, Apart):
         return source
-    return target if isinstance(target, Apart) else chains(source, target)
+    return target if isinstance(target, Apart) else chains(source, target, _multiples(move))
+
+
+def _multiples(move: Move) -> dict[str, int]:
+    """Of which number each extent is a multiple wherever the layouts are defined."""
+    found = dict[str, int]()
+    for condition in {each for layout in move.layouts for each in layout.where}:
+        match condition:
+            case Condition(Mod(Extent(name), Constant(block)), "==", Constant(0)):
+                found[name] = lcm(found.get(name, 1), block)
+    return found
 
 
 def tree_of(move: Move, width: int) -> tree.Node | Unplanned:

@@ -24,7 +24,8 @@ from layoutdsl.integers.expr import (
     indices,
 )
 from layoutdsl.kernel.checker import Term
-from layoutdsl.validate.loops.words import Normal, said
+from layoutdsl.validate.loops.words import said
+from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import size
 
 
@@ -79,6 +80,8 @@ def _joined(expr: Expr, major: Coordinate, minor: Coordinate, joined: Coordinate
             if isinstance(value, MixedRadix) and len(value.parts) == 1:
                 value = value.parts[0].value
             return type(expr)(value, right)
+        case Add(Constant() as first, value) | Add(value, Constant() as first):
+            return Add(first, _joined(value, major, minor, joined))
     return expr
 
 
@@ -95,12 +98,24 @@ def neighbours(parts: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
 
 
 def _follow(major: Coordinate, minor: Coordinate) -> bool:
-    above, below = digit_of(major.value), digit_of(minor.value)
+    above, below = digit_of(shifted(major.value)[1]), digit_of(minor.value)
     match above, below:
         case (str() as axis, int(divisor), _), (str() as other, int(step), int(radix)):
             follow = axis == other and divisor == step * radix
             return follow and minor.extent == Constant(radix)
     return False
+
+
+def shifted(expr: Expr) -> tuple[int, Expr]:
+    """Return a number and what it is added to, of digits that follow each other the whole's."""
+    match expr:
+        case Add(Constant(first), value) | Add(value, Constant(first)):
+            more, rest = shifted(value)
+            return first + more, rest
+        case Add(Mul(major, Constant(steps)), minor):
+            above, high = shifted(major)
+            return steps * above, Add(Mul(high, Constant(steps)), minor)
+    return 0, expr
 
 
 def digit_of(expr: Expr) -> tuple[str, int, int | None] | None:

@@ -15,7 +15,7 @@ from math import inf
 from layoutdsl.kernel.checker import Polynomial, Term, substitute
 from layoutdsl.tactics.polynomials import canonical
 from layoutdsl.validate.loops.stores import Sliding, Turning, Variable, Write
-from layoutdsl.validate.loops.words import Normal
+from layoutdsl.validate.normal import Normal
 
 
 def covers(normal: Normal, write: Write, slot: tuple[str, ...]) -> tuple[Term, ...]:

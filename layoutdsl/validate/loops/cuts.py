@@ -12,7 +12,7 @@ from math import gcd
 
 from layoutdsl.kernel.checker import Term
 from layoutdsl.tactics.polynomials import canonical
-from layoutdsl.validate.loops.words import Normal
+from layoutdsl.validate.normal import Normal
 
 
 def cuts(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from layoutdsl.kernel.checker import Term, substitute
 from layoutdsl.validate.loops.sides import Sides
 from layoutdsl.validate.loops.stores import Turning, Variable, Write
-from layoutdsl.validate.loops.words import Normal
+from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import Meaningless, horner
 
 

@@ -26,7 +26,8 @@ from layoutdsl.integers.expr import (
     text,
 )
 from layoutdsl.kernel.checker import Term
-from layoutdsl.validate.loops.words import Normal, said
+from layoutdsl.validate.loops.words import said
+from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import Meaningless
 
 MOST_BYTES = 2**52

@@ -5,7 +5,7 @@ from __future__ import annotations
 from layoutdsl.kernel.checker import Polynomial, Term, total
 from layoutdsl.tactics.polynomials import canonical, exact_quotient
 from layoutdsl.validate.loops.sides import Side
-from layoutdsl.validate.loops.words import Normal
+from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import Meaningless, horner
 
 

@@ -15,7 +15,7 @@ from layoutdsl.kernel.checker import Term, names, substitute
 from layoutdsl.validate.loops.cover import covers, guesses, resolved
 from layoutdsl.validate.loops.sides import Side, Sides
 from layoutdsl.validate.loops.stores import Here, Need, Write, ends, is_plain
-from layoutdsl.validate.loops.words import Normal
+from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import Meaningless
 
 SLOT = "q.0"

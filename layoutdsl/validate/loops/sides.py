@@ -30,8 +30,10 @@ from layoutdsl.validate.loops.coordinates import (
     name_of,
     neighbours,
     read_as_one,
+    shifted,
 )
-from layoutdsl.validate.loops.words import Normal, compared, said
+from layoutdsl.validate.loops.words import compared, said
+from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import horner, size
 
 
@@ -161,10 +163,11 @@ def _side(
     values = tuple(normal.form(said(part.value, known)) for part in parts)
     index = dict[str, Term](dict.fromkeys(map(name_of, axes), 0))
     for number, part in enumerate(parts):
-        digit = digit_of(part.value)
+        before, value = shifted(part.value)
+        digit = digit_of(value)
         if digit is not None:
             axis, divisor, _ = digit
-            index[axis] = ("+", index[axis], ("*", divisor, f"p.{number}"))
+            index[axis] = ("+", index[axis], ("*", divisor, ("-", f"p.{number}", before)))
     found = tuple(normal.form(each) for each in index.values())
     whole = tuple(normal.form(said(axis.extent, known)) for axis in axes)
     identity = room == whole and values == tuple(f"i.{n}" for n in range(len(axes)))

@@ -130,12 +130,20 @@ def _cover(sides: Sides, stores: list[Write], filled: bool) -> Need:
     slots, elements = normal.form(size(sides.target.box)), normal.form(size(sides.extents))
     side, slot, facts = sides.target, index, held
     of_elements = filled or (side.is_flat and slots == elements and not sides.held)
+    ways = list[Term]()
     if of_elements and (sides.source.is_tensor or side.is_flat):
-        stores = [replace(s, target=element(sides, s)) for s in stores if s.source is not None]
-    elif not side.is_tensor or (sides.held and not sides.keeps):
-        slot = tuple(f"p.{number}" for number in range(len(side.box)))
-        values = zip(slot, side.values, strict=True)
-        of_element = (*held, *(("=", own, value) for own, value in values))
-        facts = of_element if of_elements else ends(slot, side.box)
-    ways = dict.fromkeys(way for each in stores for way in covers(normal, each, slot))
+        read = [replace(s, target=element(sides, s)) for s in stores if s.source is not None]
+        ways += (way for each in read for way in covers(normal, each, index))
+        own = {f"p.{number}": value for number, value in enumerate(side.values)}
+        if not side.is_flat:
+            found = (way for each in stores for way in covers(normal, each, tuple(own)))
+            ways += (normal.form(substitute(way, own)) for way in found)
+    else:
+        if not side.is_tensor or (sides.held and not sides.keeps):
+            slot = tuple(f"p.{number}" for number in range(len(sides.target.box)))
+            values = zip(slot, side.values, strict=True)
+            of_element = (*held, *(("=", own, value) for own, value in values))
+            facts = of_element if of_elements else ends(slot, side.box)
+        ways += (way for each in stores for way in covers(normal, each, slot))
+    ways = list(dict.fromkeys(ways))
     return Need("a slot is written", facts, ("or", *ways) if ways else ("<", 0, 0))
