@@ -19,6 +19,8 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.source import LayoutError
 
 Shape = tuple[int, ...]
+Axes = tuple[tuple[str, int | None], ...]
+"""Each with its extent, where that is fixed."""
 
 NAMES = ("n", "c", "h", "w", "k")
 BLOCKS = (2, 2, 2, 3, 4, 4, 4, 5, 6, 7, 8, 8, 8, 12, 16, 16, 32, 64)
@@ -67,15 +69,17 @@ class Digit:
 
 @dataclass(frozen=True)
 class Place:
-    """A coordinate: a digit, or a tuple of them; with room, or turned by another axis."""
+    """A coordinate: a digit, or a tuple of them; with room, shifted, or turned by another axis."""
 
     digits: tuple[Digit, ...]
     room: str = ""
     swizzle: str = ""
+    first: int = 0
 
     def __str__(self) -> str:
         text = ", ".join(map(str, self.digits))
         text = f"({text})" if len(self.digits) > 1 else text
+        text = f"{self.first} + {text}" if self.first else text
         return (f"({text} ^ {self.swizzle})" if self.swizzle else text) + self.room
 
 
@@ -86,19 +90,19 @@ class Drawn:
     Attributes:
         axes: with their extents, where these are fixed.
         places: the coordinates, most major first.
-        clauses: the fill, what stands before the first slot, and the domain, each as text.
+        clauses: the fill, what stands before the first slot, and the range, each as text.
     """
 
-    axes: tuple[tuple[str, int | None], ...]
+    axes: Axes
     places: tuple[Place, ...]
     clauses: tuple[str, str, str] = ("", "", "")
 
     @property
     def text(self) -> str:
         axes = ", ".join(name if e is None else f"{name}: {e}" for name, e in self.axes)
-        fill, start, domain = self.clauses
+        fill, start, range_ = self.clauses
         places = ", ".join(map(str, self.places))
-        return f"layout A({axes}) = [{places}]{start}{fill}{domain}"
+        return f"layout A({axes}) = [{places}]{start}{fill}{range_}"
 
     @property
     def layout(self) -> Layout:
@@ -136,7 +140,7 @@ def _is_taken(found: Drawn) -> bool:
         return False
 
 
-def _axes(random: Random) -> tuple[tuple[str, int | None], ...]:
+def _axes(random: Random) -> Axes:
     names = random.sample(NAMES, random.choice((1, 2, 2, 2, 3, 3, 4)))
     if len(names) > 1 and random.random() < 0.1:  # few that lie together
         return tuple(
@@ -171,12 +175,28 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
         number, size = random.randrange(len(places)), random.choice((2, 4))
         swizzle = f"{random.choice(names)}%{size}"
         places[number] = replace(places[number], swizzle=swizzle)
-    domain = ""
+    if random.random() < 0.08:
+        number = random.randrange(len(places))
+        places[number] = replace(places[number], first=random.choice((1, 2, 4, 5, 16)))
+    range_ = ""
     if len(names) > 1 and random.random() < 0.02:
         one, other = random.sample(names, 2)
-        domain = random.choice((f" where {one} <= {other} + 3", f" where ({one} + {other})%2 == 1"))
+        range_ = random.choice((f" where {one} <= {other} + 3", f" where ({one} + {other})%2 == 1"))
+    elif random.random() < 0.2:
+        range_ = _multiples(random, axes, digits)
     start = f" offset {random.randint(1, 9)}" if random.random() < 0.06 else ""
-    return Drawn(axes, tuple(places), (random.choice(FILLS), start, domain))
+    return Drawn(axes, tuple(places), (random.choice(FILLS), start, range_))
+
+
+def _multiples(random: Random, axes: Axes, digits: list[Digit]) -> str:
+    """That extents are multiples of blocks, mostly of those that their axes are cut into."""
+    found = list[str]()
+    for name, extent in axes:
+        if extent is None and random.random() < 0.7:
+            ends = [end for d in digits if d.whole[-1] == name for end in d.ends()]
+            sizes = BLOCKS if not ends or random.random() < 0.2 else ends
+            found.append(f"{name.upper()} % {random.choice(sizes)} == 0")
+    return f" where {', '.join(found)}" if found else ""
 
 
 def _planes(random: Random, names: list[str]) -> tuple[list[Digit], list[Digit]]:
@@ -332,11 +352,12 @@ def _without(layout: Drawn, axis: str) -> Drawn:
         if kept:
             swizzle = "" if place.swizzle.startswith(axis) else place.swizzle
             room = "" if f" {axis.upper()} " in place.room else place.room
-            places.append(Place(kept, room, swizzle))
-    fill, start, domain = layout.clauses
-    domain = "" if f"{axis} " in domain or f"{axis})" in domain else domain
+            places.append(Place(kept, room, swizzle, place.first))
+    fill, start, range_ = layout.clauses
+    gone = (f"{axis} ", f"{axis})", f"{axis.upper()} ")
+    range_ = "" if any(each in range_ for each in gone) else range_
     axes = tuple(each for each in layout.axes if each[0] != axis)
-    return Drawn(axes, tuple(places), (fill, start, domain))
+    return Drawn(axes, tuple(places), (fill, start, range_))
 
 
 def _simpler(layout: Drawn) -> Iterator[Drawn]:
@@ -349,7 +370,7 @@ def _simpler(layout: Drawn) -> Iterator[Drawn]:
         def with_it(*new: Place, at: int = number) -> Drawn:
             return replace(layout, places=(*layout.places[:at], *new, *layout.places[at + 1 :]))
 
-        if place.room or place.swizzle:
+        if place.room or place.swizzle or place.first:
             yield with_it(Place(place.digits))
         if len(place.digits) > 1:
             yield with_it(*(Place((digit,)) for digit in place.digits))

@@ -112,7 +112,7 @@ def test_the_domain_is_why_elements_are_moved_one_by_one(name: str) -> None:
     assert isinstance(found, Fallback)
     conditions = ", ".join(map(str, DOMAINS[name].domain))
     assert found.reason == f"it holds elements only where {conditions}"
-    assert found.reason == module_of(name).FALLBACK
+    assert found.by_element == module_of(name).FALLBACK
 
 
 def test_packed_triangles_are_numpy_s() -> None:

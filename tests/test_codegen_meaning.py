@@ -32,7 +32,7 @@ def expected(layout: Layout, tensor: np.ndarray, fill: int, lead: int) -> np.nda
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_packs_as_the_layout_means(case: Case) -> None:
     layout, emitted = layout_of(case.text), emit(case.text)
-    assert (emitted.fallback is not None) == case.gathers
+    assert ("def _offsets(" in emitted.text) == case.gathers
     module = load(emitted)
     fill = layout.fill.value if isinstance(layout.fill, FillValue) else 6
     for shape in case.shapes:

@@ -95,15 +95,20 @@ def test_the_head_says_where_it_comes_from() -> None:
 
 
 def test_a_fallback_says_why() -> None:
-    emitted = emit(BY_NAME["Xor"].text)
-    assert emitted.fallback == "`j/8 ^ i%8` is not a digit of an axis"
+    emitted = emit("layout Twos(i, j: 4) = [i, j ^ i%4]")
+    assert emitted.fallback == "`j ^ i%4` is not a digit of an axis"
     assert emitted.fallback == load(emitted).FALLBACK
     assert "FALLBACK says why" in load(emitted).__doc__
-    reasons = {name: emit(BY_NAME[name].text).fallback for name in ("TupleDigits", "Recut")}
-    assert reasons == {
-        "TupleDigits": "`(n, c/4)` is cut into blocks, and is not made of whole axes",
-        "Recut": "`(c%12)` is cut into blocks, and is not made of whole axes",
-    }
+
+
+def test_runs_and_rows_are_told_in_the_head() -> None:
+    for text, said in (
+        (BY_NAME["Xor"].text, "Runs of 8 elements along axis j"),
+        ("layout Low(i: N, j: N) = [i*(i+1)/2 + j : N*(N+1)/2] where j <= i", "Rows along axis j"),
+    ):
+        emitted = emit(text)
+        assert emitted.fallback is load(emitted).FALLBACK is None
+        assert said in load(emitted).__doc__
 
 
 @pytest.mark.parametrize("name", ["lambda", "import", "np", "slice"])

@@ -23,16 +23,19 @@ POISON = -9
 
 
 @cache
-def text_of(name: str) -> str:
-    return generate_numpy(DOMAINS[name], source=name, certificate=None).text
+def text_of(name: str, by_element: bool = True) -> str:
+    made = generate_numpy(DOMAINS[name], source=name, certificate=None, by_element=by_element)
+    return made.text
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.parametrize("by_element", [True, False], ids=["by element", "by rows"])
 @pytest.mark.parametrize("name", DOMAINS)
-def test_right_modules_are_validated(name: str) -> None:
-    found = validate(text_of(name), DOMAINS[name], source=name)
+def test_right_modules_are_validated(name: str, by_element: bool) -> None:
+    text = text_of(name, by_element)
+    found = validate(text, DOMAINS[name], source=name)
     assert isinstance(found, Validated), found
-    assert not misbehaviour(text_of(name), DOMAINS[name])
+    assert not misbehaviour(text, DOMAINS[name])
 
 
 def test_bands_of_any_width_are_validated() -> None:
@@ -124,6 +127,35 @@ def test_wrong_modules_are_not_validated(what: str) -> None:
     assert isinstance(validate(text, DOMAINS[name], source=name), NotValidated), what
 
 
+# The same of text that moves rows.
+WRONG_ROWS = {
+    "a row begins later": ("UpperRows", "np.maximum(0, i_i)", "np.maximum(1, i_i)"),
+    "a row begins sooner": ("StrictUpper", "np.maximum(0, i_i + 1)", "np.maximum(0, i_i)"),
+    "a row ends later": ("Lower", "i_i + 1)", "i_i + 2)"),
+    "a row ends sooner": ("Lower", "i_i + 1)", "i_i)"),
+    "rows end elsewhere": ("Lower", "_lows(first, past, shape)", "_highs(first, past, shape)"),
+    "rows lie along another axis": ("Lower", "past],\n            1", "past],\n            0"),
+    "rows are those of another axis": ("Lower", "(past - first, 1)", "(1, past - first)"),
+    "rows are put elsewhere": ("Lower", "np.zeros(1", "np.ones(1"),
+    "of another piece": ("Lower", "np.arange(first, past", "np.arange(past, first"),
+    "numbers may leave 64 bits": ("Lower", "i_i + 1)", f"i_i*{2**62} + 1 - i_i*{2**62 - 1})"),
+    "nothing is refused": ("Lower", "_refuse_rows(", "_extents(shape), ("),
+    "runs in place of rows": ("Lower", "_scatter_rows", "_scatter"),
+    "what is carried differs": ("Lower", "first + low : first", "first + low - 1 : first"),
+    "pieces are cut across rows": ("Upper", "range(0, shape[1] if", "range(0, shape[0] if"),
+    "another axis is cut": ("Upper", "tensor[:, first:past]", "tensor[first:past]"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_ROWS)
+def test_wrong_rows_are_not_validated(what: str) -> None:
+    name, right, wrong = WRONG_ROWS[what]
+    text = text_of(name, by_element=False)
+    assert right in text
+    changed = text.replace(right, wrong)
+    assert isinstance(validate(changed, DOMAINS[name], source=name), NotValidated)
+
+
 def test_another_domain_is_not_validated() -> None:
     assert isinstance(validate(text_of("Square"), DOMAINS["Square"], source="Square"), Validated)
     whole = api.library("NHWC")
@@ -147,26 +179,30 @@ TRIED = 50
 
 
 @cache
-def all_mutants(name: str) -> tuple[Mutant, ...]:
-    return tuple(mutants(text_of(name)))
+def all_mutants(name: str, by_element: bool) -> tuple[Mutant, ...]:
+    return tuple(mutants(text_of(name, by_element)))
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("by_element", [True, False], ids=["by element", "by rows"])
 @pytest.mark.parametrize("name", MUTATED)
-def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:
-    _try_mutants(name, TRIED, record_property)
+def test_mutants(name: str, by_element: bool, record_property: pytest.RecordProperty) -> None:
+    _try_mutants(name, by_element, TRIED, record_property)
 
 
 @pytest.mark.campaign
+@pytest.mark.parametrize("by_element", [True, False], ids=["by element", "by rows"])
 @pytest.mark.parametrize("name", MUTATED)
-def test_all_mutants(name: str, record_property: pytest.RecordProperty) -> None:
-    _try_mutants(name, 1, record_property)
+def test_all_mutants(name: str, by_element: bool, record_property: pytest.RecordProperty) -> None:
+    _try_mutants(name, by_element, 1, record_property)
 
 
-def _try_mutants(name: str, step: int, record_property: pytest.RecordProperty) -> None:
+def _try_mutants(
+    name: str, by_element: bool, step: int, record_property: pytest.RecordProperty
+) -> None:
     """A mutant that is validated has to behave as the layout means, shape by shape."""
     layout, tried, equal = DOMAINS[name], 0, list[str]()
-    for mutant in islice(all_mutants(name), step // 2, None, step):
+    for mutant in islice(all_mutants(name, by_element), step // 2, None, step):
         text = mutant.text
         if text is None:
             continue

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
 TARGETS = ("auto", "native", "numpy")
+SUBSTITUTE = "numpy serves in place of compiled code"
+"""How those are told who asked for compiled code and do not get it."""
 Compiled: TypeAlias = "ModuleType | NativeModule"
 """What `compile` returns: either has `pack`, `unpack`, `offset` and `physical_shape`."""
 
@@ -89,7 +91,10 @@ def expect_target(name: str, target: CompileTarget) -> None:
 def _compiled(layout: Layout, target: CompileTarget, validate: bool) -> Compiled:
     compiles = can_compile(target)
     plain = plain_module(layout, validate)
-    return _native(layout, plain, target, validate) if compiles else plain
+    found = _native(layout, plain, target, validate) if compiles else plain
+    if found is plain and plain.FALLBACK is not None:
+        _say_once(f"`{layout.name}` is moved element by element: {plain.FALLBACK}")
+    return found
 
 
 @cache
@@ -169,7 +174,7 @@ def _forgo(_: CompilerError) -> None:
 def numpy_serves(target: CompileTarget, reason: str) -> None:
     """Tell those who asked for ``native``, once, that it is not for these layouts."""
     if target == "native":
-        _say_once(f"numpy serves in place of compiled code: {reason}")
+        _say_once(f"{SUBSTITUTE}: {reason}")
 
 
 @cache

@@ -102,9 +102,18 @@ def generate(layout: Layout, *, source: str | None = None, validate: bool = True
     expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))
     checked = refuse_refuted(layout)
     text = _quoted(layout, source)
-    emitted = generate_numpy(layout, source=text, certificate=certificate_of(checked))
+    certificate = certificate_of(checked)
+    emitted = generate_numpy(layout, source=text, certificate=certificate)
     if validate:
-        emitted = _validated(layout, emitted, text)
+        try:
+            emitted = _validated(layout, emitted, text)
+        except UnvalidatedError:
+            by_element = generate_numpy(
+                layout, source=text, certificate=certificate, by_element=True
+            )
+            if by_element == emitted:
+                raise
+            emitted = _validated(layout, by_element, text)
     return Generated(layout, checked, emitted)
 
 

@@ -48,7 +48,9 @@ class EmittedModule:
     __repr__ = brief
 
 
-def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> EmittedModule:
+def generate_numpy(
+    layout: Layout, *, source: str, certificate: str | None, by_element: bool = False
+) -> EmittedModule:
     """Return a numpy module with `pack`, `unpack`, `offset` and `physical_shape`.
 
     The same arguments give the same text, byte for byte.
@@ -57,6 +59,7 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
         layout: every parameter has a value.
         source: the text in which the layout was written; it is quoted in the module.
         certificate: the hash of the layout's proofs; ``None`` makes the module say "unproved".
+        by_element: do without the runs of a layout that has no plan.
 
     Raises:
         ValueError: a parameter has no value, or the layout's name cannot name a module.
@@ -66,9 +69,11 @@ def generate_numpy(layout: Layout, *, source: str, certificate: str | None) -> E
     from layoutdsl.codegen.plan import plan
 
     planned = plan(layout)
+    if isinstance(planned, Fallback) and by_element:
+        planned = replace(planned, rows=None)
     text = module_text(layout, planned, source=source, certificate=certificate)
     refuse_unsafe(text)
-    reason = planned.reason if isinstance(planned, Fallback) else None
+    reason = planned.by_element if isinstance(planned, Fallback) else None
     return EmittedModule(layout.name, text, reason)
 
 

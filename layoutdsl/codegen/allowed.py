@@ -70,13 +70,13 @@ _BUILTINS = frozenset((
 
 _ATTRIBUTES = frozenset((
     # of numpy
-    "arange", "array", "asarray", "broadcast_to", "dtype", "empty", "errstate",
-    "generic", "int64", "integer", "isfinite", "maximum", "may_share_memory", "minimum",
-    "ndarray", "ndindex", "prod", "zeros",
+    "arange", "array", "asarray", "ascontiguousarray", "broadcast_to", "dtype", "empty",
+    "errstate", "generic", "int64", "integer", "isfinite", "maximum", "may_share_memory",
+    "minimum", "moveaxis", "ndarray", "ndindex", "prod", "zeros",
     # of arrays and their types
     "__array_interface__", "aligned", "astype", "c_contiguous", "carray", "char", "copy", "flags",
     "hasobject", "item", "itemsize", "kind", "max", "min", "nbytes", "ndim", "owndata",
-    "reshape", "shape", "size", "strides", "transpose", "view", "writeable",
+    "ravel", "reshape", "shape", "size", "strides", "tolist", "transpose", "view", "writeable",
     # of numbers, lists, types and threads
     "append", "get", "bit_length", "index", "real", "__getitem__", "__name__", "map",
 ))

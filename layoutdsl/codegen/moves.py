@@ -9,31 +9,38 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.digit import Digit, same
-from layoutdsl.integers.expr import Expr
+from layoutdsl.integers.expr import Add, Constant, Expr
 from layoutdsl.meaning.model import Layout
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One dimension of the buffer becomes several.
+    """One dimension of the buffer becomes several, or a part of it stands for it.
 
     Attributes:
         dimension: counted after the splits before this one.
         extent: of the dimension.
-        kept: the slots from the first that are split; what lies beyond is padding.
+        first: the slots before those that are split, which are padding.
+        kept: the slots that are split; what lies beyond is padding.
         parts: the extents of the new dimensions, most major first; their product is ``kept``.
     """
 
     dimension: int
     extent: Expr
+    first: int
     kept: Expr
     parts: tuple[Expr, ...]
 
     @property
+    def past(self) -> Expr:
+        """Where the slots end that are split."""
+        return self.kept if self.first == 0 else simplify(Add(Constant(self.first), self.kept))
+
+    @property
     def leaves_padding(self) -> bool:
-        """Slots lie beyond those that are split."""
+        """Slots lie before or beyond those that are split."""
         return not same(self.extent, self.kept)
 
 
@@ -166,10 +173,38 @@ class Crossing:
 
 
 @dataclass(frozen=True, slots=True)
+class Rows:
+    """The runs that a layout without a plan is moved in.
+
+    Attributes:
+        axis: along which they lie, by its number.
+        run: elements of each, from any multiple of that on; ``None`` for what is held of the axis.
+        low: the first index of a row that has a slot, where the layout has a domain.
+        high: the first behind it that has none.
+    """
+
+    axis: int
+    run: int | None
+    low: Expr = ZERO
+    high: Expr = ZERO
+
+    @property
+    def across(self) -> int:
+        """An axis that cuts no run, or cuts between runs only: pieces are cut along it."""
+        return 1 if self.axis == 0 and self.run is None else 0
+
+
+@dataclass(frozen=True, slots=True)
 class Fallback:
-    """Why a layout has no plan, in a few words."""
+    """Why a layout has no plan, in a few words, and the runs that it is moved in all the same."""
 
     reason: str
+    rows: Rows | None = None
+
+    @property
+    def by_element(self) -> str | None:
+        """Why elements are moved one by one; ``None`` where they are not."""
+        return self.reason if self.rows is None else None
 
 
 Planned: TypeAlias = Plan | Fallback

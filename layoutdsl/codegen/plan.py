@@ -8,6 +8,7 @@ module knows `network` and `bounds`, and nothing of any target language.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from layoutdsl.codegen.moves import (
@@ -28,10 +29,12 @@ from layoutdsl.codegen.room import (
     uncut_tuples,
     without_slack,
 )
+from layoutdsl.codegen.rows import rows_of
 from layoutdsl.digits.network import Chain, Cut, Network, NotDigits, Wire, network
 from layoutdsl.integers.bounds import product, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import (
+    Add,
     CeilDiv,
     Constant,
     Coordinate,
@@ -39,6 +42,7 @@ from layoutdsl.integers.expr import (
     Index,
     Min,
     Mul,
+    Sub,
     coordinate_text,
     text,
 )
@@ -47,11 +51,16 @@ from layoutdsl.meaning.model import Layout
 
 @lru_cache(maxsize=256)
 def plan(layout: Layout) -> Planned:
-    """Return the regions by which a layout is packed, or why it has none.
+    """Return the regions by which a layout is packed, or why it has none, and its runs.
 
     Raises:
         ValueError: a parameter has no value.
     """
+    found = _regions(layout)
+    return found if isinstance(found, Plan) else replace(found, rows=rows_of(layout))
+
+
+def _regions(layout: Layout) -> Planned:
     if layout.parameters:
         names = ", ".join(layout.parameters)
         raise ValueError(
@@ -61,7 +70,8 @@ def plan(layout: Layout) -> Planned:
     if layout.domain:
         held = ", ".join(map(str, layout.domain))
         return Fallback(f"it holds elements only where {held}")
-    written = network(layout)
+    firsts, moved_back = _unshifted(layout)
+    written = network(moved_back)
     if isinstance(written, NotDigits):
         return Fallback(written.reason)
     reason = _out_of_reach(layout, written)
@@ -71,12 +81,30 @@ def plan(layout: Layout) -> Planned:
     for chain in uncut_tuples(found):
         if not fits(layout, found, chain):
             return Fallback(f"`{text(chain.whole)}` may have an extent below that of its parts")
-    splits, wires = _split(found, len(layout.coordinates))
+    splits, wires = _split(found, firsts)
     dimensions = tuple(Dimension(found.wires[w].extent, found.wires[w].constant) for w in wires)
     moves = tuple(_moves(layout, found, wires))
     limits += _limits(found, splits, moves)
     unproved = tuple(each for each in limits if not plain(each.least, each.most))
     return Plan(layout, splits, dimensions, moves, unproved)
+
+
+def _unshifted(layout: Layout) -> tuple[tuple[int, ...], Layout]:
+    """How far each coordinate is shifted, and the layout of what is left: ``2 + k%16 : 18``.
+
+    What lies before is no slot of any element, so that a digit counted from there on is plain.
+    """
+    firsts, coordinates = list[int](), list[Coordinate]()
+    for each in layout.coordinates:
+        match each.value:
+            case Add(Constant(first), value) | Add(value, Constant(first)) if first > 0:
+                extent = simplify(Sub(each.extent, Constant(first)))
+                coordinates.append(Coordinate(value, extent, declared=True))
+                firsts.append(first)
+            case _:
+                coordinates.append(each)
+                firsts.append(0)
+    return tuple(firsts), replace(layout, coordinates=tuple(coordinates))
 
 
 def _cut_tuples(found: Network) -> list[Chain]:
@@ -114,18 +142,25 @@ def _whole_axis(layout: Layout, found: Network, part: int) -> bool:
     return same(found.wires[part].extent, axis_extent(layout, chain.whole))
 
 
-def _split(found: Network, coordinates: int) -> tuple[tuple[Split, ...], list[int]]:
-    """Split each dimension that an uncut tuple lies along; the wires that are left, in order."""
+def _split(found: Network, firsts: Sequence[int]) -> tuple[tuple[Split, ...], list[int]]:
+    """Split each dimension that an uncut tuple lies along; the wires that are left, in order.
+
+    A dimension of a shifted coordinate begins where that does, a tuple or not.
+    """
     tuples = {chain.cuts[0].wire: chain for chain in uncut_tuples(found)}
-    wires, splits, position = list(range(coordinates)), list[Split](), 0
+    wires, splits, position = list(range(len(firsts))), list[Split](), 0
+    left = dict(enumerate(firsts))
     while position < len(wires):
-        chain = tuples.get(wires[position])
+        wire = wires[position]
+        chain, first, extent = tuples.get(wire), left.pop(wire, 0), found.wires[wire].extent
+        whole = simplify(Add(Constant(first), extent))
         if chain is None:
+            if first:
+                splits.append(Split(position, whole, first, extent, (extent,)))
             position += 1
             continue
-        extent, kept = found.wires[wires[position]].extent, inside(found, chain)
         parts = tuple(found.wires[part].extent for part in chain.parts)
-        splits.append(Split(position, extent, kept, parts))
+        splits.append(Split(position, whole, first, inside(found, chain), parts))
         wires[position : position + 1] = chain.parts
     return tuple(splits), wires
 

@@ -50,6 +50,21 @@ def _bound(condition: Condition, axis: str) -> tuple[bool, Expr] | None:
             return lower[operator], bound
 
 
+def bounds(condition: Condition, axis: str) -> tuple[Expr | None, Expr | None] | None:
+    """Return the first index that a condition allows, and the first behind them that it does not.
+
+    Either is ``None`` where it sets no such end; so is all where it cannot be solved for the index.
+    """
+    found = _bound(condition, axis)
+    if found is None:
+        return None
+    is_least, bound = found
+    past = simplify(Add(bound, ONE))
+    if condition.operator == "==":
+        return bound, past
+    return (bound, None) if is_least else (None, past)
+
+
 def told_by_domain(layout: Layout, axis: str) -> Expr | None:
     """What the domain says an index is, where it says so with an equation."""
     for condition in layout.domain:

@@ -22,7 +22,7 @@ from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.validate.converting import ConversionStatement
 from layoutdsl.validate.dividing import divide
 from layoutdsl.validate.frame import framed, sealed
-from layoutdsl.validate.gathering import GatherStatement
+from layoutdsl.validate.gathering import GatherStatement, RowStatement
 from layoutdsl.validate.ground import Stated
 from layoutdsl.validate.outcome import NotValidated, Validated
 from layoutdsl.validate.proofs import leading_facts, proof_of
@@ -49,9 +49,10 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
         gathers = bool(layout.domain) or "_offsets" in frame.functions
         if frame.constants.get("SOURCE") != source:
             raise Meaningless("SOURCE is another text")
-        if isinstance(frame.constants.get("FALLBACK"), str) != gathers:
+        if isinstance(frame.constants.get("FALLBACK"), str) != (gathers and not frame.has_rows):
             raise Meaningless("FALLBACK does not say how elements are moved")
-        return (GatherStatement if gathers else Statement)(layout, frame.functions).all()
+        moves = RowStatement if frame.has_rows else GatherStatement
+        return (moves if gathers else Statement)(layout, frame.functions).all()
 
     return _shown(read, text, (layout,))
 

@@ -62,6 +62,19 @@ SUPPORT = (
 )
 """The functions that every module carries word for word; their text is compared, not read."""
 
+ROWS = (
+    "_scatter",
+    "_gathered",
+    "_runs",
+    "_wide",
+    "_refuse_runs",
+    "_refuse_rows",
+    "_scatter_rows",
+    "_take_rows",
+    "_ends",
+)
+"""The functions that modules carry which move runs or rows, likewise."""
+
 REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""
 
@@ -130,7 +143,7 @@ class Calls(Expressions):
                 return Tuple(tuple(map(self.meaning.named, parts)))
             case (("min" | "max"), [left, right]):
                 return self._extreme(name, *as_terms(Tuple((left, right))))
-            case _ if name in SUPPORT or name == "_extents":
+            case _ if name in (*SUPPORT, *ROWS, "_extents"):
                 return self._support(name, values)
         if name in self.functions:
             return self.call(name, *values)

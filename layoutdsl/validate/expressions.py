@@ -179,9 +179,9 @@ class Expressions:
                     case ast.Mod():
                         return self.meaning.divided("mod", left, right)
                     case ast.BitXor():
-                        return self.meaning.opaque("^", left, right)
+                        return self.meaning.bits("^", left, right)
                     case ast.BitAnd():
-                        return self.meaning.opaque("&", left, right)
+                        return self.meaning.bits("&", left, right)
         raise Meaningless(f"`{ast.unparse(node)}`")
 
     def _subscript(self, node: ast.Subscript, names: Names) -> object:

@@ -11,12 +11,14 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from layoutdsl.validate.calls import BUILTINS, REFUSALS, SUPPORT
+from layoutdsl.validate.calls import BUILTINS, REFUSALS, ROWS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
 SUPPORT_HASH = "e53d22aa6ee58e2132f22825abd9dc695f7b58648d2119cc3b7738a612c5bed2"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
+ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
+"""The same of what those carry beside that move runs or rows."""
 
 _IMPORTS = (
     "from __future__ import annotations",
@@ -40,10 +42,12 @@ class Frame:
     Attributes:
         functions: its own, by name.
         constants: what its head says, by name.
+        has_rows: it carries what moves runs and rows.
     """
 
     functions: Mapping[str, ast.FunctionDef]
     constants: Mapping[str, object]
+    has_rows: bool
 
 
 def sealed(text: str) -> str:
@@ -78,6 +82,7 @@ class _Top:
     constants: dict[str, object] = field(default_factory=dict)
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     support: list[str] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
     spoken: set[str] = field(default_factory=set)
 
     def read(self, statement: ast.stmt) -> None:
@@ -95,8 +100,11 @@ class _Top:
                 self.constants[name] = value
             case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
                 pass
-            case ast.FunctionDef(name=name) if name in SUPPORT:
-                self.support.append(_lines(self.lines, statement))
+            case ast.Assign(targets=[ast.Name(id="_Offsets" as name)]):
+                self.rows.append(_lines(self.lines, statement))
+            case ast.FunctionDef(name=name) if name in SUPPORT or name in ROWS:
+                carried = self.support if name in SUPPORT else self.rows
+                carried.append(_lines(self.lines, statement))
                 self.spoken |= _names(statement)
             case ast.FunctionDef(name=name):
                 self.functions[name] = _plain(statement)
@@ -108,12 +116,16 @@ class _Top:
         known = (*self.names, *BUILTINS)
         if tuple(self.imports) != _IMPORTS or len({*known}) < len(known):
             raise Meaningless("imports differ, or a name is defined twice")
-        if hashlib.sha256("\n".join(self.support).encode()).hexdigest() != SUPPORT_HASH:
+        if _hash(self.support) != SUPPORT_HASH or (self.rows and _hash(self.rows) != ROWS_HASH):
             raise Meaningless("the functions that every module carries differ")
         if not self.spoken.isdisjoint(self.functions):
             hidden = "a name is hidden that the functions speak of that every module carries"
             raise Meaningless(hidden)
-        return Frame(self.functions, self.constants)
+        return Frame(self.functions, self.constants, bool(self.rows))
+
+
+def _hash(texts: list[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
 def _names(statement: ast.stmt) -> set[str]:

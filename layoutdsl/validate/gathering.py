@@ -1,8 +1,9 @@
 """What has to be shown of modules that move elements one by one.
 
-* `_pieces` cuts the first axis without gap or overlap;
+* `_pieces` cuts an axis without gap or overlap;
 * all that is worked out over arrays of indices stays within the integers that `_kind` chooses;
-* `_offsets` is the layout's offset of every index of a piece, entry by entry;
+* `_offsets` is the layout's offset of every index of a piece, entry by entry; where it has an entry
+  for each run, that and the place in the run are together (`rows`);
 * offsets of elements that lie outside the buffer are refused before anything is written;
 * `_held`, where the layout has a domain, is true of the indices that satisfy it, and of no other;
 * `pack` fills every slot from the first on, once, and then puts every element at its offset;
@@ -17,10 +18,13 @@ from __future__ import annotations
 
 from layoutdsl.kernel.checker import Term
 from layoutdsl.meaning.elements import FillAny
+from layoutdsl.statements.terms import index_name
 from layoutdsl.validate.asked import alike
+from layoutdsl.validate.normal import InRuns
 from layoutdsl.validate.partition import Box
 from layoutdsl.validate.pieces import GatherReader
 from layoutdsl.validate.reading import Reader
+from layoutdsl.validate.rows import RowReader
 from layoutdsl.validate.statement import Options, Statement
 from layoutdsl.validate.tables import Moved, Picked, Piece, Table
 from layoutdsl.validate.values import (
@@ -131,16 +135,42 @@ class GatherStatement(Statement):
     def _table(self, reader: GatherReader, table: Table, buffer: Root) -> None:
         """The offsets are the layout's, and they were looked at before."""
         offset = added(self.ground.start, horner(self._values({}), self.ground.box))
-        if not same(table.term, offset):
+        if not self._is_plainly(table, offset):
             self._everywhere("an element's offset", ("=", table.term, offset))
         tests = table.held.tests if table.held else ()
-        if not all(any(alike(test, each) for each in self._held()) for test in tests):
-            raise Meaningless("something else is asked of an index than the domain does")
+        self._asked_of_index(tests)
         self._domain(tests)
         if not reader.refused or not all(
             each == table and same(top, size(buffer.shape)) for each, top in reader.refused
         ):
             raise Meaningless("offsets outside of the buffer are not refused")
+
+    def _is_plainly(self, table: Table, offset: Term) -> bool:
+        """Whether a table has the offset of every element, as calculation shows."""
+        return same(table.term, offset)
+
+    def _asked_of_index(self, tests: tuple[Term, ...]) -> None:
+        """Masks ask what the domain does, each on its own."""
+        if not all(any(alike(test, each) for each in self._held()) for test in tests):
+            raise Meaningless("something else is asked of an index than the domain does")
+
+
+class RowStatement(GatherStatement):
+    """What has to be shown of a module that moves runs, or rows of which a part is held."""
+
+    reader = RowReader
+
+    def _is_plainly(self, table: Table, offset: Term) -> bool:
+        """Of runs of some length: their index and the place in one make up the index."""
+        runs = table.spread
+        if runs is None or runs.length is None:
+            return super()._is_plainly(table, offset)
+        normal = InRuns(index=index_name(self.layout.axes[runs.axis].name), length=runs.length)
+        one, other = map(self.meaning.expanded, (table.term, offset))
+        return normal.form(one) == normal.form(other)
+
+    def _asked_of_index(self, tests: tuple[Term, ...]) -> None:
+        """Where rows begin and end says the same as the domain in other words: that is shown."""
 
 
 def _plain(root: Root) -> Root:

@@ -111,8 +111,9 @@ def said(ground: Ground, meaning: Meaning, expr: Expr, indices: Mapping[str, Ter
             return both
         vocabulary = replace(ground.vocabulary, indices=named)
         left, right = vocabulary.term(both.left), vocabulary.term(both.right)
-        name = meaning.opaque(_OPAQUE[type(both)], left, right)
-        named[name] = name
+        word = _OPAQUE[type(both)]
+        name = f"_{len(named)}"
+        named[name] = (meaning.bits if word in "&^" else meaning.opaque)(word, left, right)
         return Index(name)
 
     simple = hidden(expr)

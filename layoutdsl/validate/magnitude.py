@@ -75,7 +75,7 @@ def _magnitude(
 
 def _of_name(name: str, names: Names, indices: Mapping[Term, Term]) -> Term:
     value = names.get(name)
-    if isinstance(value, str) and value in indices:
+    if isinstance(value, str | tuple) and value in indices:
         return indices[value]
     if isinstance(value, int) and not isinstance(value, bool):
         return max(1, abs(value))

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from layoutdsl.kernel.checker import Term, substitute
+from layoutdsl.validate.normal import NORMAL
 from layoutdsl.validate.values import (
     Alternative,
     Array,
@@ -100,6 +101,16 @@ class Meaning:
             self.need("a divisor", ("<", 0, right))
         return (operator, left, right)
 
+    def bits(self, operator: str, left: Term, right: Term) -> Term:
+        """Return ``left & right`` or ``left ^ right``: digits, and a name for what is none."""
+        return self._opened(NORMAL.form((operator, left, right)))
+
+    def _opened(self, term: Term) -> Term:
+        if not isinstance(term, tuple):
+            return term
+        word, *parts = (term[0], *map(self._opened, term[1:]))
+        return self.opaque(word, *parts) if word in ("&", "^") else (word, *parts)
+
     def opaque(self, operator: str, left: Term, right: Term) -> str:
         """Return a name for what an operation makes that terms do not have; of equals, the same."""
         for (kind, one, other), name in self._opaque.items():
@@ -108,6 +119,23 @@ class Meaning:
         name = f"o.{len(self._opaque)}"
         self._opaque[operator, left, right] = name
         return name
+
+    def expanded(self, term: Term) -> Term:
+        """Return a term with operations in place of the names that these were given."""
+        known = {name: operation for operation, name in self._opaque.items()}
+        match term:
+            case str() if term in known:
+                return self.expanded(known[term])
+            case (word, *parts):
+                return (word, *map(self.expanded, parts))
+        return term
+
+    def sides(self, operator: str, term: Term) -> tuple[Term, ...]:
+        """Return the terms of which one is the minimum, or the maximum, or the term alone."""
+        for (kind, left, right), name in self._opaque.items():
+            if (kind, name) == (operator, term):
+                return (*self.sides(operator, left), *self.sides(operator, right))
+        return (term,)
 
     def named(self, term: Term) -> Term:
         """Return a name for a term; the same one for the same term."""

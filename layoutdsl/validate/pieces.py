@@ -1,6 +1,6 @@
 """What the constructs mean by which elements are moved one by one: pieces, runs, tables. Trusted.
 
-How `_pieces` cuts the first axis is not read: it has to be as it always is. Of `_kind` the numbers
+How `_pieces` cuts an axis is not read: it has to be as it always is. Of `_kind` the numbers
 are read that it compares with 64 bits; that no arithmetic over indices leaves these is `magnitude`.
 """
 
@@ -24,9 +24,10 @@ FIRST, PAST = "f.first", "f.past"
 
 
 _CUT = (
-    "firsts = range(0, shape[0] if all(shape) else 0, rows)",
-    "return [(first, min(first + rows, shape[0])) for first in firsts]",
+    "firsts = range(0, {0} if all(shape) else 0, rows)",
+    "return [(first, min(first + rows, {0})) for first in firsts]",
 )
+"""How an axis is cut, from its extent."""
 
 _KIND = "return np.int64 if most < 2 ** 63 else object"
 
@@ -37,11 +38,15 @@ class GatherReader(MaskReader):
 
     Attributes:
         may_be_empty: a buffer may have no slots, although the tensor has elements.
+        across: the axis that is cut.
+        multiple: each piece of it begins at a multiple of this number.
         kind: the integers of the indices at hand; ``None`` where there are none.
         told: how large the arithmetic at hand gets was told with what is made of it.
     """
 
     in_piece: bool = False
+    across: int = 0
+    multiple: int = 1
     may_be_empty: bool = False
     moves: list[Moved] = field(default_factory=list)
     refused: list[tuple[Table, Term]] = field(default_factory=list)
@@ -76,10 +81,13 @@ class GatherReader(MaskReader):
         self.told = outside
 
     def _refuse_beyond(self, kind: Kind, node: ast.expr, names: Names) -> None:
-        known = dict(zip(self.indices, self.extents, strict=True))
-        for most in peaks(node, names, known, (*self.extents, FIRST, PAST)):
+        for most in peaks(node, names, self._largest(), (*self.extents, FIRST, PAST)):
             if not any(same(most, each) for each in kind.asked):
                 raise Meaningless("numbers may leave 64 bits")
+
+    def _largest(self) -> dict[Term, Term]:
+        """What each index stays below."""
+        return dict(zip(self.indices, self.extents, strict=True))
 
     def _statement(self, statement: ast.stmt, names: Names) -> Returned | None:
         match statement:
@@ -89,8 +97,10 @@ class GatherReader(MaskReader):
                 body=body,
                 orelse=[],
             ):
-                if self._value(call, names) != Pieces() or self.in_piece:
+                pieces = self._value(call, names)
+                if not isinstance(pieces, Pieces) or self.in_piece:
                     raise Meaningless("pieces are not taken one after the other")
+                self.across, self.multiple = pieces.axis, pieces.multiple
                 for name in assigned([statement]):
                     names.pop(name, None)
                 self.in_piece, stores = True, len(self.meaning.stores)
@@ -136,11 +146,7 @@ class GatherReader(MaskReader):
                 self.in_piece and isinstance(low, ast.Name) and isinstance(high, ast.Name)
             ):
                 if (self._term(low, names), self._term(high, names)) == (FIRST, PAST):
-                    array = self._array(node.value, names)
-                    plain = array == all_of(array.base)
-                    if not (plain and same(array.shape[0], self.extents[0])):
-                        raise Meaningless("another array is cut into pieces")
-                    return Piece(array)
+                    return self._piece(node.value, 0, names)
             case ast.Name(id=name) if isinstance(names.get(name), Mask):
                 return _masked(self._value(node.value, names), names[name])
             case (
@@ -150,8 +156,17 @@ class GatherReader(MaskReader):
                 table, array = self._value(node.slice, names), self._array(node.value, names)
                 if not (isinstance(table, Table) and len(array.shape) == 1 and array.in_order):
                     raise Meaningless("slots are picked from no flat buffer")
+                if table.runs is not None:
+                    raise Meaningless("elements are picked by the offsets of runs")
                 return Picked(array, table)
         return None
+
+    def _piece(self, node: ast.expr, axis: int, names: Names) -> Piece:
+        array = self._array(node, names)
+        plain = axis == self.across and array == all_of(array.base)
+        if not (plain and same(array.shape[axis], self.extents[axis])):
+            raise Meaningless("another array is cut into pieces")
+        return Piece(array)
 
     def _subscript(self, node: ast.Subscript, names: Names) -> object:
         found = self._picked(node, names)
@@ -192,16 +207,20 @@ class GatherReader(MaskReader):
 
     def _along(self, run: Run, shape: list[object]) -> Term:
         """A run along one axis stands for the index along it."""
+        axis = self._axis(shape)
+        whole = (FIRST, PAST) if axis == self.across else (0, self.extents[axis])
+        if not (run.low == whole[0] and same(run.high, whole[1])):
+            raise Meaningless("a run does not go over its axis")
+        return self.indices[axis]
+
+    def _axis(self, shape: list[object]) -> int:
+        """The axis that a run lies along, in the shape that it is given."""
         if len(shape) == 1 and isinstance(shape[0], Tuple):
             shape = list(shape[0].items)
         axes = [number for number, extent in enumerate(shape) if extent == -1]
         if len(shape) != len(self.extents) or len(axes) != 1 or shape.count(1) != len(shape) - 1:
             raise Meaningless("a run lies along no axis")
-        (axis,) = axes
-        whole = (0, self.extents[axis]) if axis else (FIRST, PAST)
-        if not (run.low == whole[0] and same(run.high, whole[1])):
-            raise Meaningless("a run does not go over its axis")
-        return self.indices[axis]
+        return axes[0]
 
     def _entries(self, entries: ast.Call, shape: object, names: Names) -> Mask:
         """Truth values, one for every index of a piece."""
@@ -216,8 +235,19 @@ class GatherReader(MaskReader):
         return self._mask(entries.args[0], names)
 
     def _whole_piece(self, shape: object) -> None:
-        if shape != Tuple((less(PAST, FIRST), *self.extents[1:])):
+        sizes = self._sizes()
+        if not isinstance(shape, Tuple) or len(shape.items) != len(sizes):
             raise Meaningless("a table has another shape")
+        if not all(map(same, shape.items, sizes)):  # type: ignore[arg-type]
+            raise Meaningless("a table has another shape")
+
+    def _sizes(self) -> tuple[Term, ...]:
+        """The shape of a table: the extents, but for the axis that is cut."""
+        here = less(PAST, FIRST)
+        return (*self.extents[: self.across], here, *self.extents[self.across + 1 :])
+
+    def _made(self, term: Term) -> Table:
+        return Table(term)
 
     def _function(self, name: str, values: list[object]) -> object:
         match name, values:
@@ -228,20 +258,27 @@ class GatherReader(MaskReader):
             case "_entries", [int() | str() | tuple() as term, shape] if not isinstance(term, bool):
                 # It refuses what leaves 64 bits, and so do those who look for such offsets first.
                 self._whole_piece(shape)
-                return Table(term)
+                return self._made(term)
         return super()._function(name, values)
 
     def _pieces(self, values: list[object]) -> Pieces:
-        """How the first axis is cut has to be as it always is."""
+        """How an axis is cut has to be as it always is."""
         body = self._body("_pieces", values)
-        if tuple(map(ast.unparse, body[1:])) != _CUT:
-            raise Meaningless("the first axis is cut in another way")
+        cut = tuple(map(ast.unparse, body[1:]))
+        known = [tuple(e.format(f"shape[{n}]") for e in _CUT) for n in range(len(self.extents))]
+        if cut not in known:
+            raise Meaningless("an axis is cut in another way")
         match body[0]:
             case ast.Assign(targets=[ast.Name(id="rows")], value=value):
+                multiple = 1
+                match value:
+                    case ast.BinOp(left=times, op=ast.Mult(), right=ast.Constant(int() as number)):
+                        value, multiple = times, number
                 match _at_least_one(value):
                     case ast.BinOp(left=ast.Constant(value=int()), op=ast.FloorDiv(), right=each):
                         self._term(_at_least_one(each), {"shape": values[0]})
-                        return Pieces()
+                        if multiple > 0:
+                            return Pieces(known.index(cut), multiple)
         raise Meaningless("a piece may have no rows")
 
     def _kind(self, values: list[object]) -> Kind:

@@ -24,7 +24,15 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The pieces of the first axis."""
+    """The pieces of an axis.
+
+    Attributes:
+        axis: by its number.
+        multiple: each piece begins at a multiple of it.
+    """
+
+    axis: int
+    multiple: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,22 +44,40 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """``np.arange(low, high)``, of some integers."""
+    """``np.arange(low, high, step)``, of some integers."""
 
     low: Term
     high: Term
     kind: Kind
+    step: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Runs of so many elements along an axis; ``None`` for all of it."""
+
+    axis: int
+    length: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
     """An array of integers: for every index of a piece, the value of a term over the index.
 
-    With a mask it has the values where that is true, in the order of the indices.
+    With a mask it has the values where that is true, in the order of the indices; with runs one for
+    each of these.
+
+    Attributes:
+        term: its value at an index.
+        held: a mask.
+        runs: of which it has one value each.
+        spread: the runs of which it had.
     """
 
     term: Term
     held: Mask | None = None
+    runs: Runs | None = None
+    spread: Runs | None = None
 
 
 @dataclass(frozen=True, slots=True)

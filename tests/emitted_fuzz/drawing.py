@@ -58,7 +58,18 @@ def drawn(random: Random) -> str:
         return text
     if layout.axes and random.random() < 0.4:
         layout = large(layout, random)
+    if layout.axes and random.random() < 0.15:
+        layout = shifted(layout, random)
     return text_of(with_clauses(layout, random))
+
+
+def shifted(layout: ast.LayoutDecl, random: Random) -> ast.LayoutDecl:
+    """The same, with a coordinate that begins further on."""
+    places = list(places_of(layout))
+    k = random.randrange(len(places))
+    moved = place_of(f"{random.choice((1, 2, 3, 8))} + ({print_expression(places[k].value)})")
+    places[k] = replace(moved, extent=places[k].extent if random.random() < 0.3 else None)
+    return with_places(layout, tuple(places))
 
 
 def with_clauses(layout: ast.LayoutDecl, random: Random) -> ast.LayoutDecl:

@@ -14,6 +14,7 @@ import numpy as np
 
 from layoutdsl.api import Compiled, CompileTarget, convert
 from layoutdsl.api import compile as ready
+from layoutdsl.api.compiling import SUBSTITUTE
 from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers.peer import CannotError, Run
 from layoutdsl.codegen.native.compilers import CompilerError
@@ -113,8 +114,8 @@ def _threaded(module: Compiled, verb: str, threads: int) -> Callable[..., Any]:
     function: Callable[..., Any] = getattr(module, verb)
     if threads == 1:
         return function
-    if isinstance(module, ModuleType) and module.FALLBACK is not None:
-        raise CannotError(f"it works in one thread only: {module.FALLBACK}")
+    if isinstance(module, ModuleType) and hasattr(module, "_offsets"):
+        raise CannotError("it works in one thread only: this layout has no regions")
     return partial(function, threads=threads)
 
 
@@ -127,5 +128,6 @@ def _no_substitute() -> Iterator[None]:
             yield
     except CompilerError as error:
         raise CannotError(str(error)) from None
-    if found:
-        raise CannotError(str(found[0].message))
+    for each in (str(warning.message) for warning in found):
+        if each.startswith(SUBSTITUTE):
+            raise CannotError(each)

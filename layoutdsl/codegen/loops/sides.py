@@ -79,7 +79,7 @@ class Side:
 
 def buffer_side(plan: Plan) -> Side | Apart:
     """Return the side of a layout's buffer."""
-    strides = _strides(plan)
+    before, strides = _strides(plan)
     axes = list[SideAxis]()
     for move in plan.moves:
         found = _axis(plan, move, strides)
@@ -98,7 +98,7 @@ def buffer_side(plan: Plan) -> Side | Apart:
         or any(d.constant is not None and not same(d.extent, ONE) for d in plan.dimensions)
         or not _every_dimension_used(plan)
     )
-    first = plan.layout.start
+    first = Add(plan.layout.start, before)
     for stride, constant in used:
         first = Add(first, Mul(stride, Constant(constant)))
     size = Add(plan.layout.start, product(tuple(c.extent for c in plan.layout.coordinates)))
@@ -113,16 +113,18 @@ def _every_dimension_used(plan: Plan) -> bool:
     )
 
 
-def _strides(plan: Plan) -> list[Expr]:
-    """Elements per step of each dimension of the split buffer."""
+def _strides(plan: Plan) -> tuple[Expr, list[Expr]]:
+    """Elements before what is split, and per step of each dimension of the split buffer."""
     extents = [each.extent for each in plan.layout.coordinates]
+    before: Expr = ZERO
     strides = _minor_products(extents)
     for split in plan.splits:
         inner = _minor_products(list(split.parts))
         outer = strides[split.dimension]
+        before = Add(before, Mul(outer, Constant(split.first)))
         new = [simplify(product((each, outer))) for each in inner]
         strides[split.dimension : split.dimension + 1] = new
-    return strides
+    return before, strides
 
 
 def _minor_products(extents: list[Expr]) -> list[Expr]:

@@ -82,13 +82,14 @@ class NativeModule:
 
     @property
     def FALLBACK(self) -> str | None:  # noqa: N802  (as in a numpy module)
-        """Why elements are moved by formula; ``None`` where they are not."""
+        """Why elements are moved one by one; ``None`` where they are not."""
         from layoutdsl.codegen.loops.moves import Move
         from layoutdsl.codegen.loops.sides import Apart
         from layoutdsl.codegen.loops.trees import digits
+        from layoutdsl.codegen.rows import rows_of
 
         found = digits(Move(None, self.layout))
-        return found.reason if isinstance(found, Apart) else None
+        return found.reason if isinstance(found, Apart) and not rows_of(self.layout) else None
 
     def __repr__(self) -> str:
         return f"<native module of layout {self.layout.name}>"

@@ -11,6 +11,11 @@ import numpy as np
 
 from layoutdsl.codegen.native.calls import Array, Ready, moved
 
+SHORT = 8
+"""Bytes of padding in a row that take longer to put back than to go round."""
+FEW = 1 << 12
+"""Slots of padding that are put back in no time."""
+
 
 def moved_beside_padding(
     plain: Any,
@@ -32,16 +37,18 @@ def moved_beside_padding(
         return None
     if hasattr(plain, "_offsets"):  # it has no boxes of padding
         return None
-    with _kept(plain, out, extents):
+    places = _padding(plain, out, extents)
+    if any(each.size > FEW and each.shape[-1] * each.itemsize < SHORT for each in places):
+        return None  # numpy, which leaves it alone, is sooner done
+    with _kept(places):
         return moved(prepared, src, out, threads)
 
 
-@contextmanager
-def _kept(plain: ModuleType, buffer: Array, extents: tuple[int, ...]) -> Iterator[None]:
-    """Leave the padding of a buffer as it is, whatever is written there meanwhile.
+def _padding(plain: ModuleType, buffer: Array, extents: tuple[int, ...]) -> list[Array]:
+    """The boxes of slots that hold no element.
 
     Args:
-        plain: a numpy module that says in boxes which slots hold no element.
+        plain: a numpy module that says which these are.
         buffer: in the shape of the layout's buffer.
         extents: of the tensor, checked.
     """
@@ -49,6 +56,12 @@ def _kept(plain: ModuleType, buffer: Array, extents: tuple[int, ...]) -> Iterato
     if hasattr(plain, "_gaps"):
         slots = plain._slots(buffer, extents) if hasattr(plain, "_slots") else buffer
         places += [slots[gap] for gap in plain._gaps(extents)]
+    return places
+
+
+@contextmanager
+def _kept(places: list[Array]) -> Iterator[None]:
+    """Leave some boxes as they are, whatever is written there meanwhile."""
     held = [each.copy() for each in places]
     try:
         yield

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from importlib.resources import files
 
-from layoutdsl.codegen.moves import Fallback, Plan, Planned
+from layoutdsl.codegen.moves import Fallback, Plan, Planned, Rows
 from layoutdsl.codegen.numpy.arguments_text import argument_functions
 from layoutdsl.codegen.numpy.gather_text import gather_functions
 from layoutdsl.codegen.numpy.pack_text import pack_function, unpack_function
@@ -46,10 +46,12 @@ def module_text(layout: Layout, planned: Planned, *, source: str, certificate: s
     """
     refuse_name(layout.name)
     words = Words(layout)
-    reason = planned.reason if isinstance(planned, Fallback) else None
+    reason, rows = None, None
+    if isinstance(planned, Fallback):
+        reason, rows = planned.by_element, planned.rows
     lines = [
-        *_head(layout, source, certificate, reason),
-        *support_text(),
+        *_head(layout, source, certificate, reason, rows),
+        *support_text(*([] if rows is None else ["rows.py"])),
         *argument_functions(layout, planned, words),
         *_way(layout, planned, words),
         *pack_function(layout, planned, words),
@@ -68,16 +70,19 @@ def _way(layout: Layout, planned: Planned, words: Words) -> list[str]:
     match planned:
         case Plan():
             return region_functions(planned, words)
-        case Fallback():
-            return gather_functions(layout, words)
+        case Fallback(_, rows):
+            return gather_functions(layout, rows, words)
 
 
-def _head(layout: Layout, source: str, certificate: str | None, reason: str | None) -> list[str]:
-    way = (
-        "A gather, element by element: FALLBACK says why."
-        if reason is not None
-        else "Whole regions are moved at once; only padding is filled."
-    )
+def _head(
+    layout: Layout, source: str, certificate: str | None, reason: str | None, rows: Rows | None
+) -> list[str]:
+    way = "Whole regions are moved at once; only padding is filled."
+    if reason is not None:
+        way = "A gather, element by element: FALLBACK says why."
+    elif rows is not None:
+        many = "Rows" if rows.run is None else f"Runs of {rows.run} elements"
+        way = f"{many} along axis {layout.axes[rows.axis].name} are moved at once."
     return [
         f'"""{layout.name}: pack, unpack, offset and physical_shape, in numpy.',
         "",
@@ -114,10 +119,10 @@ def constant(name: str, text: str) -> list[str]:
     return [f"{name} = (", *indented(literal(row) for row in rows), ")"]
 
 
-def support_text() -> list[str]:
-    """Return what every module carries, word for word."""
+def support_text(*more: str) -> list[str]:
+    """Return what every module carries, word for word, and what some do."""
     lines: list[str] = []
-    for name in ("support.py", "ways.py", "moving.py"):
+    for name in ("support.py", "ways.py", "moving.py", *more):
         text = (
             files("layoutdsl.codegen.numpy").joinpath(name).read_text("utf-8").replace("\r\n", "\n")
         )

@@ -10,7 +10,7 @@ THREADS = "threads: int = 1"
 COPY = "copy: bool | None = True"
 
 SHARED = "threads: how many may share the work, 1 to 256; they do where it is large."
-ALONE = "threads: 1 to 256; here one thread does all, since elements are moved one by one."
+ALONE = "threads: 1 to 256; here one thread does all."
 VIEWED = "copy: None returns a view where the items of `src` lie so already, False wants one."
 MOVED = "copy: True or None; elements have to be moved, so False is refused."
 

@@ -16,6 +16,7 @@ from layoutdsl.codegen.numpy.fill_text import (
     fill_words,
     guarded,
 )
+from layoutdsl.codegen.numpy.gathered_text import Gathered
 from layoutdsl.codegen.numpy.options_text import (
     ALONE,
     COPY,
@@ -40,9 +41,10 @@ def pack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
         moves = [*split_buffer(planned), *guarded(layout.fill, fill_gaps(planned))]
         moves += _pack_regions(planned, words)
     else:
-        before = [*_refuse_outside(layout), *_each_within(layout, _elements(layout))]
+        gathered = Gathered(layout, planned.rows)
+        before = [*gathered.refuse_outside(), *gathered.each_within(gathered.elements)]
         fill = guarded(layout.fill, [f"flat[{words.text(layout.start)}:] = item"])
-        moves = ["flat = buffer.reshape(-1)", *fill, *_scatter(layout)]
+        moves = ["flat = buffer.reshape(-1)", *fill, *gathered.scatter()]
     return [
         "",
         "",
@@ -154,50 +156,15 @@ def _joined(plan: Plan, words: Words, name: str) -> list[str]:
     ]
 
 
-def _each_piece(layout: Layout, line: str) -> list[str]:
-    """Go through the pieces; where the layout has a domain, `held` says what is in it."""
-    held = ["held = _held(first, past, shape)"] if layout.domain else []
-    return ["for first, past in _pieces(shape):", *indented([*held, line])]
-
-
-def _offsets(layout: Layout) -> str:
-    return f"_offsets(first, past, shape){'[held]' if layout.domain else ''}"
-
-
-def _elements(layout: Layout) -> str:
-    return f"tensor[first:past]{'[held]' if layout.domain else ''}"
-
-
-def _refuse_outside(layout: Layout) -> list[str]:
-    return [
-        "size = int(np.prod(box, dtype=object))",
-        *_each_piece(layout, f"_refuse_outside({_offsets(layout)}, size)"),
-    ]
-
-
-def _each_within(layout: Layout, elements: str) -> list[str]:
-    """Refuse elements that are no values of their type, piece by piece."""
-    lines = within(layout.element, elements)
-    return _each_piece(layout, lines[0]) if lines else []
-
-
-def _scatter(layout: Layout) -> list[str]:
-    return [
-        *_each_piece(layout, f"flat[{_offsets(layout)}] = {_elements(layout)}"),
-        "if not np.may_share_memory(flat, buffer):",
-        "    buffer[...] = flat.reshape(buffer.shape)",
-    ]
-
-
 def unpack_function(layout: Layout, planned: Planned, words: Words) -> list[str]:
     """Return `unpack`."""
     if isinstance(planned, Plan):
         before, moves = _read_within(layout, planned), _unpack_regions(planned, words)
     else:
-        slots = f"flat[{_offsets(layout)}]"
-        before = ["flat = buffer.reshape(-1)", *_refuse_outside(layout)]
-        before += _each_within(layout, slots)
-        moves = _each_piece(layout, f"{_elements(layout)} = {slots}")
+        gathered = Gathered(layout, planned.rows)
+        before = ["flat = buffer.reshape(-1)", *gathered.refuse_outside()]
+        before += gathered.each_within(gathered.slots)
+        moves = gathered.take()
     argument, outside, item, fresh = _outside(layout)
     return [
         "",

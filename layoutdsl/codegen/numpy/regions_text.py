@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from layoutdsl.codegen.moves import AxisMove, Crossing, Dimension, Plan
+from layoutdsl.codegen.moves import AxisMove, Crossing, Dimension, Plan, Split
 from layoutdsl.codegen.numpy.cut_text import ALL, cut_functions, looped, name_of
 from layoutdsl.codegen.numpy.words import (
     Words,
@@ -19,6 +19,7 @@ from layoutdsl.codegen.numpy.words import (
     wrapped,
 )
 from layoutdsl.integers.bounds import ZERO
+from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr
 
 
@@ -113,7 +114,7 @@ def _box(plan: Plan) -> list[Expr]:
 def _split_needs(plan: Plan) -> list[Expr]:
     if not plan.splits_buffer:
         return []
-    parts = [each for split in plan.splits for each in (split.kept, *split.parts)]
+    parts = [each for split in plan.splits for each in (split.past, *split.parts)]
     return [plan.layout.start, *_box(plan), *parts]
 
 
@@ -127,15 +128,23 @@ def _splitting(plan: Plan, words: Words, rest: str | None) -> list[str]:
         if split.leaves_padding:
             if changed:
                 lines.append(f"buffer = buffer.reshape{words.tuple(extents)}")
-            before, kept = ":, " * split.dimension, words.text(split.kept)
-            if rest is not None:
-                lines.append(rest.format(f"buffer[{before}{kept}:]"))
-            lines.append(f"buffer = buffer[{before}:{kept}]")
+                changed = False
+            lines += _kept(split, words, rest)
         extents[split.dimension : split.dimension + 1] = split.parts
-        changed = True
+        changed = changed or len(split.parts) > 1
     if changed:
         lines.append(f"buffer = buffer.reshape{words.tuple(extents)}")
     return lines
+
+
+def _kept(split: Split, words: Words, rest: str | None) -> list[str]:
+    """Leave out the slots before and beyond a split; ``rest`` says what to do with them."""
+    before, past = ":, " * split.dimension, words.text(split.past)
+    first = str(split.first) if split.first else ""
+    ends = not same(split.past, split.extent)
+    outside = [f":{first}"] * bool(first) + [f"{past}:"] * ends
+    lines = [] if rest is None else [rest.format(f"buffer[{before}{each}]") for each in outside]
+    return [*lines, f"buffer = buffer[{before}{first}:{past if ends else ''}]"]
 
 
 def _after_start(plan: Plan, words: Words) -> list[str]:
