@@ -69,17 +69,19 @@ class Digit:
 
 @dataclass(frozen=True)
 class Place:
-    """A coordinate: a digit, or a tuple of them; with room, shifted, or turned by another axis."""
+    """A coordinate: a digit, or a tuple of them; with room, shifted, from its end, or swizzled."""
 
     digits: tuple[Digit, ...]
     room: str = ""
     swizzle: str = ""
     first: int = 0
+    last: int = 0
 
     def __str__(self) -> str:
         text = ", ".join(map(str, self.digits))
         text = f"({text})" if len(self.digits) > 1 else text
         text = f"{self.first} + {text}" if self.first else text
+        text = f"{self.last} - {text}" if self.last else text
         return (f"({text} ^ {self.swizzle})" if self.swizzle else text) + self.room
 
 
@@ -178,6 +180,12 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
     if random.random() < 0.08:
         number = random.randrange(len(places))
         places[number] = replace(places[number], first=random.choice((1, 2, 4, 5, 16)))
+    if random.random() < 0.08:
+        number = random.randrange(len(places))
+        ends = [dict(d.steps[-1:]).get("%", 0) for d in places[number].digits]
+        if len(ends) == 1 and ends[0] > 1 and not (places[number].first or places[number].swizzle):
+            last = ends[0] - 1 + random.choice((0, 0, 0, 3))
+            places[number] = replace(places[number], last=last)
     range_ = ""
     if len(names) > 1 and random.random() < 0.02:
         one, other = random.sample(names, 2)
@@ -352,7 +360,7 @@ def _without(layout: Drawn, axis: str) -> Drawn:
         if kept:
             swizzle = "" if place.swizzle.startswith(axis) else place.swizzle
             room = "" if f" {axis.upper()} " in place.room else place.room
-            places.append(Place(kept, room, swizzle, place.first))
+            places.append(Place(kept, room, swizzle, place.first, place.last))
     fill, start, range_ = layout.clauses
     gone = (f"{axis} ", f"{axis})", f"{axis.upper()} ")
     range_ = "" if any(each in range_ for each in gone) else range_
@@ -370,7 +378,7 @@ def _simpler(layout: Drawn) -> Iterator[Drawn]:
         def with_it(*new: Place, at: int = number) -> Drawn:
             return replace(layout, places=(*layout.places[:at], *new, *layout.places[at + 1 :]))
 
-        if place.room or place.swizzle or place.first:
+        if place.room or place.swizzle or place.first or place.last:
             yield with_it(Place(place.digits))
         if len(place.digits) > 1:
             yield with_it(*(Place((digit,)) for digit in place.digits))

@@ -202,7 +202,7 @@ MOST_REFUSED = 0.1
 @pytest.mark.parametrize(
     ("seed", "count"),
     [
-        (1, 3),
+        (4, 3),
         pytest.param(6, 10, marks=pytest.mark.slow, id="more"),
         pytest.param(2, 1000, marks=pytest.mark.campaign, id="many"),
     ],
@@ -230,7 +230,7 @@ def test_no_wrong_tree_of_random_layouts_is_validated() -> None:
     assert found["wrong, refused"] > 1000
 
 
-UNPROVED = {"LapackPackedLower", "LapackPackedUpper", "MarlinWeights", "AiterScales"}
+UNPROVED = {"LapackPackedLower", "LapackPackedUpper", "AiterScales"}
 """For some verb and width no proof was found."""
 
 

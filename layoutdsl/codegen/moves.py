@@ -17,7 +17,7 @@ from layoutdsl.meaning.model import Layout
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """One dimension of the buffer becomes several, or a part of it stands for it.
+    """One dimension of the buffer becomes several, or a part of it stands for it, or it is turned.
 
     Attributes:
         dimension: counted after the splits before this one.
@@ -25,6 +25,7 @@ class Split:
         first: the slots before those that are split, which are padding.
         kept: the slots that are split; what lies beyond is padding.
         parts: the extents of the new dimensions, most major first; their product is ``kept``.
+        turned: the dimension is counted from its end; so are the slots before and beyond.
     """
 
     dimension: int
@@ -32,6 +33,7 @@ class Split:
     first: int
     kept: Expr
     parts: tuple[Expr, ...]
+    turned: bool = False
 
     @property
     def past(self) -> Expr:

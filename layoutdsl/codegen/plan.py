@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeAlias
 
 from layoutdsl.codegen.moves import (
     AxisMove,
@@ -44,6 +45,7 @@ from layoutdsl.integers.expr import (
     Mul,
     Sub,
     coordinate_text,
+    indices,
     text,
 )
 from layoutdsl.meaning.model import Layout
@@ -70,7 +72,7 @@ def _regions(layout: Layout) -> Planned:
     if layout.domain:
         held = ", ".join(map(str, layout.domain))
         return Fallback(f"it holds elements only where {held}")
-    firsts, moved_back = _unshifted(layout)
+    shifts, moved_back = _unshifted(layout)
     written = network(moved_back)
     if isinstance(written, NotDigits):
         return Fallback(written.reason)
@@ -81,7 +83,7 @@ def _regions(layout: Layout) -> Planned:
     for chain in uncut_tuples(found):
         if not fits(layout, found, chain):
             return Fallback(f"`{text(chain.whole)}` may have an extent below that of its parts")
-    splits, wires = _split(found, firsts)
+    splits, wires = _split(found, shifts)
     dimensions = tuple(Dimension(found.wires[w].extent, found.wires[w].constant) for w in wires)
     moves = tuple(_moves(layout, found, wires))
     limits += _limits(found, splits, moves)
@@ -89,22 +91,36 @@ def _regions(layout: Layout) -> Planned:
     return Plan(layout, splits, dimensions, moves, unproved)
 
 
-def _unshifted(layout: Layout) -> tuple[tuple[int, ...], Layout]:
+Shifted: TypeAlias = tuple[int, bool]
+"""How many slots lie before the first of a coordinate, and whether it is counted from the end."""
+
+
+def _unshifted(layout: Layout) -> tuple[tuple[Shifted, ...], Layout]:
     """How far each coordinate is shifted, and the layout of what is left: ``2 + k%16 : 18``.
 
-    What lies before is no slot of any element, so that a digit counted from there on is plain.
+    What lies before is no slot of any element, so that a digit counted from there on is plain; so
+    is one that is taken from a number, ``1 - k%2 : 2``, where the dimension is turned.
     """
-    firsts, coordinates = list[int](), list[Coordinate]()
+    shifts, coordinates = list[Shifted](), list[Coordinate]()
     for each in layout.coordinates:
-        match each.value:
-            case Add(Constant(first), value) | Add(value, Constant(first)) if first > 0:
-                extent = simplify(Sub(each.extent, Constant(first)))
-                coordinates.append(Coordinate(value, extent, declared=True))
-                firsts.append(first)
-            case _:
-                coordinates.append(each)
-                firsts.append(0)
-    return tuple(firsts), replace(layout, coordinates=tuple(coordinates))
+        value, first, turned = _of_shift(each)
+        shifts.append((first, turned))
+        if first or turned:
+            extent = simplify(Sub(each.extent, Constant(first)))
+            each = Coordinate(value, extent, declared=True)  # noqa: PLW2901
+        coordinates.append(each)
+    return tuple(shifts), replace(layout, coordinates=tuple(coordinates))
+
+
+def _of_shift(coordinate: Coordinate) -> tuple[Expr, int, bool]:
+    match coordinate.value:
+        case Add(Constant(first), value) | Add(value, Constant(first)) if first > 0:
+            return value, first, False
+        case Sub(last, value) if not indices(last):
+            before = simplify(Sub(Sub(coordinate.extent, Constant(1)), last))
+            if isinstance(before, Constant) and before.value >= 0:
+                return value, before.value, True
+    return coordinate.value, 0, False
 
 
 def _cut_tuples(found: Network) -> list[Chain]:
@@ -142,25 +158,26 @@ def _whole_axis(layout: Layout, found: Network, part: int) -> bool:
     return same(found.wires[part].extent, axis_extent(layout, chain.whole))
 
 
-def _split(found: Network, firsts: Sequence[int]) -> tuple[tuple[Split, ...], list[int]]:
+def _split(found: Network, shifts: Sequence[Shifted]) -> tuple[tuple[Split, ...], list[int]]:
     """Split each dimension that an uncut tuple lies along; the wires that are left, in order.
 
     A dimension of a shifted coordinate begins where that does, a tuple or not.
     """
     tuples = {chain.cuts[0].wire: chain for chain in uncut_tuples(found)}
-    wires, splits, position = list(range(len(firsts))), list[Split](), 0
-    left = dict(enumerate(firsts))
+    wires, splits, position = list(range(len(shifts))), list[Split](), 0
+    left = dict(enumerate(shifts))
     while position < len(wires):
         wire = wires[position]
-        chain, first, extent = tuples.get(wire), left.pop(wire, 0), found.wires[wire].extent
+        chain, extent = tuples.get(wire), found.wires[wire].extent
+        first, turned = left.pop(wire, (0, False))
         whole = simplify(Add(Constant(first), extent))
         if chain is None:
-            if first:
-                splits.append(Split(position, whole, first, extent, (extent,)))
+            if first or turned:
+                splits.append(Split(position, whole, first, extent, (extent,), turned))
             position += 1
             continue
         parts = tuple(found.wires[part].extent for part in chain.parts)
-        splits.append(Split(position, whole, first, inside(found, chain), parts))
+        splits.append(Split(position, whole, first, inside(found, chain), parts, turned))
         wires[position : position + 1] = chain.parts
     return tuple(splits), wires
 

@@ -17,6 +17,7 @@ from layoutdsl.validate.values import (
     Span,
     Text,
     Tuple,
+    Turned,
     added,
     less,
     times,
@@ -209,6 +210,9 @@ class Expressions:
             case ast.Slice(lower=lower, upper=upper, step=None):
                 ends = [None if end is None else self._term(end, names) for end in (lower, upper)]
                 return Span(*ends)
+            case ast.Slice(lower=None, upper=None, step=ast.expr() as step):
+                if self._term(step, names) == -1:
+                    return Turned()
         return self._value(node, names)
 
 

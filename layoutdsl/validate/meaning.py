@@ -29,6 +29,7 @@ from layoutdsl.validate.values import (
     Root,
     Span,
     Tuple,
+    Turned,
     added,
     all_of,
     choices_in,
@@ -148,6 +149,12 @@ class Meaning:
         if len(index) > len(array.order):
             raise Meaningless("an index names too many dimensions")
         entries = (*index, *[Span(None, None)] * (len(array.order) - len(index)))
+        ends = [number for number, entry in enumerate(entries) if isinstance(entry, Turned)]
+        if ends:
+            if any(isinstance(entry, int | str | tuple) for entry in entries):
+                raise Meaningless("an index beside a slice that is turned")
+            plain = tuple(Span(None, None) if n in ends else e for n, e in enumerate(entries))
+            return _turned(self.sliced(array, plain), ends)
         box, order = list(array.box), list[int]()
         for dimension, extent, entry in zip(array.order, array.shape, entries, strict=True):
             low = array.box[dimension][0]
@@ -371,3 +378,10 @@ def _abstract(value: object, choice: Choice, numbers: Iterator[int]) -> object:
         case Span():
             return Span(choice.leaf(next(numbers)), choice.leaf(next(numbers)))
     return choice.leaf(next(numbers))
+
+
+def _turned(array: Array, ends: list[int]) -> Array:
+    """The array with some dimensions counted from their ends: a view, whatever the strides."""
+    groups = tuple(Group((n, n + 1), (n, n + 1), n in ends) for n in range(len(array.order)))
+    root = array.root
+    return all_of(Root(root.name, array.shape, root.element, parent=array, groups=groups))

@@ -77,16 +77,25 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Turned:
+    """A slice ``::-1``."""
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
-    """Dimensions of an array that `reshape` turns into others, the first and past the last."""
+    """Dimensions of an array that `reshape` turns into others, the first and past the last.
+
+    Where it is `turned`, a single one is counted from its end.
+    """
 
     before: tuple[int, int]
     after: tuple[int, int]
+    turned: bool = False
 
 
 @dataclass(frozen=True)
 class Root:
-    """A block of memory, or what `reshape` makes of an array.
+    """A block of memory, or what `reshape` makes of an array, or one that is turned.
 
     Attributes:
         name: of the block; for a reshaped array that of the block under it.
@@ -153,7 +162,8 @@ class Array:
         """Whether it has all items of its block of memory, in their row-major order."""
         array: Array | None = self
         while array is not None:
-            if not array.covers or array.order != tuple(range(len(array.box))):
+            turned = any(group.turned for group in array.root.groups)
+            if turned or not array.covers or array.order != tuple(range(len(array.box))):
                 return False
             array = array.root.parent
         return True
@@ -179,6 +189,8 @@ def _before(root: Root, shape: tuple[Term, ...], at: tuple[Term, ...]) -> tuple[
         digits = at[slice(*group.after)]
         extents = shape[slice(*group.before)]
         value = horner(digits, root.shape[slice(*group.after)])
+        if group.turned:
+            value = less(less(extents[0], 1), value)
         parts: list[Term] = []
         for extent in reversed(extents[1:]):
             parts.append(("mod", value, extent))

@@ -64,11 +64,17 @@ def drawn(random: Random) -> str:
 
 
 def shifted(layout: ast.LayoutDecl, random: Random) -> ast.LayoutDecl:
-    """The same, with a coordinate that begins further on."""
+    """The same, with a coordinate that begins further on, or a block counted from its end."""
     places = list(places_of(layout))
     k = random.randrange(len(places))
-    moved = place_of(f"{random.choice((1, 2, 3, 8))} + ({print_expression(places[k].value)})")
-    places[k] = replace(moved, extent=places[k].extent if random.random() < 0.3 else None)
+    value, first = print_expression(places[k].value), random.choice((1, 2, 3, 8))
+    if random.random() < 0.5:
+        moved = place_of(f"{first} + ({value})")
+        places[k] = replace(moved, extent=places[k].extent if random.random() < 0.3 else None)
+    else:
+        block = random.choice((2, 3, 4))
+        moved = place_of(f"{block - 1} - ({value})%{block} : {block + random.choice((0, 0, 2))}")
+        places[k : k + 1] = [place_of(f"({value})/{block}"), moved]
     return with_places(layout, tuple(places))
 
 

@@ -79,6 +79,8 @@ class Side:
 
 def buffer_side(plan: Plan) -> Side | Apart:
     """Return the side of a layout's buffer."""
+    if any(split.turned for split in plan.splits):
+        return Apart("a digit is counted from its end")
     before, strides = _strides(plan)
     axes = list[SideAxis]()
     for move in plan.moves:

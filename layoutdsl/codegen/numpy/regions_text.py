@@ -125,7 +125,7 @@ def _splitting(plan: Plan, words: Words, rest: str | None) -> list[str]:
         lines += _after_start(plan, words)
     changed = False
     for split in plan.splits:
-        if split.leaves_padding:
+        if split.leaves_padding or split.turned:
             if changed:
                 lines.append(f"buffer = buffer.reshape{words.tuple(extents)}")
                 changed = False
@@ -143,8 +143,11 @@ def _kept(split: Split, words: Words, rest: str | None) -> list[str]:
     first = str(split.first) if split.first else ""
     ends = not same(split.past, split.extent)
     outside = [f":{first}"] * bool(first) + [f"{past}:"] * ends
-    lines = [] if rest is None else [rest.format(f"buffer[{before}{each}]") for each in outside]
-    return [*lines, f"buffer = buffer[{before}{first}:{past if ends else ''}]"]
+    lines = [f"buffer = buffer[{before}::-1]"] if split.turned else []
+    lines += [] if rest is None else [rest.format(f"buffer[{before}{each}]") for each in outside]
+    if outside:
+        lines.append(f"buffer = buffer[{before}{first}:{past if ends else ''}]")
+    return lines
 
 
 def _after_start(plan: Plan, words: Words) -> list[str]:
