@@ -71,7 +71,10 @@ CODE = {"layout": LAYOUT, "source": MAYBE_WORDS, "validate": FLAG}
 
 # Of each verb: its parameters, with what they take; then arguments that do.
 VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
-    "compile": ({"layout": LAYOUT, "target": WORDS, "validate": FLAG}, {"layout": A}),
+    "compile": (
+        {"layout": LAYOUT, "target": WORDS, "storage": WORDS, "validate": FLAG},
+        {"layout": A},
+    ),
     "convert": (
         {"source": LAYOUT, "target": LAYOUT, "axes": AXES, "compiled": WORDS, "validate": FLAG},
         {"source": A, "target": A},
@@ -94,7 +97,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         {"notation": WORDS, "text": WORDS},
         {"notation": "onednn", "text": "ab"},
     ),
-    "generate": (CODE, {"layout": A}),
+    "generate": (CODE | {"storage": WORDS}, {"layout": A}),
     "generate_c": (
         CODE
         | {"widths": ("bytes of elements", {"integers", "a set", "None"}), "where": MAYBE_WORDS},

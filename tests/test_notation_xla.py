@@ -140,7 +140,7 @@ def test_other_spellings_print_as_xla_prints_them(text, printed):
         ("pred[10]{0}", "u8"),
         ("f8e4m3fn[10]{0}", "f8"),
         ("f32[10]{0:E(64)}", None),
-        ("f4e2m1fn[10]{0:E(4)}", None),
+        ("f4e2m1fn[10]{0:E(4)}", "f4"),
         ("c64[10]{0}", None),
         ("{0:E(4)}", None),
     ],

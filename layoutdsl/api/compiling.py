@@ -11,6 +11,7 @@ from layoutdsl.api.generating import generate
 from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
 from layoutdsl.meaning.arguments import FLAG, TEXT, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
+from layoutdsl.meaning.storage import ITEMS, StorageName, stored
 from layoutdsl.texts.values import exact
 
 if TYPE_CHECKING:
@@ -19,12 +20,14 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.loops.moves import Move, NoCode
     from layoutdsl.codegen.native.module import Failed, NativeModule
     from layoutdsl.codegen.native.program import EmittedProgram
+    from layoutdsl.codegen.stored import BitModule, StoredModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
 TARGETS = ("auto", "native", "numpy")
 SUBSTITUTE = "numpy serves in place of compiled code"
 """How those are told who asked for compiled code and do not get it."""
-Compiled: TypeAlias = "ModuleType | NativeModule"
+Moves: TypeAlias = "ModuleType | NativeModule"
+Compiled: TypeAlias = "Moves | StoredModule | BitModule"
 """What `compile` returns: either has `pack`, `unpack`, `offset` and `physical_shape`."""
 
 
@@ -40,7 +43,11 @@ def holds(dtype: np.dtype[np.generic], fill: float) -> bool:
 
 
 def compile(  # noqa: A001  the verb of `re.compile`
-    layout: Layout, target: CompileTarget = "auto", *, validate: bool = True
+    layout: Layout,
+    target: CompileTarget = "auto",
+    *,
+    storage: StorageName = "items",
+    validate: bool = True,
 ) -> Compiled:
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
@@ -61,6 +68,9 @@ def compile(  # noqa: A001  the verb of `re.compile`
     Args:
         layout: without open parameters.
         target: ``auto``, ``native`` or ``numpy``.
+        storage: ``items`` for one item an element. With ``bytes``, ``u32``, ``i32`` or the like the
+            buffer is stored in words, without room between elements, as files have it. A layout
+            that places the bits of its elements takes and returns these whole, whatever it is.
         validate: with `False` the numpy code is run without having been read back.
 
     Raises:
@@ -68,11 +78,21 @@ def compile(  # noqa: A001  the verb of `re.compile`
         UnvalidatedError: it was not shown that the numpy code does what the layout means.
         CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
             to get them. Where a compiler fails, the calls that need it raise the same.
-        ValueError: there is no such target.
+        ValueError: there is no such target or storage, or the layout fills no whole words of it.
     """
-    expect(layout=(layout, LAYOUT), validate=(validate, FLAG))
+    expect(layout=(layout, LAYOUT), storage=(storage, TEXT), validate=(validate, FLAG))
     expect_target("target", target)
-    return _compiled(layout, target, validate)
+    how = None if storage == ITEMS else stored(layout, storage)
+    found = compiled(layout, target, validate)
+    if how is not None:
+        from layoutdsl.codegen.stored import StoredModule
+
+        return StoredModule(layout, found, how)
+    if layout.bit_of is not None:
+        from layoutdsl.codegen.stored import BitModule
+
+        return BitModule(layout, found)
+    return found
 
 
 def expect_target(name: str, target: CompileTarget) -> None:
@@ -88,7 +108,8 @@ def expect_target(name: str, target: CompileTarget) -> None:
 
 
 @cache
-def _compiled(layout: Layout, target: CompileTarget, validate: bool) -> Compiled:
+def compiled(layout: Layout, target: CompileTarget, validate: bool) -> Moves:
+    """Return the module of a layout's slots, an item each; its arguments are those of `compile`."""
     compiles = can_compile(target)
     plain = plain_module(layout, validate)
     found = _native(layout, plain, target, validate) if compiles else plain
@@ -114,7 +135,7 @@ def plain_module(layout: Layout, validate: bool) -> ModuleType:
     return made.load()
 
 
-def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Compiled:
+def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Moves:
     if layout.domain:
         numpy_serves(target, f"`{layout.name}` holds elements of a domain only")
         return plain

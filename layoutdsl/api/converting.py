@@ -15,7 +15,7 @@ from layoutdsl.api.compiling import (
     numpy_serves,
     plain_module,
 )
-from layoutdsl.api.compiling import compile as compiled_layout
+from layoutdsl.api.compiling import compiled as compiled_layout
 from layoutdsl.api.emitting import validated
 from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
 from layoutdsl.meaning.arguments import FLAG, expect
@@ -74,6 +74,10 @@ def convert(
     """
     expect(source=(source, LAYOUT), target=(target, LAYOUT), validate=(validate, FLAG))
     expect_target("compiled", compiled)
+    for each in (source, target):
+        if each.bit_of is not None:
+            words = f"`{each.name}` places the bits of its elements, which are moved as they are"
+            raise ValueError(f"{words}: unpack with `compile` of one, and pack with the other")
     return _conversion(*_over_same_axes(source, target, axes), compiled, validate)
 
 
@@ -129,9 +133,7 @@ def _conversion(
     texts = declaration(source), declaration(target)
     emitted = generate_conversion(source, target, texts=texts)
     if isinstance(emitted, Fallback):
-        first, second = (
-            compiled_layout(each, compiled, validate=validate) for each in (source, target)
-        )
+        first, second = (compiled_layout(each, compiled, validate) for each in (source, target))
         native = None
         if compiles and not source.domain and not target.domain:
             from layoutdsl.codegen.native.conversion import BothModules

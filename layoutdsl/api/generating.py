@@ -13,6 +13,7 @@ from layoutdsl.api.emitting import validated
 from layoutdsl.api.proofs import prove
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
+from layoutdsl.meaning.storage import ITEMS, StorageName, stored
 from layoutdsl.show.declaration import declaration
 from layoutdsl.texts.source import LayoutError
 from layoutdsl.texts.values import brief
@@ -79,7 +80,13 @@ class UnvalidatedError(ValueError):
         self.reason = reason
 
 
-def generate(layout: Layout, *, source: str | None = None, validate: bool = True) -> Generated:
+def generate(
+    layout: Layout,
+    *,
+    source: str | None = None,
+    storage: StorageName = "items",
+    validate: bool = True,
+) -> Generated:
     """Prove a layout for all shapes, and return numpy code that packs and unpacks it.
 
     The code is read back, and it is proved that it does what the layout means: its head says
@@ -90,27 +97,34 @@ def generate(layout: Layout, *, source: str | None = None, validate: bool = True
         layout: without open parameters.
         source: what to quote in the head, which states the layout by itself; the layout as the
             language writes it if left out.
+        storage: ``items`` for one item an element; with another, such as ``u32`` or ``bytes``, the
+            module also packs into words that leave no room between elements, and unpacks those.
         validate: with `False` the code is not read back, and says ``VALIDATED = False``.
 
     Raises:
         RefusedError: the layout is refuted.
         UnvalidatedError: it was not shown that the code does what the layout means.
-        ValueError: the layout has open parameters, or ``source`` does not state it.
+        ValueError: the layout has open parameters, or ``source`` does not state it; or there is no
+            such storage, or the layout fills no whole words of it.
     """
+    from functools import partial
+
     from layoutdsl.codegen import generate_numpy
 
-    expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))
+    expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()))
+    expect(storage=(storage, TEXT), validate=(validate, FLAG))
     checked = refuse_refuted(layout)
     text = _quoted(layout, source)
-    certificate = certificate_of(checked)
-    emitted = generate_numpy(layout, source=text, certificate=certificate)
+    how = None if storage == ITEMS else stored(layout, storage)
+    emit = partial(
+        generate_numpy, layout, source=text, certificate=certificate_of(checked), stored=how
+    )
+    emitted = emit()
     if validate:
         try:
             emitted = _validated(layout, emitted, text)
         except UnvalidatedError:
-            by_element = generate_numpy(
-                layout, source=text, certificate=certificate, by_element=True
-            )
+            by_element = emit(by_element=True)
             if by_element == emitted:
                 raise
             emitted = _validated(layout, by_element, text)

@@ -13,7 +13,7 @@ import click
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.large import Large, in_pieces, pack_large, unpack_large
-from layoutdsl.cli.options import COMPILED, SHAPE, TARGET
+from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, storage_of
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target, shape_of, target
 from layoutdsl.integers.expr import text
@@ -21,6 +21,7 @@ from layoutdsl.integers.expr import text
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.storage import StorageName
 
 SOURCE = click.argument("source", metavar="IN.npy")
 DESTINATION = click.argument("destination", metavar="OUT.npy")
@@ -34,6 +35,8 @@ VERBOSE = click.option(
 @SOURCE
 @DESTINATION
 @click.option("--fill", metavar="V", help="What padding holds, instead of what the layout says.")
+@WORD
+@BYTES
 @COMPILED
 @click.option("--shape", metavar="2,20,3,4", help="The extents of a tensor without a header.")
 @in_pieces
@@ -43,6 +46,8 @@ def pack(
     source: str,
     destination: str,
     fill: str | None,
+    word: str | None,
+    dense: str,
     compiled: CompileTarget,
     shape: str | None,
     mem: int | None,
@@ -53,11 +58,13 @@ def pack(
     """Pack a tensor: put its elements where the layout says, and fill the padding.
 
     - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
-    than a byte are one per item of 8 bits; bf16 and f8 travel as uint16 and uint8.
+    than a byte are one per item of 8 bits, and packed so too, unless --word or --bytes asks for
+    words without room between them; bf16 and f8 travel as uint16 and uint8.
 
     \b
       layoutdsl pack NCHW16c in.npy out.npy
       layoutdsl pack demo.layout:Crouton in.npy out.npy --fill 31
+      layoutdsl pack AwqWeights in.npy out.npy --word i32
       layoutdsl pack NCHW16c large.npy out.npy --mem 256M --jobs 2
       layoutdsl pack NCHW16c in.bin out.bin --raw f32 --shape 2,20,3,4
 
@@ -67,6 +74,7 @@ def pack(
     """
     from layoutdsl.cli import elements, npy
 
+    storage = storage_of(word, dense)
     chosen = target(written)
     refuse_inputs(destination, source, chosen.place)
     layout = chosen.layout
@@ -75,6 +83,7 @@ def pack(
         elements.refuse_fill(layout, value)
     asked = Large(mem, jobs, raw)
     if asked.asked or shape is not None:
+        _refuse_words(storage, layout)
         with usage():
             said = shape is not None or (raw is not None and not layout.symbols)
             extents = extents_of(layout, shape_of(layout, shape)) if said else None
@@ -85,13 +94,13 @@ def pack(
         return
     given = npy.read(source)
     tensor = given.array
-    if tensor.ndim != layout.rank:
-        axes = ", ".join(axis.name for axis in layout.axes)
-        needed = f"`{layout.name}` takes one of rank {layout.rank}: {axes}"
+    if tensor.ndim != len(layout.tensor_axes):
+        axes = ", ".join(axis.name for axis in layout.tensor_axes)
+        needed = f"`{layout.name}` takes one of rank {len(layout.tensor_axes)}: {axes}"
         raise Failure(Exit.INPUT, f"`{source}` is of rank {tensor.ndim}, and {needed}")
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
-    module = _ready(chosen, layout, compiled)
+    module = _ready(chosen, layout, compiled, storage)
     elements.refuse_unheld(value, tensor)
     with notes(), npy.fitting(source):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
@@ -104,6 +113,8 @@ def pack(
 @SOURCE
 @DESTINATION
 @SHAPE
+@WORD
+@BYTES
 @COMPILED
 @in_pieces
 @VERBOSE
@@ -112,6 +123,8 @@ def unpack(
     source: str,
     destination: str,
     shape: str | None,
+    word: str | None,
+    dense: str,
     compiled: CompileTarget,
     mem: int | None,
     jobs: int | None,
@@ -131,6 +144,7 @@ def unpack(
     """
     from layoutdsl.cli import elements, npy
 
+    storage = storage_of(word, dense)
     chosen = target(written)
     refuse_inputs(destination, source, chosen.place)
     layout = chosen.layout
@@ -138,6 +152,7 @@ def unpack(
         extents = extents_of(layout, shape_of(layout, shape))
     asked = Large(mem, jobs, raw)
     if asked.asked:
+        _refuse_words(storage, layout)
         _ready(chosen, layout, compiled)
         with notes():
             done = unpack_large(layout, (source, destination), asked, compiled, extents)
@@ -145,10 +160,11 @@ def unpack(
         return
     given = npy.read(source)
     packed = given.array
-    elements.refuse_items(layout, source, packed)
-    module = _ready(chosen, layout, compiled)
+    if storage == "items" and layout.bit_of is None:
+        elements.refuse_items(layout, source, packed)
+    module = _ready(chosen, layout, compiled, storage)
     with notes(), npy.fitting(source):
-        tensor = module.unpack(packed, extents)
+        tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
     npy.write(destination, tensor, given)
     say_done("unpacked", packed, tensor, verbose)
 
@@ -190,13 +206,25 @@ def fill_of(written: str) -> int | float:
     raise Failure(Exit.USAGE, f"`{written[:40]}` in --fill is not a number")
 
 
-def _ready(chosen: Target, layout: Layout, compiled: CompileTarget) -> Any:
+def _refuse_words(storage: StorageName, layout: Layout) -> None:
+    """Fail where a file is packed in pieces, which are of items."""
+    if storage != "items":
+        hint = "leave out --mem, --jobs, --raw and --shape"
+        raise Failure(Exit.USAGE, "words are packed at once, and not in pieces", hint)
+    if layout.bit_of is not None:
+        words = f"`{layout.name}` places the bits of its elements, and is packed at once"
+        raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
+
+
+def _ready(
+    chosen: Target, layout: Layout, compiled: CompileTarget, storage: StorageName = "items"
+) -> Any:
     """The compiled layout; one that is refuted moves no data."""
     from layoutdsl.api import compile as ready
     from layoutdsl.cli.verdicts import refusing
 
     with usage(), refusing(chosen), notes():
-        return ready(layout, compiled)
+        return ready(layout, compiled, storage=storage)
 
 
 @contextmanager

@@ -10,22 +10,23 @@ from layoutdsl.meaning.model import Layout
 
 def refuse_items(layout: Layout, source: str, array: Any) -> None:
     """Fail where the items of an array are not what holds the layout's elements."""
-    element = layout.element
+    element = layout.tensor_element
     if element is None:
         return
     kind, width = element.item
     if (array.dtype.kind, array.dtype.itemsize) != (kind, width):
-        word = {"i": "int", "u": "uint", "f": "float"}[kind]
+        words = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
+        bits = "" if kind == "b" else 8 * width
         message = (
             f"`{source}` holds {array.dtype.name}, and `{layout.name}` is of {element.name}: "
-            f"its elements travel as {word}{8 * width}"
+            f"its elements travel as {words[kind]}{bits}"
         )
         raise Failure(Exit.INPUT, message)
 
 
 def refuse_values(layout: Layout, source: str, array: Any) -> None:
     """Fail where a value needs more bits than the layout's elements have."""
-    element = layout.element
+    element = layout.tensor_element
     if element is None or element.values is None or element.fills_item or array.size == 0:
         return
     low, high = element.values

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import click
+
+from layoutdsl.cli.exits import Exit, Failure
+
+if TYPE_CHECKING:
+    from layoutdsl.meaning.storage import StorageName
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -24,6 +29,31 @@ def choice(name: str, variable: str, help: str) -> Callable[[Command], Command]:
 
 
 JSON = choice("json", "form", "Print JSON; the keys are in layoutdsl/cli/README.md.")
+
+WORDS = ("u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64")
+
+
+WORD = click.option(
+    "--word",
+    type=click.Choice(WORDS),
+    help="Store elements without room between them, in words such as u32; the first lies in the "
+    "lowest bits of little-endian words.",
+)
+BYTES = choice("bytes", "dense", "The same in bytes: --word u8.")
+
+
+def storage_of(word: str | None, dense: str) -> StorageName:
+    """Return what `WORD` and `BYTES` say of how elements are stored.
+
+    Raises:
+        Failure: they say two things.
+    """
+    if dense == "plain":
+        return cast("StorageName", word or "items")
+    if word not in (None, "u8"):
+        raise Failure(Exit.USAGE, f"--bytes and --word {word} are two ways to store", "give one")
+    return "bytes"
+
 
 COMPILED = click.option(
     "--target",

@@ -17,6 +17,7 @@ from types import ModuleType
 from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
 from layoutdsl.codegen.moves import Fallback, Plan
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.storage import Stored
 from layoutdsl.texts.values import brief
 
 __all__ = [
@@ -49,7 +50,12 @@ class EmittedModule:
 
 
 def generate_numpy(
-    layout: Layout, *, source: str, certificate: str | None, by_element: bool = False
+    layout: Layout,
+    *,
+    source: str,
+    certificate: str | None,
+    by_element: bool = False,
+    stored: Stored | None = None,
 ) -> EmittedModule:
     """Return a numpy module with `pack`, `unpack`, `offset` and `physical_shape`.
 
@@ -60,6 +66,7 @@ def generate_numpy(
         source: the text in which the layout was written; it is quoted in the module.
         certificate: the hash of the layout's proofs; ``None`` makes the module say "unproved".
         by_element: do without the runs of a layout that has no plan.
+        stored: how the buffer becomes words; with it the module packs into these too.
 
     Raises:
         ValueError: a parameter has no value, or the layout's name cannot name a module.
@@ -71,7 +78,7 @@ def generate_numpy(
     planned = plan(layout)
     if isinstance(planned, Fallback) and by_element:
         planned = replace(planned, rows=None)
-    text = module_text(layout, planned, source=source, certificate=certificate)
+    text = module_text(layout, planned, source=source, certificate=certificate, stored=stored)
     refuse_unsafe(text)
     reason = planned.by_element if isinstance(planned, Fallback) else None
     return EmittedModule(layout.name, text, reason)

@@ -72,11 +72,13 @@ _ATTRIBUTES = frozenset((
     # of numpy
     "arange", "array", "asarray", "ascontiguousarray", "broadcast_to", "dtype", "empty",
     "errstate", "generic", "int64", "integer", "isfinite", "maximum", "may_share_memory",
-    "minimum", "moveaxis", "ndarray", "ndindex", "prod", "zeros",
+    "minimum", "moveaxis", "ndarray", "ndindex", "packbits", "prod", "uint64", "uint8",
+    "unpackbits", "zeros",
     # of arrays and their types
     "__array_interface__", "aligned", "astype", "c_contiguous", "carray", "char", "copy", "flags",
-    "hasobject", "item", "itemsize", "kind", "max", "min", "nbytes", "ndim", "owndata",
-    "ravel", "reshape", "shape", "size", "strides", "tolist", "transpose", "view", "writeable",
+    "hasobject", "item", "itemsize", "kind", "max", "min", "nbytes", "ndim", "newbyteorder",
+    "owndata", "ravel", "reshape", "shape", "size", "strides", "tolist", "transpose", "view",
+    "writeable",
     # of numbers, lists, types and threads
     "append", "get", "bit_length", "index", "real", "__getitem__", "__name__", "map",
 ))
@@ -85,6 +87,7 @@ _ATTRIBUTES = frozenset((
 _IMPORTS = frozenset(
     {
         "from __future__ import annotations",
+        "from collections.abc import Callable",
         "from concurrent.futures import ThreadPoolExecutor",
         "from functools import lru_cache",
         "from math import gcd, prod",
@@ -93,7 +96,9 @@ _IMPORTS = frozenset(
     }
 )
 
-_IMPORTED = frozenset({"np", "NDArray", "lru_cache", "gcd", "prod", "ThreadPoolExecutor"})
+_IMPORTED = frozenset(
+    {"np", "NDArray", "lru_cache", "gcd", "prod", "ThreadPoolExecutor", "Callable"}
+)
 _REMEMBERS = r"lru_cache\(maxsize=[0-9]+\)"
 
 

@@ -11,8 +11,8 @@ from layoutdsl.elaborate.foreign import foreign, symbols_of
 from layoutdsl.elaborate.rules import (
     arguments_of,
     axes_of,
+    bits_of,
     check_fill,
-    element_of,
     fill_of,
     gap,
     no_layout,
@@ -21,12 +21,14 @@ from layoutdsl.elaborate.rules import (
     silent,
     start_of,
     unused,
+    with_element,
     with_parameters,
     wrong_count,
 )
 from layoutdsl.elaborate.scope import Scope
 from layoutdsl.elaborate.table import Tables
 from layoutdsl.integers.expr import Constant, Expr, Extent, extents
+from layoutdsl.meaning.elements import BIT_AXIS
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body
@@ -141,11 +143,15 @@ class Layouts:
         if isinstance(declaration.body, ast.Foreign):
             return self._foreign(declaration, declaration.body, parameters, arguments)
         axes = self._axes(declaration)
+        bit_of = bits_of(declaration, axes, parameters)
+        if bit_of is not None:
+            axes = (*axes, Axis(BIT_AXIS, Constant(bit_of.bits)))
         scope = scope_of(axes, parameters).within(_conditions(declaration))
         coordinates = tuple(map(scope.coordinate, declaration.body.places))
         opened = tuple(name for name, value in parameters.items() if isinstance(value, Extent))
         rank = declaration.body.chunk_rank
-        layout = Layout(declaration.name.text, axes, coordinates, rank, parameters=opened)
+        name = declaration.name.text
+        layout = Layout(name, axes, coordinates, rank, parameters=opened, bit_of=bit_of)
         return self._with_clauses(layout, declaration, scope)
 
     def _foreign(
@@ -225,7 +231,7 @@ class Layouts:
                 case ast.FillClause():
                     layout = replace(layout, fill=fill_of(clause))
                 case ast.ElementClause(name):
-                    layout = replace(layout, element=element_of(name))
+                    layout = with_element(layout, name)
                 case ast.OffsetClause(value):
                     layout = replace(layout, start=start_of(scope, value))
                 case ast.WhereClause():

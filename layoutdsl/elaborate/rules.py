@@ -5,7 +5,7 @@ Each takes a piece of the tree and returns its meaning, or raises the fault with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from layoutdsl.digits.network import NotDigits
@@ -16,6 +16,8 @@ from layoutdsl.integers.digit import Digit, apart, read
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
 from layoutdsl.meaning.claims import INTEGER_TYPES, IntegerType, of_bits
 from layoutdsl.meaning.elements import (
+    BIT,
+    BIT_AXIS,
     ELEMENT_TYPES,
     ElementType,
     Fill,
@@ -26,6 +28,7 @@ from layoutdsl.meaning.elements import (
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression, print_place
+from layoutdsl.syntax.walk import names_in, of_places
 from layoutdsl.texts.faults import Fault, did_you_mean, fault
 from layoutdsl.texts.source import Label, Span
 
@@ -180,6 +183,40 @@ def element_of(name: ast.Name) -> ElementType:
     raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
 
 
+def bits_of(
+    declaration: ast.LayoutDecl, axes: Sequence[Axis], parameters: Container[str]
+) -> ElementType | None:
+    """Return the type whose bits a layout places, each by itself; ``None`` where it places none.
+
+    Raises:
+        Fault: it does not say of which type.
+    """
+    assert isinstance(declaration.body, ast.Coordinates)
+    if BIT_AXIS in parameters or any(axis.name == BIT_AXIS for axis in axes):
+        return None
+    places = declaration.body.places
+    said = (name for each in of_places(places) for name in names_in(each))
+    name = next((each for each in said if each.text == BIT_AXIS), None)
+    if name is None:
+        return None
+    for clause in declaration.clauses:
+        if isinstance(clause, ast.ElementClause):
+            return element_of(clause.name)
+    message = "`bit` is a bit of an element, and the layout does not say of which type"
+    raise fault("L201", message, name.span, help="add `of u4`")
+
+
+def with_element(layout: Layout, name: ast.Name) -> Layout:
+    """Return the layout of elements of a type; one that places their bits is of that type."""
+    element = element_of(name)
+    if layout.bit_of is None:
+        return replace(layout, element=element)
+    if layout.bit_of != element:
+        message = f"the layout places the bits of {layout.bit_of.name}"
+        raise fault("L208", message, name.span)
+    return replace(layout, element=BIT)
+
+
 def start_of(scope: Scope, value: ast.Expression) -> Expr:
     """Return the slots before the first, which are never negative."""
     start = scope.extent(value)
@@ -191,7 +228,12 @@ def start_of(scope: Scope, value: ast.Expression) -> Expr:
 def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
     """Raise where the fill is no value of the element type."""
     element, fill = layout.element, layout.fill
-    if clause is None or element is None or not isinstance(fill, FillValue):
+    if clause is None or element is None:
+        return
+    if layout.bit_of is not None and fill not in (FillValue(0), FillAny()):
+        message = "padding of bits, each placed by itself, is 0 or `any`"
+        raise fault("L208", message, clause.span)
+    if not isinstance(fill, FillValue):
         return
     if element.values is None:
         return

@@ -6,32 +6,39 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+Kind: TypeAlias = Literal["i", "u", "f", "bf", "e", "c", "bool"]
+
 
 @dataclass(frozen=True, slots=True)
 class ElementType:
     """What an element is: ``u4`` has kind ``u`` and 4 bits."""
 
     name: str
-    kind: Literal["i", "u", "f", "bf"]
+    kind: Kind
     bits: int
 
     @property
     def values(self) -> tuple[int, int] | None:
-        """The least and the largest value of a type of integers."""
-        if self.kind not in ("i", "u"):
-            return None
-        low = -(1 << self.bits - 1) if self.kind == "i" else 0
-        return low, low + (1 << self.bits) - 1
+        """The least and the largest value of integers, or of the codes of what is narrow."""
+        if self.kind == "i":
+            return -(1 << self.bits - 1), (1 << self.bits - 1) - 1
+        if self.kind == "u" or self.bits < 8:
+            return 0, (1 << self.bits) - 1
+        return None
 
     @property
     def item(self) -> tuple[str, int]:
-        """What an element travels in, in numpy: ``i``, ``u`` or ``f``, and how many bytes.
+        """What an element travels in, in numpy: ``i``, ``u``, ``f``, ``c`` or ``b``, and its bytes.
 
-        ``bf16`` and ``f8``, which numpy has not, travel as unsigned integers of their width,
+        ``bf16``, ``f8`` and what else numpy has not travel as unsigned integers of their width,
         elements narrower than a byte one per item of 8 bits.
         """
-        foreign = self.kind == "bf" or self.name == "f8"
-        return "u" if foreign else self.kind, max(self.bits, 8) // 8
+        width = max(self.bits, 8) // 8
+        if self.kind == "bool":
+            return "b", width
+        if self.kind in ("i", "c") or (self.kind == "f" and self.bits >= 16):
+            return self.kind, width
+        return "u", width
 
     @property
     def fills_item(self) -> bool:
@@ -39,17 +46,29 @@ class ElementType:
         return self.bits >= 8
 
 
-_KINDS: tuple[tuple[Literal["i", "u", "f", "bf"], tuple[int, ...]], ...] = (
-    ("i", (1, 2, 4, 8, 16, 32, 64)),
-    ("u", (1, 2, 4, 8, 16, 32, 64)),
-    ("f", (8, 16, 32, 64)),
+_INTEGERS = (1, 2, 3, 4, 5, 6, 8, 16, 32, 64)
+_KINDS: tuple[tuple[Kind, tuple[int, ...]], ...] = (
+    ("i", _INTEGERS),
+    ("u", _INTEGERS),
+    ("f", (4, 6, 8, 16, 32, 64)),
     ("bf", (16,)),
+    ("e", (8,)),
+    ("c", (64,)),
 )
 ELEMENT_TYPES: Mapping[str, ElementType] = {
-    f"{kind}{bits}": ElementType(f"{kind}{bits}", kind, bits)
-    for kind, widths in _KINDS
-    for bits in widths
+    **{
+        f"{kind}{bits}": ElementType(f"{kind}{bits}", kind, bits)
+        for kind, widths in _KINDS
+        for bits in widths
+    },
+    **{name: ElementType(name, "f", 8) for name in ("f8e4m3", "f8e5m2")},
+    "bool": ElementType("bool", "bool", 8),
 }
+"""By name. ``f4`` is e2m1, ``e8`` the power of two e8m0 (OCP Microscaling Formats, version 1.0); of
+``f8`` two kinds are told apart where that matters: a layout moves bits, and never reads them."""
+BIT = ELEMENT_TYPES["u1"]
+BIT_AXIS = "bit"
+"""The name of a bit within an element, in a layout that says where each lies."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,6 +85,8 @@ class Layout:
         where: the shapes for which the layout is defined.
         domain: the indices that have a slot, where not all of the shape have one.
         parameters: parameters that were given no value; each shape must name them.
+        bit_of: where the layout says where each bit of an element lies: of which type that is. The
+            last axis is then that of the bits, the lowest first, and slots hold one bit each.
         origin: where it was read from another notation. It is no part of the meaning, and layouts
             are equal whatever it is: a text says more than where elements lie, such as a memory
             space or the order of axes of one element, and is printed back.
@@ -100,6 +102,7 @@ class Layout:
     where: tuple[Condition, ...] = ()
     domain: tuple[Condition, ...] = ()
     parameters: tuple[str, ...] = ()
+    bit_of: ElementType | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
@@ -111,6 +114,16 @@ class Layout:
     def rank(self) -> int:
         """The number of axes."""
         return len(self.axes)
+
+    @property
+    def tensor_axes(self) -> tuple[Axis, ...]:
+        """The axes of a tensor that is packed: all but that of the bits of an element."""
+        return self.axes if self.bit_of is None else self.axes[:-1]
+
+    @property
+    def tensor_element(self) -> ElementType | None:
+        """The type of the elements of a tensor, where the layout depends on it."""
+        return self.element if self.bit_of is None else self.bit_of
 
     @property
     def symbols(self) -> tuple[str, ...]:

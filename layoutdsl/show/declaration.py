@@ -37,7 +37,8 @@ def decoded_text(table: Table) -> str:
 
 def axes_text(layout: Layout | Table) -> str:
     """Return the axes with the extents that are not just their names in upper case."""
-    return f"({', '.join(map(_axis, layout.axes))})"
+    axes = layout.tensor_axes if isinstance(layout, Layout) else layout.axes
+    return f"({', '.join(map(_axis, axes))})"
 
 
 def _axis(axis: Axis) -> str:
@@ -59,8 +60,8 @@ def clauses(layout: Layout) -> list[str]:
     found = []
     if layout.fill != FillValue(0):
         found.append(f"fill {fill_text(layout.fill)}")
-    if layout.element is not None:
-        found.append(f"of {layout.element.name}")
+    if layout.tensor_element is not None:
+        found.append(f"of {layout.tensor_element.name}")
     if layout.start != ZERO:
         found.append(f"offset {text(layout.start)}")
     if layout.where or layout.domain:

@@ -75,6 +75,19 @@ ROWS = (
 )
 """The functions that modules carry which move runs or rows, likewise."""
 
+DENSE = (
+    "_dense",
+    "_opened",
+    "_words_shape",
+    "_bits_of",
+    "_of_bits",
+    "_pack_words",
+    "_unpack_words",
+    "_stored_shape",
+    "_bytes",
+)
+"""The functions that modules carry which store slots without room between them, likewise."""
+
 REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""
 

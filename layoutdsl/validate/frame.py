@@ -11,14 +11,16 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from layoutdsl.validate.calls import BUILTINS, REFUSALS, ROWS, SUPPORT
+from layoutdsl.validate.calls import BUILTINS, DENSE, REFUSALS, ROWS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "e53d22aa6ee58e2132f22825abd9dc695f7b58648d2119cc3b7738a612c5bed2"
+SUPPORT_HASH = "eadf4b426607fae2b62c7dbf9e2fc894021e9c7798c04645be2c787a9192b4f4"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""
+DENSE_HASH = "924a84dba9719bf2001dc781a0679c87f8eb8e4914b2985c2b68cc75b3f403b8"
+"""The same of what those carry beside that store slots without room between them."""
 
 _IMPORTS = (
     "from __future__ import annotations",
@@ -27,6 +29,20 @@ _IMPORTS = (
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
+_CALLABLE = "from collections.abc import Callable"
+_TAKEN = "shape: tuple[int, ...] | list[int]"
+_WORDS = {
+    "words_shape": (_TAKEN, "return _stored_shape(physical_shape, shape, _STORED)"),
+    "pack_words": (
+        "src: _Array, out: _Array | None=None, fill: _Number | None=None, threads: int=1",
+        "return _pack_words(pack, physical_shape, src, out, fill, threads, _STORED)",
+    ),
+    "unpack_words": (
+        f"src: _Array, {_TAKEN}, out: _Array | None=None, threads: int=1",
+        "return _unpack_words(unpack, physical_shape, src, shape, out, threads, _STORED)",
+    ),
+}
+"""The functions over words: what they take, and all that they do."""
 _NAMED = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Loop", "_Cuts", "_Way", "_ALONE")
 _ALIASES = (
     "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
@@ -43,11 +59,13 @@ class Frame:
         functions: its own, by name.
         constants: what its head says, by name.
         has_rows: it carries what moves runs and rows.
+        stored: what it says of how slots are stored without room, if it does.
     """
 
     functions: Mapping[str, ast.FunctionDef]
     constants: Mapping[str, object]
     has_rows: bool
+    stored: tuple[object, ...] | None
 
 
 def sealed(text: str) -> str:
@@ -83,6 +101,8 @@ class _Top:
     functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
     support: list[str] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
+    dense: list[str] = field(default_factory=list)
+    stored: tuple[object, ...] | None = None
     spoken: set[str] = field(default_factory=set)
 
     def read(self, statement: ast.stmt) -> None:
@@ -100,10 +120,14 @@ class _Top:
                 self.constants[name] = value
             case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
                 pass
-            case ast.Assign(targets=[ast.Name(id="_Offsets" as name)]):
-                self.rows.append(_lines(self.lines, statement))
-            case ast.FunctionDef(name=name) if name in SUPPORT or name in ROWS:
-                carried = self.support if name in SUPPORT else self.rows
+            case ast.Assign(targets=[ast.Name(id="_STORED" as name)], value=value):
+                self.stored = _plain_tuple(value)
+            case ast.Assign(targets=[ast.Name(id="_Offsets" | "_Stored" as name)]):
+                carried = self.rows if name == "_Offsets" else self.dense
+                carried.append(_lines(self.lines, statement))
+            case ast.FunctionDef(name=name) if name in (*SUPPORT, *ROWS, *DENSE):
+                carried = self.rows if name in ROWS else self.dense
+                carried = self.support if name in SUPPORT else carried
                 carried.append(_lines(self.lines, statement))
                 self.spoken |= _names(statement)
             case ast.FunctionDef(name=name):
@@ -114,14 +138,36 @@ class _Top:
 
     def frame(self) -> Frame:
         known = (*self.names, *BUILTINS)
-        if tuple(self.imports) != _IMPORTS or len({*known}) < len(known):
+        imports = _IMPORTS if not self.dense else (_IMPORTS[0], _CALLABLE, *_IMPORTS[1:])
+        if tuple(self.imports) != imports or len({*known}) < len(known):
             raise Meaningless("imports differ, or a name is defined twice")
-        if _hash(self.support) != SUPPORT_HASH or (self.rows and _hash(self.rows) != ROWS_HASH):
+        carried = ((self.rows, ROWS_HASH), (self.dense, DENSE_HASH))
+        others = all(_hash(found) == wanted for found, wanted in carried if found)
+        if _hash(self.support) != SUPPORT_HASH or not others:
             raise Meaningless("the functions that every module carries differ")
         if not self.spoken.isdisjoint(self.functions):
             hidden = "a name is hidden that the functions speak of that every module carries"
             raise Meaningless(hidden)
-        return Frame(self.functions, self.constants, bool(self.rows))
+        functions = dict(self.functions)
+        if self.dense or self.stored is not None:
+            _refuse_other_words(functions)
+        return Frame(functions, self.constants, bool(self.rows), self.stored)
+
+
+def _plain_tuple(value: ast.expr) -> tuple[object, ...]:
+    if isinstance(value, ast.Tuple) and all(isinstance(e, ast.Constant) for e in value.elts):
+        return tuple(each.value for each in value.elts if isinstance(each, ast.Constant))
+    raise Meaningless("what is said of words is computed")
+
+
+def _refuse_other_words(functions: dict[str, ast.FunctionDef]) -> None:
+    """The functions over words have to be as they always are, and are taken out."""
+    for name, wanted in _WORDS.items():
+        function = functions.pop(name, None)
+        if function is None or function.decorator_list or len(function.body) != 2:
+            raise Meaningless(f"`{name}` differs")
+        if (ast.unparse(function.args), ast.unparse(function.body[1])) != wanted:
+            raise Meaningless(f"`{name}` differs")
 
 
 def _hash(texts: list[str]) -> str:

@@ -49,8 +49,9 @@ def _travels(array: _Array, kind: str, width: int) -> None:
     """
     dtype = array.dtype
     if dtype.itemsize != width or dtype.kind not in (kind + "V" if kind == "u" else kind):
-        name = {"i": "int", "u": "uint", "f": "float"}[kind]
-        raise TypeError(f"an element travels as {name}{8 * width}, not as {dtype}")
+        names = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
+        bits = "" if kind == "b" else 8 * width
+        raise TypeError(f"an element travels as {names[kind]}{bits}, not as {dtype}")
 
 
 def _within(array: _Array, low: int, high: int) -> None:
