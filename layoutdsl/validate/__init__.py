@@ -19,6 +19,7 @@ from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Theorem
 from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.validate.converting import ConversionStatement
 from layoutdsl.validate.dividing import divide
@@ -52,27 +53,38 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
             raise Meaningless("SOURCE is another text")
         if isinstance(frame.constants.get("FALLBACK"), str) != (gathers and not frame.has_rows):
             raise Meaningless("FALLBACK does not say how elements are moved")
-        if frame.stored is not None and frame.stored[:5] + frame.stored[8:] != _stored(layout):
-            raise Meaningless("words are made of other elements than the layout's")
+        if frame.stored is not None:
+            _refuse_other_words(frame.stored, layout)
         moves = RowStatement if frame.has_rows else GatherStatement
         return (moves if gathers else Statement)(layout, frame.functions).all()
 
     return _shown(read, text, (layout,))
 
 
-def _stored(layout: Layout) -> tuple[object, ...]:
-    """What the functions over words have to know: of the elements, and whether padding is kept.
+def _refuse_other_words(said: tuple[object, ...], layout: Layout) -> None:
+    """What the functions over words know is said of the layout's elements, and of its padding.
 
     How many of the last dimensions become words, and of how many bits, is a matter of shape alone:
     what is stored are the bits of the slots, in their order, whatever the words.
     """
     element = layout.tensor_element
-    if element is None:
-        return ()
-    kind, width = element.item
-    low, high = (0, 0) if element.fills_item else element.values or (0, 0)
-    placed, keeps = layout.bit_of is not None, isinstance(layout.fill, FillAny)
-    return (element.bits, f"{kind}{width}", low, high, placed, keeps)
+    if element is not None:
+        kind, width = element.item
+        low, high = (0, 0) if element.fills_item else element.values or (0, 0)
+        placed, keeps = layout.bit_of is not None, isinstance(layout.fill, FillAny)
+        wanted = (element.bits, f"{kind}{width}", low, high, placed)
+        match said:
+            case (*first, int() as joined, str() as word, bool(), last) if [
+                *map(_typed, (*first, last))
+            ] == [*map(_typed, (*wanted, keeps))]:
+                if joined > 0 and word in {each.dtype for each in STORAGES.values()}:
+                    return
+    raise Meaningless("words are made of other elements than the layout's")
+
+
+def _typed(value: object) -> tuple[type, object]:
+    """Return a value with its type: 1 and True are two."""
+    return type(value), value
 
 
 def validate_conversion(

@@ -149,7 +149,9 @@ class _Top:
             hidden = "a name is hidden that the functions speak of that every module carries"
             raise Meaningless(hidden)
         functions = dict(self.functions)
-        if self.dense or self.stored is not None:
+        if bool(self.dense) != (self.stored is not None):
+            raise Meaningless("words are made of nothing that is said")
+        if self.stored is not None:
             _refuse_other_words(functions)
         return Frame(functions, self.constants, bool(self.rows), self.stored)
 
