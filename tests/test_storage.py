@@ -383,3 +383,47 @@ def test_storage_that_cannot_be(
     assert ended.code == code
     assert said in ended.err
     assert not Path("out.npy").exists()
+
+
+# Claims.
+
+CLAIMS = f"""
+layout A(k, n) = [k, n/8, n%2, n%8/2] of u4 where N % 8 == 0
+layout B(r, k) = [r, k] of u4
+{PLANES}
+"""
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("A fills words of 32 bits", "proved"),
+        ("A fills words of 64 bits", "refuted"),
+        ("A fills words of 64 bits where N % 16 == 0", "proved"),
+        ("B fills words of 8 bits", "refuted"),
+        ("B fills words of 8 bits where K % 2 == 0", "proved"),
+        ("B fills words of 32 bits where K % 4 == 0", "refuted"),
+        ("Planes fills words of 8 bits", "proved"),
+        ("Planes fills words of 32 bits", "refuted"),
+        ("Planes fills words of 32 bits where K % 32 == 0", "proved"),
+    ],
+)
+def test_that_words_are_filled_is_proved(claim: str, status: str) -> None:
+    module = layoutdsl.parse(f"{CLAIMS}\nprove {claim}")
+    found = layoutdsl.prove(module).checked[-1]
+    assert found.status == status
+    if status == "refuted":
+        (example,) = [each.example for each in found.findings if hasattr(each, "example")]
+        assert "fills no whole words" in str(example)
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [
+        ("prove A fills words of 12 bits", "words have 8, 16, 32 or 64 bits"),
+        ("layout C(n) = [n]\nprove C fills words of 8 bits", "`C` does not say how wide"),
+    ],
+)
+def test_words_that_nobody_has_are_refused(claim: str, said: str) -> None:
+    with pytest.raises(LayoutError, match=said):
+        layoutdsl.parse(f"{CLAIMS}\n{claim}")

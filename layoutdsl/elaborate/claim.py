@@ -15,6 +15,7 @@ from layoutdsl.elaborate.rules import (
     run_of,
     scope_of,
     width_of,
+    word_of,
 )
 from layoutdsl.elaborate.scope import Scope
 from layoutdsl.elaborate.table import Tables, plain_predicate
@@ -77,20 +78,27 @@ def _predicate(
             return claims.OffsetsFit(width_of(width), counted(measure, layout))
         case ast.Computes(width):
             return claims.Computes(width_of(width))
-        case ast.Keeps(places):
-            refuse_domain(layout, places[0].span)
-            return claims.Keeps(run_of(scope, places))
-        case ast.Aligns(places, number, element):
-            refuse_domain(layout, places[0].span)
-            if number.value < 1:
-                raise fault("L301", "alignment is to 1 byte or more", number.span)
-            return claims.Aligns(run_of(scope, places), number.value, element_of(element))
+        case ast.Keeps() | ast.Aligns():
+            return _of_runs(predicate, layout, scope)
+        case ast.Fills(number, span):
+            return claims.Fills(word_of(number, layout, span))
         case ast.Equals(right, names):
             return _equality(right, layout, with_names(scope, right, names), layouts)
         case ast.Inverts(reference):
             message = f"`{layout.name}` is a layout, and only a table inverts one"
             hint = f"write `{layout.name} == {print_body(reference)}`"
             raise fault("L304", message, reference.span, help=hint)
+
+
+def _of_runs(predicate: ast.Keeps | ast.Aligns, layout: Layout, scope: Scope) -> claims.Predicate:
+    refuse_domain(layout, predicate.places[0].span)
+    if isinstance(predicate, ast.Keeps):
+        return claims.Keeps(run_of(scope, predicate.places))
+    number = predicate.bytes
+    if number.value < 1:
+        raise fault("L301", "alignment is to 1 byte or more", number.span)
+    run = run_of(scope, predicate.places)
+    return claims.Aligns(run, number.value, element_of(predicate.element))
 
 
 def _equality(

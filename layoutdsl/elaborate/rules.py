@@ -26,6 +26,7 @@ from layoutdsl.meaning.elements import (
     FillZeroPoint,
 )
 from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_expression, print_place
 from layoutdsl.syntax.walk import names_in, of_places
@@ -284,6 +285,16 @@ def width_of(width: ast.Name | ast.Number) -> IntegerType:
                 hint = did_you_mean(name, INTEGER_TYPES)
                 raise fault("L301", f"there is no integer type `{name}`", span, help=hint)
             return INTEGER_TYPES[name]
+
+
+def word_of(number: ast.Number, layout: Layout, span: Span) -> int:
+    """Return the bits of the words that a claim names."""
+    if number.value not in {each.bits for each in STORAGES.values()}:
+        raise fault("L301", "words have 8, 16, 32 or 64 bits", number.span)
+    if layout.element is None:
+        message = f"`{layout.name}` does not say how wide an element is"
+        raise fault("L301", message, span, help="add a type to the layout, as `of u4`")
+    return number.value
 
 
 def counted(measure: ast.Measure | None, layout: Layout) -> ElementType | None:

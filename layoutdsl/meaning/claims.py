@@ -114,8 +114,15 @@ class Aligns:
     __repr__ = brief
 
 
+@dataclass(frozen=True, slots=True)
+class Fills:
+    """The last coordinates fill whole words of so many bits, for every shape (`storage`)."""
+
+    bits: int
+
+
 Predicate: TypeAlias = (
-    Sound | EqualsLayout | EqualsFormula | Fits | OffsetsFit | Computes | Keeps | Aligns
+    Sound | EqualsLayout | EqualsFormula | Fits | OffsetsFit | Computes | Keeps | Aligns | Fills
 )
 
 

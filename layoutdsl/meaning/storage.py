@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import prod
 from typing import Literal, TypeAlias
 
 from layoutdsl.integers.expr import Constant
@@ -96,13 +97,30 @@ def stored(layout: Layout, storage: str) -> Stored:
     placed = layout.bit_of is not None
     if layout.start != ZERO:  # such a buffer is flat
         return Stored(element, placed, words, 1, single=False)
-    bits = 1 if placed else element.bits
-    for joined, each in enumerate(reversed(layout.coordinates), 1):
+    count = joined(layout, words)
+    extents = [each.extent for each in layout.coordinates[len(layout.coordinates) - count :]]
+    sizes = [each.value for each in extents if isinstance(each, Constant)]
+    bits = prod(sizes, start=1 if placed else element.bits)
+    left = bits % words.bits
+    if left and len(sizes) == len(extents):
+        message = f"the {bits} bits of `{layout.name}` fill no whole words of {words.bits}"
+        raise NoWordsError(f"{message}: {left} are left over")
+    single = len(sizes) == len(extents) and bits == words.bits
+    return Stored(element, placed, words, count, single)
+
+
+def joined(layout: Layout, words: Words) -> int:
+    """Return how many of the last coordinates become words.
+
+    As few as fill whole words by numbers alone; else those up to the first that is no number, which
+    a shape has to make whole.
+    """
+    assert layout.element is not None
+    bits = layout.element.bits
+    for count, each in enumerate(reversed(layout.coordinates), 1):
         if not isinstance(each.extent, Constant):
-            return Stored(element, placed, words, joined, single=False)
+            return count
         bits *= each.extent.value
         if bits % words.bits == 0:
-            return Stored(element, placed, words, joined, bits == words.bits)
-    left = bits % words.bits
-    message = f"the {bits} bits of `{layout.name}` fill no whole words of {words.bits}"
-    raise NoWordsError(f"{message}: {left} are left over")
+            return count
+    return len(layout.coordinates)

@@ -10,6 +10,7 @@ from layoutdsl.meaning.claims import (
     Computes,
     EqualsFormula,
     EqualsLayout,
+    Fills,
     Fits,
     Keeps,
     OffsetsFit,
@@ -18,12 +19,14 @@ from layoutdsl.properties.equal import EqualToFormula, EqualToLayout
 from layoutdsl.properties.property import Property
 from layoutdsl.properties.runs import Aligned, Contiguous
 from layoutdsl.properties.widths import OffsetsInRange, SizeFits, WorkedOutInRange
+from layoutdsl.properties.words import WordsFilled
 
 PROPERTIES: dict[type, type[Property[Any]]] = {
     Aligns: Aligned,
     Computes: WorkedOutInRange,
     EqualsFormula: EqualToFormula,
     EqualsLayout: EqualToLayout,
+    Fills: WordsFilled,
     Fits: SizeFits,
     Keeps: Contiguous,
     OffsetsFit: OffsetsInRange,

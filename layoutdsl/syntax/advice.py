@@ -22,7 +22,7 @@ MOST_CHARACTERS = 1024
 # One of these may be missing, likeliest first. No operator: which of them was meant is not known.
 _INSERTED = (
     *(",", ")", "]", "(", "[", "=", ":", ">", "<", "->"),
-    *("to", "of", "in", "bytes", "bits", "contiguous", "layout", "where"),
+    *("to", "of", "in", "bytes", "bits", "contiguous", "words", "layout", "where"),
 )
 _OF_OTHER_SHAPE = ("<wide", "<narrow", "<font")
 _EXCHANGED = frozenset(",;:=.)]}")

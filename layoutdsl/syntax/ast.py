@@ -277,13 +277,23 @@ class Aligns:
 
 
 @dataclass(frozen=True, slots=True)
+class Fills:
+    """``fills words of 32 bits``."""
+
+    bits: Number
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Inverts:
     """``inverts ChannelMajor``."""
 
     layout: Reference
 
 
-Predicate: TypeAlias = Sound | Equals | Fits | OffsetsFit | Computes | Keeps | Aligns | Inverts
+Predicate: TypeAlias = (
+    Sound | Equals | Fits | OffsetsFit | Computes | Keeps | Aligns | Fills | Inverts
+)
 
 
 @dataclass(frozen=True, slots=True)

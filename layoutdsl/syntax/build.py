@@ -223,6 +223,8 @@ class Builder:
                 return ast.Computes(self._atom(_tokens(_branches(tree)[0])[0]))
             case "inverts":
                 return ast.Inverts(self._reference(_branches(tree)[0]))
+            case "fills":
+                return ast.Fills(self._number(_tokens(tree)[0]), self._span(tree))
             case "keeps":
                 return ast.Keeps(self._places(_branches(tree)[0]))
             case _:

@@ -155,6 +155,8 @@ def _predicate(predicate: ast.Predicate) -> str:
         case ast.Aligns(places, number, element):
             run = ", ".join(map(print_place, places))
             return f"aligns {run} to {number.value} bytes of {element.text}"
+        case ast.Fills(number):
+            return f"fills words of {number.value} bits"
         case ast.Inverts(layout):
             return f"inverts {_reference(layout)}"
         case _:
