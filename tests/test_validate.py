@@ -221,10 +221,11 @@ WRONG = {
     "another formula": ("Xor", "i_j//8 ^ i_i%8", "i_j//8 & i_i%8"),
     "pieces overlap": ("Xor", "else 0, rows)", "else 0, 1)"),
     "offsets are not looked at": (
-        "Xor",
+        "Across",
         "_refuse_outside(_offsets(first, past, shape), size)",
         "size",
     ),
+    "offsets of runs are not looked at": ("Xor", "_refuse_runs(", "_extents(shape), ("),
     "a buffer is turned": ("Xor", "buffer.reshape(-1)", "buffer.transpose((2, 1, 0)).reshape(-1)"),
     "a tensor is turned": ("Across", "tensor[first", "tensor.transpose((1, 0))[first"),
     "a tensor is turned in `pack`": (
