@@ -11,10 +11,12 @@ from typing import TypeVar
 
 from layoutdsl.elaborate.claim import claim_of, table_claim_of
 from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.records import Records, record_claim_of
 from layoutdsl.elaborate.rules import twice
 from layoutdsl.elaborate.table import Tables
 from layoutdsl.meaning import claims
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_declaration
@@ -32,14 +34,16 @@ def elaborate(
     name: str,
     known: Mapping[str, Layout] | None = None,
     tables: Mapping[str, Table] | None = None,
+    records: Mapping[str, Record] | None = None,
 ) -> claims.Module:
-    """Return the layouts, tables and claims of a text.
+    """Return the layouts, tables, records and claims of a text.
 
     Args:
         file: the parsed text.
         name: what to call it.
         known: layouts of the library, which the text may use by name.
         tables: tables of the library, which claims may be about.
+        records: records of the library, likewise.
 
     Raises:
         LayoutError: with every fault of the text, in source order.
@@ -47,14 +51,21 @@ def elaborate(
     known, tables = known or {}, {} if tables is None else tables
     faults = _Faults()
     said = [each for each in file.declarations if isinstance(each, ast.ClaimDecl)]
-    of_layouts, of_tables = _declared(file, faults)
-    names = Tables(of_tables, tables, (of_layouts, known))
+    of_layouts, of_tables, of_records = _declared(file, faults)
+    names = Tables(of_tables, tables, (of_layouts, of_records, known))
     refuted = {each.subject.name.text for each in said if each.polarity == "refute"}
     layouts = Layouts(of_layouts, known, names, refuted, faults.report)
     plain = layouts.plain()
     plain_tables, wrong = names.plain()
     for each in wrong:
         faults.report(each)
+    held = Records(of_records, records or {}, (of_layouts, of_tables, known, tables), layouts)
+    plain_records, wrong_records = held.plain()
+    for each in wrong_records:
+        faults.report(each)
+    about_records = [each for each in said if each.subject.name.text in held]
+    found_records = faults.without(lambda each: record_claim_of(each, held), about_records)
+    said = [each for each in said if each not in about_records]
     about = [each for each in said if each.subject.name.text not in names]
     about_tables = [each for each in said if each.subject.name.text in names]
     found = faults.without(lambda each: claim_of(each, layouts), about)
@@ -62,8 +73,19 @@ def elaborate(
     faults.raise_any()
     texts = {each: print_declaration(of_layouts[each]) for each in plain}
     texts |= {each: print_declaration(of_tables[each]) for each in plain_tables}
-    doubts = {each: said for each, said in (layouts.doubts | names.doubts).items() if said}
-    return claims.Module(name, plain, found, texts, plain_tables, found_tables, doubts)
+    texts |= {each: print_declaration(of_records[each]) for each in plain_records}
+    doubts = {each: told for each, told in (layouts.doubts | names.doubts).items() if told}
+    return claims.Module(
+        name,
+        plain,
+        found,
+        texts,
+        plain_tables,
+        found_tables,
+        doubts,
+        plain_records,
+        found_records,
+    )
 
 
 class _Faults:
@@ -98,22 +120,28 @@ class _Faults:
         return tuple(found)
 
 
-def _declared(
-    file: ast.File, faults: _Faults
-) -> tuple[dict[str, ast.LayoutDecl], dict[str, ast.TableDecl]]:
-    """The layouts and tables that a text declares, by name; one name is for one of them."""
+_Declared = tuple[dict[str, ast.LayoutDecl], dict[str, ast.TableDecl], dict[str, ast.RecordDecl]]
+_KINDS = {ast.LayoutDecl: "layout", ast.TableDecl: "table", ast.RecordDecl: "record"}
+
+
+def _declared(file: ast.File, faults: _Faults) -> _Declared:
+    """What a text declares, each kind by name; one name is for one of them."""
     layouts: dict[str, ast.LayoutDecl] = {}
     tables: dict[str, ast.TableDecl] = {}
+    records: dict[str, ast.RecordDecl] = {}
     first: dict[str, ast.Name] = {}
     for declaration in file.declarations:
         if isinstance(declaration, ast.ClaimDecl):
             continue
         name = declaration.name
-        kind = "layout" if isinstance(declaration, ast.LayoutDecl) else "table"
         if first.setdefault(name.text, name) is not name:
-            faults.report(twice(kind, name, first[name.text]))
-        elif isinstance(declaration, ast.LayoutDecl):
-            layouts[name.text] = declaration
-        else:
-            tables[name.text] = declaration
-    return layouts, tables
+            faults.report(twice(_KINDS[type(declaration)], name, first[name.text]))
+            continue
+        match declaration:
+            case ast.LayoutDecl():
+                layouts[name.text] = declaration
+            case ast.TableDecl():
+                tables[name.text] = declaration
+            case ast.RecordDecl():
+                records[name.text] = declaration
+    return layouts, tables, records

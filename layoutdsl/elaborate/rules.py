@@ -184,6 +184,12 @@ def element_of(name: ast.Name) -> ElementType:
     raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
 
 
+def bit_in(places: tuple[ast.Place, ...]) -> ast.Name | None:
+    """Return where coordinates speak of `bit`, if they do."""
+    said = (name for each in of_places(places) for name in names_in(each))
+    return next((each for each in said if each.text == BIT_AXIS), None)
+
+
 def bits_of(
     declaration: ast.LayoutDecl, axes: Sequence[Axis], parameters: Container[str]
 ) -> ElementType | None:
@@ -195,9 +201,7 @@ def bits_of(
     assert isinstance(declaration.body, ast.Coordinates)
     if BIT_AXIS in parameters or any(axis.name == BIT_AXIS for axis in axes):
         return None
-    places = declaration.body.places
-    said = (name for each in of_places(places) for name in names_in(each))
-    name = next((each for each in said if each.text == BIT_AXIS), None)
+    name = bit_in(declaration.body.places)
     if name is None:
         return None
     for clause in declaration.clauses:

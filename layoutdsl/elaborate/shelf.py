@@ -17,12 +17,14 @@ from typing import BinaryIO
 from layoutdsl.meaning.arguments import PATH, TEXT, expect
 from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts import resources
 from layoutdsl.texts.faults import UnknownNameError, did_you_mean
 from layoutdsl.texts.source import Source
 
 _DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
+_RECORDS = re.compile(r"^[ \t]*record[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
 _TABLES = re.compile(r"^[ \t]*table[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
 _CLAIMS = re.compile(r"^(?:prove|refute)\b.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 _WITH_ARGUMENTS = re.compile(r"([A-Za-z_]\w*)\s*<([\s\w,]*)>", re.ASCII)
@@ -63,13 +65,16 @@ def parse(text: str, name: str = "<text>") -> Module:
         TypeError: ``text`` or ``name`` is no text.
     """
     expect(text=(text, TEXT), name=(name, TEXT))
-    return elaborated(Source(name, text), _Shelf(), _TableShelf())
+    return elaborated(Source(name, text), _Shelf(), _TableShelf(), _RecordShelf())
 
 
 def elaborated(
-    source: Source, known: Mapping[str, Layout], tables: Mapping[str, Table] | None = None
+    source: Source,
+    known: Mapping[str, Layout],
+    tables: Mapping[str, Table] | None = None,
+    records: Mapping[str, Record] | None = None,
 ) -> Module:
-    """Return the layouts and claims of a text that may use ``known`` and ``tables`` by name.
+    """Return the layouts and claims of a text that may use those of the library by name.
 
     Raises:
         LayoutError: with every fault of the text.
@@ -77,7 +82,7 @@ def elaborated(
     from layoutdsl.elaborate.module import elaborate
     from layoutdsl.syntax import parser
 
-    return elaborate(parser.parse(source), source.name, known, tables)
+    return elaborate(parser.parse(source), source.name, known, tables, records)
 
 
 def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout:
@@ -90,6 +95,8 @@ def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout
     wanted = applied[1] if applied else name
     if wanted not in module:
         hint = did_you_mean(wanted, module)
+        if wanted in _record_families():
+            hint = f"`{wanted}` is a record: `layoutdsl.library_record` returns it"
         raise UnknownNameError(f"there is no layout `{wanted}` {where}", hint)
     if applied is None:
         return module[name]
@@ -108,6 +115,42 @@ def pick_table(tables: Mapping[str, Table], name: str) -> Table | None:
         return tables.get(wanted)
     claims = elaborated(Source(name, f"prove {name}"), {}, tables).table_claims
     return claims[0].table
+
+
+def pick_record(records: Mapping[str, Record], name: str) -> Record | None:
+    """Return a record by name, its parameters perhaps given as in ``T<8>``; ``None`` if not there.
+
+    Raises:
+        LayoutError: the parameters do not fit.
+    """
+    wanted = _bare(name)
+    if wanted not in records or wanted == name.strip():
+        return records.get(wanted)
+    claims = elaborated(Source(name, f"prove {name}"), {}, {}, records).record_claims
+    return claims[0].record
+
+
+def library_record(name: str) -> Record:
+    """Return a record of the library: several tensors in one buffer.
+
+    >>> library_record("Q4_0").field_shapes((1, 64))
+    {'d': (1, 2), 'q': (1, 64)}
+
+    Raises:
+        ValueError: the library has none of that name.
+        TypeError: ``name`` is no text.
+    """
+    expect(name=(name, TEXT))
+    found = pick_record(_RecordShelf(), name)
+    if found is None:
+        hint = did_you_mean(_bare(name), _record_families())
+        raise UnknownNameError(f"there is no record `{name}` in the library", hint)
+    return found
+
+
+def library_record_names() -> tuple[str, ...]:
+    """Return the names of the library's records, family by family."""
+    return tuple(_record_families())
 
 
 def library(name: str) -> Layout:
@@ -135,18 +178,20 @@ def library_module() -> Module:
     layouts = {name: layout for each in found for name, layout in each.items()}
     texts = {name: text for each in found for name, text in each.texts.items()}
     tables = {name: table for each in found for name, table in each.tables.items()}
+    records = {name: record for each in found for name, record in each.records.items()}
     claims = tuple(c for each in found for c in each.claims)
     said = tuple(c for each in found for c in each.table_claims)
-    return Module("library", layouts, claims, texts, tables, said)
+    held = tuple(c for each in found for c in each.record_claims)
+    return Module("library", layouts, claims, texts, tables, said, None, records, held)
 
 
 def library_families() -> tuple[Module, ...]:
     """Return the modules of the library, one per file; each is called as its file is."""
-    return tuple(map(_family, dict.fromkeys(_families().values())))
+    return tuple(map(_family, dict.fromkeys(_texts())))
 
 
 def family_of(name: str) -> Module:
-    """Return the family that a layout or table belongs to; parameters may follow the name.
+    """Return the family that a layout, table or record belongs to; parameters may follow the name.
 
     Raises:
         ValueError: the library has none of that name.
@@ -154,6 +199,8 @@ def family_of(name: str) -> Module:
     wanted = _bare(name)
     if wanted in _table_families():
         return _family(_table_families()[wanted])
+    if wanted in _record_families():
+        return _family(_record_families()[wanted])
     if wanted not in _families():
         pick(_Shelf(), name, "in the library")
     return _family(_families()[wanted])
@@ -189,6 +236,12 @@ def _families() -> Mapping[str, str]:
 def _table_families() -> Mapping[str, str]:
     """The file of each table, read off the text without parsing it."""
     return {name: file for file, text in _texts().items() for name in _TABLES.findall(text)}
+
+
+@cache
+def _record_families() -> Mapping[str, str]:
+    """The file of each record, read off the text without parsing it."""
+    return {name: file for file, text in _texts().items() for name in _RECORDS.findall(text)}
 
 
 @cache
@@ -229,3 +282,19 @@ class _TableShelf(Mapping[str, Table]):
 
     def __len__(self) -> int:
         return len(_table_families())
+
+
+class _RecordShelf(Mapping[str, Record]):
+    """The library's records by name; a family is read when one of them is first asked for."""
+
+    def __getitem__(self, name: str) -> Record:
+        return _family(_record_families()[name]).records[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in _record_families()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_record_families())
+
+    def __len__(self) -> int:
+        return len(_record_families())

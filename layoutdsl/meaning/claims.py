@@ -1,7 +1,7 @@
-"""What is said of layouts and tables: claims, and the module that holds all three.
+"""What is said of layouts, tables and records: claims, and the module that holds them all.
 
-A claim is `prove` or `refute` with a predicate over one layout or table, in a range of shapes. This
-module imports `model`, `table`, `expr` and `source` only.
+A claim is `prove` or `refute` with a predicate over one of them, in a range of shapes. This module
+imports `model`, `table`, `record`, `expr` and `source` only.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 from layoutdsl.integers.expr import Coordinate, Expr
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import Diagnostic
 from layoutdsl.texts.values import brief, said
@@ -184,14 +185,47 @@ class TableClaim:
         return replace(self.table, where=(*self.table.where, *self.where))
 
 
-AnyClaim: TypeAlias = Claim | TableClaim
+@dataclass(frozen=True, slots=True)
+class EqualsRecord:
+    """Both records put every bit of every field, by name, at the same place, in equal buffers."""
+
+    other: Record
+
+    __repr__ = brief
+
+
+@dataclass(frozen=True, slots=True)
+class RecordClaim:
+    """``prove`` or ``refute``, of a record: `Sound` says what every record has to pass."""
+
+    polarity: Literal["prove", "refute"]
+    record: Record
+    predicate: Sound | EqualsRecord
+    where: tuple[Condition, ...] = ()
+    text: str = ""
+
+    def __repr__(self) -> str:
+        return said(self, self.text)
+
+    @property
+    def subject(self) -> Record:
+        """The record."""
+        return self.record
+
+    @property
+    def ranged(self) -> Record:
+        """The record, narrowed to the shapes that the claim speaks of."""
+        return replace(self.record, where=(*self.record.where, *self.where))
+
+
+AnyClaim: TypeAlias = Claim | TableClaim | RecordClaim
 
 _APPLIED = re.compile(r"([A-Za-z_]\w*)\s*<\s*([0-9]{1,18}(?:\s*,\s*[0-9]{1,18})*)\s*>", re.ASCII)
 """A name with numbers for its parameters."""
 
 
 class Module(Mapping[str, Layout]):
-    """The layouts of one text by name, in its order, its tables, and its claims.
+    """The layouts of one text by name, in its order, its tables and records, and its claims.
 
     A layout with parameters is taken with numbers for them as ``module["NCHWc<8>"]``.
 
@@ -199,7 +233,17 @@ class Module(Mapping[str, Layout]):
     67
     """
 
-    __slots__ = ("_layouts", "claims", "name", "table_claims", "tables", "texts", "warnings")
+    __slots__ = (
+        "_layouts",
+        "claims",
+        "name",
+        "record_claims",
+        "records",
+        "table_claims",
+        "tables",
+        "texts",
+        "warnings",
+    )
 
     def __init__(
         self,
@@ -210,24 +254,29 @@ class Module(Mapping[str, Layout]):
         tables: Mapping[str, Table] | None = None,
         table_claims: tuple[TableClaim, ...] = (),
         warnings: Mapping[str, tuple[Diagnostic, ...]] | None = None,
+        records: Mapping[str, Record] | None = None,
+        record_claims: tuple[RecordClaim, ...] = (),
     ) -> None:
         self.name = name
         """Where the text came from."""
         self.claims = claims
         """What is said of layouts."""
         self.texts = texts
-        """The declaration of each layout and table, as the language writes it."""
+        """The declaration of each layout, table and record, as the language writes it."""
         self.tables: Mapping[str, Table] = dict(tables or {})
         self.table_claims = table_claims
         """What is said of tables."""
+        self.records: Mapping[str, Record] = dict(records or {})
+        self.record_claims = record_claims
+        """What is said of records."""
         self.warnings: Mapping[str, tuple[Diagnostic, ...]] = dict(warnings or {})
         """What is legal and hardly meant, by the layout or table that says it."""
         self._layouts = dict(layouts)
 
     @property
     def all_claims(self) -> tuple[AnyClaim, ...]:
-        """What is said of layouts, then what is said of tables."""
-        return (*self.claims, *self.table_claims)
+        """What is said of layouts, then of tables, then of records."""
+        return (*self.claims, *self.table_claims, *self.record_claims)
 
     def __getitem__(self, name: str) -> Layout:
         """Return a layout by name; ``NCHWc<8>`` gives its parameters values, and is `NCHWc_8`.
@@ -257,4 +306,4 @@ class Module(Mapping[str, Layout]):
         return len(self._layouts)
 
     def __repr__(self) -> str:
-        return said(self, f"{self.name}: {', '.join((*self, *self.tables))}")
+        return said(self, f"{self.name}: {', '.join((*self, *self.tables, *self.records))}")

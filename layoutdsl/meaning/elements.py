@@ -46,7 +46,7 @@ class ElementType:
         return self.bits >= 8
 
 
-_INTEGERS = (1, 2, 3, 4, 5, 6, 8, 16, 32, 64)
+_INTEGERS = (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)
 _KINDS: tuple[tuple[Kind, tuple[int, ...]], ...] = (
     ("i", _INTEGERS),
     ("u", _INTEGERS),

@@ -1,11 +1,13 @@
-"""A layout or table as the language writes it, from its meaning: aliases, parameters resolved."""
+"""A layout, table or record as the language writes it, from its meaning: names resolved."""
 
 from __future__ import annotations
 
 from layoutdsl.integers.bounds import ZERO
-from layoutdsl.integers.expr import Constant, coordinate_text, text
+from layoutdsl.integers.expr import Constant, Extent, coordinate_text, text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.meaning.part import Part, PickedDigit
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 
 
@@ -22,6 +24,68 @@ def table_declaration(table: Table) -> str:
     head = f"table {table.name}{parameters}{axes_text(table)}{slots_text(table)}"
     where = [f"where {', '.join(map(str, table.where))}"] if table.where else []
     return " ".join([head, "=", decoded_text(table), *where])
+
+
+def record_declaration(record: Record) -> str:
+    """Return the record in one line; elaborated, it means the same again."""
+    return " ".join([record_head(record), "{", *map(part_text, record.parts), *_record_end(record)])
+
+
+def record_lines(record: Record) -> str:
+    """Return the record as people write it, a part on each line."""
+    parts = (f"    {part_text(each)}" for each in record.parts)
+    return "\n".join([f"{record_head(record)} {{", *parts, " ".join(_record_end(record))])
+
+
+def record_fields(record: Record) -> str:
+    """Return the record in one line with the extents and types of its fields, not their parts."""
+    fields = ", ".join(
+        f"{each.name}({', '.join(map(text, each.extents))}) of {each.element.name}"
+        for each in record.fields
+    )
+    return " ".join([f"{record_head(record)[:-2]}: {fields}", *_record_end(record)[1:]])
+
+
+def record_head(record: Record) -> str:
+    """Return what stands before the parts."""
+    parameters = f"<{', '.join(record.parameters)}>" if record.parameters else ""
+    axes = ", ".join(map(_axis, record.axes))
+    return f"record {record.name}{parameters}({axes}) ="
+
+
+def _record_end(record: Record) -> list[str]:
+    found = ["}"]
+    if record.fill != FillValue(0):
+        found.append(f"fill {fill_text(record.fill)}")
+    if record.where:
+        found.append(f"where {', '.join(map(str, record.where))}")
+    return found
+
+
+def part_text(part: Part) -> str:
+    """Return a part as its record says it; its type is that of the whole field."""
+    picks = ", ".join(map(_picks, part.picks))
+    words = [f"{part.field}({picks})"]
+    if not part.whole:
+        words.append(f"bits {part.bits[0]}..{part.bits[-1]}")
+    words += ["=", body(part.layout)]
+    words.append(f"of {part.field_type.name}")
+    if part.layout.start != ZERO:
+        words.append(f"offset {text(part.layout.start)}")
+    return " ".join(words)
+
+
+def _picks(digits: tuple[PickedDigit, ...]) -> str:
+    said = ", ".join(map(_digit, digits))
+    return said if len(digits) == 1 else f"({said})"
+
+
+def _digit(digit: PickedDigit) -> str:
+    if not digit.name:
+        return f"{digit.fixed} : {text(digit.extent)}"
+    if isinstance(digit.extent, Extent) and digit.extent.name == digit.name.upper():
+        return digit.name
+    return f"{digit.name}: {text(digit.extent)}"
 
 
 def slots_text(table: Table) -> str:

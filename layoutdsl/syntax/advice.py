@@ -214,7 +214,7 @@ def _without_operator(name: str, text: str, fault: Fault) -> Iterator[Advice]:
     """Tell of two operands side by side; what stood between them is not known."""
     found = text[fault.start : fault.end]
     before = _OPERAND.search(text[: fault.start])
-    if before is not None and "SIGN" in fault.expected:
+    if before is not None:
         edit = Edit(fault.start, fault.start, "+ ")
         says = f"an operator is missing before `{found}`"
         words = f"write what stands between `{before[1]}` and `{found}`"

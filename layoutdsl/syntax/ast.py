@@ -209,8 +209,44 @@ class TableDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class DigitDecl:
+    """``s: K/256``, ``r``, or ``1 : 2``: a digit of an index, free or fixed, with its extent."""
+
+    value: Name | Number
+    extent: Expression | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PartDecl:
+    """``name(picks) bits a..b = body clauses``: where some bits of some elements of a field lie.
+
+    ``picks`` has the digits of the index along each axis of the field, most major first.
+    """
+
+    name: Name
+    picks: tuple[tuple[DigitDecl, ...], ...]
+    bits: tuple[Number, Number] | None
+    body: Coordinates | Reference | Foreign
+    clauses: tuple[Clause, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl:
+    """``record NAME<parameters>(axes) = { parts } clauses``."""
+
+    name: Name
+    parameters: tuple[Name, ...]
+    axes: tuple[AxisDecl, ...]
+    parts: tuple[PartDecl, ...]
+    clauses: tuple[Clause, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Sound:
-    """The checks that every layout and table has to pass."""
+    """The checks that every layout, table and record has to pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,7 +334,7 @@ Predicate: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class ClaimDecl:
-    """``prove`` or ``refute``, a layout or a table, and what is claimed of it."""
+    """``prove`` or ``refute``, a layout, table or record, and what is claimed of it."""
 
     polarity: Polarity
     subject: Reference
@@ -307,7 +343,7 @@ class ClaimDecl:
     span: Span = field(compare=False, repr=False)
 
 
-Declaration: TypeAlias = LayoutDecl | TableDecl | ClaimDecl
+Declaration: TypeAlias = LayoutDecl | TableDecl | RecordDecl | ClaimDecl
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,9 @@ MOST_OPERANDS = 100
 DEEPEST = 150
 """Levels of one statement: operators, signs, entries of lists; it bounds every recursion."""
 
+MOST_PARTS = 64
+"""Parts of one record: each two of them are held against each other."""
+
 MOST_PLACES = 64
 """Axes, parameters or coordinates in one list; numpy's arrays have no more dimensions."""
 
@@ -23,7 +26,19 @@ Branch = Tree[Token]
 
 _CHAINS = frozenset({"xor", "masked", "shift", "sum", "product"})
 _LISTS = frozenset(
-    {"parameters", "axes", "places", "arguments", "call", "tuple", "slots", "decoded", "names"}
+    {
+        "parameters",
+        "axes",
+        "places",
+        "arguments",
+        "call",
+        "tuple",
+        "slots",
+        "decoded",
+        "names",
+        "picks",
+        "pick",
+    }
 )
 
 
@@ -51,6 +66,8 @@ class Builder:
                 return self._layout(tree)
             case "table":
                 return self._table(tree)
+            case "record":
+                return self._record(tree)
             case _:
                 return self._claim(tree)
 
@@ -124,6 +141,42 @@ class Builder:
         axis, value = tree.children
         written = self._expression(cast("Branch", value))
         return ast.Entry(self._name(cast("Token", axis)), written, self._span(tree))
+
+    def _record(self, tree: Branch) -> ast.RecordDecl:
+        name, parameters, axes, *rest = tree.children
+        inside = [each for each in rest if isinstance(each, Tree)]
+        parts = [each for each in inside if each.data == "part"]
+        if len(parts) > MOST_PARTS:
+            message = f"a record has more than {MOST_PARTS} parts"
+            raise self._too_much("L103", message, tree, None)
+        return ast.RecordDecl(
+            self._name(cast("Token", name)),
+            tuple(self._name(token) for token in _tokens(parameters)),
+            tuple(self._axis(each) for each in _branches(axes)),
+            tuple(map(self._part, parts)),
+            tuple(self._clause(each) for each in inside if each.data != "part"),
+            self._span(tree),
+        )
+
+    def _part(self, tree: Branch) -> ast.PartDecl:
+        name, picks, bits, body, *clauses = tree.children
+        held = None
+        if bits is not None:
+            first, last = map(self._number, _tokens(bits))
+            held = first, last
+        return ast.PartDecl(
+            self._name(cast("Token", name)),
+            tuple(tuple(map(self._digit, _branches(each))) for each in _branches(picks)),
+            held,
+            self._body(cast("Branch", body)),
+            tuple(self._clause(cast("Branch", clause)) for clause in clauses),
+            self._span(tree),
+        )
+
+    def _digit(self, tree: Branch) -> ast.DigitDecl:
+        value, extent = tree.children
+        declared = None if extent is None else self._expression(cast("Branch", extent))
+        return ast.DigitDecl(self._atom(cast("Token", value)), declared, self._span(tree))
 
     def _axis(self, tree: Branch) -> ast.AxisDecl:
         name, extent = tree.children

@@ -23,6 +23,8 @@ def print_declaration(declaration: ast.Declaration) -> str:
             return _layout(declaration)
         case ast.TableDecl():
             return _table(declaration)
+        case ast.RecordDecl():
+            return _record(declaration)
         case ast.ClaimDecl(polarity, subject, predicate, where):
             words = [polarity, _reference(subject), _predicate(predicate)]
             words.append("" if where is None else _clause(where))
@@ -67,6 +69,32 @@ def _table(table: ast.TableDecl) -> str:
     axes = ", ".join(map(_axis, table.axes))
     text = f"table {_head(table.name, table.parameters)}({axes})[{slots}] = ({entries})"
     return text if table.where is None else f"{text} {_clause(table.where)}"
+
+
+def _record(record: ast.RecordDecl) -> str:
+    head = f"record {_head(record.name, record.parameters)}({', '.join(map(_axis, record.axes))})"
+    parts = " ".join(map(_part, record.parts))
+    return " ".join([f"{head} = {{ {parts} }}", *map(_clause, record.clauses)])
+
+
+def _part(part: ast.PartDecl) -> str:
+    words = [f"{part.name.text}({', '.join(map(_pick, part.picks))})"]
+    if part.bits is not None:
+        words.append(f"bits {part.bits[0].value}..{part.bits[1].value}")
+    return " ".join([*words, "=", print_body(part.body), *map(_clause, part.clauses)])
+
+
+def _pick(digits: tuple[ast.DigitDecl, ...]) -> str:
+    said = ", ".join(map(_digit, digits))
+    return said if len(digits) == 1 else f"({said})"
+
+
+def _digit(digit: ast.DigitDecl) -> str:
+    value = _atom(digit.value)
+    if digit.extent is None:
+        return value
+    colon = ": " if isinstance(digit.value, ast.Name) else " : "
+    return f"{value}{colon}{print_expression(digit.extent)}"
 
 
 def _head(name: ast.Name, parameters: tuple[ast.Name, ...]) -> str:

@@ -54,10 +54,12 @@ def _in_tuples(expression: ast.Expression) -> Iterator[ast.Place]:
         yield from _in_tuples(each)
 
 
-def expressions_of(declaration: ast.LayoutDecl | ast.TableDecl) -> Iterator[ast.Expression]:
+def expressions_of(
+    declaration: ast.LayoutDecl | ast.TableDecl | ast.PartDecl,
+) -> Iterator[ast.Expression]:
     """Yield the expressions of a declaration: its body, slots, clauses and arguments."""
     match declaration:
-        case ast.LayoutDecl(body=body, clauses=clauses):
+        case ast.LayoutDecl(body=body, clauses=clauses) | ast.PartDecl(body=body, clauses=clauses):
             match body:
                 case ast.Coordinates(places):
                     yield from of_places(places)

@@ -1,0 +1,110 @@
+"""The records that a text may name, and what is claimed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping
+from dataclasses import replace
+
+from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.record import record_of
+from layoutdsl.elaborate.rules import arguments_of, scope_of, silent
+from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.meaning import claims
+from layoutdsl.meaning.record import Record
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_body, print_declaration
+from layoutdsl.texts.faults import Fault, did_you_mean, fault
+
+
+class Records:
+    """The records that a text may name.
+
+    Args:
+        declared: those of the text; they come first.
+        known: those of the library, which come after every layout and table.
+        others: the names of all else.
+        layouts: that parts may name.
+    """
+
+    def __init__(
+        self,
+        declared: Mapping[str, ast.RecordDecl],
+        known: Mapping[str, Record],
+        others: tuple[Container[str], ...],
+        layouts: Layouts,
+    ) -> None:
+        self._declared, self._known, self._others = declared, known, others
+        self._layouts = layouts
+        self._plain: dict[str, Record] = {}
+
+    def __contains__(self, name: str) -> bool:
+        if name in self._declared or any(name in each for each in self._others):
+            return name in self._declared
+        return name in self._known
+
+    def plain(self) -> tuple[dict[str, Record], list[Fault]]:
+        """Return the records of the text, their parameters left open, and the faults of others."""
+        faults: list[Fault] = []
+        for name, declaration in self._declared.items():
+            try:
+                self._plain[name] = record_of(declaration, self._layouts)
+            except Fault as found:
+                faults.append(found)
+        return dict(self._plain), faults
+
+    def referred(self, reference: ast.Reference) -> Record:
+        """Return the record that a reference names.
+
+        Raises:
+            Fault: there is none, or the arguments do not fit; or a silent one, whose cause is
+                reported already.
+        """
+        name = reference.name.text
+        if name not in self:
+            known = [*self._declared, *self._known]
+            hint = did_you_mean(name, known)
+            raise fault("L201", f"there is no record `{name}`", reference.span, help=hint)
+        if name in self._declared:
+            if name not in self._plain:
+                raise silent(reference.span)
+            record = self._plain[name]
+        else:
+            record = self._known[name]
+        values = arguments_of(reference, record.parameters, {}, "record")
+        given = {n: each.value for n, each in values.items() if isinstance(each, Constant)}
+        return record.with_parameters(**given)
+
+
+def record_claim_of(claim: ast.ClaimDecl, records: Records) -> claims.RecordClaim:
+    """Return what is claimed of a record.
+
+    Raises:
+        Fault: the claim says nothing of a record.
+    """
+    record = replace(records.referred(claim.subject), name=print_body(claim.subject))
+    parameters = {name: Extent(name) for name in record.parameters}
+    where = scope_of(record.axes, parameters).conditions(claim.where)
+    predicate: claims.Sound | claims.EqualsRecord
+    match claim.predicate:
+        case ast.Sound():
+            predicate = claims.Sound()
+        case ast.Equals(ast.Reference() | ast.Name() as right, ()):
+            named = ast.Reference(right, (), right.span) if isinstance(right, ast.Name) else right
+            other = replace(records.referred(named), name=print_body(named))
+            predicate = claims.EqualsRecord(_on_fields_of(record, other, named))
+        case _:
+            message = f"`{record.name}` is a record, of which this is not said"
+            hint = f"write `{claim.polarity} {record.name}`, or `== OTHER` with another record"
+            raise fault("L304", message, claim.span, help=hint)
+    return claims.RecordClaim(claim.polarity, record, predicate, where, print_declaration(claim))
+
+
+def _on_fields_of(record: Record, other: Record, place: ast.Reference) -> Record:
+    """The other record, which has to take the same tensors."""
+    mine = {each.name: (each.element, len(each.extents)) for each in record.fields}
+    theirs = {each.name: (each.element, len(each.extents)) for each in other.fields}
+    if mine != theirs or record.frame.symbols != other.frame.symbols:
+        message = f"`{record.name}` and `{other.name}` take other tensors"
+        hint = "fields are compared by name; their types, axes and extents have to be the same"
+        raise fault("L303", message, place.span, help=hint)
+    return other
