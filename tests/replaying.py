@@ -10,6 +10,8 @@ from typing import Any
 REPLAY = re.compile(r"^ *= replay: (.*)$", re.MULTILINE)
 OFFSET = re.compile(r"-> offset (\d+)|, (\d+) in `(?!\[)")
 """Where an element lies, in the layout of a claim, and in another that has a name."""
+BIT = re.compile(r"^ +bit \d+ of .*?-> (bit \d+)|, (bit \d+) in `", re.MULTILINE)
+"""Where a bit of an element of a record lies."""
 HELD = re.compile(r"\) holds (\(.*\))$|-> (\(.*?\)|padding) in `", re.MULTILINE)
 """What a slot holds."""
 
@@ -35,8 +37,10 @@ def replayed(run: Callable[..., Any], text: str, *, all_of_it: bool = True) -> i
         count += len(lines)
         shown = "".join(_shown(run, line) for line in lines)
         offsets = [first or second for first, second in OFFSET.findall(block)]
+        bits = [first or second for first, second in BIT.findall(block)]
         held = [first or second for first, second in HELD.findall(block)]
         wanted = [*(f"-> offset {each}\n" for each in offsets), *(f"-> {each}\n" for each in held)]
+        wanted += [f"-> {each}," for each in bits]
         found = [each in shown for each in wanted]
         assert not lines or all(found) or (any(found) and not all_of_it), block
     return count

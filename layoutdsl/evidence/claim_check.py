@@ -14,7 +14,8 @@ from layoutdsl.evidence.questions import Asked, asked, used
 from layoutdsl.evidence.subjects import written_out
 from layoutdsl.kernel.checker import Rejected
 from layoutdsl.kernel.theorem import Theorem
-from layoutdsl.meaning.claims import AnyClaim, Claim, Sound
+from layoutdsl.meaning.claims import AnyClaim, Claim, RecordClaim, Sound, TableClaim
+from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.expected import read_off, restated, wanted
 from layoutdsl.properties.replay import NoReplay, replayed
 from layoutdsl.properties.seen import inhabited, seen
@@ -92,13 +93,17 @@ def _first(before: Theorem, now: Theorem) -> str:
 
 
 def _shape(claim: AnyClaim, entry: Entry) -> dict[str, int] | None:
-    if entry.shape is None or not isinstance(claim, Claim):
+    if entry.shape is None or isinstance(claim, TableClaim):
         return None
-    symbols = claim.ranged.symbols
+    symbols = _framed(claim).symbols
     if not isinstance(claim.predicate, Sound) or [name for name, _ in entry.shape] != list(symbols):
         return None
     values = dict(entry.shape)
     return values if all(1 <= each <= LARGEST for each in values.values()) else None
+
+
+def _framed(claim: Claim | RecordClaim) -> Layout:
+    return claim.ranged if isinstance(claim, Claim) else claim.ranged.frame
 
 
 def _shown(claim: AnyClaim, entry: Entry, now: Mapping[str, Theorem]) -> Iterator[Problem]:

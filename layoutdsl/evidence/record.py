@@ -20,7 +20,7 @@ from layoutdsl.evidence.questions import asked, asked_by_lemmas, script_text, us
 from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject, written_out
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.theorem import Theorem
-from layoutdsl.meaning.claims import AnyClaim, Claim
+from layoutdsl.meaning.claims import AnyClaim, Claim, TableClaim
 from layoutdsl.properties.expected import read_off, wanted
 from layoutdsl.prover.verdict import Checked, Proved, Refuted
 from layoutdsl.refute import refute
@@ -92,9 +92,10 @@ def _entry(checked: Checked) -> Entry:
 
 def _shape(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[tuple[str, int], ...] | None:
     """A shape of the range, where a theorem says that there is one."""
-    if not isinstance(claim, Claim) or "range" not in theorems:
+    if isinstance(claim, TableClaim) or "range" not in theorems:
         return None
-    element = refute.first_element(claim.ranged)
+    layout = claim.ranged if isinstance(claim, Claim) else claim.ranged.frame
+    element = refute.first_element(layout)
     return None if element is None else tuple(element[0].items())
 
 

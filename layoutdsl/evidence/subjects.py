@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from layoutdsl.meaning.claims import AnyClaim, Claim
-from layoutdsl.show.declaration import declaration, table_declaration
+from layoutdsl.meaning.claims import AnyClaim, Claim, RecordClaim, TableClaim
+from layoutdsl.show.declaration import declaration, record_declaration, table_declaration
 from layoutdsl.texts.values import brief
 
 MANIFEST, SCRIPT = ".json", ".smt2"
@@ -16,7 +16,7 @@ LEMMAS = "lemmas"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The claims about one layout or table of one text.
+    """The claims about one layout, table or record of one text.
 
     Attributes:
         file: where their certificate is, without the ending: ``blocked/NCHW16c``.
@@ -59,8 +59,14 @@ def subjects(claims: Iterable[AnyClaim], folder: str = "") -> tuple[Subject, ...
 
 
 def written_out(claim: AnyClaim) -> str:
-    """Return the layout or table of a claim as the language writes it."""
-    return declaration(claim.layout) if isinstance(claim, Claim) else table_declaration(claim.table)
+    """Return the layout, table or record of a claim as the language writes it."""
+    match claim:
+        case Claim():
+            return declaration(claim.layout)
+        case TableClaim():
+            return table_declaration(claim.table)
+        case RecordClaim():
+            return record_declaration(claim.record)
 
 
 def _file_name(name: str, taken: set[str]) -> str:

@@ -7,7 +7,7 @@ their own. Nothing here has seen a proof.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from layoutdsl.digits.domains import reading_of
@@ -17,15 +17,24 @@ from layoutdsl.kernel.theorem import Theorem
 from layoutdsl.meaning.claims import (
     INTEGER_TYPES,
     AnyClaim,
+    RecordClaim,
     Sound,
     TableClaim,
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import size_is_bounded
 from layoutdsl.properties.known import property_of
-from layoutdsl.statements import claim_statement, domain_statement, statement, table_statement
+from layoutdsl.properties.record import part_claims, unmatched
+from layoutdsl.statements import (
+    claim_statement,
+    domain_statement,
+    record_statement,
+    statement,
+    table_statement,
+)
 from layoutdsl.statements.printed import printed
-from layoutdsl.statements.sound import ONTO, SIZE, UNBOUNDED, rests_on
+from layoutdsl.statements.record_statement import own_properties
+from layoutdsl.statements.sound import ONTO, RANGE, SIZE, UNBOUNDED, rests_on
 from layoutdsl.statements.statement import Ground
 from layoutdsl.statements.table_statement import EVERY, ONCE, table_conditions, table_properties
 from layoutdsl.statements.terms import NotExpressible
@@ -69,6 +78,8 @@ class Wanted:
 
 def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ...]:
     """Return the properties of a claim, and on which of the theorems at hand each has to rest."""
+    if isinstance(claim, RecordClaim):
+        return tuple(_of_record_wanted(claim, theorems))
     if isinstance(claim, TableClaim):
         names, conditions = table_properties(claim), table_conditions(claim)
         return tuple(Wanted(name, _OF_TABLE.get(name, _INVERTS), conditions) for name in names)
@@ -84,6 +95,23 @@ def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ..
     claimed = property_of(claim)
     bounds = _in_bounds(claim.ranged, theorems) if claimed.in_bounds else ()
     return (Wanted(claimed.words, (*claimed.theorems, *bounds), claimed.conditions),)
+
+
+def _of_record_wanted(claim: RecordClaim, theorems: Mapping[str, Theorem]) -> Iterator[Wanted]:
+    """Those of the whole, and those of each part, whose theorems have names of their own here."""
+    if isinstance(claim.predicate, Sound):
+        yield from (Wanted(name, by) for name, by in own_properties(claim.ranged).items())
+    for each in part_claims(claim):
+        mark = each.theorem("")
+        own = {n.removeprefix(mark): t for n, t in theorems.items() if n.startswith(mark)}
+        for want in wanted(each.claim, own):
+            if want.property != RANGE:  # that the record has a shape says more
+                by = tuple(map(each.theorem, want.rests_on))
+                yield replace(want, property=each.named(want.property), rests_on=by)
+    if not isinstance(claim.predicate, Sound):
+        missing = unmatched(claim.ranged, claim.predicate.other)
+        if missing:
+            yield Wanted(f"equals {claim.predicate.other.name}", ("unmatched",))
 
 
 def _in_bounds(layout: Layout, theorems: Mapping[str, Theorem]) -> tuple[str, ...]:
@@ -102,6 +130,8 @@ def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theo
     """
     if isinstance(claim, TableClaim):
         return _of_table(claim)
+    if isinstance(claim, RecordClaim):
+        return _of_record(claim, shape)
     layout = claim.ranged
     if isinstance(claim.predicate, Sound):
         return _of_layout(layout, shape)
@@ -115,6 +145,21 @@ def restated(claim: AnyClaim, shape: Mapping[str, int] | None) -> dict[str, Theo
     if claimed.in_bounds:
         names = ("domain.element",) if layout.domain else (*_IN_BOUNDS, "bounds")
         found |= {n: each for n, each in _of_slots(layout).items() if n in names}
+    return found
+
+
+def _of_record(claim: RecordClaim, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
+    record, found = claim.ranged, dict[str, Theorem]()
+    if isinstance(claim.predicate, Sound):
+        try:
+            if shape is not None:
+                found["range"] = statement.nonempty(statement.ground(record.frame), shape)
+            found |= {each.name: each for each in record_statement.theorems(record)}
+        except NotExpressible:
+            return {}
+    for each in part_claims(claim):
+        for name, theorem in restated(each.claim, None).items():
+            found[each.theorem(name)] = replace(theorem, name=each.theorem(name))
     return found
 
 

@@ -6,14 +6,16 @@ from layoutdsl.meaning.claims import (
     INTEGER_TYPES,
     AnyClaim,
     Claim,
+    RecordClaim,
     Sound,
 )
 from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
 from layoutdsl.properties.known import property_of
-from layoutdsl.refute import refute
+from layoutdsl.refute import record_refute, refute
 from layoutdsl.refute.empty import no_shape
+from layoutdsl.refute.record_refute import AT_ONCE, MOST_BITS
 from layoutdsl.refute.refute import LARGEST
 from layoutdsl.refute.table_refute import table_tries
 from layoutdsl.statements import table_statement
@@ -32,11 +34,23 @@ def replayed(claim: AnyClaim, name: str, example: Counterexample) -> Counterexam
     """
     if isinstance(claim, Claim):
         return _of_layout(claim, name, example)
+    if isinstance(claim, RecordClaim):
+        return _of_record(claim, name, example)
     table = table_statement.common(claim)
     values = _shape(table.frame, example)
     if max(volume(table.frame, values), table.size(values)) > LARGEST:
         raise NoReplay("its shape is too large to read every slot")
     return table_tries(claim)(values).get(name)
+
+
+def _of_record(claim: RecordClaim, name: str, example: Counterexample) -> Counterexample | None:
+    record = claim.ranged
+    values = _shape(record.frame, example)
+    if name not in AT_ONCE and record_refute.bits_at(record, values) > MOST_BITS:
+        raise NoReplay("its shape is too large to try every bit")
+    if isinstance(claim.predicate, Sound):
+        return record_refute.fails_at(record, values, {name}).get(name)
+    return record_refute.differ_at(record, claim.predicate.other, values)
 
 
 def _of_layout(claim: Claim, name: str, example: Counterexample) -> Counterexample | None:

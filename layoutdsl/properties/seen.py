@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from layoutdsl.digits.inverse import Inverse, invert
-from layoutdsl.meaning.claims import AnyClaim, Sound, TableClaim
+from layoutdsl.meaning.claims import AnyClaim, RecordClaim, Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values
 from layoutdsl.properties.known import property_of
+from layoutdsl.properties.record import part_claims
 from layoutdsl.refute import refute
 from layoutdsl.refute.exhaust import everywhere, read_alike, reads_back, whole_range
 from layoutdsl.refute.table_refute import table_seen_to_hold
@@ -44,6 +45,8 @@ def inhabited(claim: AnyClaim) -> bool:
     """Return whether a shape is found that the claim speaks of: of none, anything holds."""
     if isinstance(claim, TableClaim):
         frame = table_statement.common(claim).frame
+    elif isinstance(claim, RecordClaim):
+        frame = claim.ranged.frame
     elif isinstance(claim.predicate, Sound):
         frame = claim.ranged
     else:
@@ -55,6 +58,8 @@ def seen(claim: AnyClaim) -> set[str]:
     """Return the properties of a claim that hold as trying every index of a small range shows."""
     if isinstance(claim, TableClaim):
         return table_seen_to_hold(claim)
+    if isinstance(claim, RecordClaim):
+        return {each.named(name) for each in part_claims(claim) for name in seen(each.claim)}
     if isinstance(claim.predicate, Sound):
         shapes = whole_range(claim.ranged)
         return set() if shapes is None else seen_to_hold(claim.ranged, shapes)

@@ -14,12 +14,14 @@ from layoutdsl.kernel.budget import shared
 from layoutdsl.kernel.builder import NoProof, by_hypotheses
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.theorem import Proof, Theorem
-from layoutdsl.meaning.claims import AnyClaim, Claim, Sound, TableClaim
+from layoutdsl.meaning.claims import AnyClaim, Claim, RecordClaim, Sound, TableClaim
 from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.shapes import Values
 from layoutdsl.properties.known import property_of
 from layoutdsl.properties.property import Property, Statement, Tactic
+from layoutdsl.properties.record import record_properties
 from layoutdsl.prover.layout_check import in_bounds, layout_findings
+from layoutdsl.prover.record_check import record_findings
 from layoutdsl.prover.table_check import table_findings
 from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided, unproved
 from layoutdsl.refute import refute
@@ -53,6 +55,8 @@ def check(claim: AnyClaim, progress: Progress | None = None) -> Checked:
 def _check(claim: AnyClaim, tell: Progress) -> Checked:
     if isinstance(claim, TableClaim):
         return Checked(claim, table_findings(claim, tell))
+    if isinstance(claim, RecordClaim):
+        return Checked(claim, record_findings(claim, tell, attempt))
     if isinstance(claim.predicate, Sound):
         return Checked(claim, layout_findings(claim.ranged, tell))
     return Checked(claim, (_found(claim, property_of(claim), tell),))
@@ -62,6 +66,8 @@ def given_up(claim: AnyClaim, reason: str) -> Checked:
     """Return a claim with all of its properties undecided."""
     if isinstance(claim, TableClaim):
         names = table_properties(claim)
+    elif isinstance(claim, RecordClaim):
+        names = record_properties(claim)
     elif isinstance(claim.predicate, Sound):
         names = PROPERTIES
     else:

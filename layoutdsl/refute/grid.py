@@ -75,6 +75,19 @@ def no_fault(layout: Layout, every: Iterable[Coordinate], values: Mapping[str, i
     return len(np.unique(offsets)) == grid.count
 
 
+def all_apart(layouts: Iterable[tuple[Layout, Mapping[str, int]]]) -> bool:
+    """Whether no two elements of several layouts, each at a shape, have one offset."""
+    found, count = [], 0
+    try:
+        for layout, values in layouts:
+            grid = Grid(layout, values)
+            found.append(np.ravel(grid.offset(layout)))
+            count += grid.count
+    except ZeroDivisionError:
+        return False
+    return len(np.unique(np.concatenate(found))) == count
+
+
 def same_offsets(layout: Layout, other: Layout, values: Mapping[str, int]) -> bool:
     """Whether two layouts put every element at the same offset."""
     try:

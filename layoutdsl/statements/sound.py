@@ -59,7 +59,11 @@ def rests_on(layout: Layout, known: Container[str]) -> dict[str, Theorems]:
     for only where they are among the `known` ones: padding is no fault.
     """
     if not layout.domain:
-        return dict(_IN_THE_BOX)
+        alone = ("bounds",) if "bounds" in known else None  # shown without an inverse
+        return {
+            name: alone if alone and name in (EXTENTS, BOUNDS) else theorems
+            for name, theorems in _IN_THE_BOX.items()
+        }
     found: dict[str, Theorems] = {}
     for name, theorems in _IN_THE_BOX.items():
         if name != ONTO:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from layoutdsl.integers.expr import Expr, Extent, Mod, indices, substitute
 from layoutdsl.kernel.builder import NoProof, ProofBuilder
+from layoutdsl.kernel.polynomial import total
 from layoutdsl.kernel.theorem import By, Proof, Term, Theorem
 from layoutdsl.meaning.model import Condition
 from layoutdsl.statements.run_statement import Start
@@ -35,7 +36,7 @@ def prove_equations(
 
     Args:
         ground: of the layout that the theorem speaks of.
-        theorem: all of its goals are equations.
+        theorem: its goals are equations, or ``<=`` where there is room that is easily seen.
         exprs: whatever the theorem divides; it decides the digits.
         lemmas: the lemma library.
         splits: how values are split into parts that are defined; the parts stay as they are, and
@@ -90,6 +91,8 @@ def _by_normal_forms(
         match goal:
             case ("=", left, right):
                 _equal(arithmetic, left, right)
+            case ("<=", left, right) if left != 0:  # bitwise operations rest on others
+                _no_more(arithmetic, left, right)
     arithmetic.assumed(theorem)
     return builder.proof
 
@@ -156,6 +159,44 @@ def _equal(arithmetic: Arithmetic, left: Term, right: Term) -> None:
         _equal_as_a_whole(arithmetic, left, right)
     else:
         leftover.equal(arithmetic, left, right)
+
+
+def _no_more(arithmetic: Arithmetic, left: Term, right: Term) -> None:
+    """Prove ``left <= right``: they are equal, or what is between is a sum of products of sizes.
+
+    What is rounded up is no less than what was rounded.
+    """
+    builder = arithmetic.builder
+    (one, first), (other, second) = arithmetic.values.normal(left), arithmetic.values.normal(right)
+    between = total([(other, 1), (one, -1)])
+    premises = [first, second]
+    if any(coefficient < 0 for coefficient in between.values()):
+        rounded = list(_quotients(builder, right))
+        if not rounded:
+            _equal(arithmetic, left, right)
+            premises.append(builder.have(("=", left, right)))
+        premises += [right] if isinstance(right, str) else []
+        for dividend, divisor in rounded:
+            arithmetic.positive(divisor)
+            premises += builder.use("DIVISION", {"x": dividend, "B": divisor})
+            premises.append(arithmetic.values.normal(dividend)[1])
+    else:
+        premises += [arithmetic.positive(canonical({each: 1})) for each in between if each]
+    builder.have(("<=", left, right), *premises)
+
+
+def _quotients(builder: ProofBuilder, term: Term) -> Iterator[tuple[Term, int]]:
+    """What is divided by a number in a term, and by which."""
+    match term:
+        case str():
+            definition = builder.find_definition(term)
+            if definition is not None:
+                yield from _quotients(builder, definition)
+        case ("div", dividend, int(divisor)):
+            yield dividend, divisor
+        case (_, *parts):
+            for each in parts:
+                yield from _quotients(builder, each)
 
 
 def _left(arithmetic: Arithmetic, move: By) -> Term:

@@ -1,0 +1,97 @@
+"""What is claimed of a record, as claims about its parts.
+
+That a record is right is that each part is, as a layout of its own, beside what `record_statement`
+says of the whole. ``A == B`` is that parts, two by two, put each bit at the same place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from layoutdsl.integers.expr import Expr, Index
+from layoutdsl.meaning.claims import Claim, EqualsLayout, RecordClaim, Sound
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.part import Part
+from layoutdsl.meaning.record import Record
+from layoutdsl.statements import record_statement
+from layoutdsl.statements.record_statement import every_property, part_theorem
+
+
+@dataclass(frozen=True, slots=True)
+class PartClaim:
+    """A claim about a part: ``words`` say which, and ``number`` marks its theorems."""
+
+    number: int
+    words: str
+    claim: Claim
+
+    def named(self, found: str) -> str:
+        """Return what a property of the part is called among those of the record."""
+        return f"{self.words}: {found}" if isinstance(self.claim.predicate, Sound) else self.words
+
+    def theorem(self, found: str) -> str:
+        """Return what a theorem of the part is called among those of the record."""
+        return part_theorem(self.number, found)
+
+
+def part_claims(claim: RecordClaim) -> Iterator[PartClaim]:
+    """Yield what has to hold of each part."""
+    record = claim.ranged
+    labels = record_statement.labels(record)
+    for number, (part, label) in enumerate(zip(record.parts, labels, strict=True)):
+        if isinstance(claim.predicate, Sound):
+            yield PartClaim(number, label, Claim("prove", part.layout, Sound(), (), label))
+            continue
+        other = claim.predicate.other
+        twin = _twin(part, other)
+        if twin is not None:
+            layout = _on_axes(part.in_bits, twin.in_bits)
+            words = f"{label} lies as in {other.name}"
+            held = Claim("prove", part.in_bits, EqualsLayout(layout), (), words)
+            yield PartClaim(number, words, held)
+
+
+def record_properties(claim: RecordClaim) -> tuple[str, ...]:
+    """Return the properties of a claim of a record, in words."""
+    if isinstance(claim.predicate, Sound):
+        return every_property(claim.ranged)
+    return tuple(each.words for each in part_claims(claim))
+
+
+def unmatched(record: Record, other: Record) -> str:
+    """Return which part has no like in the other record; nothing where each has one."""
+    for one, two in ((record, other), (other, record)):
+        for part in one.parts:
+            if _twin(part, two) is None:
+                return f"`{part.label}` of `{one.name}` has no like in `{two.name}`"
+    return ""
+
+
+def _twin(part: Part, other: Record) -> Part | None:
+    """The part of the other record that holds the same bits of the same elements.
+
+    Both have to speak of the same extents of the record: a range may say what one is by another.
+    """
+    for each in other.parts:
+        alike = each.field == part.field and _held(each) == _held(part)
+        if alike and each.layout.parameters == part.layout.parameters:
+            return each
+    return None
+
+
+def _held(part: Part) -> object:
+    """Which bits of which elements a part holds, as far as is seen at once."""
+    picks = [[(not d.name, d.fixed, d.extent) for d in digits] for digits in part.picks]
+    return part.bits, picks
+
+
+def _on_axes(layout: Layout, other: Layout) -> Layout:
+    """The other layout over the axes of the first, in order; their extents are the same."""
+    names: dict[str, Expr] = {
+        theirs.name: Index(mine.name) for mine, theirs in zip(layout.axes, other.axes, strict=True)
+    }
+    for mine, theirs in zip(layout.axes, other.axes, strict=True):
+        if theirs.extent != mine.extent:
+            names[theirs.extent.name] = mine.extent  # type: ignore[union-attr]
+    return replace(other.substituted(names), axes=layout.axes)
