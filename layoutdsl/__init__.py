@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         CompilerError,
         Generated,
         GeneratedC,
+        GeneratedRecord,
         RefusedError,
         Report,
         Translation,
@@ -30,10 +31,13 @@ if TYPE_CHECKING:
         from_notation,
         generate,
         generate_c,
+        generate_record,
         identify,
         library,
         library_module,
         library_names,
+        library_record,
+        library_record_names,
         load,
         notations,
         pack_file,
@@ -47,8 +51,9 @@ if TYPE_CHECKING:
     from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.compare.seen import Match, Untold
     from layoutdsl.formulas.formula import Formula
-    from layoutdsl.meaning.claims import Claim, Module, TableClaim
+    from layoutdsl.meaning.claims import Claim, Module, RecordClaim, TableClaim
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.record import Record
     from layoutdsl.meaning.table import Table
     from layoutdsl.texts.source import Diagnostic, LayoutError
 
@@ -65,11 +70,14 @@ __all__ = [
     "Formula",
     "Generated",
     "GeneratedC",
+    "GeneratedRecord",
     "Layout",
     "LayoutError",
     "Match",
     "Module",
     "Probe",
+    "Record",
+    "RecordClaim",
     "RefusedError",
     "Report",
     "Table",
@@ -87,10 +95,13 @@ __all__ = [
     "from_notation",
     "generate",
     "generate_c",
+    "generate_record",
     "identify",
     "library",
     "library_module",
     "library_names",
+    "library_record",
+    "library_record_names",
     "load",
     "notations",
     "pack_file",
@@ -118,6 +129,8 @@ _ELSEWHERE = {
     "Table": "meaning.table",
     "TableClaim": "meaning.claims",
     "Probe": "compare.probe",
+    "Record": "meaning.record",
+    "RecordClaim": "meaning.claims",
     "Unknown": "compare.difference",
     "Untold": "compare.seen",
     "diff": "compare.difference",

@@ -20,6 +20,7 @@ TEXT = "layout A(n, c) = [c, n]\nlayout B<k>(n, c) = [n, c/k, c%k]\n" + (
 )
 MODULE = layoutdsl.parse(TEXT)
 A, B, T = MODULE["A"], MODULE["B"], MODULE.tables["T"]
+R = layoutdsl.library_record("Q4_0")
 
 ZOO: Mapping[str, Any] = {
     "None": None,
@@ -41,6 +42,7 @@ ZOO: Mapping[str, Any] = {
     "an object": object(),
     "a layout": A,
     "a table": T,
+    "a record": R,
     "a claim": MODULE.claims[0],
     "a module": MODULE,
     "a report": layoutdsl.Report(()),
@@ -48,6 +50,8 @@ ZOO: Mapping[str, Any] = {
 
 Kind = tuple[str, set[str]]
 LAYOUT: Kind = ("a layout", {"a layout"})
+LAYOUT_OR_RECORD: Kind = ("a layout", {"a layout", "a record"})
+RECORD: Kind = ("a record", {"a record"})
 WORDS: Kind = ("a text", {"a text"})
 MAYBE_WORDS: Kind = ("a text, or None", {"a text", "None"})
 FLAG: Kind = ("True or False", {"a flag"})
@@ -72,16 +76,22 @@ CODE = {"layout": LAYOUT, "source": MAYBE_WORDS, "validate": FLAG}
 # Of each verb: its parameters, with what they take; then arguments that do.
 VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
     "compile": (
-        {"layout": LAYOUT, "target": WORDS, "storage": WORDS, "validate": FLAG},
+        {"layout": LAYOUT_OR_RECORD, "target": WORDS, "storage": WORDS, "validate": FLAG},
         {"layout": A},
     ),
     "convert": (
-        {"source": LAYOUT, "target": LAYOUT, "axes": AXES, "compiled": WORDS, "validate": FLAG},
+        {
+            "source": LAYOUT_OR_RECORD,
+            "target": LAYOUT_OR_RECORD,
+            "axes": AXES,
+            "compiled": WORDS,
+            "validate": FLAG,
+        },
         {"source": A, "target": A},
     ),
     "cost": (
         {
-            "layout": LAYOUT,
+            "layout": LAYOUT_OR_RECORD,
             "shape": (SHAPE[0], SHAPE[1] | {"None"}),
             "of": MAYBE_WORDS,
             "where": MAYBE_WORDS,
@@ -103,10 +113,16 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         | {"widths": ("bytes of elements", {"integers", "a set", "None"}), "where": MAYBE_WORDS},
         {"layout": A},
     ),
+    "generate_record": (
+        {"record": RECORD, "target": WORDS, "validate": FLAG},
+        {"record": R},
+    ),
     "identify": ({"layout": LAYOUT, "progress": MAYBE_FUNCTION}, {"layout": A}),
     "library": ({"name": WORDS}, {"name": "NCHW"}),
     "library_module": ({}, {}),
     "library_names": ({}, {}),
+    "library_record": ({"name": WORDS}, {"name": "Q4_0"}),
+    "library_record_names": ({}, {}),
     "load": ({"path": PATH}, {"path": "a.layout"}),
     "notations": ({}, {}),
     "pack_file": (
@@ -131,8 +147,8 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
     "prove": (
         {
             "subject": (
-                "a layout, a table, a module, or claims",
-                {"a layout", "a table", "a module"},
+                "a layout, a table, a record, a module, or claims",
+                {"a layout", "a table", "a record", "a module"},
             ),
             "progress": MAYBE_FUNCTION,
         },

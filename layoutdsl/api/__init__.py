@@ -40,6 +40,12 @@ if TYPE_CHECKING:
         generate_c,
     )
     from layoutdsl.api.proofs import Report, checks, prove, timed_checks
+    from layoutdsl.api.records import (
+        GeneratedRecord,
+        NotAsMeantError,
+        RecordTarget,
+        generate_record,
+    )
     from layoutdsl.api.translation import (
         LANGUAGE,
         Translation,
@@ -58,9 +64,12 @@ if TYPE_CHECKING:
         library_families,
         library_module,
         library_names,
+        library_record,
+        library_record_names,
         load,
         parse,
         pick,
+        pick_record,
         pick_table,
         read,
     )
@@ -75,8 +84,11 @@ __all__ = [
     "Conversion",
     "Generated",
     "GeneratedC",
+    "GeneratedRecord",
     "IndexFunctions",
     "LayoutError",
+    "NotAsMeantError",
+    "RecordTarget",
     "RefusedError",
     "Report",
     "Translation",
@@ -95,6 +107,7 @@ __all__ = [
     "from_notation",
     "generate",
     "generate_c",
+    "generate_record",
     "identify",
     "index_functions",
     "languages",
@@ -104,6 +117,8 @@ __all__ = [
     "library_families",
     "library_module",
     "library_names",
+    "library_record",
+    "library_record_names",
     "load",
     "look",
     "missing_solver",
@@ -112,6 +127,7 @@ __all__ = [
     "pack_file",
     "parse",
     "pick",
+    "pick_record",
     "pick_table",
     "prove",
     "read",
@@ -136,10 +152,11 @@ _ELSEWHERE = {
     "api.functions": "IndexFunctions WidthError index_functions languages",
     "api.generating": "Generated GeneratedC RefusedError UnvalidatedError generate generate_c",
     "api.proofs": "Report checks prove timed_checks",
+    "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
     "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
     "to_notation translate",
     "elaborate.shelf": "declared family_of library library_families library_module library_names "
-    "load parse pick pick_table read",
+    "library_record library_record_names load parse pick pick_record pick_table read",
     "texts.source": "LayoutError",
 }
 _FILES = {name: file for file, names in _ELSEWHERE.items() for name in names.split()}

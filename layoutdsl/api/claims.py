@@ -8,16 +8,19 @@ from dataclasses import replace
 
 from layoutdsl.elaborate.shelf import elaborated
 from layoutdsl.meaning.arguments import called
-from layoutdsl.meaning.claims import AnyClaim, Claim, Module, Sound, TableClaim
+from layoutdsl.meaning.claims import AnyClaim, Claim, Module, RecordClaim, Sound, TableClaim
 from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import Source
 
 
-def claims_of(subject: Layout | Table | Module | Iterable[AnyClaim]) -> tuple[AnyClaim, ...]:
+def claims_of(
+    subject: Layout | Table | Record | Module | Iterable[AnyClaim],
+) -> tuple[AnyClaim, ...]:
     """Return the claims that `prove` looks at: that all in it is sound, then those written."""
     match subject:
-        case Layout() | Table():
+        case Layout() | Table() | Record():
             return (_sound(subject),)
         case Module():
             refuted = {
@@ -27,14 +30,18 @@ def claims_of(subject: Layout | Table | Module | Iterable[AnyClaim]) -> tuple[An
             }
             sound = [_sound(each) for each in subject.values() if each not in refuted]
             even = [_sound(each) for each in _not_refuted_tables(subject)]
-            return (*sound, *subject.claims, *even, *subject.table_claims)
+            held = [_sound(each) for each in _not_refuted_records(subject)]
+            of_records = (*held, *subject.record_claims)
+            return (*sound, *subject.claims, *even, *subject.table_claims, *of_records)
         case Iterable() if not isinstance(subject, str | Mapping):
             found: tuple[AnyClaim, ...] | None = None
             with suppress(TypeError):  # as an array without dimensions cannot be listed
                 found = tuple(subject)
-            if found is not None and all(isinstance(each, Claim | TableClaim) for each in found):
+            if found is not None and all(
+                isinstance(each, Claim | TableClaim | RecordClaim) for each in found
+            ):
                 return found
-    words = "a layout, a table, a module, or claims"
+    words = "a layout, a table, a record, a module, or claims"
     raise TypeError(f"`subject` is {called(subject)}, and has to be {words}")
 
 
@@ -47,8 +54,17 @@ def _not_refuted_tables(module: Module) -> Iterator[Table]:
     return (table for table in module.tables.values() if table not in refuted)
 
 
-def claims_about(module: Module, subject: Layout | Table) -> tuple[AnyClaim, ...]:
-    """Return the claims that `prove` looks at for one layout or table of a module."""
+def _not_refuted_records(module: Module) -> Iterator[Record]:
+    refuted = {
+        claim.record
+        for claim in module.record_claims
+        if claim.polarity == "refute" and isinstance(claim.predicate, Sound)
+    }
+    return (record for record in module.records.values() if record not in refuted)
+
+
+def claims_about(module: Module, subject: Layout | Table | Record) -> tuple[AnyClaim, ...]:
+    """Return the claims that `prove` looks at for one layout, table or record of a module."""
     match subject:
         case Layout(name=name):
             written = tuple(claim for claim in module.claims if claim.layout == subject)
@@ -56,6 +72,10 @@ def claims_about(module: Module, subject: Layout | Table) -> tuple[AnyClaim, ...
         case Table(name=name):
             said = tuple(claim for claim in module.table_claims if claim.table == subject)
             return claims_of(Module(module.name, {}, (), {}, {name: subject}, said))
+        case Record(name=name):
+            held = tuple(claim for claim in module.record_claims if claim.record == subject)
+            alone = Module(module.name, {}, (), {}, records={name: subject}, record_claims=held)
+            return claims_of(alone)
 
 
 def narrowed(claims: Iterable[AnyClaim], where: str) -> tuple[AnyClaim, ...]:
@@ -76,7 +96,7 @@ def narrowed(claims: Iterable[AnyClaim], where: str) -> tuple[AnyClaim, ...]:
 
 
 def _shaped(claim: AnyClaim) -> Layout:
-    return claim.layout if isinstance(claim, Claim) else claim.table.frame
+    return claim.layout if isinstance(claim, Claim) else claim.subject.frame
 
 
 def range_of(layout: Layout, where: str) -> tuple[Condition, ...]:
@@ -94,10 +114,12 @@ def range_of(layout: Layout, where: str) -> tuple[Condition, ...]:
     return module.claims[0].where
 
 
-def _sound(subject: Layout | Table) -> AnyClaim:
+def _sound(subject: Layout | Table | Record) -> AnyClaim:
     text = f"prove {subject.name}"
     match subject:
         case Layout():
             return Claim("prove", subject, Sound(), (), text)
         case Table():
             return TableClaim("prove", subject, Sound(), (), text)
+        case Record():
+            return RecordClaim("prove", subject, Sound(), (), text)

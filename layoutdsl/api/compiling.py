@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from layoutdsl.api.emitting import validated
-from layoutdsl.api.generating import generate
+from layoutdsl.api.generating import generate, refuse_refuted
 from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
 from layoutdsl.meaning.arguments import FLAG, TEXT, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import ITEMS, StorageName, stored
 from layoutdsl.texts.values import exact
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.loops.moves import Move, NoCode
     from layoutdsl.codegen.native.module import Failed, NativeModule
     from layoutdsl.codegen.native.program import EmittedProgram
+    from layoutdsl.codegen.record import RecordModule
     from layoutdsl.codegen.stored import BitModule, StoredModule
 
 CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
@@ -42,13 +44,33 @@ def holds(dtype: np.dtype[np.generic], fill: float) -> bool:
     return True
 
 
-def compile(  # noqa: A001  the verb of `re.compile`
+@overload
+def compile(  # noqa: A001
+    layout: Record,
+    target: CompileTarget = "auto",
+    *,
+    storage: StorageName = "items",
+    validate: bool = True,
+) -> RecordModule: ...
+
+
+@overload
+def compile(  # noqa: A001
     layout: Layout,
     target: CompileTarget = "auto",
     *,
     storage: StorageName = "items",
     validate: bool = True,
-) -> Compiled:
+) -> Compiled: ...
+
+
+def compile(  # noqa: A001  the verb of `re.compile`
+    layout: Layout | Record,
+    target: CompileTarget = "auto",
+    *,
+    storage: StorageName = "items",
+    validate: bool = True,
+) -> Compiled | RecordModule:
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
     Proved, generated and validated once per layout; what was is kept on the disk, for as long as
@@ -66,7 +88,8 @@ def compile(  # noqa: A001  the verb of `re.compile`
     (2, 2, 3, 4, 16)
 
     Args:
-        layout: without open parameters.
+        layout: without open parameters; or a record, whose module takes and returns its fields
+            (`codegen/record.py`), each part of it moved as a layout of its own.
         target: ``auto``, ``native`` or ``numpy``.
         storage: ``items`` for one item an element. With ``bytes``, ``u32``, ``i32`` or the like the
             buffer is stored in words, without room between elements, as files have it. A layout
@@ -80,8 +103,13 @@ def compile(  # noqa: A001  the verb of `re.compile`
             to get them. Where a compiler fails, the calls that need it raise the same.
         ValueError: there is no such target or storage, or the layout fills no whole words of it.
     """
-    expect(layout=(layout, LAYOUT), storage=(storage, TEXT), validate=(validate, FLAG))
     expect_target("target", target)
+    expect(storage=(storage, TEXT), validate=(validate, FLAG))
+    if isinstance(layout, Record):
+        if storage not in (ITEMS, "bytes"):
+            raise ValueError(f"the record `{layout.name}` is stored in bytes, and not in {storage}")
+        return _record_module(layout, target, validate)
+    expect(layout=(layout, LAYOUT))
     how = None if storage == ITEMS else stored(layout, storage)
     found = compiled(layout, target, validate)
     if how is not None:
@@ -93,6 +121,33 @@ def compile(  # noqa: A001  the verb of `re.compile`
 
         return BitModule(layout, found)
     return found
+
+
+@cache
+def _record_module(record: Record, target: CompileTarget, validate: bool) -> RecordModule:
+    """Return the module of a record; that it is proved is kept, as the text of a module is."""
+    from layoutdsl.codegen.native.cache import keep_text, kept_text
+    from layoutdsl.codegen.placed import placed
+    from layoutdsl.codegen.record import RecordModule
+    from layoutdsl.texts.resources import fingerprint
+
+    if record.parameters:
+        message = f"the record `{record.name}` has an open parameter `{record.parameters[0]}`"
+        raise ValueError(
+            f"{message}: give it a number, as `record({record.parameters[0]}=16)` does"
+        )
+    key = f"{fingerprint()} record {exact(record)}"
+    if kept_text(key) != "proved":
+        checked = refuse_refuted(record)
+        if checked.status == "proved":
+            keep_text(key, "proved")
+        else:
+            _say_once(f"`{record.name}` is moved, and not proved: it is undecided")
+    parts = placed(record)
+    for each in parts:  # what is refused is refused now, not at a call
+        if not each.items.parameters:
+            compiled(each.items, target, validate)
+    return RecordModule(record, parts, lambda items: compiled(items, target, validate))
 
 
 def expect_target(name: str, target: CompileTarget) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, overload
 
 from layoutdsl.api.compiling import (
     CompileTarget,
@@ -15,6 +15,7 @@ from layoutdsl.api.compiling import (
     numpy_serves,
     plain_module,
 )
+from layoutdsl.api.compiling import compile as compile_
 from layoutdsl.api.compiling import compiled as compiled_layout
 from layoutdsl.api.emitting import validated
 from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
@@ -22,6 +23,7 @@ from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import LAYOUT, Layout
+from layoutdsl.meaning.record import RECORD, Record
 from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:
@@ -30,12 +32,25 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.loops.moves import NoCode
     from layoutdsl.codegen.native.conversion import BothModules, NativeConversion
     from layoutdsl.codegen.native.program import EmittedProgram
+    from layoutdsl.codegen.record_conversion import RecordConversion
     from layoutdsl.compare.axes import Axes
 
 Conversion: TypeAlias = "StraightConversion | TensorConversion"
 """What `convert` returns; `fallback` says why the tensor lies in between, where it does."""
 
 
+@overload
+def convert(
+    source: Record,
+    target: Record,
+    axes: None = None,
+    *,
+    compiled: CompileTarget = "auto",
+    validate: bool = True,
+) -> RecordConversion: ...
+
+
+@overload
 def convert(
     source: Layout,
     target: Layout,
@@ -43,7 +58,17 @@ def convert(
     *,
     compiled: CompileTarget = "auto",
     validate: bool = True,
-) -> Conversion:
+) -> Conversion: ...
+
+
+def convert(
+    source: Layout | Record,
+    target: Layout | Record,
+    axes: Axes | None = None,
+    *,
+    compiled: CompileTarget = "auto",
+    validate: bool = True,
+) -> Conversion | RecordConversion:
     """Return what turns buffers of one layout into those of another, without the tensor between.
 
     >>> to_nhwc = convert(library("NCHW16c"), library("NHWC"))
@@ -55,9 +80,11 @@ def convert(
     `pack` do, for every shape that both layouts have. Where two layouts have no common digits the
     tensor is unpacked and packed again, and ``fallback`` says why.
 
+    Of two records it takes and returns bytes: their fields are matched by name.
+
     Args:
-        source: the layout of what is read, without open parameters.
-        target: the layout of what is written.
+        source: the layout or record of what is read, without open parameters.
+        target: that of what is written.
         axes: which axes of ``target`` are which of ``source``: ``"n=b, h=y"``, or all of them in
             order, ``"b, c, y, x"``. Left out, by name where the names are the same, else by order
             if no name is that of another axis.
@@ -72,8 +99,11 @@ def convert(
         ValueError: the layouts take different tensors, or hold elements of different types, or
             ``axes`` names what there is not.
     """
-    expect(source=(source, LAYOUT), target=(target, LAYOUT), validate=(validate, FLAG))
     expect_target("compiled", compiled)
+    expect(validate=(validate, FLAG))
+    if isinstance(source, Record) or isinstance(target, Record):
+        return _of_records(source, target, compiled, validate)
+    expect(source=(source, LAYOUT), target=(target, LAYOUT))
     for each in (source, target):
         if each.bit_of is not None:
             words = f"`{each.name}` places the bits of its elements, which are moved as they are"
@@ -188,3 +218,21 @@ def _validated(
     if isinstance(found, NotValidated):
         raise UnvalidatedError(f"{source.name} to {target.name}", found.reason)
     return stamp(emitted, found.seal)
+
+
+def _of_records(
+    source: Layout | Record, target: Layout | Record, compiled: CompileTarget, validate: bool
+) -> RecordConversion:
+    """What turns buffers of one record into those of another, field by field.
+
+    Raises:
+        TypeError: one of the two is no record.
+        ValueError: they do not have the same fields.
+    """
+    from layoutdsl.codegen.record_conversion import RecordConversion
+
+    expect(source=(source, RECORD), target=(target, RECORD))
+    assert isinstance(source, Record)
+    assert isinstance(target, Record)
+    one, two = (compile_(each, compiled, validate=validate) for each in (source, target))
+    return RecordConversion(one, two)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from layoutdsl.api.claims import claims_about, claims_of
 from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 
 if TYPE_CHECKING:
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def subjects(
-    module: Module, subject: Layout | Table | None = None, family: str = ""
+    module: Module, subject: Layout | Table | Record | None = None, family: str = ""
 ) -> tuple[Subject, ...]:
     """Return the claims of a module by the certificates that they share.
 
     Args:
         module: a text.
-        subject: only what is claimed about this layout or table.
+        subject: only what is claimed about this layout, table or record.
         family: the folder of the certificates, for a family of the library.
     """
     from layoutdsl.evidence import subjects as grouped

@@ -13,6 +13,7 @@ from layoutdsl.api.emitting import validated
 from layoutdsl.api.proofs import prove
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import ITEMS, StorageName, stored
 from layoutdsl.show.declaration import declaration
 from layoutdsl.texts.source import LayoutError
@@ -148,8 +149,8 @@ def _quoted(layout: Layout, source: str | None) -> str:
     return source
 
 
-def refuse_refuted(layout: Layout) -> Checked:
-    """Return what was found of a layout.
+def refuse_refuted(layout: Layout | Record) -> Checked:
+    """Return what was found of a layout or record.
 
     Raises:
         RefusedError: the layout is refuted.

@@ -12,6 +12,7 @@ from layoutdsl.api.claims import claims_of
 from layoutdsl.meaning.arguments import FUNCTION, expect
 from layoutdsl.meaning.claims import AnyClaim, Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.values import said
 
@@ -52,12 +53,12 @@ class Report:
 
 
 def prove(
-    subject: Layout | Table | Module | Iterable[AnyClaim],
+    subject: Layout | Table | Record | Module | Iterable[AnyClaim],
     progress: Callable[[str], None] | None = None,
 ) -> Report:
-    """Return what is found of a layout or table, of a module with its claims, or of some claims.
+    """Return what is found of a layout, table or record, of a module, or of some claims.
 
-    Every layout and table is checked without being claimed to be right; but not one that a bare
+    All that a module declares is checked without being claimed to be right; but not what a bare
     ``refute NAME`` says is wrong.
 
     Args:
