@@ -41,6 +41,17 @@ refute Plain == Offset
 """
 
 TABLE = "layout Never(n) = [n] where N > 3\ntable Even(c)[s: 2*C] = (c = s/2) where C%2 == 0\n"
+RECORD = """\
+record Block(r, k) = {
+    scale(r, b: K/4)   = [r, b, 0 : 5] of u8
+    q(r, k) bits 0..3  = [r, k/4, 2 + k%4 : 10] of u6
+    q(r, k) bits 4..5  = [r, k/4, 12 + k%4 : 20]
+} where K % 4 == 0
+record Shared(r, k) = {
+    scale(r, b: K/4) = [r, b, 0 : 3] of u8
+    q(r, k)          = [r, k/4, 1 + k%4 : 6] of u4
+} where K % 4 == 0
+"""
 WRONG = "layout A(n) = [n,, n]\nlayuot B(n) = [m]\n"
 
 PYTHON = """\
@@ -61,12 +72,13 @@ def lanes(tensor):
 """
 
 TEXTS = {
-    "check": ("check demo.layout", "check table.layout", "check -"),
+    "check": ("check demo.layout", "check table.layout", "check record.layout", "check -"),
     "prove": (
         "prove my.layout:Overlap my.layout:Plain my.layout:Slots",
         "prove my.layout:Upper --where 'N <= 64'",
         "prove my.layout:Line --write --into mine",
         "prove my.layout:Slots --where ''",
+        "prove record.layout:Shared",
     ),
     "recheck": (
         "recheck my.layout:Line --dir mine",
@@ -78,6 +90,8 @@ TEXTS = {
         "cost my.layout:Fixed my.layout:One --shape ''",
         "cost my.layout:Chunks --shape 3,3 --of u4",
         "cost NCHW16c --where 'C >= 64'",
+        "cost record.layout:Block --shape 1,8",
+        "cost record.layout:Block NCHW",
     ),
     "formula": (
         "formula NCHW16c",
@@ -98,6 +112,8 @@ TEXTS = {
         "where my.layout:Fixed --index 1,2",
         "where my.layout:Offset --shape 2,3 --index n=1,c=2",
         "where my.layout:Offset --shape 2,3 --index n=1,c=3",
+        "where record.layout:Block --shape 1,8 --index q:0,6",
+        "where record.layout:Block --shape 1,8 --index q:0,8",
     ),
     "at": (
         "at NCHW16c --shape 2,20,3,4 757",
@@ -110,6 +126,9 @@ TEXTS = {
         "at my.layout:Fixed 7",
         "at my.layout:Slots --shape 6 5",
         "at MaceArgumentTable --shape 6 7",
+        "at record.layout:Block --shape 1,8 --byte 2",
+        "at record.layout:Block --shape 1,8 --byte 9",
+        "at record.layout:Shared --shape 1,4 --byte 0",
         "at my.layout:Fixed 24",
         "at my.layout:Alone 0",
     ),
@@ -170,7 +189,8 @@ def test_keys_are_those_of_a_class() -> None:
 
 @pytest.fixture
 def files(shell: Shell) -> Shell:
-    for name, text in (("my.layout", SPEC), ("table.layout", TABLE), ("mine.py", PYTHON)):
+    texts = {"my.layout": SPEC, "table.layout": TABLE, "record.layout": RECORD, "mine.py": PYTHON}
+    for name, text in texts.items():
         Path(name).write_text(text)
     return shell
 

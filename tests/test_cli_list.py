@@ -19,7 +19,7 @@ ENTRIES = [each for file, text in FAMILIES for each in entries(file, text)]
 
 
 def named(listed: str) -> list[str]:
-    return re.findall(r"^  (?:table )?(\w+)", listed, re.MULTILINE)
+    return re.findall(r"^  (?:table |record )?(\w+)", listed, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def named(listed: str) -> list[str]:
         ("wgmma", ["WgmmaD"]),
         ("WGMMA", ["WgmmaD"]),
         ("onednn OIhw16o16i", ["OIhw16i16o"]),  # in a claim
-        ("gguf u2", ["GgufQ2_K"]),
+        ("gguf u2", ["GgufQ2_K", "Q2_K", "TQ2_0"]),
         ("ascend int8", ["FractalNzInt8"]),
         ("cute f16", ["GmmaKSw128", "GmmaKSw64", "GmmaKSw32"]),
         ("pull request 2900", ["AiterScales"]),
@@ -49,6 +49,7 @@ def test_a_search_that_finds_nothing_says_so(shell: Shell) -> None:
     assert json.loads(shell("list", "--search", "zebra", "--json").out) == {
         "layouts": [],
         "tables": [],
+        "records": [],
     }
 
 

@@ -150,7 +150,8 @@ def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
     from layoutdsl.cli.verdicts import refusing
 
     progress = Progress()
-    for each in chosen.layouts:
+    layouts = chosen.layouts or (chosen.layout,)  # which says that records are none
+    for each in layouts:
         if each.parameters:
             hint = f"give it values: `{each.name}<{', '.join('8' for _ in each.parameters)}>`"
             raise Failure(Exit.USAGE, f"`{each.name}` has open parameters", hint)
@@ -161,4 +162,4 @@ def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
                 turned = _in_order_of(each, goal)
                 convert(each, turned, tuple(axis.name for axis in turned.axes))
         progress.clear()
-    return chosen.layouts
+    return layouts

@@ -15,6 +15,7 @@ from layoutdsl.texts.source import LayoutError
 if TYPE_CHECKING:
     from layoutdsl.meaning.claims import Module
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.record import Record
     from layoutdsl.meaning.table import Table
 
 
@@ -35,7 +36,7 @@ def check(file: str, form: str) -> int:
     except LayoutError as failure:
         if form != "json":
             raise
-        say_json({**faults_json(failure), "layouts": [], "tables": [], "claims": []})
+        say_json({**faults_json(failure), "layouts": [], "tables": [], "records": [], "claims": []})
         return Exit.USAGE
     if form == "json":
         say_json(_module_json(chosen))
@@ -52,6 +53,7 @@ def _module_json(chosen: Target) -> dict[str, Any]:
         "diagnostics": [each.as_json() for each in chosen.warnings],
         "layouts": [layout_json(each) for each in module.values()],
         "tables": [table_json(each) for each in module.tables.values()],
+        "records": [record_json(each) for each in module.records.values()],
         "claims": [claim.text for claim in module.all_claims],
     }
 
@@ -90,6 +92,30 @@ def table_json(table: Table) -> dict[str, Any]:
     }
 
 
+def record_json(record: Record) -> dict[str, Any]:
+    """Return what a record is, and not only its name."""
+    from layoutdsl.show.declaration import fill_text, part_text, record_declaration
+
+    fields = [
+        {
+            "name": each.name,
+            "element": each.element,
+            "extents": each.extents,
+            "parts": [part_text(part) for part in each.parts],
+        }
+        for each in record.fields
+    ]
+    return {
+        "name": record.name,
+        "text": record_declaration(record),
+        "axes": record.axes,
+        "fields": fields,
+        "fill": fill_text(record.fill),
+        "where": record.where,
+        "parameters": record.parameters,
+    }
+
+
 def _well_formed(module: Module) -> str:
     from layoutdsl.show.declaration import axes_text, body, decoded_text, slots_text
 
@@ -97,12 +123,23 @@ def _well_formed(module: Module) -> str:
     for table in module.tables.values():
         written = f"{axes_text(table)}{slots_text(table)} = {decoded_text(table)}"
         rows.append((table.name, written))
+    rows += [row for each in module.records.values() for row in _record_rows(each)]
     width = max((len(name) for name, _ in rows), default=0)
     lines = [f"{name:<{width}}  {written}" for name, written in rows]
     claims = len(module.all_claims)
-    counts = [_count(len(module), "layout")]
+    counts = [_count(len(module), "layout")] if module or not module.records else []
     counts += [_count(len(module.tables), "table")] if module.tables else []
+    counts += [_count(len(module.records), "record")] if module.records else []
     return "\n".join([*lines, f"{', '.join([*counts, _count(claims, 'claim')])}: well formed"])
+
+
+def _record_rows(record: Record) -> list[tuple[str, str]]:
+    """A row for each part, between that of the name and that of the end."""
+    from layoutdsl.show.declaration import record_lines
+
+    head, *parts, end = record_lines(record).splitlines()
+    opened = head.removeprefix(f"record {record.name}")
+    return [(record.name, opened), *(("", each) for each in parts), ("", end)]
 
 
 def _count(number: int, noun: str) -> str:

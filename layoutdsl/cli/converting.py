@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,18 +12,19 @@ from layoutdsl.cli.arrays import (
     VERBOSE,
     extents_of,
     fill_of,
-    notes,
-    say_done,
 )
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import COMPILED, SHAPE, choice
 from layoutdsl.cli.output import error
+from layoutdsl.cli.records import convert_records, refuse_options
 from layoutdsl.cli.targets import Target, shape_of, target
+from layoutdsl.cli.telling import notes, say_done
 
 if TYPE_CHECKING:
-    from layoutdsl.api import Conversion
+    from layoutdsl.api import CompileTarget, Conversion
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.record import Record
 
 _ANYWAY = "`--unvalidated` converts all the same"
 
@@ -51,7 +52,7 @@ def convert(
     shape: str | None,
     axes: str | None,
     fill: str | None,
-    compiled: str,
+    compiled: CompileTarget,
     trust: str,
     verbose: int,
 ) -> None:
@@ -68,12 +69,24 @@ def convert(
     \b
       layoutdsl convert NCHW16c NHWC in.npy out.npy --shape 2,20,3,4
       layoutdsl convert R4CroutonLayout NHWC in.npy - --shape 1,56,56,64 --axes n,h,w,c
+
+    Records are converted field by field, where both have the same fields; --shape is that of the
+    first, and a file whose name ends in .bin holds bytes without a header.
+
+    \b
+      layoutdsl convert Q4_0 Q4_0_4x8 in.bin out.bin --shape 4096,4096
     """
     from layoutdsl.cli import elements, npy
 
     first, second = target(one), target(other)
-    refuse_inputs(destination, source, first.place, second.place)
+    records = _records(first, second)
+    if records is not None:
+        refuse_options(records[0], {"--axes": axes, "--fill": fill})
+        files = source, destination
+        convert_records((first, second), records, files, shape, compiled, trust, verbose)
+        return
     before, after = first.layout, second.layout
+    refuse_inputs(destination, source, first.place, second.place)
     _refuse_types(before, after)
     value = None if fill is None else fill_of(fill)
     if value is not None:
@@ -86,17 +99,32 @@ def convert(
     for layout in (before, after):
         elements.refuse_items(layout, source, buffer)
     conversion = _ready(first, second, axes, compiled, trust)
-    elements.refuse_unheld(value, buffer)
+    elements.refuse_unheld(after, value, buffer)
     if verbose and conversion.fallback is not None:
         error(f"note: through the tensor: {conversion.fallback}")
-    with notes(), npy.fitting(source):
+    with notes(), npy.fitting(f"`{source}`"):
         converted = conversion(buffer, extents, fill=value)
     npy.write(destination, converted, given)
     say_done("converted", buffer, converted, verbose)
 
 
+def _records(first: Target, second: Target) -> tuple[Record, Record] | None:
+    """Both records; nothing where neither is one."""
+    one, other = first.record, second.record
+    if one is not None and other is not None:
+        return one, other
+    if one is not None:
+        record, layout = one, second.layout
+    elif other is not None:
+        record, layout = other, first.layout
+    else:
+        return None
+    message = f"`{record.name}` is a record, and `{layout.name}` a layout"
+    raise Failure(Exit.USAGE, message, "a record is converted into another record")
+
+
 def _ready(
-    first: Target, second: Target, axes: str | None, compiled: Any, trust: str
+    first: Target, second: Target, axes: str | None, compiled: CompileTarget, trust: str
 ) -> Conversion:
     from layoutdsl.api import convert as ready
     from layoutdsl.cli.verdicts import refusing

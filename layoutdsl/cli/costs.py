@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layoutdsl.cli.cost_text import cost_text, table
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
+from layoutdsl.cli.record_costs import records_text
 from layoutdsl.cli.targets import shape_of, target
 
 if TYPE_CHECKING:
-    from fractions import Fraction
-
-    from layoutdsl.padding.cost import AxisCost, Cost, ShapeCost
-    from layoutdsl.padding.extremes import Bound
-
-Row = tuple[str, str]
+    from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.record import Record
+    from layoutdsl.padding.cost import Cost
+    from layoutdsl.padding.record_cost import RecordCost
 
 
 @click.command(short_help="Say what padding costs: at one shape, and at worst.")
@@ -38,172 +38,52 @@ def cost(
     """Say what padding costs: slots for an element, as a formula, at worst, and at a shape.
 
     The worst ratio is exact for all shapes of the range: the smallest shape that has it, or that
-    it is a limit, or that there is none. Several layouts are compared in a table. The exit code is
-    3 where a worst ratio is undecided.
+    it is a limit, or that there is none. Several layouts are compared in a table. Of a record it
+    is told how many bits its buffer has for an element, those of each field, and those of none.
+    The exit code is 3 where a worst ratio is undecided.
 
     \b
       layoutdsl cost NCHW16c
       layoutdsl cost NCHW16c --where "C >= 64"
       layoutdsl cost NCHW16c --shape 1,20,3,4 --of f32
       layoutdsl cost NCHW NCHW4c NCHW16c --shape 1,20,3,4
+      layoutdsl cost Q4_0 --shape 4096,4096
     """
-    found = [_cost(each, shape, range_, element) for each in written]
-    if form == "json":
-        say_json({"costs": found})
-    else:
-        say(cost_text(found[0]) if len(found) == 1 else table(found))
-    undecided = any(each.most.how == "undecided" for each in found)
-    return Exit.UNDECIDED if undecided else Exit.OK
-
-
-def _cost(written: str, shape: str | None, range_: str | None, element: str | None) -> Cost:
-    from layoutdsl.api import cost as cost_of
-
-    layout = target(written).layout
     if range_ is not None and not range_.strip():
         raise Failure(Exit.USAGE, "--where is empty", 'write a range: --where "C >= 64, N == 1"')
+    targets = [target(each) for each in written]
+    records = [each.record for each in targets if each.record is not None]
+    if records and len(records) < len(targets):
+        message = f"`{records[0].name}` is a record, and is not compared with layouts"
+        raise Failure(Exit.USAGE, message, "ask for records and layouts one after the other")
+    of_records = [_record_cost(each, shape, range_, element) for each in records]
+    found = [] if records else [_cost(each.layout, shape, range_, element) for each in targets]
+    if form == "json":
+        say_json({"costs": of_records or found})
+    elif of_records:
+        say(records_text(of_records))
+    else:
+        say(cost_text(found[0]) if len(found) == 1 else table(found))
+    bounds = [*(each.most for each in found), *(each.spread.most for each in of_records)]
+    return Exit.UNDECIDED if any(each.how == "undecided" for each in bounds) else Exit.OK
+
+
+def _record_cost(
+    record: Record, shape: str | None, range_: str | None, element: str | None
+) -> RecordCost:
+    from layoutdsl.api import cost as cost_of
+
+    if element is not None:
+        message = f"--of is for layouts, and `{record.name}` is a record"
+        raise Failure(Exit.USAGE, message, "leave it out: fields have types of their own")
+    with usage():
+        extents = None if shape is None else shape_of(record.frame, shape)
+        return cost_of(record, extents, where=range_)
+
+
+def _cost(layout: Layout, shape: str | None, range_: str | None, element: str | None) -> Cost:
+    from layoutdsl.api import cost as cost_of
+
     with usage():
         extents = None if shape is None else shape_of(layout, shape)
         return cost_of(layout, extents, of=element, where=range_)
-
-
-def number(value: Fraction) -> str:
-    """Return a fraction as a decimal, with its exact value where the decimal is not."""
-    if value.denominator == 1:
-        return str(value.numerator)
-    return f"{float(value):.4g} ({value.numerator}/{value.denominator})"
-
-
-def cost_text(cost: Cost) -> str:
-    """Return the formulas, the worst and the best case, and the numbers at the shape asked for."""
-    range_ = f" where {', '.join(cost.where)}" if cost.where else ""
-    blocks = [
-        f"{cost.layout}: the slots that an element costs, for all shapes{range_}",
-        _rows(_formulas(cost)),
-        _rows(_extremes(cost)),
-    ]
-    if cost.at is not None:
-        blocks.append(f"{_at(cost.at.shape)}\n{_rows(_numbers(cost, cost.at))}")
-    return "\n\n".join(blocks)
-
-
-def _rows(rows: list[Row]) -> str:
-    width = max(len(name) for name, _ in rows)
-    return "\n".join(f"  {name:<{width}}  {words}" for name, words in rows)
-
-
-def _formulas(cost: Cost) -> list[Row]:
-    rows = [("elements", cost.elements), ("size", f"{cost.size} slots")]
-    if cost.element is not None:
-        rows.append(("", f"{cost.bytes} bytes of {cost.element.name}"))
-    return [*rows, ("padding", f"{cost.padding} slots"), ("ratio", f"{cost.ratio}")]
-
-
-def _extremes(cost: Cost) -> list[Row]:
-    rows = [("at most", _most(cost)), ("at least", _least(cost))]
-    if cost.far is not None:
-        rows.append(("in the end", f"{number(cost.far)}, where all extents are large"))
-    if cost.least.value is not None and cost.least.value < 1:
-        rows.append(("note", "below 1 elements share slots: the layout is wrong for such shapes"))
-    return rows
-
-
-def _most(cost: Cost) -> str:
-    match cost.most.how:
-        case "unbounded":
-            return "no bound: there are shapes for every ratio"
-        case "undecided":
-            return _undecided(cost.most, "at most")
-    how = "proved" if cost.proved else "worked out, not proved"
-    return f"{_where(cost.most)}  ({how})"
-
-
-def _least(cost: Cost) -> str:
-    undecided = cost.least.how == "undecided"
-    return _undecided(cost.least, "at least") if undecided else _where(cost.least)
-
-
-def _undecided(bound: Bound, side: str) -> str:
-    beyond = "no bound was found" if bound.beyond is None else f"{side} {number(bound.beyond)}"
-    return f"undecided: {_value(bound)} at {_shape(bound.shape)}, and {beyond}"
-
-
-def _where(bound: Bound) -> str:
-    if bound.how == "limit":
-        return f"{_value(bound)}, a limit: shapes come as near as one likes"
-    at = f" at {_shape(bound.shape)}" if bound.shape else ""
-    return f"{_value(bound)}, reached{at}"
-
-
-def _value(bound: Bound) -> str:
-    return "no bound" if bound.value is None else number(bound.value)
-
-
-def _at(shape: tuple[tuple[str, int], ...]) -> str:
-    return f"at {_shape(shape)}" if shape else "at its only shape"
-
-
-def _shape(shape: tuple[tuple[str, int], ...]) -> str:
-    return " ".join(f"{name}={value}" for name, value in shape)
-
-
-def _numbers(cost: Cost, at: ShapeCost) -> list[Row]:
-    share = 100 * at.padding / at.size
-    size = f"{at.size} slots"
-    if cost.element is not None:
-        size += f", {at.bytes} bytes of {cost.element.name}"
-    rows = [("elements", str(at.elements)), ("size", size)]
-    rows.append(("padding", f"{at.padding} slots, {share:.3g} % of the buffer"))
-    rows.append(("ratio", number(at.ratio)))
-    rows += [(f"  axis {each.axis}", _axis(each)) for each in at.axes or ()]
-    if at.axes is None:
-        rows.append(("  axes", "not told apart: no padded extents were proved"))
-    if at.gaps != 1:
-        rows.append(("  gaps", f"times {number(at.gaps)}"))
-    if at.before:
-        rows.append(("  before", f"{at.before} slots before the first"))
-    return rows
-
-
-def _axis(axis: AxisCost) -> str:
-    return f"{axis.extent} -> {axis.padded}, times {number(axis.ratio)}"
-
-
-def table(costs: list[Cost]) -> str:
-    """Return one line a layout; the numbers at a shape come first where one was asked for."""
-    head = ["layout", "at most", "at least"]
-    if costs[0].at is not None:
-        head = ["layout", "slots", *(["bytes"] if costs[0].at.bytes is not None else [])]
-        head += ["padding", "ratio", "at most", "at least"]
-    lines = [head, *(_cells(each, head) for each in costs)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-    written = [
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    ]
-    title = [] if costs[0].at is None else [_at(costs[0].at.shape)]
-    return "\n".join([*title, *written])
-
-
-def _cells(cost: Cost, head: list[str]) -> list[str]:
-    cells = {
-        "layout": cost.layout,
-        "at most": _short(cost.most, ">="),
-        "at least": _short(cost.least, "<="),
-    }
-    if cost.at is not None:
-        cells |= {
-            "slots": str(cost.at.size),
-            "bytes": "-" if cost.at.bytes is None else str(cost.at.bytes),
-            "padding": str(cost.at.padding),
-            "ratio": number(cost.at.ratio),
-        }
-    return [cells[name] for name in head]
-
-
-def _short(bound: Bound, unsure: str) -> str:
-    words = {
-        "undecided": f"undecided, {unsure} {_value(bound)}",
-        "limit": f"{_value(bound)}, a limit",
-    }
-    return words.get(bound.how, _value(bound))

@@ -1,7 +1,7 @@
 """Results as plain values: the one rule by which verbs print `--json`.
 
 A result is an object: its fields, in order, under their names. `KEYS` says where the keys are
-others than the fields. Layouts, tables and element types go by their names, conditions and
+others than the fields. Layouts, tables, records and element types go by their names, conditions and
 expressions as the language writes them, fractions exactly and as a decimal. The page of this room
 says what each verb prints.
 """
@@ -16,6 +16,7 @@ from typing import Any
 from layoutdsl.integers.expr import Expr, text
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 
 KEYS = {
@@ -27,6 +28,8 @@ KEYS = {
     " certificate at",
     "Extreme": "value move",
     "Held": "layout shape offset=slot holds index elements reasons coordinates=terms chunk address",
+    "HeldBits": "low high holds field",
+    "HeldByte": "record shape byte bytes",
     "IndexFunctions": "layout language text integers where=layout.where certificate",
     "LanesPermuted": "axis block one other kind=full_kind digits proved",
     "Match": "name everywhere axes pairs=pairing.pairs where agreements certificate queries",
@@ -38,8 +41,13 @@ KEYS = {
     "Probe": "shape elements slots calls wrong padding faults hints",
     "Problem": "code=kind.code kind=kind.word place message help=kind.help",
     "ReadSlot": "table shape offset=slot coordinates holds index=element",
+    "RecordCost": "record where elements bytes padding fields most=spread.most least=spread.least"
+    " far=spread.far proved=spread.proved certificate=spread.certificate at",
+    "RecordPlacement": "record shape field element runs missing",
+    "RecordShapeCost": "shape elements bytes padding ratio fields",
     "Rechecked": "name status claims questions problems",
     "RoundedDown": "extent kind",
+    "Run": "part low high address byte bit offset slot_bits start coordinates=terms",
     "ShapeCost": "shape elements size before padding ratio bytes axes gaps",
     "Skipped": "status reason",
     "Standing": "name measured skipped wrong noisy share shares worst ratio=beside.mean"
@@ -70,7 +78,7 @@ def plain(value: Any) -> Any:
             return {key: plain(each) for key, each in value.items()}
         case tuple() | list():
             return [plain(each) for each in value]
-        case Layout() | Table() | ElementType():
+        case Layout() | Table() | Record() | ElementType():
             return value.name
         case Condition():
             return str(value)

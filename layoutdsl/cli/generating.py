@@ -11,6 +11,7 @@ from layoutdsl.cli.destination import refuse, refuse_foreign
 from layoutdsl.cli.exits import Exit, Failure, reading, usage, writing
 from layoutdsl.cli.options import WORDS, choice
 from layoutdsl.cli.output import error, say
+from layoutdsl.cli.record_code import beside_layouts, record_packages, refuse_options
 from layoutdsl.cli.targets import Target, numbers, source_of, target
 from layoutdsl.integers.expr import text
 
@@ -79,6 +80,7 @@ def generate(
       layoutdsl generate AwqWeights --storage i32 -o awq.py
       layoutdsl generate demo.layout -o modules/
       layoutdsl generate demo.layout -o modules/ --check
+      layoutdsl generate Q6_K -o q6_k/
 
     The text of the module is read back, and it is proved for all shapes that it does what the
     layout means; VALIDATED in its head names that proof. Where there is none, nothing is written,
@@ -89,14 +91,18 @@ def generate(
     are numbers in it, which is faster where they are small. To the standard output goes the .c
     alone.
 
+    A record becomes a folder: a module or C file for each part, proved and read back by itself, and
+    one that puts them together. Python imports the folder; it was tried bit by bit at small shapes.
+
     A file that layoutdsl did not generate is not replaced.
     """
     chosen = target(written)
+    if chosen.record is not None:
+        refuse_options({"--shape": shape, "--where": range_, "--storage": storage})
+        return record_packages(chosen, chosen.record, language, output, mode, trust)
     layouts = _closed(chosen)
     folder = output != "-" and (output.endswith("/") or Path(output).is_dir())
-    if len(layouts) != 1 and not folder:
-        hint = f"name one, as `{chosen.place}:NAME`, or give a directory: -o modules/"
-        raise Failure(Exit.USAGE, f"{chosen.called} has {len(layouts)} layouts", hint)
+    _refuse_several(chosen, layouts, folder)
     if output == "-" and mode == "check":
         raise Failure(Exit.USAGE, "--check compares with a file", "name it: -o PATH")
     if language == "c":
@@ -105,12 +111,21 @@ def generate(
         made = [
             _program(chosen, layout, _shapes(layout, shape, range_), trust) for layout in layouts
         ]
-        return _c_files(chosen, made, output, folder, mode)
+        found = _c_files(chosen, made, output, folder, mode)
+        return max(found, _records(chosen, language, output, folder, mode, trust))
     for option, given in (("--shape", shape), ("--where", range_)):
         if given is not None:
             hint = "a module of Python serves all shapes; add --target c"
             raise Failure(Exit.USAGE, f"{option} is for C", hint)
-    modules = [_module(chosen, layout, storage, trust) for layout in layouts]
+    made_in_python = [_module(chosen, layout, storage, trust) for layout in layouts]
+    found = _python_files(chosen, made_in_python, output, folder, mode)
+    return max(found, _records(chosen, language, output, folder, mode, trust))
+
+
+def _python_files(
+    chosen: Target, modules: list[Generated], output: str, folder: bool, mode: str
+) -> int:
+    """Write the modules, or compare with those on the disk."""
     if output == "-":
         click.echo(modules[0].text, nl=False)
         return Exit.OK
@@ -126,6 +141,24 @@ def generate(
     for each, place in pairs:
         _write(each, place)
     return Exit.OK
+
+
+def _refuse_several(chosen: Target, layouts: tuple[Layout, ...], folder: bool) -> None:
+    """Fail where one file is to hold none, or several."""
+    if len(layouts) != 1 and not folder:
+        records = len(chosen.module.records)
+        held = f"{len(layouts)} layouts" if layouts or not records else f"{records} records"
+        hint = f"name one, as `{chosen.place}:NAME`, or give a directory: -o modules/"
+        raise Failure(Exit.USAGE, f"{chosen.called} has {held}", hint)
+
+
+def _records(
+    chosen: Target, language: str, output: str, folder: bool, mode: str, trust: str
+) -> int:
+    """The records of a whole file, each a package in the folder."""
+    if chosen.name is not None or not folder:
+        return Exit.OK
+    return beside_layouts(chosen, language, output, mode, trust)
 
 
 def _closed(chosen: Target) -> tuple[Layout, ...]:

@@ -48,10 +48,10 @@ def read(name: str) -> Given:
         try:
             if name == "-":
                 handle = handle_of(sys.stdin)
-                before = _identity(handle)
+                before = file_identity(handle)
                 return Given(shown, handle, npy.read_stream(sys.stdin.buffer), before)
             with open(name, "rb") as file:  # noqa: PTH123  the name as it was written
-                before = _identity(file.fileno())
+                before = file_identity(file.fileno())
                 if before is None:
                     return Given(shown, name, npy.read_stream(file), None)
                 found = npy.read_header(file.fileno())
@@ -60,18 +60,19 @@ def read(name: str) -> Given:
             raise Failure(Exit.INPUT, f"{shown} {unfit.fact}") from None
 
 
-def _identity(handle: int) -> Identity | None:
+def file_identity(handle: int) -> Identity | None:
+    """Return the identity of an open file; nothing where it is a pipe, or is closed."""
     is_file = handle >= 0 and S_ISREG(os.fstat(handle).st_mode)
     return identity(handle) if is_file else None
 
 
 @contextmanager
-def fitting(name: str) -> Iterator[None]:
+def fitting(shown: str) -> Iterator[None]:
     """What the generated module refuses, it refuses because of the array."""
     try:
         yield
     except (ValueError, TypeError) as error:
-        raise Failure(Exit.INPUT, f"`{name}` does not fit: {error}") from None
+        raise Failure(Exit.INPUT, f"{shown} does not fit: {error}") from None
 
 
 def write(name: str, array: Any, given: Given) -> None:

@@ -113,7 +113,9 @@ def _imported(written: str) -> Callable[..., Any]:
         raise Failure(
             Exit.USAGE, f"`{path}` has no `{name}`", did_you_mean(name, _functions(module))
         )
-    if not callable(found):
+    from layoutdsl.meaning.arguments import FUNCTION
+
+    if not FUNCTION.holds(found):
         raise Failure(Exit.USAGE, f"`{written}` is a {type(found).__name__}, and no function")
     return cast("Callable[..., Any]", found)
 

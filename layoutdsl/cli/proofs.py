@@ -45,17 +45,19 @@ def prove(
     into: str | None,
     form: str,
 ) -> int:
-    """Prove layouts, tables, or files with their claims, for every shape; else the library.
+    """Prove layouts, tables, records, or files with claims, for every shape; else the library.
 
     Every layout is checked without asking: extents hold, offsets are in bounds, no two elements
     share one, decoding inverts encoding, padding is exact. Of a table: every element lies in
-    exactly one slot. A refutation comes with the smallest shape found, and a command line that
-    replays it.
+    exactly one slot. Of a record: each part as a layout, and every bit of every element lies in
+    exactly one place, which no other bit has. A refutation comes with the smallest shape found,
+    and a command line that replays it.
 
     \b
       layoutdsl prove demo.layout
       layoutdsl prove demo.layout:NCHW16c --where "C <= 64"
       layoutdsl prove NCHW16c -v
+      layoutdsl prove Q4_0
       layoutdsl prove --write
       layoutdsl prove demo.layout --write --into demo.proofs
     """

@@ -93,6 +93,7 @@ def layoutdsl() -> None:
 
     FILE:NAME is a layout of a `.layout` file; a name alone is a layout of the library. FILE alone
     stands for the only layout of a file, or for all of them; FILE may be - for the standard input.
+    Records, several tensors in one buffer, are named alike.
     NOTATION:TEXT is a layout in another notation: onednn:aBcd16b.
 
     \b

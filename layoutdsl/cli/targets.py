@@ -19,6 +19,7 @@ from layoutdsl.texts.faults import UnknownNameError
 if TYPE_CHECKING:
     from layoutdsl.meaning.claims import AnyClaim, Module
     from layoutdsl.meaning.model import Layout, Shape
+    from layoutdsl.meaning.record import Record
     from layoutdsl.meaning.table import Table
     from layoutdsl.texts.source import Diagnostic
 
@@ -66,11 +67,16 @@ class Target:
                 message = f"`{wanted}` is a table, and a layout is needed"
                 instead = "`prove` and `at` take tables; ask the rest of the layout that it inverts"
                 raise Failure(Exit.USAGE, message, instead)
+            if wanted in self.module.records and wanted not in self.module:
+                raise _record_given(wanted)
             with usage():
                 return pick(self.module, self.name, f"in {self.called}")
+        if self.record is not None:
+            raise _record_given(self.record.name)
         if len(self.module) != 1:
-            held = ", ".join(f"`{name}`" for name in self.module) or "no layout at all"
-            hint = f"write `{self.place}:NAME`" if self.module else None
+            names = self.module or self.module.records
+            held = ", ".join(f"`{name}`" for name in names) or "no layout at all"
+            hint = f"write `{self.place}:NAME`" if names else None
             raise Failure(Exit.USAGE, f"{self.called} has {held}; one is needed", hint)
         return next(iter(self.module.values()))
 
@@ -80,14 +86,27 @@ class Target:
         return tuple(self.module.values()) if self.name is None else (self.layout,)
 
     @property
-    def subject(self) -> Layout | Table:
-        """The layout or table that is named; what a layout is called comes first."""
+    def subject(self) -> Layout | Table | Record:
+        """The layout, table or record that is named; what a layout is called comes first."""
         from layoutdsl.api import pick_table
 
         named = self.name is not None and _bare(self.name) not in self.module
         with usage():
             found = pick_table(self.module.tables, self.name or "") if named else None
-        return self.layout if found is None else found
+        return found or self.record or self.layout
+
+    @property
+    def record(self) -> Record | None:
+        """The record that is named, or the only one of a text without layouts; else `None`."""
+        from layoutdsl.api import pick_record
+
+        records = self.module.records
+        if self.name is None:
+            return next(iter(records.values())) if len(records) == 1 and not self.module else None
+        if _bare(self.name) in self.module:
+            return None
+        with usage():
+            return pick_record(records, self.name)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -95,6 +114,12 @@ class Target:
         found = self.module.warnings
         about = found if self.name is None else [_bare(self.name)]
         return tuple(said for each in about for said in found.get(each, ()))
+
+
+def _record_given(name: str) -> Failure:
+    message = f"`{name}` is a record, and a layout is needed"
+    verbs = "`prove`, `pack`, `unpack`, `convert`, `generate`, `where`, `at` and `cost`"
+    return Failure(Exit.USAGE, message, f"{verbs} take records")
 
 
 def source_of(chosen: Target, layout: Layout) -> str | None:

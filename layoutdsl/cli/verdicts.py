@@ -13,12 +13,20 @@ from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.output import error
 from layoutdsl.cli.replay import replays
 from layoutdsl.cli.targets import Target
-from layoutdsl.meaning.claims import AnyClaim, Claim, EqualsLayout, Sound
+from layoutdsl.meaning.claims import (
+    AnyClaim,
+    Claim,
+    EqualsLayout,
+    EqualsRecord,
+    RecordClaim,
+    Sound,
+    TableClaim,
+)
 from layoutdsl.show.words import index_text, named_text
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.counterexample import Counterexample
-    from layoutdsl.prover.verdict import Checked, Finding
+    from layoutdsl.prover.verdict import Checked, Finding, Refuted
 
 _COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
 
@@ -31,9 +39,9 @@ class Verdict:
     seconds: float
     named: Target | None = None
 
-    def replays(self, example: Counterexample) -> tuple[str, ...]:
+    def replays(self, found: Refuted) -> tuple[str, ...]:
         """Command lines that show a counterexample to the claim."""
-        return () if self.named is None else replays(self.named, self.checked.claim, example)
+        return () if self.named is None else replays(self.named, self.checked.claim, found)
 
     @property
     def outcome(self) -> str:
@@ -59,7 +67,13 @@ class Verdict:
 
 
 def _kind(claim: AnyClaim) -> str:
-    return "layout" if isinstance(claim, Claim) else "table"
+    match claim:
+        case Claim():
+            return "layout"
+        case TableClaim():
+            return "table"
+        case RecordClaim():
+            return "record"
 
 
 def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
@@ -77,7 +91,7 @@ def _finding_json(finding: Finding, verdict: Verdict) -> dict[str, object]:
             }
             return {**found, "says": says} if says else found
         case Refuted(name, example):
-            replay = next(iter(verdict.replays(example)), None)
+            replay = next(iter(verdict.replays(finding)), None)
             return {"property": name, "status": "refuted", **plain(example), "replay": replay}
         case Undecided(name, reason):
             return {"property": name, "status": "undecided", "reason": reason}
@@ -117,9 +131,9 @@ def _range(checked: Checked) -> str:
 
 
 def _needed(checked: Checked) -> str:
-    """The conditions under which the layouts of a claim are defined, but for those it repeats."""
+    """The conditions under which what a claim names is defined, but for those it repeats."""
     needed = [*checked.claim.subject.where]
-    if isinstance(checked.claim.predicate, EqualsLayout):
+    if isinstance(checked.claim.predicate, EqualsLayout | EqualsRecord):
         needed += checked.claim.predicate.other.where
     return ", ".join(str(each) for each in dict.fromkeys(needed) if each not in checked.claim.where)
 
@@ -206,7 +220,7 @@ def _refutations(verdict: Verdict) -> list[str]:
             lines += [f"{head}: {first}", *others]
             if not isinstance(verdict.checked.claim.predicate, Sound):
                 lines.append(f"  = claim: {verdict.checked.claim.text}")
-            lines += [f"  = replay: {line}" for line in verdict.replays(finding.example)]
+            lines += [f"  = replay: {line}" for line in verdict.replays(finding)]
     return lines
 
 
@@ -246,7 +260,7 @@ def refusing(target: Target, *others: Target, hint: str = UNVALIDATED) -> Iterat
         raise Failure(Exit.UNDECIDED, str(missing), hint) from None
     except RefusedError as refused:
         name = refused.checked.claim.subject.name
-        about = next((each for each in others if each.layout.name == name), target)
+        about = next((each for each in others if each.subject.name == name), target)
         error(verdict_text(verdict_of(about, refused.checked, 0.0), 0))
         raise Failure(Exit.REFUTED, str(refused)) from None
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
-from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.show.places import Address, Chunk, Named, Placement, Term
 
 if TYPE_CHECKING:
@@ -18,17 +17,22 @@ _HEAD = ("coordinate", "value", "extent", "stride", "amount")
 def placement_text(placement: Placement) -> str:
     """Return where an element lies: one row per coordinate, and their sum."""
     head = at_shape(placement.layout.name, placement.shape)
-    rows = [_row(term) for term in placement.terms]
-    if placement.start:
-        rows.insert(0, ("offset", "", "", "", str(placement.start)))
     lines = [
         head,
         f"{index_text(placement.index)} -> offset {placement.offset}",
         "",
-        *_table([_HEAD, *rows, ("sum", "", "", "", str(placement.offset))]),
+        *terms_text(placement.terms, placement.start, placement.offset),
         *_extras(placement.chunk, placement.address),
     ]
     return "\n".join(lines)
+
+
+def terms_text(terms: Sequence[Term], start: int, offset: int) -> list[str]:
+    """Return a table of coordinates, one a line, and of what they add to an offset."""
+    rows = [_row(term) for term in terms]
+    if start:
+        rows.insert(0, ("offset", "", "", "", str(start)))
+    return _table([_HEAD, *rows, ("sum", "", "", "", str(offset))])
 
 
 def held_text(held: Held) -> str:
@@ -64,11 +68,13 @@ def _held_line(held: Held) -> str:
         case "before":
             return f"offset {held.slot} lies before the first element"
         case "padding":
-            return f"offset {held.slot} is padding{_filled(held.layout)}: {'; '.join(held.reasons)}"
+            filled = filled_text(held.layout.fill)
+            return f"offset {held.slot} is padding{filled}: {'; '.join(held.reasons)}"
 
 
-def _filled(layout: Layout) -> str:
-    match layout.fill:
+def filled_text(fill: Fill) -> str:
+    """Return what padding holds, as it follows the word."""
+    match fill:
         case FillValue(value):
             return f", filled with {value}"
         case FillAny():
