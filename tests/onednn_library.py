@@ -18,6 +18,11 @@ ALPHABET = "abcdefghijkl"
 _FROM, _TO = 1, 17
 """`DNNL_ARG_FROM` and `DNNL_ARG_TO`."""
 
+S32, _ANY, _WEIGHTS, _BLOCKS = 2, 1, 131, 263
+"""`dnnl_s32`, `dnnl_format_tag_any`, `dnnl_query_weights_md`, `dnnl_query_inner_nblks_s32`."""
+_INFERENCE, _DIRECT = 96, 1
+"""`dnnl_forward_inference` and `dnnl_convolution_direct`."""
+
 
 class _Argument(ctypes.Structure):
     _fields_ = (("arg", ctypes.c_int), ("memory", ctypes.c_void_p))
@@ -86,10 +91,45 @@ class Library:
         self._call(name, ctypes.byref(made), len(shape), dims, kind, given)
         return Descriptor(made, self._dnnl.dnnl_memory_desc_get_size(made))
 
+    def convolution_weights(self, shape: tuple[int, int, int, int]) -> Descriptor:
+        """What the library wants the weights of a convolution of bytes with signs to be."""
+        o, i, h, w = shape
+        sides = [
+            self.descriptor((1, i, h + 3, w + 3), S8, _ANY),
+            self.descriptor(shape, S8, _ANY),
+            self.descriptor((1, o, 4, 4), S32, _ANY),
+        ]
+        made, two = ctypes.c_void_p(), ctypes.c_int64 * 12
+        source, weights, result = (each.handle for each in sides)
+        self._call(
+            "dnnl_convolution_forward_primitive_desc_create",
+            ctypes.byref(made), self._engine, _INFERENCE, _DIRECT, source, weights, None, result,
+            two(1, 1), two(0, 0), two(0, 0), two(0, 0), None,
+        )  # fmt: skip
+        self._dnnl.dnnl_primitive_desc_query_md.restype = ctypes.c_void_p
+        found = ctypes.c_void_p(self._dnnl.dnnl_primitive_desc_query_md(made, _WEIGHTS, 0))
+        wanted = ctypes.c_void_p()
+        self._call("dnnl_memory_desc_clone", ctypes.byref(wanted), found)
+        self._call("dnnl_primitive_desc_destroy", made)
+        self.free(*sides)
+        return Descriptor(wanted, self._dnnl.dnnl_memory_desc_get_size(wanted))
+
+    def blocks(self, of: Descriptor) -> list[tuple[int, int]]:
+        """The blocks of a layout, most major first: of which axis, and how large."""
+        count = ctypes.c_int()
+        sizes, axes = ctypes.POINTER(ctypes.c_int64)(), ctypes.POINTER(ctypes.c_int64)()
+        for number, each in enumerate((count, sizes, axes)):
+            self._call("dnnl_memory_desc_query", of.handle, _BLOCKS + number, ctypes.byref(each))
+        return [(axes[k], sizes[k]) for k in range(count.value)]
+
     def pack(self, tensor: np.ndarray, kind: int, tag: int | str) -> np.ndarray:
         """What the library writes where the tensor is reordered from rows to the tag."""
-        rows = self.descriptor(tensor.shape, kind, ALPHABET[: tensor.ndim])
         packed = self.descriptor(tensor.shape, kind, tag)
+        return self.reordered(tensor, kind, packed).view(NUMPY[kind])
+
+    def reordered(self, tensor: np.ndarray, kind: int, packed: Descriptor) -> np.ndarray:
+        """The bytes that it writes where rows are reordered to what is described; frees that."""
+        rows = self.descriptor(tensor.shape, kind, ALPHABET[: tensor.ndim])
         source = np.ascontiguousarray(tensor)
         room = np.full(packed.size, 0xAA, dtype=np.uint8)
         made, primitive = ctypes.c_void_p(), ctypes.c_void_p()
@@ -110,7 +150,7 @@ class Library:
         self._call("dnnl_primitive_destroy", primitive)
         self._call("dnnl_primitive_desc_destroy", made)
         self.free(rows, packed)
-        return room.view(NUMPY[kind])
+        return room
 
     def _memory(self, descriptor: Descriptor, room: np.ndarray) -> ctypes.c_void_p:
         made = ctypes.c_void_p()

@@ -35,28 +35,37 @@ FAMILIES = {
     "flat": 4,
     "fragments": 13,
     "gguf": 10,
+    "gguf_records": 16,
     "gpu_weights": 10,
     "htp": 12,
+    "llama_records": 8,
     "mace": 6,
     "nvidia": 12,
     "packed": 3,
+    "records": 10,
     "swizzles": 6,
     "xla": 12,
 }
 
 
 def test_the_families() -> None:
-    """A layout more, or one less, is a line here and one of `library_formulas.py`."""
-    assert {each.name.removesuffix(".layout"): len(each) for each in LIBRARY_MODULES} == FAMILIES
+    """A layout more, or one less, is a line here and one of `library_formulas.py`.
+
+    A record more is a line here and a test of its own in `test_records.py`.
+    """
+    found = {each.name: len(each) + len(each.records) for each in LIBRARY_MODULES}
+    assert {name.removesuffix(".layout"): count for name, count in found.items()} == FAMILIES
 
 
 def test_names_are_unique_over_the_library() -> None:
-    assert len(LIBRARY) == sum(map(len, LIBRARY_MODULES))
+    names = [name for each in LIBRARY_MODULES for name in (*each, *each.tables, *each.records)]
+    assert len(set(names)) == len(names)
 
 
 @pytest.mark.parametrize(("family", "text"), resources.library_families())
 def test_every_layout_stands_below_its_source(family: str, text: str) -> None:
-    for comment, name in re.findall(r"((?:^#.*\n)*)^layout (\w+)", text, re.MULTILINE):
+    declared = r"((?:^#.*\n)*)^(?:layout|record) (\w+)"
+    for comment, name in re.findall(declared, text, re.MULTILINE):
         remark = " ".join(comment.replace("#", " ").split())
         known = any(source in remark for source in SOURCES)
         assert known or "Confidence: high" in remark, f"{family}: {name}"
