@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -171,6 +172,38 @@ def test_parameters_one_at_a_time() -> None:
     table = layoutdsl.parse(OPEN).tables["Slots"].with_parameters(k=4)
     assert (table.name, table.parameters) == ("Slots_4", ())
     assert table.decode((1, 2), (7,)) == (6,)
+
+
+def test_a_call_gives_parameters() -> None:
+    """The same as `with_parameters`, of layouts, tables and records."""
+    module = layoutdsl.parse(f"{OPEN}record Rows<k>(n) = {{ a(n, b: k) = [n, b] of u8 }}\n")
+    two, table, rows = module["Two"], module.tables["Slots"], module.records["Rows"]
+    assert two(j=8, k=2) == module["Two<8, 2>"]
+    assert two(j=8)(k=2) == two.with_parameters(j=8).with_parameters(k=2)
+    assert two() is two
+    assert two(j=8).parameters == ("k",)
+    assert layoutdsl.library("NCHWc")(k=16) == layoutdsl.library("NCHWc<16>")
+    assert table(k=4) == table.with_parameters(k=4)
+    assert rows(k=4) == rows.with_parameters(k=4)
+    assert rows(k=4).name == "Rows_4"
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (lambda m: m["Two"](8, 2), TypeError, "layout `Two` takes its parameters by name, as in "),
+        (lambda m: m["Two"](8, 2, 3), TypeError, "as in (j=8, k=2)"),
+        (lambda m: m["Two"](i=8), ValueError, "layout `Two` has no parameter `i`; it has `j`, `k`"),
+        (lambda m: m["Two"](j=0), ValueError, "parameter `j` of layout `Two` is 0, must be >= 1"),
+        (lambda m: m["Two"](k="8"), TypeError, "parameter `k` is a str, and has to be an integer"),
+        (lambda m: m["Two<8,2>"](8), TypeError, "layout `Two_8_2` has no parameters"),
+        (lambda m: m["Two<8,2>"](j=8), ValueError, "has no parameter `j`; it has none"),
+        (lambda m: m.tables["Slots"](4), TypeError, "table `Slots` takes its parameters by name"),
+    ],
+)
+def test_a_call_that_gives_no_parameters(call: Any, error: type[Exception], said: str) -> None:
+    with pytest.raises(error, match=re.escape(said)):
+        call(layoutdsl.parse(OPEN))
 
 
 @pytest.mark.parametrize(

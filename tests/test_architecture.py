@@ -45,6 +45,7 @@ ROOMS: dict[str, str] = {
     "api": "codegen compare digits elaborate evidence files formulas functions meaning notation "
     "padding pieces prover refute show texts validate",
     "__init__": "api compare formulas meaning texts",
+    "torch": "api integers meaning",
     "bench": "api codegen digits integers meaning",
     "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
     "padding pieces prover show texts",
@@ -60,6 +61,7 @@ PACKAGES = {
     "click": {"cli"},
     "cffi": {"codegen"},
     "_cffi_backend": {"codegen"},
+    "torch": {"torch"},
     "pickle": set[str](),
     "marshal": set[str](),
     "shelve": set[str](),

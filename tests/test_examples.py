@@ -1,9 +1,10 @@
 """Every example does what it says: those in docstrings, and those in the documents.
 
 In a document, a block marked ``layout`` is proved, and one marked ``layout FILE`` is written to
-that file as well; ``python`` is run; ``console`` is run by a shell, line by line, and what it
-prints is compared. The blocks of a document are run in their order, in one folder. ``...`` on a
-line of its own stands for what is left out; durations are not compared.
+that file as well; ``python`` is run, and ``python PACKAGE`` where that is installed; ``console`` is
+run by a shell, line by line, and what it prints is compared. The blocks of a document are run in
+their order, in one folder. ``...`` on a line of its own stands for what is left out; durations are
+not compared.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +50,8 @@ def known() -> dict[str, object]:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
+    if name == "layoutdsl.torch":
+        pytest.importorskip("torch")
     module = import_module(name)
     package = {each: getattr(module, each) for each in vars(module)}
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
@@ -67,7 +71,7 @@ RUN = ("layout", "python", "console")
 def documents() -> dict[str, str]:
     """The pages of the house; those of codes have a test of their own."""
     pages = [*CHECKOUT.glob("*.md"), *HOUSE.rglob("*.md")]
-    for folder in ("docs/design", "grammar", "proofs", "tests"):
+    for folder in ("docs", "docs/design", "grammar", "proofs", "tests"):
         pages += (CHECKOUT / folder).glob("*.md")
     return {
         page.relative_to(CHECKOUT).as_posix(): page.read_text(encoding="utf-8")
@@ -104,7 +108,7 @@ def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 assert layoutdsl.prove(layoutdsl.parse(body, page)).passed
                 for name in names:
                     Path(name).write_text(body, encoding="utf-8")
-            case ["python"]:
+            case ["python", *packages] if all(map(find_spec, packages)):
                 assert run(f"{shlex.quote(sys.executable)} -W error -c {shlex.quote(body)}") == ""
             case ["console"]:
                 for line, printed in commands(body):

@@ -78,6 +78,8 @@ def judged(data: bytes) -> str:
             f"numpy reads {want.dtype} {want.shape}: {one}"
         )
         return "refused by us"
+    if want is None and one.dtype == "V1":  # as numpy saves a type of ml_dtypes
+        want = npy_files.by_numpy(data.replace(b"'<f1'", b"'|V1'"))
     assert want is not None, f"numpy does not read it: {one.dtype} {one.shape}"
     assert same(one, want)
     assert same(other, want)

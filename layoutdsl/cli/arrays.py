@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,8 +11,15 @@ from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.large import Large, in_pieces, pack_large, unpack_large
 from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, storage_of
-from layoutdsl.cli.output import error
+from layoutdsl.cli.records import (
+    files_of,
+    pack_record,
+    refuse_fields,
+    refuse_options,
+    unpack_record,
+)
 from layoutdsl.cli.targets import Target, shape_of, target
+from layoutdsl.cli.telling import notes, say_done, say_words
 from layoutdsl.integers.expr import text
 
 if TYPE_CHECKING:
@@ -33,7 +37,14 @@ VERBOSE = click.option(
 @click.command(short_help="Pack a .npy file.")
 @TARGET
 @SOURCE
-@DESTINATION
+@click.argument("destination", metavar="OUT.npy", required=False)
+@click.option(
+    "--field",
+    "fields",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Of a record: the .npy file of a field; each has one then, and no IN is named.",
+)
 @click.option("--fill", metavar="V", help="What padding holds, instead of what the layout says.")
 @WORD
 @BYTES
@@ -44,7 +55,8 @@ VERBOSE = click.option(
 def pack(
     written: str,
     source: str,
-    destination: str,
+    destination: str | None,
+    fields: tuple[str, ...],
     fill: str | None,
     word: str | None,
     dense: str,
@@ -59,7 +71,8 @@ def pack(
 
     - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
     than a byte are one per item of 8 bits, and packed so too, unless --word or --bytes asks for
-    words without room between them; bf16 and f8 travel as uint16 and uint8.
+    words without room between them. bf16 and f8 travel as uint16 and uint8, or as the bare bytes of
+    2 or 1 that numpy saves arrays of ml_dtypes as; OUT.npy holds items of the same type as IN.npy.
 
     \b
       layoutdsl pack NCHW16c in.npy out.npy
@@ -67,6 +80,13 @@ def pack(
       layoutdsl pack AwqWeights in.npy out.npy --word i32
       layoutdsl pack NCHW16c large.npy out.npy --mem 256M --jobs 2
       layoutdsl pack NCHW16c in.bin out.bin --raw f32 --shape 2,20,3,4
+
+    Of a record IN is an .npz archive with an array for each field, or each has a --field. OUT.npy
+    holds bytes; they have no header where its name ends in .bin, or with --raw u8.
+
+    \b
+      layoutdsl pack Q4_0 fields.npz out.bin
+      layoutdsl pack Q4_0 out.npy --field d=d.npy --field q=q.npy
 
     With --mem a tensor of any size is packed in pieces, each a run of outermost blocks; that pieces
     are disjoint and cover all is proved first. What is done lies in OUT.npy.part; where a run was
@@ -76,8 +96,17 @@ def pack(
 
     storage = storage_of(word, dense)
     chosen = target(written)
-    refuse_inputs(destination, source, chosen.place)
+    if chosen.record is None:
+        refuse_fields(chosen.layout.name, fields)
+    source, destination = files_of(source, destination, fields)
+    if chosen.record is not None:
+        options = {"--fill": fill, "--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
+        refuse_options(chosen.record, options)
+        files = source, destination
+        pack_record(chosen, chosen.record, files, fields, shape, compiled, raw, verbose)
+        return
     layout = chosen.layout
+    refuse_inputs(destination, source, chosen.place)
     value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(layout, value)
@@ -90,7 +119,7 @@ def pack(
         _ready(chosen, layout, compiled)
         with notes():
             done = pack_large(layout, (source, destination), asked, compiled, value, extents)
-        _say(done, verbose)
+        say_words(done, verbose)
         return
     given = npy.read(source)
     tensor = given.array
@@ -101,8 +130,8 @@ def pack(
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
     module = _ready(chosen, layout, compiled, storage)
-    elements.refuse_unheld(value, tensor)
-    with notes(), npy.fitting(source):
+    elements.refuse_unheld(layout, value, tensor)
+    with notes(), npy.fitting(f"`{source}`"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
     npy.write(destination, packed, given)
     say_done("packed", tensor, packed, verbose)
@@ -134,20 +163,31 @@ def unpack(
     """Unpack a buffer: take the elements of a tensor out of it, and drop the padding.
 
     - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
-    than a byte are one per item of 8 bits; bf16 and f8 travel as uint16 and uint8.
+    than a byte are one per item of 8 bits; bf16 and f8 travel as uint16 and uint8, or as the bare
+    bytes that were packed, whose type `array.view(ml_dtypes.bfloat16)` gives back.
 
     \b
       layoutdsl unpack NCHW16c out.npy back.npy --shape 2,20,3,4
       layoutdsl unpack NCHW16c large.npy back.npy --shape 64,256,512,512 --mem 256M --jobs 2
 
-    With --mem it goes in pieces, as `pack` does.
+    With --mem it goes in pieces, as `pack` does. The buffer of a record is unpacked into an archive
+    with an array for each field; it has no header where its name ends in .bin, or with --raw u8.
+
+    \b
+      layoutdsl unpack Q4_0 in.bin fields.npz --shape 4096,4096
     """
     from layoutdsl.cli import elements, npy
 
     storage = storage_of(word, dense)
     chosen = target(written)
-    refuse_inputs(destination, source, chosen.place)
+    if chosen.record is not None:
+        options = {"--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
+        refuse_options(chosen.record, options)
+        files = source, destination
+        unpack_record(chosen, chosen.record, files, shape, compiled, raw, verbose)
+        return
     layout = chosen.layout
+    refuse_inputs(destination, source, chosen.place)
     with usage():
         extents = extents_of(layout, shape_of(layout, shape))
     asked = Large(mem, jobs, raw)
@@ -156,14 +196,14 @@ def unpack(
         _ready(chosen, layout, compiled)
         with notes():
             done = unpack_large(layout, (source, destination), asked, compiled, extents)
-        _say(done, verbose)
+        say_words(done, verbose)
         return
     given = npy.read(source)
     packed = given.array
     if storage == "items" and layout.bit_of is None:
         elements.refuse_items(layout, source, packed)
     module = _ready(chosen, layout, compiled, storage)
-    with notes(), npy.fitting(source):
+    with notes(), npy.fitting(f"`{source}`"):
         tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
     npy.write(destination, tensor, given)
     say_done("unpacked", packed, tensor, verbose)
@@ -184,16 +224,6 @@ def _named_extents(layout: Layout, shape: Mapping[str, int]) -> tuple[int, ...]:
         0 if axis.name in empty or text(axis.extent) in empty else each
         for axis, each in zip(layout.axes, lifted, strict=True)
     )
-
-
-def say_done(word: str, source: Any, result: Any, verbose: int) -> None:
-    """Say what was done, as a terminal is told."""
-    _say(f"{word} {source.shape} {source.dtype.name} -> {result.shape}", verbose)
-
-
-def _say(done: str, verbose: int) -> None:
-    if verbose or sys.stderr.isatty():
-        error(done)
 
 
 def fill_of(written: str) -> int | float:
@@ -225,19 +255,3 @@ def _ready(
 
     with usage(), refusing(chosen), notes():
         return ready(layout, compiled, storage=storage)
-
-
-@contextmanager
-def notes() -> Iterator[None]:
-    """Say what is warned of, as a note; and that nothing is compiled, where that was asked for."""
-    from layoutdsl.api import CompilerError
-
-    try:
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always", RuntimeWarning)
-            yield
-    except CompilerError as failed:
-        hint = f"{failed.remedy}; without `--target native` numpy serves"
-        raise Failure(Exit.USAGE, failed.message, hint) from None
-    for each in found:
-        error(f"note: {each.message}")

@@ -5,16 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from layoutdsl.cli.exits import Exit, Failure
+from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
 
 
 def refuse_items(layout: Layout, source: str, array: Any) -> None:
-    """Fail where the items of an array are not what holds the layout's elements."""
+    """Fail where the items of an array are not what holds the layout's elements.
+
+    What numpy has no name for it saves as bare bytes, which stand for unsigned integers.
+    """
     element = layout.tensor_element
     if element is None:
         return
     kind, width = element.item
-    if (array.dtype.kind, array.dtype.itemsize) != (kind, width):
+    taken = (kind, "V") if kind == "u" else kind
+    if array.dtype.kind not in taken or array.dtype.itemsize != width:
         words = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
         bits = "" if kind == "b" else 8 * width
         message = (
@@ -30,7 +35,8 @@ def refuse_values(layout: Layout, source: str, array: Any) -> None:
     if element is None or element.values is None or element.fills_item or array.size == 0:
         return
     low, high = element.values
-    for value in (int(array.min()), int(array.max())):
+    held = array.view("u1") if array.dtype.kind == "V" else array
+    for value in (int(held.min()), int(held.max())):
         if not low <= value <= high:
             words = f"`{source}` holds {value}, and {element.name} is {low}..{high}"
             raise Failure(Exit.INPUT, words)
@@ -47,9 +53,19 @@ def refuse_fill(layout: Layout, fill: float) -> None:
         raise Failure(Exit.USAGE, message)
 
 
-def refuse_unheld(fill: float | None, array: Any) -> None:
-    """Fail where the fill that was asked for is none that the items of an array can hold."""
+def refuse_unheld(layout: Layout, fill: float | None, array: Any) -> None:
+    """Fail where the fill is none that the items of an array can hold.
+
+    Args:
+        layout: that is filled, where nothing was asked for with what it says.
+        fill: what was asked for.
+        array: of the items.
+    """
     from layoutdsl.api.compiling import holds
 
+    bare, bits = array.dtype.char == "V", 8 * array.dtype.itemsize
+    hint = f"save `array.view(numpy.uint{bits})`, whose fill is a number" if bare else None
     if fill is not None and not holds(array.dtype, fill):
-        raise Failure(Exit.USAGE, f"--fill is {fill}, which {array.dtype} cannot hold")
+        raise Failure(Exit.USAGE, f"--fill is {fill}, which {array.dtype} cannot hold", hint)
+    if bare and fill is None and layout.fill not in (FillValue(0), FillAny(), FillZeroPoint()):
+        raise Failure(Exit.INPUT, f"`{layout.name}` has a fill that bare bytes cannot hold", hint)

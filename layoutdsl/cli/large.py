@@ -155,7 +155,7 @@ def _how(
     def look(tensor: Any) -> None:
         elements.refuse_items(layout, str(source), tensor)
         elements.refuse_values(layout, str(source), tensor)
-        elements.refuse_unheld(fill, tensor)
+        elements.refuse_unheld(layout, fill, tensor)
 
     return {
         "mem": MEM if asked.mem is None else asked.mem,

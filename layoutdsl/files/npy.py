@@ -46,6 +46,9 @@ GROWTH = 21
 PLAIN = "biufcSUVmM"
 """Kinds of items that are plain bytes."""
 
+EIGHT_BITS = "<f1"
+"""How numpy saves float8_e5m2 of ml_dtypes, which it then does not read: the others are V1."""
+
 CHUNK = 1 << 20
 KEYS = {"descr", "fortran_order", "shape"}
 
@@ -229,6 +232,8 @@ def _literal(data: bytes, encoding: str) -> Any:
 
 def _dtype(said: Any) -> np.dtype[Any]:
     """The type of items, which are plain bytes and at least one each."""
+    if said == EIGHT_BITS:
+        return np.dtype("V1")
     try:
         if not isinstance(said, str | list):  # a type with axes of its own is no type of items
             raise TypeError

@@ -50,7 +50,11 @@ FLAG = Kind("True or False", _of(bool))
 INTEGER = Kind("an integer", _integer)
 NUMBER = Kind("a number", lambda value: isinstance(value, float) or _integer(value))
 PATH = Kind("a path", _of(str, PathLike))
-FUNCTION = Kind("a function", callable)
+FUNCTION = Kind(
+    "a function",
+    # a layout that is called gets numbers for its parameters, and is none
+    lambda v: callable(v) and (isinstance(v, type) or not hasattr(v, "with_parameters")),
+)
 TYPE = Kind("a type as numpy calls it", lambda v: isinstance(v, str | type) or hasattr(v, "kind"))
 MAPPING = Kind("a mapping", _of(Mapping))
 
@@ -133,3 +137,20 @@ def parameters(subject: str, names: Sequence[str], given: Mapping[str, object]) 
         if found[name] < 1:
             raise ValueError(f"parameter `{name}` of {subject} is {found[name]}, must be >= 1")
     return found
+
+
+def refuse_unnamed(subject: str, names: Sequence[str], numbers: Sequence[object]) -> None:
+    """Refuse numbers that do not say which parameter they are of.
+
+    Args:
+        subject: whose parameters they are, in words.
+        names: of the parameters that there are.
+        numbers: what was given.
+
+    Raises:
+        TypeError: there is one.
+    """
+    if numbers:
+        held = ", ".join(f"{name}={number}" for name, number in zip(names, numbers, strict=False))
+        words = f"takes its parameters by name, as in ({held})" if held else "has no parameters"
+        raise TypeError(f"{subject} {words}")

@@ -28,7 +28,16 @@ from layoutdsl.integers.expr import (
 from layoutdsl.integers.search import Search
 from layoutdsl.integers.value import Interval, evaluate, horner
 from layoutdsl.meaning import strided
-from layoutdsl.meaning.arguments import INTEGER, Kind, called, expect, integer, integers, parameters
+from layoutdsl.meaning.arguments import (
+    INTEGER,
+    Kind,
+    called,
+    expect,
+    integer,
+    integers,
+    parameters,
+    refuse_unnamed,
+)
 from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue
 from layoutdsl.texts.values import said
 
@@ -165,6 +174,15 @@ class Layout:
                     found += each.parts
             found.append(top)
         return tuple(dict.fromkeys(found))
+
+    def __call__(self, /, *numbers: int, **values: int) -> Layout:
+        """Return the layout with numbers for its parameters, as `with_parameters` does.
+
+        >>> library("NCHWc")(k=8).physical_shape((2, 20, 3, 4))
+        (2, 3, 3, 4, 8)
+        """
+        refuse_unnamed(f"layout `{self.name}`", self.parameters, numbers)
+        return self.with_parameters(**values)
 
     def with_parameters(self, /, **values: int) -> Layout:
         """Return the layout with numbers for its parameters, or for some of them.

@@ -13,7 +13,7 @@ from math import prod
 
 from layoutdsl.integers.expr import Coordinate, Expr, substitute, text
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.arguments import integer, integers, parameters
+from layoutdsl.meaning.arguments import integer, integers, parameters, refuse_unnamed
 from layoutdsl.meaning.model import (
     ZERO,
     Axis,
@@ -70,6 +70,11 @@ class Table:
         return Layout(
             self.name, self.axes, coordinates, where=self.where, parameters=self.parameters
         )
+
+    def __call__(self, /, *numbers: int, **values: int) -> Table:
+        """Return the table with numbers for its parameters, as `with_parameters` does."""
+        refuse_unnamed(f"table `{self.name}`", self.parameters, numbers)
+        return self.with_parameters(**values)
 
     def with_parameters(self, /, **values: int) -> Table:
         """Return the table with numbers for its parameters, or for some of them.

@@ -15,7 +15,7 @@ from layoutdsl.validate.calls import BUILTINS, DENSE, REFUSALS, ROWS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "eadf4b426607fae2b62c7dbf9e2fc894021e9c7798c04645be2c787a9192b4f4"
+SUPPORT_HASH = "4f18cd2f1a04cebadd1f9eb85329cb6de80d5a5e157846a7fb60a12ff64fe3fe"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""

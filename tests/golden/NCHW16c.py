@@ -35,7 +35,12 @@ def _array(value: object, name: str) -> _Array:
     if type(value) is np.ndarray and value.dtype.char in "?bBhHiIlLqQefd":
         return value
     if not isinstance(value, np.ndarray):
-        raise TypeError(f"`{name}` is a {type(value).__name__}, not a numpy array")
+        named = type(value).__name__
+        torch = "give `tensor.numpy()`, of bfloat16 `tensor.view(torch.uint16).numpy()` and of "
+        torch = torch + "float8 that of uint8, or call `layoutdsl.torch.pack`"
+        ways = {"Tensor": torch, "Parameter": torch, "ArrayImpl": "give `np.asarray(array)`"}
+        words = f"`{name}` is a {named}, not a numpy array"
+        raise TypeError(f"{words}: {ways[named]}" if named in ways else words)
     dtype = value.dtype
     if dtype.hasobject or dtype.kind not in "biufcmMSUV" or dtype.itemsize == 0:
         raise TypeError(f"`{name}` holds items of type {dtype}, which are no plain bytes")
@@ -45,19 +50,22 @@ def _array(value: object, name: str) -> _Array:
 def _travels(array: _Array, kind: str, width: int) -> None:
     """Refuse items of another kind or width than elements travel in; TypeError.
 
-    Types that numpy lacks come as unsigned integers, or as what another package makes of them.
+    Types that numpy lacks come as unsigned integers, or as what another package makes of them:
+    that is of kind V, but for a float of 8 bits, which is of kind f.
     """
     dtype = array.dtype
-    if dtype.itemsize != width or dtype.kind not in (kind + "V" if kind == "u" else kind):
+    taken = kind if kind != "u" else "uVf" if width == 1 else "uV"
+    if dtype.itemsize != width or dtype.kind not in taken:
         names = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
         bits = "" if kind == "b" else 8 * width
         raise TypeError(f"an element travels as {names[kind]}{bits}, not as {dtype}")
 
 
 def _within(array: _Array, low: int, high: int) -> None:
-    """Refuse numbers that are no values of an element; ValueError."""
+    """Refuse numbers that are no values of an element, and bits that are none; ValueError."""
     if array.size:
-        for number in (int(array.min()), int(array.max())):
+        held = array if array.dtype.kind in "iu" else array.view(np.uint8)
+        for number in (int(held.min()), int(held.max())):
             if not low <= number <= high:
                 raise ValueError(f"{number} is no element: these are {low} to {high}")
 
@@ -120,8 +128,9 @@ def _refuse_outside(offsets: NDArray[np.int64], size: int) -> None:
 def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
     """Return the fill as one item; ValueError where the type cannot hold it.
 
-    Whole numbers are held exactly or refused, fractions are rounded. Types that are no numbers
-    are filled with zero bytes, which is the fill 0.
+    Whole numbers are held exactly or refused, fractions are rounded; types that another package
+    makes hold what they hold exactly. Types that are no numbers are filled with zero bytes, which
+    is the fill 0.
     """
     if type(fill) is int and fill == 0:
         return np.zeros((), dtype)
@@ -132,7 +141,8 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
     kind = dtype.kind
     if kind in "mMSUV" and number == 0:
         return np.zeros((), dtype)
-    if kind in "mMSUV" or (isinstance(number, complex) and kind != "c"):
+    plain = kind in "mMSU" or dtype.char == "V"
+    if plain or (isinstance(number, complex) and kind != "c"):
         raise refused
     whole = not isinstance(number, complex) and number % 1 == 0
     if kind in "biu":
@@ -144,8 +154,10 @@ def _item(fill: object, dtype: np.dtype[np.generic]) -> _Array:
         return np.array(int(number.real), dtype)
     if isinstance(number, int) and number.bit_length() > 1023:
         raise refused
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         item = np.array(number).astype(dtype)
+    if kind == "V" and item.item() != number and (item == item or number == number):
+        raise refused
     if bool(np.isfinite(item)) != (number - number == 0):
         raise refused
     if isinstance(number, int) and item.item() != number:

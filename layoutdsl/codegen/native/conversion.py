@@ -23,7 +23,14 @@ from layoutdsl.codegen.native.calls import (
 )
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.libraries import Libraries
-from layoutdsl.codegen.native.module import MOST_BYTES, MOST_REMEMBERED, Failed
+from layoutdsl.codegen.native.module import (
+    MOST_BYTES,
+    MOST_REMEMBERED,
+    Failed,
+    code_of,
+    codes_of,
+    of_type,
+)
 from layoutdsl.codegen.native.padding import moved_beside_padding
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import FillAny, FillValue
@@ -75,6 +82,9 @@ class NativeConversion:
             ValueError, TypeError: the arguments do not fit; nothing was written.
             CompilerError: the compiler failed, and compiled code was asked for; likewise.
         """
+        codes = codes_of(src, self._target.element)
+        if codes is not None:
+            return self._converted_codes(codes, src, shape, out, fill, threads)
         workers = checked_threads(threads)
         prepared = self._remembered(src, shape, fill)
         if prepared is None:
@@ -83,6 +93,22 @@ class NativeConversion:
             extents = self._plain._extents(shape)
             return moved_beside_padding(self._plain, prepared, src, out, extents, workers)
         return moved(prepared, src, out, workers)
+
+    def _converted_codes(
+        self, codes: np.dtype[Any], src: Array, shape: object, out: Any, fill: object, threads: int
+    ) -> Array | None:
+        """The same of items that travel as unsigned integers."""
+        if not of_type(out, src.dtype):
+            return None
+        given = self._fill(fill)
+        if given is not None and (fill is not None or isinstance(self._target.fill, FillValue)):
+            fill = code_of(self._plain, given, src.dtype, codes)
+        into = None if out is None else out.view(codes)
+        found = self.converted(src.view(codes), shape, into, fill, threads)
+        if found is None:
+            return None
+        kept: Array = found.view(src.dtype) if out is None else out
+        return kept
 
     def _remembered(self, src: object, shape: object, fill: object) -> Ready | None:
         """What was found right once is found again by shape, type and fill."""

@@ -32,7 +32,7 @@ from layoutdsl.codegen.native.libraries import Libraries
 from layoutdsl.codegen.native.padding import moved_beside_padding
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.elements import ElementType, FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
 
 Failed = Callable[[CompilerError], None]
@@ -178,6 +178,9 @@ class NativeModule:
     def _pack(
         self, src: Array, out: Array | None, fill: Any, threads: int, copy: bool | None
     ) -> Array:
+        codes = codes_of(src, self.layout.element)
+        if codes is not None and of_type(out, src.dtype):
+            return self._pack_codes(codes, src, out, fill, threads, copy)
         given = {} if fill is DEFAULT else {"fill": fill}
         plain = partial(self._plain.pack, src, out, **given, threads=threads)
         found = None if copy is True else _seen(plain, out, copy)
@@ -194,12 +197,36 @@ class NativeModule:
     def _unpack(
         self, src: Array, shape: Any, out: Array | None, threads: int, copy: bool | None
     ) -> Array:
+        codes = codes_of(src, self.layout.element)
+        if codes is not None and of_type(out, src.dtype):
+            into = None if out is None else out.view(codes)
+            back = self.unpack(src.view(codes), shape, into, threads, copy)
+            return back.view(src.dtype) if out is None else out
         plain = partial(self._plain.unpack, src, shape, out, threads=threads)
         found = None if copy is True else _seen(plain, out, copy)
         prepared = self._unpacking(src, shape) if found is None else None
         if prepared is not None:
             found = moved(prepared, src, out, threads)
         return plain() if found is None else found
+
+    def _pack_codes(
+        self,
+        codes: np.dtype[Any],
+        src: Array,
+        out: Array | None,
+        fill: Any,
+        threads: int,
+        copy: bool | None,
+    ) -> Array:
+        """The same of items that travel as unsigned integers."""
+        given = fill
+        if fill is DEFAULT and isinstance(self.layout.fill, FillValue):
+            given = self.layout.fill.value
+        if given is not DEFAULT and given is not None:
+            given = code_of(self._plain, given, src.dtype, codes)
+        into = None if out is None else out.view(codes)
+        packed = self.pack(src.view(codes), into, given, threads, copy)
+        return packed.view(src.dtype) if out is None else out
 
     def _packing(self, src: object, fill: Any) -> Ready | None:
         """What a call needs for such a source; ``None`` where numpy does it, or refuses it."""
@@ -316,6 +343,36 @@ def _seen(plain: Callable[..., Array], out: Array | None, copy: bool | None) -> 
         return plain(copy=False)
     except ValueError:  # it has to copy, or to refuse: that is said by who does it
         return None
+
+
+def codes_of(array: object, element: ElementType | None) -> np.dtype[Any] | None:
+    """Return the unsigned integers that items travel as to C, where numpy has no name for them.
+
+    They are of types that another package makes, such as ml_dtypes, or are bare bytes. ``None``
+    where it has one, and where elements do not travel in such items.
+    """
+    if not isinstance(array, ndarray):
+        return None
+    dtype = array.dtype
+    bare = dtype.kind == "V" or (dtype.kind == "f" and dtype.itemsize == 1)
+    if not bare or dtype.names is not None or dtype.itemsize not in WIDTHS:
+        return None
+    fits = element is None or element.item == ("u", dtype.itemsize)
+    return np.dtype(f"u{dtype.itemsize}") if fits else None
+
+
+def code_of(plain: Any, fill: Any, dtype: np.dtype[Any], codes: np.dtype[Any]) -> Any:
+    """Return the fill as the unsigned integer that stands for it.
+
+    Raises:
+        ValueError, TypeError: the type cannot hold it.
+    """
+    return plain._item(fill, dtype).view(codes).item()
+
+
+def of_type(out: object, dtype: np.dtype[Any]) -> bool:
+    """Whether what is written may be looked at as other items too; what may not, numpy refuses."""
+    return out is None or (isinstance(out, ndarray) and out.dtype == dtype)
 
 
 def _taken(dtype: np.dtype[Any]) -> bool:
