@@ -236,7 +236,7 @@ TAKEN = {
     "record A(r) = { q(r, 0 : 4000000000) = [r] of u8 }": "undecided",
     "record A() = { q(0 : 9999, 0 : 9999, 0 : 9999) = [0] of u8 }": "undecided",
     f"record A(r) = {{ q(({'0 : 2, ' * 40}r)) = [r] of u8 }}": "undecided",
-    f"record A() = {{ q({', '.join(f'x{i}: 2' for i in range(20))}) = [0] of u1 }}": "refuted",
+    f"record A() = {{ q({', '.join(f'x{i}: 2' for i in range(16))}) = [0] of u1 }}": "refuted",
     lines(*(f"q{i}(r) = [r] of u8 offset {i}*R" for i in range(64))): "proved",
     lines(*(f"q{i}(r) = [r, {i} : 20] of u8" for i in range(20))): "proved",
     f"record A(r) = {{ q(r) = [r] of u8\n p(r) = [r] of u8 offset {BIG} }}": "undecided",

@@ -12,7 +12,7 @@ from layoutdsl.meaning.counterexample import Counterexample, Point, example_at
 from layoutdsl.meaning.part import Part, part_size
 from layoutdsl.meaning.record import Held, Record
 from layoutdsl.meaning.shapes import Values, small
-from layoutdsl.refute import grid, refute
+from layoutdsl.refute import refute
 from layoutdsl.refute.refute import Examples
 from layoutdsl.statements.record_statement import (
     AFTER,
@@ -71,6 +71,8 @@ def fails_at(record: Record, values: Values, sought: Collection[str]) -> Example
     undefined = _undefined(record, values)
     if undefined is not None:
         return {DEFINED: undefined} if DEFINED in sought else {}
+    from layoutdsl.refute import grid  # with numpy, which proofs do without
+
     found: Examples = {}
     for part, label in zip(record.parts, labels(record), strict=True):
         own = part.shape(values)
@@ -91,6 +93,8 @@ def fails_at(record: Record, values: Values, sought: Collection[str]) -> Example
 
 
 def _all_apart(record: Record, values: Values) -> bool:
+    from layoutdsl.refute import grid
+
     return grid.all_apart((part.in_bits, part.shape(values)) for part in record.parts)
 
 
