@@ -97,21 +97,22 @@ class _PartJob:
         """Return the bytes of the part: its windows one after the other, or all of its region."""
         part = self.part
         held: Any = tensor.reshape(self.extents)[part.picked]
-        if part.slot != part.bits or part.low or not part.whole or part.slot < 8:
+        if part.stored != part.kind or part.low or not part.whole:
             held = held.view(f"u{held.dtype.itemsize}")
         if part.low:
-            held = np.asarray(held >> held.dtype.type(part.low))
+            held = held >> held.dtype.type(part.low)
         if part.placed:
             held = _bits_of(held, part.bits)
         elif part.slot != part.bits:
             held = (held & held.dtype.type(self._mask)).astype(part.stored, copy=False)
-            held = np.asarray(held << held.dtype.type(part.shift))
+            held = held << held.dtype.type(part.shift)
         elif not part.whole and (part.slot == 1 or part.slot >= 8):
             held = (held & held.dtype.type(self._mask)).astype(part.stored, copy=False)
         elif held.dtype.itemsize > 1 and part.slot < 8:
             held = held.astype("u1")
         # what is left above narrow bits, `_dense` takes away
-        return _dense(self._module.pack(held, fill=0, threads=threads), part.slot)
+        tensor = np.asarray(held)  # what is of no dimension becomes a number on the way
+        return _dense(self._module.pack(tensor, fill=0, threads=threads), part.slot)
 
     def unpack(self, flat: _Bytes, threads: int, out: _Array) -> _Array:
         """Return what the part holds, in items of its type; it may be `out`."""
