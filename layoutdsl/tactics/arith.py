@@ -224,7 +224,7 @@ class Arithmetic:
         bounds = self._reach(value, upper)
         if bounds is None:
             bounds = self._between(value, upper)
-        high = self.below(bounds.high, upper, *self._premises(value))
+        high = self.below(bounds.high, upper, *self.premises(value))
         if plain == term:
             return bounds.low, high
         low = self.builder.calculate_in(bounds.low, ("<=", 0, term), equal)
@@ -232,14 +232,14 @@ class Arithmetic:
 
     def _between(self, value: Polynomial, upper: Term) -> Bounds:
         """Bounds of a sum, from those of each summand."""
-        plain, premises = canonical(value), self._premises(value)
+        plain, premises = canonical(value), self.premises(value)
         if not premises:
             raise NoProof("a coordinate has no bounds that digits give")
         premises += [*self.more, *self.builder.hypotheses, *self.builder.extent_definitions]
         low = self.builder.have(("<=", 0, plain), *premises)
         return Bounds(upper, low, self.builder.have(("<", plain, upper), *premises))
 
-    def _premises(self, value: Polynomial) -> list[str]:
+    def premises(self, value: Polynomial) -> list[str]:
         """The bounds of the digits in a sum, those inside its quotients too."""
         facts: list[str] = []
         pending, seen = [*names(canonical(value))], set[str]()

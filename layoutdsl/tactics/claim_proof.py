@@ -180,6 +180,7 @@ def _no_more(arithmetic: Arithmetic, left: Term, right: Term) -> None:
             arithmetic.positive(divisor)
             premises += builder.use("DIVISION", {"x": dividend, "B": divisor})
             premises.append(arithmetic.values.normal(dividend)[1])
+        premises += [*arithmetic.premises(one), *arithmetic.premises(other)]
     else:
         premises += [arithmetic.positive(canonical({each: 1})) for each in between if each]
     builder.have(("<=", left, right), *premises)
