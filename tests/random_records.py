@@ -122,12 +122,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A field of a record of blocks: ``count`` elements of each block, or one for each of `k`."""
+    """A field of a record of blocks: ``count`` elements of each block, or one for each of `k`.
+
+    Where digits are ``fixed``, so many of these; each part has one choice of them.
+    """
 
     name: str
     type: str
     kind: str
     count: int = 1
+    fixed: tuple[int, ...] = ()
 
     @property
     def bits(self) -> int:
@@ -160,7 +164,8 @@ def _wanted(what: Random, names: Sequence[str]) -> Iterator[Wanted]:
                 yield Wanted(name, what.choice(("u8", "i8", "f16", "u16")), kind)
             case _:
                 narrow = what.choice((*NARROW, *NARROW, "u8", "i8", "u16", "f16", "i32"))
-                yield Wanted(name, narrow, kind, what.choice((1, 2, 3, 4)))
+                fixed = what.choice(((2,), (2,), (3,), (2, 2)))
+                yield Wanted(name, narrow, kind, what.choice((1, 2, 3, 4)), fixed)
 
 
 def blocks(what: Random, where: Random) -> str:
@@ -295,7 +300,7 @@ def _lanes(frame: Frame, wanted: Wanted, low: int, width: int, random: Random) -
 
 def _halves(frame: Frame, wanted: Wanted, random: Random) -> Piece:
     """Elements in two or four parts by digits that are fixed, whose bits fill bytes one by one."""
-    sizes = random.choice(((2,), (2,), (3,), (2, 2)))
+    sizes = wanted.fixed
     count, width = wanted.count, wanted.bits
     parts, address = list[tuple[str, str, str]](), 0
     numbers = list(product(*map(range, sizes)))

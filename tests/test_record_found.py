@@ -54,6 +54,9 @@ MOVED = {
         " q(r) = [r] of u8 offset 1 }"
     ),
     "signed and narrow, in one part": "record A(r) = { q(r, i: 8) = [r, i] of i2 }",
+    "bits side by side are items of no floats": (
+        "record A(r) = { q(r) = [r, bit] of f16\n d(r) = [r, bit] of bool offset 16*R }"
+    ),
     "rows that are no whole bytes": "record A(r, i: 2) = { q(r, i) = [r, i] of u3 }",
     "a field may be called so": "record A(r) = { self(r) = [r] of u8 }",
     "no axes at all": "record A() = { n() = [0] of f16\n q(i: 3) = [i] of u8 offset 2 }",
