@@ -132,6 +132,19 @@ def random_c(seed: int, count: int, folder: Path, *options: str) -> int:
 
 
 @NEEDS_C
+def test_signs_of_parts_that_are_whole_and_of_bits(tmp_path: Path) -> None:
+    """What has its sign already gets it once."""
+    text = """record A(r) = {
+        q(r, (0 : 2, i: 2)) = [r, i, bit : 8] of i2
+        q(r, (1 : 2, i: 2)) bits 0..0 = [r, i, 4 + bit : 8] of i2
+        q(r, (1 : 2, i: 2)) bits 1..1 = [r, i, 6 + bit : 8]
+    }"""
+    record = layoutdsl.parse(text).records["A"]
+    built = Built(generate_record(record, "c"), tmp_path)
+    check_c(built, {"R": 5}, Random(1))
+
+
+@NEEDS_C
 @pytest.mark.slow
 def test_c_of_random_records(tmp_path: Path) -> None:
     assert random_c(5, 30, tmp_path, *SANITIZED) > 20

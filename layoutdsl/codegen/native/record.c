@@ -58,7 +58,7 @@ INLINED void store(void *to, int64_t item, int bytes, uint64_t value)
 INLINED uint64_t with_sign(uint64_t value, int bits)
 {
     const uint64_t half = UINT64_C(1) << (bits - 1);
-    return (value ^ half) - half;
+    return ((value & (2 * half - 1)) ^ half) - half;
 }
 
 /* Items of `bits`, in bytes `first` and on of every block; those are 0, or hold other bits. */
