@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from functions_built import C
 from random_records import Values, drawn, elements, free, meant, shapes
+from test_record_found import MOVED
 
 import layoutdsl
 from layoutdsl.api.records import GeneratedRecord, NotAsMeantError, generate_record, loaded
@@ -142,6 +143,16 @@ def test_signs_of_parts_that_are_whole_and_of_bits(tmp_path: Path) -> None:
     record = layoutdsl.parse(text).records["A"]
     built = Built(generate_record(record, "c"), tmp_path)
     check_c(built, {"R": 5}, Random(1))
+
+
+@NEEDS_C
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MOVED)
+def test_c_of_what_was_moved_wrong_once(name: str, tmp_path: Path) -> None:
+    record, random = layoutdsl.parse(MOVED[name]).records["A"], Random(1)
+    built = Built(generate_record(record, "c", validate=False), tmp_path)
+    for values in whole_bytes(record, random, 3, 8000):
+        check_c(built, values, random)
 
 
 @NEEDS_C

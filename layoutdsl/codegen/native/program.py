@@ -212,6 +212,7 @@ def _size(stem: str, layout: Layout, words: Spelling) -> list[str]:
     return [
         f"int64_t {stem}_size(const int64_t *shape)",
         "{",
+        *([] if layout.axes else ["    (void)shape;"]),
         *(f"    {line}" for line in words.unpacked(used)),
         *(f"    {line}" for line in _tests(layout, words)),
         f"    return {words.text(size_expr(layout))};",

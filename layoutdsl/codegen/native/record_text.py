@@ -57,7 +57,7 @@ def _extents(record: Record) -> list[str]:
     """The extents of a shape by name."""
     names = record.frame.symbols
     known = (f"    const int64_t n_{n} = shape[{k}];" for k, n in enumerate(names))
-    return [*known, f"    {' '.join(f'(void)n_{n};' for n in names)}"]
+    return [*known, f"    {' '.join(f'(void)n_{n};' for n in names) or '(void)shape;'}"]
 
 
 def _bytes(record: Record, parts: Sequence[Placed], stem: str) -> list[str]:
@@ -218,7 +218,7 @@ def _moves(
     if verb == "unpack":
         for each in record.fields:
             if len(each.parts) > 1:
-                size = "*".join(f"({extent_text(e)})" for e in each.extents)
+                size = "*".join(f"({extent_text(e)})" for e in each.extents) or "1"
                 if fields:
                     rest = [f"({extent_text(e)})" for e in each.extents[1:]]
                     row = record.frame.symbols.index(rows_along(record) or "")
@@ -246,7 +246,7 @@ def _signs(record: Record, fields: dict[str, str], indent: str) -> list[str]:
         element = each.element
         if len(each.parts) < 2 or element.kind != "i" or element.bits >= 8:
             continue
-        sizes = [f"({extent_text(e)})" for e in each.extents]
+        sizes = [f"({extent_text(e)})" for e in each.extents] or ["1"]
         if fields:
             sizes[0] = f"some[{row}]"
         at = f"((uint8_t *)f_{each.name}{fields.get(each.name, '')})"
