@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from layoutdsl.api import (
+        Amount,
         CompilerError,
         Generated,
         GeneratedC,
         GeneratedRecord,
+        Piece,
         RefusedError,
         Report,
+        TooLargeError,
         Translation,
         UnvalidatedError,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
         notations,
         pack_file,
         parse,
+        pieces_of,
         prove,
         to_notation,
         translate,
@@ -60,6 +64,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Amount",
     "Claim",
     "CompilerError",
     "Diagnostic",
@@ -75,6 +80,7 @@ __all__ = [
     "LayoutError",
     "Match",
     "Module",
+    "Piece",
     "Probe",
     "Record",
     "RecordClaim",
@@ -82,6 +88,7 @@ __all__ = [
     "Report",
     "Table",
     "TableClaim",
+    "TooLargeError",
     "Translation",
     "Unknown",
     "Untold",
@@ -106,6 +113,7 @@ __all__ = [
     "notations",
     "pack_file",
     "parse",
+    "pieces_of",
     "probe",
     "prove",
     "to_notation",

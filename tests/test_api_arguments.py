@@ -130,6 +130,10 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         {"layout": A, "source": "in.npy", "destination": "out.npy"},
     ),
     "parse": ({"text": WORDS, "name": WORDS}, {"text": TEXT}),
+    "pieces_of": (
+        {"layout": LAYOUT, "shape": EXTENTS, "memory": INTEGER, "itemsize": INTEGER},
+        {"layout": A, "shape": (2, 3), "memory": 1000},
+    ),
     "probe": (
         {
             "function": FUNCTION,

@@ -12,8 +12,8 @@ import pytest
 from cli_shell import Ended, Shell, shell, timeless
 
 import layoutdsl
-import layoutdsl.cli.output
 from layoutdsl.api import Report, claims_of, narrowed, parse
+from layoutdsl.cli.progress import _Line
 from layoutdsl.kernel.certificate import Certificate
 from layoutdsl.meaning.claims import Claim
 from layoutdsl.meaning.counterexample import Counterexample, Point
@@ -376,11 +376,7 @@ def test_progress_is_for_terminals(
     Path("my.layout").write_text(SPEC.splitlines()[0])
     assert shell("prove", "my.layout").err == ""
 
-    class Terminal(layoutdsl.cli.output.Progress):
-        def __init__(self) -> None:
-            self._shown = True
-
-    monkeypatch.setattr("layoutdsl.cli.proofs.Progress", Terminal)
+    monkeypatch.setattr("layoutdsl.cli.progress._teller", lambda verb, _: _Line(verb))
     assert shell("prove", "my.layout").err == ("\r\x1b[2Kasking about prove Manual\r\x1b[2K")
 
 

@@ -85,7 +85,7 @@ def test_whoever_stops_early_leaves_nobody_behind() -> None:
 
 @pytest.mark.parametrize(("pieces", "most"), [(0, 1), (1, 1), (15, 1), (31, 1), (10_000, 10_000)])
 def test_few_pieces_are_done_here(pieces: int, most: int) -> None:
-    assert 1 <= proofs.usual(pieces) <= min(most, os.cpu_count() or 1)
+    assert 1 <= proofs.usual_jobs(pieces) <= min(most, os.cpu_count() or 1)
 
 
 SPEC = "\n".join(f"layout L{number}(c) = [c/{number}, c%{number}]" for number in range(2, 8))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         compile,  # noqa: A004  the verb of `re.compile`
     )
     from layoutdsl.api.converting import Conversion, convert
+    from layoutdsl.api.cutting import pieces_of
     from layoutdsl.api.evidence import (
         left_over,
         lemma_files,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
         generate,
         generate_c,
     )
-    from layoutdsl.api.proofs import Report, checks, prove, timed_checks
+    from layoutdsl.api.proofs import Report, checks, prove, timed_checks, usual_jobs
     from layoutdsl.api.records import (
         GeneratedRecord,
         NotAsMeantError,
@@ -73,11 +74,14 @@ if TYPE_CHECKING:
         pick_table,
         read,
     )
+    from layoutdsl.pieces.amount import Amount
+    from layoutdsl.pieces.cut import Piece, TooLargeError
     from layoutdsl.texts.source import LayoutError
 
 __all__ = [
     "LANGUAGE",
     "MEM",
+    "Amount",
     "CompileTarget",
     "Compiled",
     "CompilerError",
@@ -88,9 +92,11 @@ __all__ = [
     "IndexFunctions",
     "LayoutError",
     "NotAsMeantError",
+    "Piece",
     "RecordTarget",
     "RefusedError",
     "Report",
+    "TooLargeError",
     "Translation",
     "UnvalidatedError",
     "WidthError",
@@ -129,6 +135,7 @@ __all__ = [
     "pick",
     "pick_record",
     "pick_table",
+    "pieces_of",
     "prove",
     "read",
     "reading_of",
@@ -139,6 +146,7 @@ __all__ = [
     "to_notation",
     "translate",
     "unpack_file",
+    "usual_jobs",
     "write_files",
 ]
 
@@ -146,17 +154,20 @@ _ELSEWHERE = {
     "api.claims": "claims_about claims_of narrowed",
     "api.compiling": "Compiled CompilerError CompileTarget compile",
     "api.converting": "Conversion convert",
+    "api.cutting": "pieces_of",
     "api.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
     "api.files": "MEM pack_file unpack_file",
     "api.formulas": "closed_inverse cost formula",
     "api.functions": "IndexFunctions WidthError index_functions languages",
     "api.generating": "Generated GeneratedC RefusedError UnvalidatedError generate generate_c",
-    "api.proofs": "Report checks prove timed_checks",
+    "api.proofs": "Report checks prove timed_checks usual_jobs",
     "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
     "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
     "to_notation translate",
     "elaborate.shelf": "declared family_of library library_families library_module library_names "
     "library_record library_record_names load parse pick pick_record pick_table read",
+    "pieces.amount": "Amount",
+    "pieces.cut": "Piece TooLargeError",
     "texts.source": "LayoutError",
 }
 _FILES = {name: file for file, names in _ELSEWHERE.items() for name in names.split()}

@@ -16,6 +16,7 @@ from layoutdsl.show.declaration import declaration
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from layoutdsl.pieces.amount import Amount
     from layoutdsl.pieces.moves import Code, Look
     from layoutdsl.pieces.runs import Done, Limits, Watchers
 
@@ -37,7 +38,7 @@ def pack_file(
     target: CompileTarget = "auto",
     raw: DTypeLike | None = None,
     shape: tuple[int, ...] | None = None,
-    progress: Callable[[int, int, int], None] | None = None,
+    progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
     look: Look | None = None,
 ) -> Done:
@@ -57,7 +58,7 @@ def pack_file(
         target: what moves: ``auto``, ``native`` or ``numpy``.
         raw: the type of the items of files without a header; both files are such then.
         shape: of the tensor in a file without a header.
-        progress: is told how many pieces of how many are done, and the bytes written so far.
+        progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
         look: is shown every tensor before it is packed, and may raise.
 
@@ -108,7 +109,7 @@ def unpack_file(
     jobs: int = 1,
     target: CompileTarget = "auto",
     raw: DTypeLike | None = None,
-    progress: Callable[[int, int, int], None] | None = None,
+    progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
     look: Look | None = None,
 ) -> Done:
@@ -125,7 +126,7 @@ def unpack_file(
         jobs: pieces at a time, 1 to 256; the memory is shared between them.
         target: what moves: ``auto``, ``native`` or ``numpy``.
         raw: the type of the items of files without a header; both files are such then.
-        progress: is told how many pieces of how many are done, and the bytes written so far.
+        progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
         look: is shown every tensor that was unpacked, and may raise.
     """
@@ -181,7 +182,7 @@ def _limits(mem: int, jobs: int) -> Limits:
 
 
 def _watchers(
-    progress: Callable[[int, int, int], None] | None,
+    progress: Callable[[Amount], None] | None,
     tell: Callable[[str], None] | None,
     look: Look | None,
 ) -> Watchers:

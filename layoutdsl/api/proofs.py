@@ -87,29 +87,32 @@ def timed_checks(
     claims: Sequence[AnyClaim],
     progress: Callable[[str], None] | None = None,
     jobs: int | None = None,
+    arrived: Callable[[int, Checked], None] | None = None,
 ) -> Iterator[tuple[Checked, float]]:
     """Yield what is found of each claim, in their order, and the seconds that it took.
 
     Args:
         claims: what to look at.
-        progress: is told, in a few words, what is being done.
+        progress: is told, in a few words, what is being done by the only process.
         jobs: processes at a time; as many as the work is worth, if left out. A process that dies
             leaves its claim undecided.
+        arrived: of several processes, is told the number of a claim and what was found of it, as
+            soon as it was, whatever its turn is.
     """
-    number = usual(len(claims)) if jobs is None else min(jobs, len(claims))
+    number = usual_jobs(len(claims)) if jobs is None else min(jobs, len(claims))
     if number <= 1:
         yield from (_timed(each, progress) for each in claims)
         return
     from layoutdsl.prover.jobs import shared
 
-    found = shared(_timed, claims, number, _undecided)
-    for count, each in enumerate(found, start=1):
-        yield each
-        if progress is not None and count < len(claims):
-            progress(f"proving: {count} of {len(claims)} claims")
+    def tell(number: int, found: tuple[Checked, float]) -> None:
+        if arrived is not None:
+            arrived(number, found[0])
+
+    yield from shared(_timed, claims, number, _undecided, tell)
 
 
-def usual(claims: int) -> int:
+def usual_jobs(claims: int) -> int:
     """Return how many processes so many claims are worth on this machine."""
     return max(1, min(os.cpu_count() or 1, claims // CLAIMS_PER_JOB))
 

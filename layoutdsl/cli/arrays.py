@@ -11,6 +11,7 @@ from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.large import Large, in_pieces, pack_large, unpack_large
 from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, storage_of
+from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
     files_of,
     pack_record,
@@ -65,6 +66,7 @@ def pack(
     mem: int | None,
     jobs: int | None,
     raw: str | None,
+    way: Way,
     verbose: int,
 ) -> None:
     """Pack a tensor: put its elements where the layout says, and fill the padding.
@@ -101,6 +103,7 @@ def pack(
     source, destination = files_of(source, destination, fields)
     if chosen.record is not None:
         options = {"--fill": fill, "--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
+        options["--progress"] = None if way == "auto" else way
         refuse_options(chosen.record, options)
         files = source, destination
         pack_record(chosen, chosen.record, files, fields, shape, compiled, raw, verbose)
@@ -110,7 +113,7 @@ def pack(
     value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(layout, value)
-    asked = Large(mem, jobs, raw)
+    asked = Large(mem, jobs, raw, way)
     if asked.asked or shape is not None:
         _refuse_words(storage, layout)
         with usage():
@@ -158,6 +161,7 @@ def unpack(
     mem: int | None,
     jobs: int | None,
     raw: str | None,
+    way: Way,
     verbose: int,
 ) -> None:
     """Unpack a buffer: take the elements of a tensor out of it, and drop the padding.
@@ -182,6 +186,7 @@ def unpack(
     chosen = target(written)
     if chosen.record is not None:
         options = {"--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
+        options["--progress"] = None if way == "auto" else way
         refuse_options(chosen.record, options)
         files = source, destination
         unpack_record(chosen, chosen.record, files, shape, compiled, raw, verbose)
@@ -190,7 +195,7 @@ def unpack(
     refuse_inputs(destination, source, chosen.place)
     with usage():
         extents = extents_of(layout, shape_of(layout, shape))
-    asked = Large(mem, jobs, raw)
+    asked = Large(mem, jobs, raw, way)
     if asked.asked:
         _refuse_words(storage, layout)
         _ready(chosen, layout, compiled)

@@ -10,7 +10,8 @@ import click
 from layoutdsl.cli.benchmark_cases import tasks_of
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
-from layoutdsl.cli.output import Progress, error, say, say_json
+from layoutdsl.cli.output import error, say, say_json
+from layoutdsl.cli.progress import Progress
 
 if TYPE_CHECKING:
     from layoutdsl.bench.peers.peer import Peer

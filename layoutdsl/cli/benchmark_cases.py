@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from layoutdsl.cli.exits import Exit, Failure, usage
-from layoutdsl.cli.output import Progress
+from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.targets import Target, shape_of, target
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import click
 
 from layoutdsl.cli.exits import Exit, Failure, reading, writing
 from layoutdsl.cli.options import JSON
-from layoutdsl.cli.output import Progress, say, say_json
+from layoutdsl.cli.output import say, say_json
+from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.targets import Target, refuse_silent, targets_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ import click
 
 from layoutdsl.cli.exits import Exit
 from layoutdsl.cli.options import JSON
-from layoutdsl.cli.output import Progress, say, say_json
+from layoutdsl.cli.output import say, say_json
+from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.targets import SHIELD, target
 
 if TYPE_CHECKING:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, reason
+from layoutdsl.cli.interrupts import watched
 from layoutdsl.cli.options import Command
-from layoutdsl.cli.output import Progress, error
+from layoutdsl.cli.output import error
+from layoutdsl.cli.progress import Progress, Way, progress_option
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
@@ -33,16 +34,18 @@ class Large:
         mem: bytes, or None where it was not said.
         jobs: pieces at a time, or None where it was not said.
         raw: an element type, where files have no header.
+        way: how progress is told.
     """
 
     mem: int | None
     jobs: int | None
     raw: str | None
+    way: Way = "auto"
 
     @property
     def asked(self) -> bool:
-        """Whether it was asked for at all."""
-        return self != Large(None, None, None)
+        """Whether it was asked for at all; progress is told where it was."""
+        return (self.mem, self.jobs, self.raw) != (None, None, None)
 
 
 def _bytes(_: click.Context, __: click.Parameter, written: str | None) -> int | None:
@@ -62,6 +65,7 @@ def _unit(letter: str) -> int:
 def in_pieces(command: Command) -> Command:
     """Give a verb the options for large files."""
     for option in (
+        progress_option,
         click.option(
             "--raw",
             metavar="TYPE",
@@ -101,8 +105,9 @@ def pack_large(
         hint = "a .npy file says both itself; one without a header needs both"
         raise Failure(Exit.USAGE, f"{other} is given without {missing}", hint)
     source, destination = _places(files)
-    with _failing(layout, files, asked):
-        how = _how(layout, source, asked, compiled, "packing", fill)
+    progress = Progress("pack", asked.way)
+    with _failing(layout, files, asked), watched(progress):
+        how = _how(layout, source, asked, compiled, progress, fill)
         done = pack_file(layout, source, destination, fill=fill, shape=shape, **how)
     return f"packed {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
 
@@ -118,8 +123,9 @@ def unpack_large(
     from layoutdsl.api import unpack_file
 
     source, destination = _places(files)
-    with _failing(layout, files, asked):
-        how = _how(layout, source, asked, compiled, "unpacking")
+    progress = Progress("unpack", asked.way)
+    with _failing(layout, files, asked), watched(progress):
+        how = _how(layout, source, asked, compiled, progress)
         done = unpack_file(layout, source, destination, shape, **how)
     return f"unpacked {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
 
@@ -146,7 +152,7 @@ def _how(
     source: Path,
     asked: Large,
     compiled: CompileTarget,
-    word: str,
+    progress: Progress,
     fill: float | None = None,
 ) -> dict[str, Any]:
     from layoutdsl.api import MEM
@@ -162,8 +168,8 @@ def _how(
         "jobs": asked.jobs or 1,
         "target": compiled,
         "raw": None if asked.raw is None else _dtype(asked.raw),
-        "progress": _shown(word),
-        "tell": lambda words: error(f"note: {words}"),
+        "progress": progress,
+        "tell": lambda words: progress.above(f"note: {words}"),
         "look": look,
     }
 
@@ -177,21 +183,6 @@ def _dtype(written: str) -> str:
         raise Failure(Exit.USAGE, f"`{written[:40]}` in --raw is no element type", known)
     kind, width = ELEMENT_TYPES[written].item
     return f"{kind}{width}"
-
-
-def _shown(word: str) -> Callable[[int, int, int], None]:
-    """Say on a terminal how far it has come."""
-    progress, started = Progress(), monotonic()
-
-    def say(done: int, count: int, written: int) -> None:
-        rate = written / max(monotonic() - started, 0.001)
-        if done == count:
-            progress.clear()
-        else:
-            speed = f", {size_text(written)} written, {size_text(rate)}/s" if written else ""
-            progress(f"{word}: {done} of {_pieces(count)}{speed}")
-
-    return say
 
 
 def size_text(size: float) -> str:

@@ -58,20 +58,3 @@ def faults_json(failure: LayoutError) -> dict[str, Any]:
     first = failure.diagnostics[0]
     found = [each.as_json() for each in failure.diagnostics]
     return {**error_json(first.message, first.help), "diagnostics": found}
-
-
-class Progress:
-    """One line on the terminal that says what is under way, and vanishes; silent elsewhere."""
-
-    def __init__(self) -> None:
-        self._shown = sys.stderr.isatty()
-
-    def __call__(self, words: str) -> None:
-        """Say what is under way."""
-        if self._shown:
-            click.echo(f"\r\x1b[2K{words[:78]}", err=True, nl=False, color=True)
-
-    def clear(self) -> None:
-        """Make room for a result."""
-        if self._shown:
-            click.echo("\r\x1b[2K", err=True, nl=False, color=True)

@@ -17,7 +17,8 @@ import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, SHAPE
-from layoutdsl.cli.output import Progress, error, say, say_json
+from layoutdsl.cli.output import error, say, say_json
+from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.targets import SHIELD, shape_of, target
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,15 @@ import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
-from layoutdsl.cli.output import Progress, say, say_json
+from layoutdsl.cli.output import say, say_json
+from layoutdsl.cli.progress import Progress, Way, progress_option
 from layoutdsl.cli.targets import Target, claims_in, refuse_silent, targets_of
 
 if TYPE_CHECKING:
     from layoutdsl.cli.evidence import Writer
     from layoutdsl.cli.verdicts import Verdict
     from layoutdsl.meaning.claims import AnyClaim
+    from layoutdsl.prover.verdict import Checked
 
 
 @click.command(short_help="Prove layouts, or files, for every shape.")
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 @click.option(
     "--into", metavar="DIR", help="Where --write writes; proofs/ of a checkout for the library."
 )
+@progress_option
 @JSON
 def prove(
     written: tuple[str, ...],
@@ -43,6 +47,7 @@ def prove(
     jobs: int | None,
     writes: str,
     into: str | None,
+    way: Way,
     form: str,
 ) -> int:
     """Prove layouts, tables, records, or files with claims, for every shape; else the library.
@@ -72,8 +77,8 @@ def prove(
     if writes == "write":
         from layoutdsl.cli.evidence import Writer
 
-        return _report(pairs, verbose, jobs, form, Writer(targets, into, bool(written)))
-    return _report(pairs, verbose, jobs, form, None)
+        return _report(pairs, verbose, jobs, form, way, Writer(targets, into, bool(written)))
+    return _report(pairs, verbose, jobs, form, way, None)
 
 
 def _narrowed(claims: tuple[AnyClaim, ...], range_: str | None) -> tuple[AnyClaim, ...]:
@@ -92,17 +97,21 @@ def _report(
     verbose: int,
     jobs: int | None,
     form: str,
+    way: Way,
     writer: Writer | None,
 ) -> int:
-    from layoutdsl.api import Report, timed_checks
+    from layoutdsl.api import Report, timed_checks, usual_jobs
     from layoutdsl.cli.verdicts import summary, verdict_of, verdict_text
 
-    progress = Progress()
+    progress, claims = Progress("prove", way), [claim for _, claim in pairs]
+    jobs = min(jobs or usual_jobs(len(claims)), len(claims))
+    standing = _Standing(progress, len(claims), jobs)
     verdicts: list[Verdict] = []
     started = perf_counter()
-    found = timed_checks([claim for _, claim in pairs], progress, jobs)
+    found = timed_checks(claims, standing.under_way, jobs, standing.arrived)
     for (chosen, _), (checked, seconds) in zip(pairs, found, strict=True):
         progress.clear()
+        standing.turn += 1
         verdicts.append(verdict_of(chosen, checked, seconds))
         if writer is not None:
             writer.take(checked)
@@ -111,10 +120,39 @@ def _report(
     report = Report(tuple(each.checked for each in verdicts))
     written = {} if writer is None else writer.finish()
     if form == "json":
-        claims = [each.as_json() for each in verdicts]
-        say_json({"status": report.status, "passed": report.passed, "claims": claims, **written})
+        told = [each.as_json() for each in verdicts]
+        say_json({"status": report.status, "passed": report.passed, "claims": told, **written})
     else:
         say(summary(verdicts, perf_counter() - started))
         if writer is not None:
             say(writer.summary)
     return {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]
+
+
+@dataclass(slots=True)
+class _Standing:
+    """How many claims are done, of how many, by how many processes.
+
+    Attributes:
+        turn: how many verdicts were printed; they keep the order of the claims.
+        done: of how many claims it is known what is found.
+    """
+
+    progress: Progress
+    count: int
+    jobs: int
+    turn: int = 0
+    done: int = 0
+
+    def under_way(self, words: str) -> None:
+        """Say what the only process does."""
+        self.progress(words if self.count == 1 else f"{self.turn} of {self.count}, {words}")
+
+    def arrived(self, number: int, checked: Checked) -> None:
+        """Say what has been done, and at once what is amiss, where its turn has not come."""
+        self.done += 1
+        if not checked.passed and number > self.turn and self.progress.is_shown:
+            self.progress.above(f"{checked.status}: {checked.claim.text}; more when it is its turn")
+        if self.done < self.count:
+            name = checked.claim.subject.name
+            self.progress(f"{self.done} of {self.count}, {name}, {self.jobs} jobs")

@@ -31,6 +31,7 @@ _WHY = {
     "--bytes": _BYTES,
     "--fill": _SAYS,
     "--axes": _FIELDS,
+    "--progress": _AT_ONCE,
 }
 """Why options of layouts are none of records."""
 

@@ -8,7 +8,8 @@ import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON
-from layoutdsl.cli.output import Progress, say, say_json
+from layoutdsl.cli.output import say, say_json
+from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.targets import Target, target
 
 if TYPE_CHECKING:

@@ -50,6 +50,17 @@ class Piece:
     first: int
     slots: int
 
+    @property
+    def box(self) -> tuple[slice, ...]:
+        """What it is of the tensor."""
+        pairs = zip(self.starts, self.extents, strict=True)
+        return tuple(slice(start, start + extent) for start, extent in pairs)
+
+    @property
+    def stretch(self) -> slice:
+        """What it is of the buffer, where that is of one dimension."""
+        return slice(self.first, self.first + self.slots)
+
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
@@ -99,6 +110,11 @@ def values_of(layout: Layout, shape: tuple[int, ...]) -> Values:
     """Return the value of every extent, without a look at the range of shapes."""
     pairs = zip(layout.axes, shape, strict=True)
     return {axis.extent.name: n for axis, n in pairs if isinstance(axis.extent, Extent)}
+
+
+def lead_of(layout: Layout, shape: tuple[int, ...]) -> int:
+    """Return the slots before the first of the layout."""
+    return evaluate(layout.start, values_of(layout, shape))
 
 
 def box(layout: Layout, values: Values) -> list[int]:

@@ -14,12 +14,13 @@ import numpy as np
 from layoutdsl.files.npy import UnreadableError, header
 from layoutdsl.files.places import Identity, identity
 from layoutdsl.meaning.model import Layout
+from layoutdsl.pieces.amount import Amount, counted
 from layoutdsl.pieces.cut import Pieces, TooLargeError, cut
 from layoutdsl.pieces.files import Stored, named
 from layoutdsl.pieces.moves import Look, Moving
 from layoutdsl.pieces.output import Output
 from layoutdsl.pieces.sums import Sum, summing, unsummed
-from layoutdsl.pieces.work import Progress, agreeing, run
+from layoutdsl.pieces.work import agreeing, run
 
 USUAL = 8 << 20
 """Bytes that a piece takes, where more are allowed but not needed: more is no faster."""
@@ -53,7 +54,7 @@ class Watchers:
         look: at every tensor; raises `UnreadableError` where it holds what it must not.
     """
 
-    progress: Progress
+    progress: Callable[[Amount], None]
     tell: Tell
     look: Look
 
@@ -164,14 +165,15 @@ def _moved(asked: Asked, pieces: Pieces, output: Output, jobs: int, watchers: Wa
     """Move what is not done yet; returns how many pieces were."""
     sum_up = summing(output.token) if pieces.count > 1 else unsummed
     moving = asked.moving(output.handle, len(asked.head), sum_up)
+    progress = counted(asked.layout.name, asked.size - len(asked.head), watchers.progress)
     try:
         if output.claimed:
-            wrong = agreeing(pieces, moving, output, jobs, watchers.progress)
+            wrong = agreeing(pieces, moving, output, jobs, progress)
             words = f"going on: {len(output.claimed)} of {pieces.count} pieces are done"
             again = f"; {wrong} that no longer agree with input or output are done again"
             watchers.tell(f"{words}{again if wrong else ''}")
         found = len(output.claimed)
-        run(pieces, moving, output, jobs, watchers.progress)
+        run(pieces, moving, output, jobs, progress)
         if identity(asked.source.handle) != asked.before:
             raise UnreadableError("has changed while it was read")
     except BaseException as failure:

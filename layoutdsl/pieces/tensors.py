@@ -15,9 +15,7 @@ import numpy as np
 
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.places import Identity, followed, identity, refuse_input
-from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.model import Layout
-from layoutdsl.pieces.cut import values_of
+from layoutdsl.pieces.cut import lead_of
 from layoutdsl.pieces.files import Stored, named, stored_npy, stored_raw
 from layoutdsl.pieces.moves import Code, Moving, Number, Packing, Unpacking
 from layoutdsl.pieces.output import beside
@@ -71,7 +69,7 @@ def pack_file(
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
             raise UnreadableError(f"is of rank {len(tensor.shape)}, {words}")
         result = _physical(code, tensor.shape)
-        lead = _lead(layout, tensor.shape)
+        lead = lead_of(layout, tensor.shape)
 
         def moving(handle: int, data: int, sum_up: Sum) -> Moving:
             flat = Stored(target, handle, data, tensor.dtype, (prod(result),))
@@ -113,7 +111,7 @@ def unpack_file(
         OSError: a file cannot be read or written; its name is in it.
     """
     box = _physical(code, shape)
-    lead = _lead(code.layout, shape)
+    lead = lead_of(code.layout, shape)
     with _opened(source, target) as given:
         buffer = given.stored(None if raw is None else Raw(raw, box))
         if buffer.shape not in (box, (prod(box),)):
@@ -132,10 +130,6 @@ def unpack_file(
 
 def _physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(code.module.physical_shape(shape))
-
-
-def _lead(layout: Layout, shape: tuple[int, ...]) -> int:
-    return evaluate(layout.start, values_of(layout, shape))
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,7 @@ def shared(
     items: Sequence[Item],
     jobs: int,
     lost: Callable[[Item, str], Result],
+    arrived: Callable[[int, Result], None] = lambda *_: None,
 ) -> Iterator[Result]:
     """Yield ``work(item)`` for each item, in their order.
 
@@ -48,6 +49,7 @@ def shared(
         items: one piece of work each.
         jobs: processes at a time.
         lost: gives the result where the process died, from the item and how it ended.
+        arrived: is told the number of an item and its result at once, whatever its turn is.
 
     Raises:
         RuntimeError: ``work`` raised; the message says what.
@@ -63,7 +65,10 @@ def shared(
                     worker = idle.pop() if idle else _started(work, items, workers)
                     worker.piece = waiting.pop()
                     _hand_over(worker)
+                known = set(results)
                 _collect(workers, items, results, lost)
+                for found in sorted(results.keys() - known):
+                    arrived(found, results[found])
             yield results.pop(number)
     finally:
         for each in workers:
