@@ -78,11 +78,12 @@ class Compiled:
             ValueError: the layout has no such shape.
         """
         layout = self.layout
-        plain = layout.start == Constant(0) and len(shape) == layout.rank and self.typed
+        plain = layout.start == Constant(0) and len(shape) == len(layout.element_axes)
+        plain = plain and self.typed
         if not plain or all(type(each) is int for each in shape):
             found: tuple[int, ...] = self._module.physical_shape(tuple(map(int, shape)))
             return found
-        pairs = zip(layout.axes, shape, strict=True)
+        pairs = zip(layout.element_axes, shape, strict=True)
         values = {axis.extent.name: n for axis, n in pairs if isinstance(axis.extent, Extent)}
         return tuple(evaluate(each.extent, values) for each in layout.coordinates)
 
@@ -225,7 +226,8 @@ def custom_op(name: str, layout: Layout | str, storage: StorageName = "items") -
     """Register packing as an operator of torch, ``op(tensor, fill=None)``, and return it.
 
     It may be compiled with whatever surrounds it. Its gradient is unpacked by a second operator,
-    ``NAME_unpack(packed, shape)``, whose gradient is packed in turn.
+    ``NAME_unpack(packed, shape)``, whose gradient is packed in turn. Where elements have copies,
+    their gradients are added: ``NAME_all_unpack`` takes them all out.
 
     >>> op = custom_op("mylib::pack_nchw16c", "NCHW16c")
     >>> op(torch.ones(2, 20, 3, 4)).shape
@@ -267,13 +269,51 @@ def custom_op(name: str, layout: Layout | str, storage: StorageName = "items") -
     def keep_shape(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:  # noqa: ARG001
         ctx.shape = inputs[0].shape
 
+    sums, puts = _gradients(name, moves.layout, into, back)
     into.register_autograd(
-        lambda ctx, gradient: (back(gradient, ctx.shape), None), setup_context=keep_shape
+        lambda ctx, gradient: (sums(gradient, ctx.shape), None), setup_context=keep_shape
     )
     back.register_autograd(
-        lambda _, gradient: (into(gradient, 0), None), setup_context=lambda **_: None
+        lambda _, gradient: (puts(gradient), None), setup_context=lambda **_: None
     )
     return into
+
+
+Gradients: TypeAlias = "tuple[Callable[[Tensor, Shape], Tensor], Callable[[Tensor], Tensor]]"
+
+
+def _gradients(name: str, layout: Layout, into: Any, back: Any) -> Gradients:
+    """What the gradients of packing and unpacking are.
+
+    Of an element with copies that is the sum of theirs; unpacking reads the first alone.
+    """
+    if not layout.copies:
+        return back, lambda gradient: into(gradient, 0)
+    custom_op(f"{name}_all", layout.every_copy)
+    space, _, word = name.partition("::")
+    every = getattr(getattr(torch.ops, space), f"{word}_all_unpack")
+    first = custom_op(f"{name}_first", layout.first_copy)
+    names = [axis.name for axis in layout.axes]
+    along = [names.index(each) for each in layout.copies]
+
+    def sums(gradient: Tensor, shape: Shape) -> Tensor:
+        return every(gradient, _whole(layout, shape)).sum(along)
+
+    return sums, lambda gradient: first(gradient, 0)
+
+
+def _whole(layout: Layout, shape: Shape) -> list[int]:
+    """The extents of a tensor with its copies; they may be symbols of torch."""
+    known = {a.extent: n for a, n in zip(layout.element_axes, shape, strict=True)}
+    left = iter(shape)
+    return [
+        next(left)
+        if axis.name not in layout.copies
+        else axis.extent.value
+        if isinstance(axis.extent, Constant)
+        else known[axis.extent]
+        for axis in layout.axes
+    ]
 
 
 def _items(tensor: Tensor, name: str) -> Any:

@@ -16,7 +16,7 @@ import shutil
 import subprocess
 import sys
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
@@ -29,10 +29,20 @@ import numpy as np
 if __package__:
     sys.path.insert(0, str(Path(__file__).parent))
 
-from random_digits import Several, Shape, Written, drawn, layout_read, shapes, shrunk
+from random_digits import (
+    Drawn,
+    Several,
+    Shape,
+    Written,
+    drawn,
+    layout_read,
+    shapes,
+    shrunk,
+    with_copies,
+)
 
 from layoutdsl.bench.meaning import offsets
-from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.kernel_text import Call, kernel_text
@@ -41,6 +51,7 @@ from layoutdsl.codegen.plan import plan
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 
+Draw = Callable[[Random], Drawn]
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 RUNNER = os.environ.get("NATIVE_FUZZ_RUNNER", "")
 """What runs a program of another machine: ``CC='aarch64-linux-gnu-gcc -static'`` and `qemu-...`."""
@@ -124,28 +135,45 @@ class Case:
     def move(self) -> Move:
         """What is moved."""
         first, last = self.layouts[0].layout, self.layouts[-1].layout
-        return Move(None if self.verb == "pack" else first, None if self.verb == "unpack" else last)
+        return Move(first, last) if self.verb == "convert" else move_of(first, self.verb)
 
     def problem(self, shape: Shape) -> list[int] | None:
         """What the program is told of a shape; nothing where a layout is not right there."""
-        tensor = np.arange(prod(shape), dtype=np.int64)
         places = [held(each.text, shape) for each in self.layouts]
         layouts = [each.layout for each in self.layouts]
         if any(each is None for each in places):
             return None
         size = [_slots(each, shape) for each in layouts]
         start = evaluate(layouts[-1].start, layouts[-1].bind(shape))
+        own, tensor = elements(layouts[0], shape)
         match self.verb:
             case "pack":
-                ends, sizes = (tensor, places[0]), (prod(shape), size[0])
+                ends, sizes = (tensor, places[0]), (prod(own), size[0])
             case "unpack":
-                ends, sizes, start = (places[0], tensor), (size[0], prod(shape)), -1
+                first = first_copies(layouts[0], places[0])
+                ends, sizes, start = (first, np.arange(prod(own))), (size[0], prod(own)), -1
             case _:
                 ends, sizes = (places[0], places[1]), (size[0], size[1])
         source, target = (np.asarray(each).reshape(-1) for each in ends)
         there = (source >= 0) & (target >= 0)
         source, target = source[there], target[there]
-        return [len(shape), *shape, *sizes, start, source.size, *source, *target]
+        return [len(own), *own, *sizes, start, source.size, *source, *target]
+
+
+def elements(layout: Layout, shape: Shape) -> tuple[Shape, np.ndarray]:
+    """The shape of a tensor without copies; and of every index which element it is, by number."""
+    copied = [axis.name in layout.copies for axis in layout.axes]
+    own = tuple(e for e, is_copy in zip(shape, copied, strict=True) if not is_copy)
+    single = tuple(1 if is_copy else e for e, is_copy in zip(shape, copied, strict=True))
+    numbers = np.arange(prod(own), dtype=np.int64).reshape(single)
+    return own, np.broadcast_to(numbers, shape)
+
+
+def first_copies(layout: Layout, places: np.ndarray | None) -> np.ndarray:
+    """The slots of the first copies, of those of all."""
+    assert places is not None
+    shape = tuple(axis.name in layout.copies for axis in layout.axes)
+    return places[tuple(0 if is_copy else slice(None) for is_copy in shape)]
 
 
 def _slots(layout: Layout, shape: Shape) -> int:
@@ -160,7 +188,7 @@ def held(text: str, shape: Shape) -> np.ndarray | None:
     for limit in planned.limits if isinstance(planned, Plan) else ():
         if evaluate(limit.least, values) > evaluate(limit.most, values):
             return None
-    found = offsets(layout, shape).reshape(-1)
+    found = offsets(layout, shape)
     slots, start = found[found >= 0], evaluate(layout.start, values)
     if layout.domain and (found < -1).any():
         return None
@@ -182,15 +210,20 @@ class Fault:
         return f"{self.kind}: {self.case}"
 
 
-def cases(seed: int, count: int) -> Iterator[Case]:
-    """Kernels for so many layouts: each is packed, unpacked, and turned into another or from it."""
+def cases(seed: int, count: int, draw: Draw = drawn) -> Iterator[Case]:
+    """Kernels for so many layouts: each is packed, unpacked, and turned into another or from it.
+
+    Layouts with copies are not turned into others.
+    """
     random = Random(seed)
     for number in range(count):
-        layout = drawn(random)
+        layout = draw(random)
         width = random.choice(WIDTHS)
         few = tuple(shapes(random, (layout,), 5))
         for verb in ("pack", "unpack"):
             yield Case((layout,), verb, width, few)
+        if layout.copies:
+            continue
         both = (layout, drawn(random, layout))
         both = both if number % 2 else both[::-1]
         yield Case(both, "convert", width, tuple(shapes(random, both, 5)))
@@ -271,7 +304,7 @@ def simplest(case: Case, way: Way) -> Fault:
     return Fault(replace(case, layouts=layouts, shapes=(shape,)), kinds[0] if kinds else "once")
 
 
-def campaign(seed: int, count: int, batch: int, sanitized: int) -> int:
+def campaign(seed: int, count: int, batch: int, sanitized: int, draw: Draw = drawn) -> int:
     """Try so many layouts, and say what was found; how many faults that is."""
     found, ways = 0, list(WAYS.items())
     for number in range(0, count, batch):
@@ -279,7 +312,7 @@ def campaign(seed: int, count: int, batch: int, sanitized: int) -> int:
         if sanitized and (number // batch) % sanitized == 0:
             way = way.sanitized
         seen = set[Several]()
-        some = list(cases(seed + number, min(batch, count - number)))
+        some = list(cases(seed + number, min(batch, count - number), draw))
         for case, kind in list(faults(some, way)):
             found += 1
             if case.layouts not in seen:
@@ -295,8 +328,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--batch", type=int, default=40)
     parser.add_argument("--sanitized", type=int, default=4, help="one batch in so many; 0 for none")
+    parser.add_argument("--copies", action="store_true", help="layouts that hold copies")
     given = parser.parse_args()
-    return 1 if campaign(given.seed, given.count, given.batch, given.sanitized) else 0
+    draw = with_copies if given.copies else drawn
+    return 1 if campaign(given.seed, given.count, given.batch, given.sanitized, draw) else 0
 
 
 if __name__ == "__main__":

@@ -31,6 +31,9 @@ FEW = (2, 3, 3, 4, 5)
 
 UNCUT = (7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 48, 63, 64, 65, 100, 129)
 """Extents beside the vectors of machines."""
+COPIES = (1, 2, 2, 3, 4, 4, 5, 8, 16, 32)
+"""Of an element."""
+
 FILLS = ("", "", "", " fill 31", " fill 7", " fill any")
 MOST_BLOCK = 256
 MOST_SLOTS = 6000
@@ -93,15 +96,19 @@ class Drawn:
         axes: with their extents, where these are fixed.
         places: the coordinates, most major first.
         clauses: the fill, what stands before the first slot, and the range, each as text.
+        copies: the axes along which an element is held again and again.
     """
 
     axes: Axes
     places: tuple[Place, ...]
     clauses: tuple[str, str, str] = ("", "", "")
+    copies: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        axes = ", ".join(name if e is None else f"{name}: {e}" for name, e in self.axes)
+        said = [name if e is None else f"{name}: {e}" for name, e in self.axes]
+        marks = [" broadcast" * (name in self.copies) for name, _ in self.axes]
+        axes = ", ".join(map("".join, zip(said, marks, strict=True)))
         fill, start, range_ = self.clauses
         places = ", ".join(map(str, self.places))
         return f"layout A({axes}) = [{places}]{start}{fill}{range_}"
@@ -131,6 +138,24 @@ def drawn(random: Random, beside: Drawn | None = None) -> Drawn:
     """A layout that the language takes; of the axes of another, mostly with blocks in common."""
     while True:
         found = _drawn(random, beside)
+        if _is_taken(found):
+            return found
+
+
+def with_copies(random: Random) -> Drawn:
+    """A layout with one or two axes of copies, which may be all that it has."""
+    while True:
+        found = drawn(random)
+        most = min(2, len(found.axes))
+        copies = tuple(name for name, _ in random.sample(found.axes, random.randint(1, most)))
+        axes = tuple(
+            (name, (extent or random.choice(COPIES)) if name in copies else extent)
+            for name, extent in found.axes
+        )
+        *clauses, range_ = found.clauses
+        if any(f"{name} " in f"{range_.lower()} " or f"{name})" in range_ for name in copies):
+            range_ = ""
+        found = replace(found, axes=axes, clauses=(*clauses, range_), copies=copies)
         if _is_taken(found):
             return found
 
@@ -365,7 +390,8 @@ def _without(layout: Drawn, axis: str) -> Drawn:
     gone = (f"{axis} ", f"{axis})", f"{axis.upper()} ")
     range_ = "" if any(each in range_ for each in gone) else range_
     axes = tuple(each for each in layout.axes if each[0] != axis)
-    return Drawn(axes, tuple(places), (fill, start, range_))
+    copies = tuple(name for name in layout.copies if name != axis)
+    return Drawn(axes, tuple(places), (fill, start, range_), copies)
 
 
 def _simpler(layout: Drawn) -> Iterator[Drawn]:

@@ -19,10 +19,11 @@ from layoutdsl.api.compiling import compile as compile_
 from layoutdsl.api.compiling import compiled as compiled_layout
 from layoutdsl.api.emitting import validated
 from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
+from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.meaning.model import LAYOUT, Layout
+from layoutdsl.meaning.model import LAYOUT, Axis, Layout
 from layoutdsl.meaning.record import RECORD, Record
 from layoutdsl.show.declaration import declaration
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.native.conversion import BothModules, NativeConversion
     from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.codegen.record_conversion import RecordConversion
-    from layoutdsl.compare.axes import Axes
+    from layoutdsl.compare.axes import Axes, Pairing
 
 Conversion: TypeAlias = "StraightConversion | TensorConversion"
 """What `convert` returns; `fallback` says why the tensor lies in between, where it does."""
@@ -80,6 +81,8 @@ def convert(
     `pack` do, for every shape that both layouts have. Where two layouts have no common digits the
     tensor is unpacked and packed again, and ``fallback`` says why.
 
+    Of a layout that holds copies of its elements the first are read, and all are written.
+
     Of two records it takes and returns bytes: their fields are matched by name.
 
     Args:
@@ -112,24 +115,51 @@ def convert(
 
 
 def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[Layout, Layout]:
-    """Both layouts over the axes of the first, in the shapes that both have, of one type."""
+    """Both layouts over the axes of the first, in the shapes that both have, of one type.
+
+    Of the first only the first copies of elements are read; axes of copies of the second are its
+    own.
+    """
+    source = source.first_copy
     from layoutdsl.compare.axes import Unpaired, over_same_axes, pairing
 
     names = f"`{source.name}` and `{target.name}`"
-    if source.rank != target.rank:
-        ranks = f"{source.rank} and {target.rank} axes"
+    written = target.first_copy
+    if source.rank != written.rank:
+        ranks = f"{source.rank} and {written.rank} axes"
         raise ValueError(f"{names} take tensors of different ranks: they have {ranks}")
     if axes is None:
-        _refuse_crossed(source, target)
+        _refuse_crossed(source, written)
+    chosen = pairing(source, written, axes)
     try:
-        pair = over_same_axes(source, target, pairing(source, target, axes))
+        pair = over_same_axes(*_with_copies(source, target, chosen))
     except Unpaired as reason:
         raise ValueError(f"{names} take different tensors: {reason}") from None
     element = _common_type(source, target)
     one, other = (
-        replace(each, where=pair.where, element=element) for each in (pair.one, pair.other)
+        replace(each, where=pair.where, element=element)
+        for each in (pair.one.first_copy, pair.other)
     )
     return one, other
+
+
+def _with_copies(source: Layout, target: Layout, chosen: Pairing) -> tuple[Layout, Layout, Pairing]:
+    """The source as if it had the target's copies too, and which axes are then which."""
+    from layoutdsl.compare.axes import Pairing
+
+    taken = {axis.name for axis in source.axes}
+    axes, pairs = list(source.axes), list(chosen.pairs)
+    for axis in [each for each in target.axes if each.name in target.copies]:
+        name = axis.name
+        while name in taken or name.upper() in source.symbols:
+            name += "_"
+        taken.add(name)
+        fixed = isinstance(axis.extent, Constant)
+        axes.append(Axis(name, axis.extent if fixed else Extent(name.upper())))
+        pairs.append((name, axis.name))
+    copies = tuple(axis.name for axis in axes[source.rank :])
+    longer = replace(source, axes=tuple(axes), copies=copies)
+    return longer, target, Pairing(tuple(pairs), chosen.how)
 
 
 def _common_type(source: Layout, target: Layout) -> ElementType | None:
@@ -161,11 +191,13 @@ def _conversion(
     for layout in (source, target):
         refuse_refuted(layout)
     texts = declaration(source), declaration(target)
-    emitted = generate_conversion(source, target, texts=texts)
+    emitted: EmittedModule | Fallback = Fallback(f"`{target.name}` holds copies of elements")
+    if not target.copies:
+        emitted = generate_conversion(source, target, texts=texts)
     if isinstance(emitted, Fallback):
         first, second = (compiled_layout(each, compiled, validate) for each in (source, target))
         native = None
-        if compiles and not source.domain and not target.domain:
+        if compiles and not source.domain and not target.domain and not target.copies:
             from layoutdsl.codegen.native.conversion import BothModules
 
             both = (plain_module(each, validate) for each in (source, target))

@@ -84,6 +84,9 @@ def pack_file(
         shape = integers(shape, "shape", EXTENTS)
     if (raw is None) != (shape is None):
         raise ValueError("a file without a header needs both `raw` and `shape`")
+    if layout.copies:
+        words = f"`{layout.name}` holds copies of its elements, which no piece has alone"
+        raise ValueError(f"{words}: pack it at once, with `compile`")
     header = None
     if raw is not None and shape is not None:
         header = tensors.Raw(np.dtype(raw), shape)
@@ -115,7 +118,7 @@ def unpack_file(
 ) -> Done:
     """Unpack a buffer of any size from a file into a file, in pieces of bounded memory.
 
-    It goes about it as `pack_file` does, and raises what that raises.
+    It goes about it as `pack_file` does, and raises what that raises. Of copies the first are read.
 
     Args:
         layout: without open parameters.
@@ -140,7 +143,7 @@ def unpack_file(
     expect_target("target", target)
     shape = integers(shape, "shape", EXTENTS)
     return tensors.unpack_file(
-        _code(layout, target),
+        _code(layout.first_copy, target),
         Path(source),
         Path(destination),
         shape,

@@ -116,6 +116,9 @@ def pack(
     asked = Large(mem, jobs, raw, way)
     if asked.asked or shape is not None:
         _refuse_words(storage, layout)
+        if layout.copies:
+            words = f"`{layout.name}` holds copies of its elements, and is packed at once"
+            raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
         with usage():
             said = shape is not None or (raw is not None and not layout.symbols)
             extents = extents_of(layout, shape_of(layout, shape)) if said else None
@@ -215,19 +218,24 @@ def unpack(
 
 
 def extents_of(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple[int, ...]:
-    """Return the extents in axis order; 0, which is none of the language, is left to the module."""
+    """Return the extents of a tensor in axis order; 0, which is none, is left to the module."""
     if isinstance(shape, Mapping):
         return _named_extents(layout, shape)
-    lifted = layout.shape_of(layout.bind([each or 1 for each in shape]))
+    values = layout.bind([each or 1 for each in shape])
+    lifted = layout.element_shape(values)
+    if len(shape) >= layout.rank:
+        shape = tuple(
+            n for n, a in zip(shape, layout.axes, strict=False) if a in layout.element_axes
+        )
     return tuple(0 if given == 0 else each for given, each in zip(shape, lifted, strict=False))
 
 
 def _named_extents(layout: Layout, shape: Mapping[str, int]) -> tuple[int, ...]:
-    lifted = layout.shape_of(layout.bind({name: each or 1 for name, each in shape.items()}))
+    lifted = layout.element_shape(layout.bind({name: each or 1 for name, each in shape.items()}))
     empty = {name for name, each in shape.items() if each == 0}
     return tuple(
         0 if axis.name in empty or text(axis.extent) in empty else each
-        for axis, each in zip(layout.axes, lifted, strict=True)
+        for axis, each in zip(layout.element_axes, lifted, strict=True)
     )
 
 

@@ -155,6 +155,9 @@ def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
         if each.parameters:
             hint = f"give it values: `{each.name}<{', '.join('8' for _ in each.parameters)}>`"
             raise Failure(Exit.USAGE, f"`{each.name}` has open parameters", hint)
+        if each.copies:
+            words = f"`{each.name}` holds copies of its elements, and a copy of a tensor has none"
+            raise Failure(Exit.USAGE, words, "measure a layout that holds each element once")
         progress(f"proving {each.name}")
         with usage(), refusing(chosen):
             ready(each, "numpy")

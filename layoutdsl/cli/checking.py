@@ -74,6 +74,7 @@ def layout_json(layout: Layout) -> dict[str, Any]:
         "where": layout.where,
         "domain": layout.domain,
         "parameters": layout.parameters,
+        "copies": layout.copies,
     }
 
 

@@ -145,6 +145,7 @@ def _axes(before: Layout, after: Layout, axes: str | None) -> str | None:
     """Return which axes are which; those that go by their order are a guess, and are told."""
     from layoutdsl.compare.axes import pairing
 
+    before, after = before.first_copy, after.first_copy
     if before.rank != after.rank:
         return axes
     with usage():

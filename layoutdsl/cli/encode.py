@@ -37,7 +37,7 @@ KEYS = {
     "OnlySizes": "one other proved kind",
     "OnlyStarts": "one other proved kind",
     "Pairing": "how pairs left_out",
-    "Placement": "layout shape index offset start coordinates=terms chunk address",
+    "Placement": "layout shape index offset start coordinates=terms chunk address slots",
     "Probe": "shape elements slots calls wrong padding faults hints",
     "Problem": "code=kind.code kind=kind.word place message help=kind.help",
     "ReadSlot": "table shape offset=slot coordinates holds index=element",
@@ -48,7 +48,7 @@ KEYS = {
     "Rechecked": "name status claims questions problems",
     "RoundedDown": "extent kind",
     "Run": "part low high address byte bit offset slot_bits start coordinates=terms",
-    "ShapeCost": "shape elements size before padding ratio bytes axes gaps",
+    "ShapeCost": "shape elements size before padding ratio bytes axes gaps copies",
     "Skipped": "status reason",
     "Standing": "name measured skipped wrong noisy share shares worst ratio=beside.mean"
     " wins=beside.wins compared=beside.count least=beside.least compiled",

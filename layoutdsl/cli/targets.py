@@ -290,9 +290,10 @@ def shape_of(layout: Layout, written: str | None) -> tuple[int, ...] | dict[str,
     Raises:
         Failure: it is no shape, or is missing where something is open.
     """
-    fixed = [None if isinstance(axis.extent, Extent) else axis.extent.value for axis in layout.axes]
+    axes = layout.element_axes
+    fixed = [None if isinstance(axis.extent, Extent) else axis.extent.value for axis in axes]
     known = [*fixed, *(None for _ in layout.parameters)]
-    names = [*(text(axis.extent) for axis in layout.axes), *layout.parameters]
+    names = [*(text(axis.extent) for axis in axes), *layout.parameters]
     open_ = [name for name, value in zip(names, known, strict=True) if value is None]
     hint = f"write one number for each of {', '.join(open_ or names)}"
     if written is None and open_:
@@ -310,7 +311,7 @@ def index_of(layout: Layout, written: str, shape: Shape) -> tuple[int, ...] | di
     Raises:
         ValueError: the shape does not fit the layout.
     """
-    last = (extent - 1 for extent in layout.shape_of(layout.bind(shape)))
+    last = (extent - 1 for extent in layout.element_shape(layout.bind(shape)))
     return numbers(written, "--index", f"write --index {','.join(map(str, last))}")
 
 

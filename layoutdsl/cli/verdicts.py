@@ -22,7 +22,7 @@ from layoutdsl.meaning.claims import (
     Sound,
     TableClaim,
 )
-from layoutdsl.show.words import index_text, named_text
+from layoutdsl.show.words import copies_text, index_text, named_text
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.counterexample import Counterexample
@@ -113,6 +113,8 @@ def verdict_text(verdict: Verdict, verbosity: int) -> str:
     elif checked.status == "proved" and verbosity == 0:
         lines += [f"  where {each}" for each in _conditions(checked)]
         lines += [f"  {each}" for each in _said_besides(checked)]
+    if checked.status == "proved":
+        lines += [f"  {each}" for each in _copied(checked)]
     if verbosity:
         lines += _findings(verdict)
     return "\n".join(lines)
@@ -179,6 +181,14 @@ def _said_besides(checked: Checked) -> list[str]:
     from layoutdsl.prover.verdict import Proved
 
     return [each.says for each in checked.findings if isinstance(each, Proved) and each.says]
+
+
+def _copied(checked: Checked) -> list[str]:
+    """What a layout that is proved says of copies."""
+    claim = checked.claim
+    if not isinstance(claim, Claim) or not isinstance(claim.predicate, Sound):
+        return []
+    return [copies_text(claim.layout)] if claim.layout.copies else []
 
 
 def _undecided(checked: Checked) -> list[str]:

@@ -12,10 +12,11 @@ whoever changes what is emitted, changes what `validate` has to understand.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 
 from layoutdsl.codegen.allowed import UnsafeText, refuse_unsafe
-from layoutdsl.codegen.moves import Fallback, Plan
+from layoutdsl.codegen.moves import Fallback, Plan, Planned
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.storage import Stored
 from layoutdsl.texts.values import brief
@@ -72,16 +73,27 @@ def generate_numpy(
         ValueError: a parameter has no value, or the layout's name cannot name a module.
         UnsafeText: a fault of the generator; nothing is handed out.
     """
-    from layoutdsl.codegen.numpy.numpy_text import module_text
+    from layoutdsl.codegen.numpy.numpy_text import copies_text, module_text
+
+    halves = (layout.every_copy, layout.first_copy) if layout.copies else (layout,)
+    planned = [_planned(each, by_element) for each in halves]
+    if layout.copies:
+        write = partial(copies_text, layout, (planned[0], planned[1]))
+    else:
+        write = partial(module_text, layout, planned[0])
+    text = write(source=source, certificate=certificate, stored=stored)
+    refuse_unsafe(text)
+    reasons = (each.by_element for each in planned if isinstance(each, Fallback))
+    return EmittedModule(layout.name, text, next((each for each in reasons if each), None))
+
+
+def _planned(layout: Layout, by_element: bool) -> Planned:
     from layoutdsl.codegen.plan import plan
 
-    planned = plan(layout)
-    if isinstance(planned, Fallback) and by_element:
-        planned = replace(planned, rows=None)
-    text = module_text(layout, planned, source=source, certificate=certificate, stored=stored)
-    refuse_unsafe(text)
-    reason = planned.by_element if isinstance(planned, Fallback) else None
-    return EmittedModule(layout.name, text, reason)
+    found = plan(layout)
+    if isinstance(found, Fallback) and by_element:
+        return replace(found, rows=None)
+    return found
 
 
 def generate_conversion(

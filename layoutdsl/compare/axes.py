@@ -96,13 +96,15 @@ def of_one_rank(one: Layout, other: Layout) -> tuple[Layout, Layout, tuple[str, 
 def _without(layout: Layout, names: Sequence[str]) -> Layout:
     values: dict[str, Expr] = dict.fromkeys(names, ZERO)
     axes = tuple(axis for axis in layout.axes if axis.name not in names)
-    return replace(_substituted(layout, values), axes=axes)
+    copies = tuple(each for each in layout.copies if each not in names)
+    return replace(_substituted(layout, values), axes=axes, copies=copies)
 
 
 def pairing(one: Layout, other: Layout, axes: Axes | None) -> Pairing:
     """Return which axes are compared: as asked, or by name, or by position.
 
-    What ``axes`` leaves out goes by name where the rest has the same names, else by position.
+    What ``axes`` leaves out goes by name where the rest has the same names, else by position, axes
+    of copies among each other.
 
     Raises:
         ValueError: ``axes`` names what there is not, or an axis twice.
@@ -120,6 +122,9 @@ def pairing(one: Layout, other: Layout, axes: Axes | None) -> Pairing:
     rest_left = [name for name in left if name not in given]
     rest_right = [name for name in right if name not in given.values()]
     by_name = set(rest_left) == set(rest_right)
+    if not by_name:
+        rest_left.sort(key=lambda name: name in one.copies)
+        rest_right.sort(key=lambda name: name in other.copies)
     rest = rest_left if by_name else rest_right
     found = given | dict(zip(rest_left, rest, strict=True))
     how: Literal["name", "position", "given"] = "name" if by_name else "position"
@@ -152,8 +157,13 @@ def over_same_axes(one: Layout, other: Layout, pairing: Pairing) -> Paired:
     """Return both layouts over the axes of the first, in the shapes that both have.
 
     Raises:
-        Unpaired: an extent is one number in the first, another in the second.
+        Unpaired: an extent is one number in the first, another in the second; or elements have
+            copies along an axis of one, and none along that of the other.
     """
+    for name, theirs in pairing.pairs:
+        if (name in one.copies) != (theirs in other.copies):
+            copied, whole = (name, theirs) if name in one.copies else (theirs, name)
+            raise Unpaired(f"`{copied}` counts copies of an element, and `{whole}` elements")
     second = {axis.name: axis for axis in other.axes}
     originals = one, other
     other = _renamed_apart(one, other)
@@ -180,7 +190,7 @@ def over_same_axes(one: Layout, other: Layout, pairing: Pairing) -> Paired:
     values: dict[str, Expr] = {theirs: Index(name) for name, theirs in pairing.pairs}
     values |= {symbol: substitute(extent, narrowed) for symbol, extent in mine.items()}
     one = _substituted(one, narrowed)
-    other = replace(_substituted(other, values), axes=one.axes)
+    other = replace(_substituted(other, values), axes=one.axes, copies=one.copies)
     parameters = tuple(dict.fromkeys((*one.parameters, *other.parameters)))
     one, other = (replace(each, parameters=parameters) for each in (one, other))
     return Paired(one, other, pairing, originals, tuple(dict.fromkeys(fixed)))

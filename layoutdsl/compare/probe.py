@@ -112,6 +112,9 @@ def probe(
     expect(function=(function, FUNCTION), layout=(layout, LAYOUT), unpack=(unpack, FLAG))
     expect(flat=(flat, FLAG), bits=(bits, INTEGER), progress=(progress, FUNCTION.or_none()))
     expect(dtype=(dtype, TYPE), array=(array, TEXT))
+    if layout.copies:
+        words = f"`{layout.name}` holds copies of its elements, which a probe does not tell apart"
+        raise ValueError(f"{words}: compare with what `compile` of it packs")
     values = layout.bind(shape)
     slots = size(layout, values)
     if slots > MOST_SLOTS:

@@ -112,7 +112,7 @@ def _equality(
         body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
         return claims.EqualsLayout(replace(body, name=print_body(right), start=Constant(0)))
     if isinstance(right, ast.Foreign):
-        read = replace(foreign(right, layout.axes), name=print_body(right))
+        read = replace(foreign(right, layout.axes, layout.copies), name=print_body(right))
         return claims.EqualsLayout(on_axes_of(layout, read, right.span))
     if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
         right = ast.Reference(right, (), right.span)

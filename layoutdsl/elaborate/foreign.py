@@ -11,15 +11,22 @@ from layoutdsl.syntax import ast
 from layoutdsl.texts.faults import fault
 
 
-def foreign(body: ast.Foreign, axes: tuple[Axis, ...] | None) -> Layout:
+def foreign(
+    body: ast.Foreign, axes: tuple[Axis, ...] | None, copies: tuple[str, ...] = ()
+) -> Layout:
     """Return the layout that a text in another notation stands for.
+
+    Args:
+        body: the text.
+        axes: as they are declared, if they are.
+        copies: which of them are axes of copies.
 
     Raises:
         Fault, LayoutError: there is no such notation, or the text is not in it.
     """
     from layoutdsl.notation.notation import read
 
-    return read(body.notation.text, body.place, axes, body.notation.span).layout
+    return read(body.notation.text, body.place, axes, body.notation.span, copies).layout
 
 
 def symbols_of(

@@ -17,6 +17,7 @@ from layoutdsl.elaborate.rules import (
     gap,
     no_layout,
     on_axes_of,
+    refuse_copies_in,
     scope_of,
     silent,
     start_of,
@@ -142,7 +143,8 @@ class Layouts:
             return self._alias(declaration, declaration.body, parameters)
         if isinstance(declaration.body, ast.Foreign):
             return self._foreign(declaration, declaration.body, parameters, arguments)
-        axes = self._axes(declaration)
+        axes = self._axes(declaration, parameters)
+        copies = _copies(declaration)
         bit_of = bits_of(declaration, axes, parameters)
         if bit_of is not None:
             axes = (*axes, Axis(BIT_AXIS, Constant(bit_of.bits)))
@@ -151,7 +153,9 @@ class Layouts:
         opened = tuple(name for name, value in parameters.items() if isinstance(value, Extent))
         rank = declaration.body.chunk_rank
         name = declaration.name.text
-        layout = Layout(name, axes, coordinates, rank, parameters=opened, bit_of=bit_of)
+        layout = Layout(
+            name, axes, coordinates, rank, parameters=opened, bit_of=bit_of, copies=copies
+        )
         return self._with_clauses(layout, declaration, scope)
 
     def _foreign(
@@ -162,8 +166,8 @@ class Layouts:
         arguments: Mapping[str, Expr],
     ) -> Layout:
         """The layout of a text; what it leaves open are parameters, declared or not."""
-        axes = None if declaration.axes is None else self._axes(declaration)
-        found = foreign(body, axes)
+        axes = None if declaration.axes is None else self._axes(declaration, parameters)
+        found = foreign(body, axes, _copies(declaration))
         values = symbols_of(found, parameters or arguments, body)
         layout = with_parameters(found, values)
         known = parameters or values
@@ -171,12 +175,14 @@ class Layouts:
         layout = replace(layout, name=declaration.name.text, parameters=opened)
         return self._with_clauses(layout, declaration, scope_of(layout.axes, known))
 
-    def _axes(self, declaration: ast.LayoutDecl) -> tuple[Axis, ...]:
+    def _axes(
+        self, declaration: ast.LayoutDecl, parameters: Mapping[str, Expr]
+    ) -> tuple[Axis, ...]:
         if declaration.axes is None:
             span = declaration.name.span
             hint = f"write `layout {declaration.name.text}(n, c, h, w) = ...`"
             raise fault("L208", "the layout names no axes", span, help=hint)
-        return axes_of(declaration.axes, declaration.parameters)
+        return axes_of(declaration.axes, declaration.parameters, parameters)
 
     def _alias(
         self, declaration: ast.LayoutDecl, body: ast.Reference, parameters: Mapping[str, Expr]
@@ -236,6 +242,7 @@ class Layouts:
                     layout = replace(layout, start=start_of(scope, value))
                 case ast.WhereClause():
                     shapes, indices = scope.restrictions(clause)
+                    refuse_copies_in(indices, layout.copies, clause.span)
                     where, domain = (*layout.where, *shapes), (*layout.domain, *indices)
                     layout = replace(layout, where=where, domain=domain)
         check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
@@ -267,6 +274,11 @@ class Layouts:
             self._report(unused(found, declaration))
         elif all(wire < len(body.places) for wire in found.wires):
             self._report(gap(found, body, layout))
+
+
+def _copies(declaration: ast.LayoutDecl) -> tuple[str, ...]:
+    """The axes along which an element is held again and again."""
+    return tuple(a.name.text for a in declaration.axes or () if a.broadcast is not None)
 
 
 def _conditions(declaration: ast.LayoutDecl) -> Iterator[ast.Comparison | ast.Within]:

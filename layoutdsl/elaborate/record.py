@@ -251,6 +251,9 @@ class _Reader:
             raise silent(body.span)
         if other.domain:
             raise fault("L208", f"`{other.name}` holds only part of a shape", body.span)
+        if other.copies:
+            message = f"`{other.name}` holds copies, and a record each bit once"
+            raise fault("L208", message, body.span)
         named = replace(other, name=print_body(body))
         if other.bit_of is not None:
             bare = replace(bare, axes=(*bare.axes, other.axes[-1]))

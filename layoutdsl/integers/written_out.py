@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from layoutdsl.integers.expr import (
     Add,
+    BitXor,
     CeilDiv,
     Constant,
     Coordinate,
@@ -71,3 +72,41 @@ def fold(expr: Expr) -> Expr:
             divides = isinstance(expr, FloorDiv | CeilDiv | Mod)
             return expr if divides and right <= 0 else Constant(apply(expr, left, right))
     return expr
+
+
+def settled(coordinate: Coordinate) -> Coordinate:
+    """Return a coordinate in which numbers are worked out, and what adds nothing is left out.
+
+    It has the same value and extent, and a number is told to be one: ``(0 : 4, c)/8 + 0`` is
+    ``c/8``.
+    """
+    value = _settled(coordinate.value)
+    declared = coordinate.declared or value != coordinate.value
+    return Coordinate(value, coordinate.extent, declared)
+
+
+def _settled(expr: Expr) -> Expr:
+    match expr:
+        case Index() | Extent() | Constant():
+            return expr
+        case MixedRadix(parts):
+            kept = [settled(each) for each in parts]
+            while len(kept) > 1 and kept[0].value == Constant(0):
+                del kept[0]
+            return kept[0].value if len(kept) == 1 else MixedRadix(tuple(kept))
+    zero, one = Constant(0), Constant(1)
+    found = fold(type(expr)(_settled(expr.left), _settled(expr.right)))
+    match found:
+        case Add(Constant(0), value) | Add(value, Constant(0)) | Sub(value, Constant(0)):
+            return value
+        case BitXor(Constant(0), value) | BitXor(value, Constant(0)):
+            return value
+        case Mul(Constant(0), _) | Mul(_, Constant(0)) | FloorDiv(Constant(0), _):
+            return zero
+        case Mod(Constant(0), _) | Mod(_, Constant(1)):
+            return zero
+        case Mul(value, other) if other == one:
+            return value
+        case FloorDiv(value, other) if other == one:
+            return value
+    return found

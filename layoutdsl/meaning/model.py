@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from math import prod
 from typing import Protocol, TypeAlias
 
@@ -27,6 +28,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.integers.search import Search
 from layoutdsl.integers.value import Interval, evaluate, horner
+from layoutdsl.integers.written_out import settled
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.arguments import (
     INTEGER,
@@ -47,6 +49,7 @@ ZERO = Constant(0)
 Shape: TypeAlias = Mapping[str, int] | Sequence[int]
 Indices: TypeAlias = Mapping[str, int] | Sequence[int]
 Names: TypeAlias = Sequence[str]
+Named: TypeAlias = Sequence[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +99,8 @@ class Layout:
         parameters: parameters that were given no value; each shape must name them.
         bit_of: where the layout says where each bit of an element lies: of which type that is. The
             last axis is then that of the bits, the lowest first, and slots hold one bit each.
+        copies: the axes along which an element is held again and again. They are of the buffer and
+            not of the tensor: an element has a slot for each of their indices.
         origin: where it was read from another notation. It is no part of the meaning, and layouts
             are equal whatever it is: a text says more than where elements lie, such as a memory
             space or the order of axes of one element, and is printed back.
@@ -112,6 +117,7 @@ class Layout:
     domain: tuple[Condition, ...] = ()
     parameters: tuple[str, ...] = ()
     bit_of: ElementType | None = None
+    copies: tuple[str, ...] = ()
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
@@ -126,8 +132,35 @@ class Layout:
 
     @property
     def tensor_axes(self) -> tuple[Axis, ...]:
-        """The axes of a tensor that is packed: all but that of the bits of an element."""
-        return self.axes if self.bit_of is None else self.axes[:-1]
+        """The axes of a tensor that is packed: all but those of copies and of an element's bits."""
+        return self.element_axes if self.bit_of is None else self.element_axes[:-1]
+
+    @property
+    def element_axes(self) -> tuple[Axis, ...]:
+        """The axes along which there are elements, or bits of them, and not copies of one."""
+        return tuple(axis for axis in self.axes if axis.name not in self.copies)
+
+    @property
+    def every_copy(self) -> Layout:
+        """The layout as of a tensor that has the copies: each of its slots holds its own element.
+
+        What is proved of a layout is proved of this one; `copies` says which of its elements are
+        one.
+        """
+        return replace(self, copies=())
+
+    @property
+    def first_copy(self) -> Layout:
+        """The layout of the tensor alone, in the slots where its first copies lie.
+
+        To it the slots of the other copies are padding.
+        """
+        if not self.copies:
+            return self
+        first: dict[str, Expr] = dict.fromkeys(self.copies, ZERO)
+        found = self.substituted(first)
+        places = tuple(map(settled, found.coordinates))
+        return replace(found, axes=self.element_axes, coordinates=places, copies=())
 
     @property
     def tensor_element(self) -> ElementType | None:
@@ -203,21 +236,33 @@ class Layout:
         return replace(self.substituted(constants(found)), name=name, parameters=left)
 
     def substituted(self, values: Mapping[str, Expr]) -> Layout:
-        """Return the layout with names replaced in everything but its axes and parameters."""
+        """Return the layout with names replaced in all but its parameters and axes of a tensor.
+
+        How many copies there are may be a parameter.
+        """
         return replace(
             self,
+            axes=tuple(self._counted(axis, values) for axis in self.axes),
             coordinates=tuple(substitute_coordinate(each, values) for each in self.coordinates),
             start=substitute(self.start, values),
             where=tuple(each.substituted(values) for each in self.where),
             domain=tuple(each.substituted(values) for each in self.domain),
         )
 
+    def _counted(self, axis: Axis, values: Mapping[str, Expr]) -> Axis:
+        if axis.name in self.copies and isinstance(axis.extent, Extent):
+            match values.get(axis.extent.name):
+                case (Constant() | Extent()) as extent:
+                    return replace(axis, extent=extent)
+        return axis
+
     def bind(self, shape: Shape) -> dict[str, int]:
         """Return the value of every extent and parameter.
 
         Args:
-            shape: one extent per axis in axis order, followed by parameters without a value; or a
-                mapping from extents (``C``) or axes (``c``).
+            shape: one extent per axis in axis order, axes of copies among them or all left out,
+                followed by parameters without a value; or a mapping from extents (``C``) or axes
+                (``c``).
 
         Raises:
             TypeError: the shape is none of these, or an extent no integer.
@@ -241,17 +286,21 @@ class Layout:
         return values
 
     def _in_order(self, shape: Sequence[int]) -> dict[str, int]:
-        expected = self.rank + len(self.parameters)
-        if len(shape) != expected:
-            taken = f"extents ({', '.join(text(axis.extent) for axis in self.axes)})"
+        opened = len(self.parameters)
+        axes = self.element_axes
+        if len(shape) != len(axes) + opened:
+            axes = self.axes
+        if len(shape) != len(axes) + opened:
+            taken = f"extents ({', '.join(text(axis.extent) for axis in self.element_axes)})"
             if self.parameters:
                 taken += f" and parameters ({', '.join(self.parameters)})"
             raise ValueError(f"layout `{self.name}` has {taken}; {len(shape)} were given")
         values: dict[str, int] = {}
-        for axis, extent in zip(self.axes, shape, strict=False):
+        for axis, extent in zip(axes, shape, strict=False):
             self._set(values, axis.extent, axis.name, extent)
-        values.update(zip(self.parameters, shape[self.rank :], strict=True))
-        return values
+        for name, number in zip(self.parameters, shape[len(axes) :], strict=True):
+            self._set(values, Extent(name), name, number)
+        return {name: values[name] for name in self.symbols}
 
     def _from_mapping(self, shape: Mapping[str, int]) -> dict[str, int]:
         values: dict[str, int] = {}
@@ -288,6 +337,10 @@ class Layout:
         """Return the extents in axis order, from bound values."""
         return tuple(evaluate(axis.extent, values) for axis in self.axes)
 
+    def element_shape(self, values: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the extents of the axes that are none of copies, from bound values."""
+        return tuple(evaluate(axis.extent, values) for axis in self.element_axes)
+
     def _indices(self, index: Indices, values: Mapping[str, int]) -> dict[str, int]:
         names = [axis.name for axis in self.axes]
         if isinstance(index, Mapping):
@@ -323,6 +376,44 @@ class Layout:
         """
         values = self.bind(shape)
         return self.offset_at({**values, **self._indices(index, values)})
+
+    def first_of(self, index: Indices) -> dict[str, int]:
+        """Return the index of the first copy of an element, from that of the element.
+
+        Raises:
+            ValueError: it is no index over the axes of a tensor.
+        """
+        names = [axis.name for axis in self.element_axes]
+        if not isinstance(index, Mapping):
+            if len(index) != len(names):
+                message = f"layout `{self.name}` takes {len(names)} indices, not {len(index)}"
+                raise ValueError(message)
+            index = dict(zip(names, index, strict=True))
+        return {axis.name: 0 for axis in self.axes if axis.name in self.copies} | dict(index)
+
+    def element_of(self, index: Mapping[str, int] | Named) -> dict[str, int]:
+        """Return the index of an element, from that of one of its copies."""
+        held = dict(index)
+        return {name: value for name, value in held.items() if name not in self.copies}
+
+    def slots(self, index: Indices, shape: Shape) -> tuple[int, ...]:
+        """Return every slot that holds the element, in the order of the axes of copies.
+
+        Args:
+            index: of an element of the tensor: one number for each of `element_axes`.
+            shape: the extents.
+
+        Raises:
+            ValueError: the shape or the index does not fit the layout.
+        """
+        values = self.bind(shape)
+        one = self.first_copy._indices(index, values)
+        counts = {a.name: evaluate(a.extent, values) for a in self.axes if a.name in self.copies}
+        every = product(*map(range, counts.values()))
+        return tuple(
+            self.offset_at({**values, **one, **dict(zip(counts, copy, strict=True))})
+            for copy in every
+        )
 
     def offset_at(self, values: Mapping[str, int]) -> int:
         """Return the offset from bound extents and indices, without any check."""

@@ -1,11 +1,12 @@
-"""einops' rearrangements: ``n (co ci) h w -> n co h w ci, ci=16``.
+"""einops' rearrangements and repetitions: ``n (co ci) h w -> n co h w ci, ci=16``.
 
 The left side names the axes of the tensor, an axis in parentheses by the pieces it is cut into, the
 first moving slowest; the right side is the packed array, and parentheses there make one coordinate
 of several pieces. All sizes but one of every axis are given, and blocks divide their axis: the
-layout is defined only where they do.
+layout is defined only where they do. What stands on the right side alone, with a size, counts
+copies of each element, as in `einops.repeat`.
 
-Source: einops documentation, `einops.rearrange`.
+Source: einops documentation, `einops.rearrange` and `einops.repeat`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from layoutdsl.syntax.reading import tree
 from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
-ABOUT = "einops rearrangements"
+ABOUT = "einops rearrangements and repetitions"
 EXAMPLE = "n (co ci) h w -> n co h w ci, ci=16"
 
 MOST_DIGITS = 18
@@ -78,14 +79,41 @@ class _Reader:
             pieces |= found
             extents.append(axis.extent if open_ else Constant(block))
             blocks.append(block if open_ else 1)
-        self._refuse_unknown_sizes(sizes, pieces)
         axes = with_extents(axes, extents, self._text)
+        copied = self._copies(right, pieces, known, axes)
+        self._refuse_unknown_sizes(sizes, pieces)
         where: list[Condition] = []
         for axis, block in zip(axes, blocks, strict=True):
             if block > 1:
                 where += self._divisible(axis.extent, block)
+        axes = (*axes, *copied)
         places = self._places(axes, cast("list[Branch]", right.children), pieces)
-        return Layout("rearranged", axes, places, fill=FillAny(), where=tuple(where))
+        copies = tuple(axis.name for axis in copied)
+        return Layout("rearranged", axes, places, fill=FillAny(), where=tuple(where), copies=copies)
+
+    def _copies(
+        self,
+        right: Branch,
+        pieces: dict[str, Digit],
+        known: dict[str, int],
+        axes: tuple[Axis, ...],
+    ) -> list[Axis]:
+        """The axes that only the right side has, whose sizes are given; they become pieces too."""
+        found = list[Axis]()
+        taken = {axis.name for axis in axes}
+        for entry in cast("list[Branch]", right.children):
+            for token in self._entry(entry):
+                word = str(token)
+                if token.type != "NAME" or word in pieces or word not in known:
+                    continue
+                name = word.lower()
+                if name in taken or name[0] == "_":
+                    message = f"`{word}` is no name for an axis of copies here"
+                    raise fault("L404", message, self._span(token), help="choose another name")
+                taken.add(name)
+                found.append(Axis(name, Constant(known[word])))
+                pieces[word] = Digit(Index(name), ONE, None)
+        return found
 
     def _divisible(self, extent: Expr, block: int) -> list[Condition]:
         match extent:
@@ -108,7 +136,7 @@ class _Reader:
         for each in sizes:
             name = cast("Token", each.children[0])
             if str(name) not in pieces:
-                raise fault("L404", f"`{name}` is not on the left side", self._span(name))
+                raise fault("L404", f"`{name}` is on neither side", self._span(name))
 
     def _entry(self, branch: Branch) -> list[Token]:
         inside = branch.children[0]
@@ -156,7 +184,9 @@ class _Reader:
         names = {str(token) for token in tokens if token.type == "NAME"}
         for token in tokens:
             if token.type == "NAME" and str(token) not in pieces:
-                raise fault("L404", f"`{token}` is not on the left side", self._span(token))
+                message = f"`{token}` is not on the left side"
+                hint = f"where it counts copies of an element, say how many: `, {token}=4`"
+                raise fault("L404", message, self._span(token), help=hint)
         lost = [name for name in pieces if name not in names]
         if lost:
             raise fault("L404", f"`{lost[0]}` is not on the right side", self._text)

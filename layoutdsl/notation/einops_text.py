@@ -67,7 +67,7 @@ class _Cut:
 
 
 def write(layout: Layout) -> str:
-    """Return the rearrangement that packs a tensor.
+    """Return the rearrangement that packs a tensor; the repetition, where elements have copies.
 
     Raises:
         Unwritable: einops has no text for it.
@@ -85,10 +85,20 @@ def write(layout: Layout) -> str:
         missing = min(map(str, strange))
         raise Unwritable(f"einops' blocks divide their axes, and the range is another: {missing}")
     _call(cuts)
-    left = [_axis(each) for each in cuts]
+    left = [_axis(each) for each in cuts if each.axis.name not in layout.copies]
+    _refuse_cut_copies(layout, cuts)
     right = [_place(layout, each, cuts) for each in layout.coordinates]
     sizes = [size for each in cuts for size in _sizes(each)]
     return ", ".join([f"{' '.join(left)} -> {' '.join(right)}".strip(), *sizes])
+
+
+def _refuse_cut_copies(layout: Layout, cuts: list[_Cut]) -> None:
+    """Raise where copies are not one piece of their own, of a size that is a number."""
+    for cut in cuts:
+        if cut.axis.name not in layout.copies or cut.axis.extent == ONE:
+            continue
+        if len(cut.sizes) > 1 or not isinstance(cut.axis.extent, Constant):
+            raise Unwritable(f"copies along `{cut.axis.name}` are no one piece of a fixed size")
 
 
 def _collect(layout: Layout, coordinate: Coordinate, cuts: list[_Cut]) -> None:

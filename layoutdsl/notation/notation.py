@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.integers.expr import text as spelled
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.texts.faults import Fault, did_you_mean, fault
 from layoutdsl.texts.source import LayoutError, Source, Span
@@ -84,6 +85,9 @@ _MODULES: Mapping[str, str] = {
     "numpy": "strides",
 }
 
+COPYING = ("einops",)
+"""The notations that say that an element lies in several slots."""
+
 NAMES: tuple[str, ...] = tuple(_MODULES)
 """The notations that can be read and written."""
 
@@ -93,7 +97,13 @@ def notation(name: str) -> Notation:
     return cast("Notation", import_module(f"layoutdsl.notation.{_MODULES[name]}"))
 
 
-def read(name: str, text: Span, axes: tuple[Axis, ...] | None, at: Span) -> Reading:
+def read(
+    name: str,
+    text: Span,
+    axes: tuple[Axis, ...] | None,
+    at: Span,
+    copies: tuple[str, ...] = (),
+) -> Reading:
     """Return what a text of the notation ``name`` says, its axes in the order of ``axes``.
 
     Args:
@@ -101,6 +111,7 @@ def read(name: str, text: Span, axes: tuple[Axis, ...] | None, at: Span) -> Read
         text: a part of a source.
         axes: as the declaration names them, or ``None``.
         at: where the name of the notation stands.
+        copies: which of these are axes of copies.
 
     Raises:
         Fault: there is no such notation, or the text is not in it, or does not fit the axes.
@@ -112,18 +123,44 @@ def read(name: str, text: Span, axes: tuple[Axis, ...] | None, at: Span) -> Read
         message = f"this text has {len(text.text)} characters, at most {MOST_CHARACTERS}"
         raise fault("L103", message, Span(text.source, text.start, text.start + 1))
     _refuse_depth(text)
-    found = notation(name)
+    found, said = notation(name), axes
+    if axes is not None and name in COPYING:
+        said = tuple(axis for axis in axes if axis.name not in copies)
     try:
-        reading = found.read(text, axes)
+        reading = found.read(text, said)
     except LayoutError as wrong:
         first = wrong.diagnostics[0]
         alike = f"such a text looks like `{found.EXAMPLE}`"
         raise Fault(replace(first, help=first.help or alike)) from None
+    layout = reading.layout
     if axes is None:
         return reading
-    read_as = {axis.name: axis for axis in reading.layout.axes}
+    if name in COPYING:
+        axes = _with_copies(axes, copies, layout, text)
+        copies = tuple(axis.name for axis in axes if axis.name in layout.copies)
+    read_as = {axis.name: axis for axis in layout.axes}
     ordered = tuple(read_as[axis.name] for axis in axes)
-    return replace(reading, layout=replace(reading.layout, axes=ordered))
+    return replace(reading, layout=replace(layout, axes=ordered, copies=copies))
+
+
+def _with_copies(
+    axes: tuple[Axis, ...], copies: tuple[str, ...], layout: Layout, text: Span
+) -> tuple[Axis, ...]:
+    """The declared axes, with those of copies that the text has; what both say is the same.
+
+    Raises:
+        Fault: the text has other copies than are declared.
+    """
+    theirs = {axis.name: axis for axis in layout.axes if axis.name in layout.copies}
+    mine = {axis.name: axis for axis in axes if axis.name in copies}
+    if not mine:
+        return (*axes, *theirs.values())
+    if mine != theirs:
+        said = ", ".join(f"`{name}: {spelled(a.extent)}`" for name, a in theirs.items())
+        message = f"the text has {f'copies along {said}' if theirs else 'no copies'}"
+        hint = f"declare {said.replace('`', '')} broadcast" if len(theirs) == 1 else None
+        raise fault("L403", f"{message}, the layout others", text, help=hint)
+    return axes
 
 
 def _refuse_depth(text: Span) -> None:
@@ -163,7 +200,11 @@ def write(name: str, layout: Layout, notes: Notes | None = None) -> str:
     Raises:
         Unwritable: there is none.
     """
-    return _as_read(name, layout) or notation(name).write(layout, notes or {})
+    found = notation(name)
+    if layout.copies and name not in COPYING:
+        held = ", ".join(f"`{each}`" for each in layout.copies)
+        raise Unwritable(f"it holds copies of an element along {held}")
+    return _as_read(name, layout) or found.write(layout, notes or {})
 
 
 def _as_read(name: str, layout: Layout) -> str | None:
@@ -177,8 +218,9 @@ def _as_read(name: str, layout: Layout) -> str | None:
         else axis
         for axis in layout.axes
     )
+    source = Span(Source(f"<{name}>", text), 0, len(text))
     try:
-        again = notation(name).read(Span(Source(f"<{name}>", text), 0, len(text)), axes).layout
+        again = read(name, source, axes, source, layout.copies).layout
     except (Fault, LayoutError):
         return None
     return text if replace(again, name=layout.name) == layout else None

@@ -14,7 +14,7 @@ from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout, Shape
 from layoutdsl.padding.extremes import Bound, spread
-from layoutdsl.padding.quotient import box, elements, quotient, ratio_text, size
+from layoutdsl.padding.quotient import box, elements, held, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares
 from layoutdsl.prover.closed import closed_inverse
 from layoutdsl.prover.padding import PADDING, prove_ratio
@@ -48,6 +48,7 @@ class ShapeCost:
         bytes: of the whole buffer; ``None`` without an element type.
         axes: the axes that are padded; ``None`` where no padded extents were proved.
         gaps: by what gaps and pitches multiply the slots of the padded axes.
+        copies: in how many slots each element lies.
     """
 
     shape: tuple[tuple[str, int], ...]
@@ -57,13 +58,14 @@ class ShapeCost:
     bytes: int | None
     axes: tuple[AxisCost, ...] | None
     gaps: Fraction
+    copies: int
 
     __repr__ = brief
 
     @property
     def padding(self) -> int:
         """Slots that hold no element; negative where elements share slots."""
-        return self.size - self.before - self.elements
+        return self.size - self.before - self.elements * self.copies
 
     @property
     def ratio(self) -> Fraction:
@@ -163,8 +165,8 @@ def _bytes(layout: Layout, element: ElementType) -> str:
 
 
 def _padding(layout: Layout) -> str:
-    slots, held = box(layout), elements(layout)
-    return "0" if same(slots, held) else f"{text(slots)} - {text(held)}"
+    slots, full = box(layout), held(layout)
+    return "0" if same(slots, full) else f"{text(slots)} - {text(full)}"
 
 
 def _proof(layout: Layout, most: Bound) -> Proved | Undecided:
@@ -179,20 +181,22 @@ def _proof(layout: Layout, most: Bound) -> Proved | Undecided:
 
 
 def _at(layout: Layout, values: dict[str, int], element: ElementType | None) -> ShapeCost:
-    extents = layout.shape_of(values)
+    count = prod(layout.element_shape(values))
     slots = evaluate(box(layout), values)
     before = evaluate(layout.start, values)
-    count = before + slots
-    axes, held = _axes(layout, values), prod(extents)
-    padded = held if axes is None else prod(each.padded for each in axes)
+    size_ = before + slots
+    axes = _axes(layout, values)
+    copies = prod(layout.shape_of(values)) // count
+    padded = count * copies if axes is None else prod(each.padded for each in axes)
     return ShapeCost(
         tuple(values.items()),
-        held,
         count,
+        size_,
         before,
-        None if element is None else -(-count * element.bits // 8),
+        None if element is None else -(-size_ * element.bits // 8),
         None if axes is None else tuple(each for each in axes if each.padded != each.extent),
         Fraction(slots, padded),
+        copies,
     )
 
 
@@ -206,5 +210,10 @@ def _axes(layout: Layout, values: dict[str, int]) -> tuple[AxisCost, ...] | None
     padded = dict(inverse.padded)
     extents = zip(layout.axes, layout.shape_of(values), strict=True)
     return tuple(
-        AxisCost(axis.name, extent, evaluate(padded[axis.name], values)) for axis, extent in extents
+        AxisCost(
+            axis.name,
+            1 if axis.name in layout.copies else extent,
+            evaluate(padded[axis.name], values),
+        )
+        for axis, extent in extents
     )

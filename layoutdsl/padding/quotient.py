@@ -15,7 +15,12 @@ Factors = tuple[Expr, ...]
 
 
 def elements(layout: Layout) -> Expr:
-    """Return the elements of a shape: the product of its extents."""
+    """Return the elements of a tensor: the product of its extents."""
+    return product(tuple(axis.extent for axis in layout.element_axes))
+
+
+def held(layout: Layout) -> Expr:
+    """Return the slots that hold an element, or a copy of one."""
     return product(tuple(axis.extent for axis in layout.axes))
 
 
@@ -78,7 +83,7 @@ def _factors(exprs: Iterable[Expr]) -> tuple[int, list[Expr]]:
 
 def per_element(layout: Layout) -> tuple[Quotient, ...]:
     """Return quotients whose sum is the slots per element: of the box, and of what is before it."""
-    below = [axis.extent for axis in layout.axes]
+    below = [axis.extent for axis in layout.element_axes]
     of_box = quotient((each.extent for each in layout.coordinates), below)
     return (of_box,) if layout.start == ZERO else (of_box, quotient((layout.start,), below))
 

@@ -101,8 +101,11 @@ def decoded_text(table: Table) -> str:
 
 def axes_text(layout: Layout | Table) -> str:
     """Return the axes with the extents that are not just their names in upper case."""
-    axes = layout.tensor_axes if isinstance(layout, Layout) else layout.axes
-    return f"({', '.join(map(_axis, axes))})"
+    if isinstance(layout, Table):
+        return f"({', '.join(map(_axis, layout.axes))})"
+    axes = layout.axes if layout.bit_of is None else layout.axes[:-1]
+    said = (f"{_axis(each)}{' broadcast' * (each.name in layout.copies)}" for each in axes)
+    return f"({', '.join(said)})"
 
 
 def _axis(axis: Axis) -> str:

@@ -59,6 +59,7 @@ class Placement:
         start: elements before the first slot.
         chunk: where the layout has chunks.
         address: where the element type is known.
+        slots: all that hold the element; more than one where it has copies, of which this is one.
     """
 
     layout: Layout
@@ -69,14 +70,22 @@ class Placement:
     offset: int
     chunk: Chunk | None
     address: Address | None
+    slots: tuple[int, ...]
 
 
 def where(layout: Layout, index: Indices, shape: Shape) -> Placement:
     """Return where the element lies, with what each coordinate adds.
 
+    Args:
+        layout: what it lies in.
+        index: of the element; or of one of its copies, else the first is told.
+        shape: the extents.
+
     Raises:
         ValueError: the shape or the index does not fit the layout.
     """
+    if layout.copies and len(index) == len(layout.element_axes):
+        index = layout.first_of(index)
     offset = layout.offset(index, shape)
     values = layout.bind(shape)
     given = named(layout, index)
@@ -95,6 +104,7 @@ def where(layout: Layout, index: Indices, shape: Shape) -> Placement:
         offset,
         None if layout.chunk_rank is None else Chunk(*layout.chunk(index, shape)),
         address(layout, offset),
+        layout.slots(layout.element_of(given), shape),
     )
 
 

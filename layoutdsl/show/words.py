@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from layoutdsl.integers.expr import text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.show.places import Address, Chunk, Named, Placement, Term
 
 if TYPE_CHECKING:
+    from layoutdsl.meaning.model import Layout
     from layoutdsl.show.slots import Held, Recovered
+
+MOST_SLOTS = 32
+"""Of an element that are told."""
 
 _HEAD = ("coordinate", "value", "extent", "stride", "amount")
 
@@ -20,11 +25,35 @@ def placement_text(placement: Placement) -> str:
     lines = [
         head,
         f"{index_text(placement.index)} -> offset {placement.offset}",
+        *_copies(placement),
         "",
         *terms_text(placement.terms, placement.start, placement.offset),
         *_extras(placement.chunk, placement.address),
     ]
     return "\n".join(lines)
+
+
+def copies_text(layout: Layout) -> str:
+    """Return in how many slots an element lies, and for what."""
+    counts = [text(axis.extent) for axis in layout.axes if axis.name in layout.copies]
+    names = " and ".join(f"`{name}`" for name in layout.copies)
+    return f"each element lies in {'*'.join(counts)} slots, one for each {names}"
+
+
+def _copies(placement: Placement) -> list[str]:
+    """All slots of an element that has several."""
+    layout, slots = placement.layout, placement.slots
+    if not layout.copies:
+        return []
+    shown = ", ".join(map(str, slots[:MOST_SLOTS]))
+    more = f" and {len(slots) - MOST_SLOTS} more" if len(slots) > MOST_SLOTS else ""
+    names = " and ".join(f"`{name}`" for name in layout.copies)
+    element = index_text(tuple(layout.element_of(placement.index).items()))
+    return [f"{element} lies in {_slots(len(slots))}, one for each {names}: {shown}{more}"]
+
+
+def _slots(count: int) -> str:
+    return "1 slot" if count == 1 else f"{count} slots"
 
 
 def terms_text(terms: Sequence[Term], start: int, offset: int) -> list[str]:

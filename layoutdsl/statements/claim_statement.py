@@ -143,11 +143,11 @@ def fits(ground: Ground, largest: int, element: ElementType | None = None) -> Th
 
 
 def per_element(ground: Ground, most: int, of: int) -> Theorem:
-    """The buffer has at most ``most/of`` slots for each element."""
-    first, *rest = ground.layout.axes
-    count = ground.extent(first.name)
-    for axis in rest:
-        count = ("*", count, ground.extent(axis.name))
+    """The buffer has at most ``most/of`` slots for each element, copies of it among them."""
+    first, *rest = [ground.extent(axis.name) for axis in ground.layout.element_axes] or [1]
+    count = first
+    for extent in rest:
+        count = ("*", count, extent)
     size = slots(ground, ground.layout)
     definitions = (*ground.definitions, ("size", size), ("elements", count))
     goals: tuple[Term, ...] = (("<=", ("*", of, "size"), ("*", most, "elements")),)

@@ -78,10 +78,11 @@ Expression: TypeAlias = Number | Name | Operation | Negation | Call | Tuple
 
 @dataclass(frozen=True, slots=True)
 class AxisDecl:
-    """``c``, ``c: K`` or ``c: 3``."""
+    """``c``, ``c: K`` or ``c: 3``; ``broadcast`` is the word behind it, where it stands there."""
 
     name: Name
     extent: Name | Number | None
+    broadcast: Name | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,9 +179,10 @@ class Builder:
         return ast.DigitDecl(self._atom(cast("Token", value)), declared, self._span(tree))
 
     def _axis(self, tree: Branch) -> ast.AxisDecl:
-        name, extent = tree.children
+        name, extent, word = tree.children
         given = None if extent is None else self._atom(_tokens(extent)[0])
-        return ast.AxisDecl(self._name(cast("Token", name)), given)
+        broadcast = None if word is None else self._name(cast("Token", word))
+        return ast.AxisDecl(self._name(cast("Token", name)), given, broadcast)
 
     def _body(self, tree: Branch) -> ast.Coordinates | ast.Reference | ast.Foreign:
         match tree.data:

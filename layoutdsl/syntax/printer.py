@@ -110,7 +110,8 @@ def _layout(layout: ast.LayoutDecl) -> str:
 
 
 def _axis(axis: ast.AxisDecl) -> str:
-    return axis.name.text if axis.extent is None else f"{axis.name.text}: {_atom(axis.extent)}"
+    extent = "" if axis.extent is None else f": {_atom(axis.extent)}"
+    return f"{axis.name.text}{extent}{'' if axis.broadcast is None else ' broadcast'}"
 
 
 def _atom(atom: ast.Name | ast.Number) -> str:

@@ -12,6 +12,7 @@ nothing of how texts are generated.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.builder import NoProof
@@ -22,6 +23,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.validate.converting import ConversionStatement
+from layoutdsl.validate.copies import Functions, halves, moves_rows
 from layoutdsl.validate.dividing import divide
 from layoutdsl.validate.frame import framed, sealed
 from layoutdsl.validate.gathering import GatherStatement, RowStatement
@@ -46,19 +48,47 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
         source: what the module has to quote; that it states the layout is for others to see to.
     """
 
-    def read() -> Stated:
+    def read() -> list[Stated]:
         frame = framed(text)
-        gathers = bool(layout.domain) or "_offsets" in frame.functions
         if frame.constants.get("SOURCE") != source:
             raise Meaningless("SOURCE is another text")
-        if isinstance(frame.constants.get("FALLBACK"), str) != (gathers and not frame.has_rows):
-            raise Meaningless("FALLBACK does not say how elements are moved")
         if frame.stored is not None:
             _refuse_other_words(frame.stored, layout)
-        moves = RowStatement if frame.has_rows else GatherStatement
-        return (moves if gathers else Statement)(layout, frame.functions).all()
+        if frame.has_copies != bool(layout.copies):
+            raise Meaningless("the copies of elements are others")
+        if layout.copies:
+            every, first = halves(layout, frame.functions)
+            parts = [_Part(layout.every_copy, every, moves_rows(every))]
+            parts.append(_Part(layout.first_copy, first, moves_rows(first)))
+        else:
+            parts = [_Part(layout, frame.functions, frame.has_rows)]
+        by_element = any(each.gathers and not each.has_rows for each in parts)
+        if isinstance(frame.constants.get("FALLBACK"), str) != by_element:
+            raise Meaningless("FALLBACK does not say how elements are moved")
+        whole, *others = (each.statement for each in parts)
+        return [whole.all(), *(each.unpacks() for each in others)]
 
     return _shown(read, text, (layout,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Functions of a module, and the layout that they move."""
+
+    layout: Layout
+    functions: Functions
+    has_rows: bool
+
+    @property
+    def gathers(self) -> bool:
+        """Whether elements are moved by their offsets."""
+        return bool(self.layout.domain) or "_offsets" in self.functions
+
+    @property
+    def statement(self) -> Statement:
+        """What has to be shown of them."""
+        moves = RowStatement if self.has_rows else GatherStatement
+        return (moves if self.gathers else Statement)(self.layout, self.functions)
 
 
 def _refuse_other_words(said: tuple[object, ...], layout: Layout) -> None:
@@ -99,31 +129,33 @@ def validate_conversion(
         texts: what the module has to quote of both.
     """
 
-    def read() -> Stated:
+    def read() -> list[Stated]:
         frame = framed(text)
         if tuple(frame.constants.get(name) for name in ("SOURCE", "TARGET")) != texts:
             raise Meaningless("SOURCE or TARGET is another text")
-        return ConversionStatement(source, target, frame.functions).all()
+        return [ConversionStatement(source, target, frame.functions).all()]
 
     return _shown(read, text, (source, target))
 
 
 def _shown(
-    read: Callable[[], Stated], text: str, layouts: tuple[Layout, ...]
+    read: Callable[[], list[Stated]], text: str, layouts: tuple[Layout, ...]
 ) -> Validated | NotValidated:
+    proved: list[tuple[Theorem, Proof]] = []
+    questions = 0
     try:
-        proved = _proofs(read())
+        for each in map(_proofs, read()):
+            outcomes = establish([(theorem, proof) for _, theorem, proof in each])
+            for about, theorem, _ in each:
+                if not outcomes[theorem.name].established:
+                    return NotValidated(f"{about}: {outcomes[theorem.name].reason}")
+            proved += [(theorem, proof) for _, theorem, proof in each]
+            questions += sum(found.questions for found in outcomes.values())
     except (Meaningless, NotExpressible, NoProof) as reason:
         return NotValidated(str(reason))
     except Raised:
         return NotValidated("the text raises an exception for every shape")
-    outcomes = establish([(theorem, proof) for _, theorem, proof in proved])
-    for about, theorem, _ in proved:
-        if not outcomes[theorem.name].established:
-            return NotValidated(f"{about}: {outcomes[theorem.name].reason}")
-    questions = sum(each.questions for each in outcomes.values())
-    certificate = Certificate(tuple((theorem, proof) for _, theorem, proof in proved))
-    bound = seal(sealed(text), *map(spelled, layouts), certificate.hash)
+    bound = seal(sealed(text), *map(spelled, layouts), Certificate(tuple(proved)).hash)
     return Validated(bound, len(proved), questions)
 
 

@@ -88,6 +88,9 @@ DENSE = (
 )
 """The functions that modules carry which store slots without room between them, likewise."""
 
+COPIES = ("_spread",)
+"""The function that modules carry whose elements have copies, likewise."""
+
 REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""
 

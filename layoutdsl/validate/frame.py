@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from layoutdsl.validate.calls import BUILTINS, DENSE, REFUSALS, ROWS, SUPPORT
+from layoutdsl.validate.calls import BUILTINS, COPIES, DENSE, REFUSALS, ROWS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
@@ -21,6 +21,8 @@ ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""
 DENSE_HASH = "924a84dba9719bf2001dc781a0679c87f8eb8e4914b2985c2b68cc75b3f403b8"
 """The same of what those carry beside that store slots without room between them."""
+COPIES_HASH = "1a8e6cb0c92abdc1b3367d3d92cf3707f988af003a30764540ff773cb806042d"
+"""The same of what those carry beside whose elements have copies."""
 
 _IMPORTS = (
     "from __future__ import annotations",
@@ -59,12 +61,14 @@ class Frame:
         functions: its own, by name.
         constants: what its head says, by name.
         has_rows: it carries what moves runs and rows.
+        has_copies: it carries what makes a tensor one with its copies.
         stored: what it says of how slots are stored without room, if it does.
     """
 
     functions: Mapping[str, ast.FunctionDef]
     constants: Mapping[str, object]
     has_rows: bool
+    has_copies: bool
     stored: tuple[object, ...] | None
 
 
@@ -102,6 +106,7 @@ class _Top:
     support: list[str] = field(default_factory=list)
     rows: list[str] = field(default_factory=list)
     dense: list[str] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
     stored: tuple[object, ...] | None = None
     spoken: set[str] = field(default_factory=set)
 
@@ -125,10 +130,8 @@ class _Top:
             case ast.Assign(targets=[ast.Name(id="_Offsets" | "_Stored" as name)]):
                 carried = self.rows if name == "_Offsets" else self.dense
                 carried.append(_lines(self.lines, statement))
-            case ast.FunctionDef(name=name) if name in (*SUPPORT, *ROWS, *DENSE):
-                carried = self.rows if name in ROWS else self.dense
-                carried = self.support if name in SUPPORT else carried
-                carried.append(_lines(self.lines, statement))
+            case ast.FunctionDef(name=name) if name in (*SUPPORT, *ROWS, *DENSE, *COPIES):
+                self._carried(name).append(_lines(self.lines, statement))
                 self.spoken |= _names(statement)
             case ast.FunctionDef(name=name):
                 self.functions[name] = _plain(statement)
@@ -136,12 +139,25 @@ class _Top:
                 raise Meaningless(f"`{ast.unparse(statement)}` stands at the top of the module")
         self.names.append(name)
 
+    def _carried(self, name: str) -> list[str]:
+        kinds = (
+            (SUPPORT, self.support),
+            (ROWS, self.rows),
+            (DENSE, self.dense),
+            (COPIES, self.copies),
+        )
+        return next(found for names, found in kinds if name in names)
+
     def frame(self) -> Frame:
         known = (*self.names, *BUILTINS)
         imports = _IMPORTS if not self.dense else (_IMPORTS[0], _CALLABLE, *_IMPORTS[1:])
         if tuple(self.imports) != imports or len({*known}) < len(known):
             raise Meaningless("imports differ, or a name is defined twice")
-        carried = ((self.rows, ROWS_HASH), (self.dense, DENSE_HASH))
+        carried = (
+            (self.rows, ROWS_HASH),
+            (self.dense, DENSE_HASH),
+            (self.copies, COPIES_HASH),
+        )
         others = all(_hash(found) == wanted for found, wanted in carried if found)
         if _hash(self.support) != SUPPORT_HASH or not others:
             raise Meaningless("the functions that every module carries differ")
@@ -153,7 +169,8 @@ class _Top:
             raise Meaningless("words are made of nothing that is said")
         if self.stored is not None:
             _refuse_other_words(functions)
-        return Frame(functions, self.constants, bool(self.rows), self.stored)
+        held = bool(self.rows), bool(self.copies)
+        return Frame(functions, self.constants, *held, self.stored)
 
 
 def _plain_tuple(value: ast.expr) -> tuple[object, ...]:

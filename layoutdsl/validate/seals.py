@@ -23,8 +23,9 @@ def spelled(layout: Layout) -> str:
     axes = (f"{axis.name}: {text(axis.extent)}" for axis in layout.axes)
     places = (f"{text(each.value)} : {text(each.extent)}" for each in layout.coordinates)
     element = "" if layout.element is None else layout.element.name
+    copies = (f"copies {name}" for name in layout.copies)
     conditions = map(str, (*layout.where, *layout.domain))
-    clauses = (_padding(layout.fill), element, text(layout.start), *conditions)
+    clauses = (_padding(layout.fill), element, text(layout.start), *conditions, *copies)
     return "; ".join((*axes, *places, *clauses))
 
 

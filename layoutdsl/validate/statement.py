@@ -68,22 +68,36 @@ class Statement(Asked):
             Meaningless: the text cannot be read, or does something else, whatever the proof.
             NotExpressible: the layout says what the checker's terms cannot.
         """
-        self._extents()
-        self._each(self._physical_shape)
-        self._each(self._offset)
-        self._arguments()
+        self._shapes()
+        self._packs_as()
+        self._unpacks_as()
         for out, options in product((None, Given("out")), OPTIONS):
             self._each(partial(self._unpack, out=out, options=options), packs=False)
             for fill in self._fills():
                 self._each(partial(self._pack, out=out, fill=fill, options=options))
         return self.stated
 
-    def _arguments(self) -> None:
+    def unpacks(self) -> Stated:
+        """Return what has to be shown of a text without `pack`; raises as `all` does."""
+        self._shapes()
+        self._unpacks_as()
+        for out, options in product((None, Given("out")), OPTIONS):
+            self._each(partial(self._unpack, out=out, options=options), packs=False)
+        return self.stated
+
+    def _shapes(self) -> None:
+        self._extents()
+        self._each(self._physical_shape)
+        self._each(self._offset)
+
+    def _packs_as(self) -> None:
+        self._takes("pack", ["src", "out=None", self._usual_fill(), *USUAL])
+
+    def _unpacks_as(self) -> None:
         fill = self.layout.fill
         unpacks = ["src", "shape", "out=None"]
         if self.layout.domain:
             unpacks.append(f"fill={fill.value if isinstance(fill, FillValue) else 0}")
-        self._takes("pack", ["src", "out=None", self._usual_fill(), *USUAL])
         self._takes("unpack", [*unpacks, *USUAL])
 
     def _usual_fill(self) -> str:

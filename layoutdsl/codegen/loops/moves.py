@@ -16,7 +16,10 @@ Side: TypeAlias = Layout | None
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """What is moved, between two sides that are not both the tensor; without open parameters."""
+    """What is moved, between two sides that are not both the tensor; without open parameters.
+
+    A buffer that is read has no copies: the first ones are read, as a layout of their own.
+    """
 
     source: Side
     target: Side
@@ -41,7 +44,12 @@ class Move:
     def _size(self, side: Side) -> Expr:
         if side is not None:
             return size_expr(side)
-        return simplify(product(tuple(axis.extent for axis in self.layouts[0].axes)))
+        return simplify(product(tuple(axis.extent for axis in self.layouts[0].element_axes)))
+
+
+def move_of(layout: Layout, verb: str) -> Move:
+    """Return the move that packs a layout, or the one that unpacks it."""
+    return Move(None, layout) if verb == "pack" else Move(layout.first_copy, None)
 
 
 @dataclass(frozen=True, slots=True)

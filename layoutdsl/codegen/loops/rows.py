@@ -35,6 +35,8 @@ def rows(move: Move) -> tree.Node:
     axes = move.layouts[0].axes
     places = tuple(_offset(move, side) for side in (move.target, move.source))
     conditions = [each for side in move.layouts for each in side.domain]
+    if not axes:
+        return _filled_before(move, _single(places))
     found = [(together(axis, places, _sides(conditions)), axis) for axis in axes]
     run, inner = max(reversed(found), key=lambda each: inf if each[0] is None else each[0])
     name = inner.name if run in (None, 1) else f"{inner.name}_{run}"
@@ -44,6 +46,16 @@ def rows(move: Move) -> tree.Node:
     for axis in reversed(axes):
         if axis != inner:
             node = tree.For(axis.name, axis.extent, node, axis.name)
+    return _filled_before(move, node)
+
+
+def _single(places: tuple[Expr, ...]) -> tree.Node:
+    """The only element of a tensor without axes."""
+    target, source = places
+    return tree.Run(tree.Place(tree.TARGET, target), tree.Place(tree.SOURCE, source), ONE)
+
+
+def _filled_before(move: Move, node: tree.Node) -> tree.Node:
     if move.target is None:
         return node
     size = simplify(Sub(move.sizes[1], move.target.start))
@@ -52,9 +64,10 @@ def rows(move: Move) -> tree.Node:
 
 def _offset(move: Move, side: Side) -> Expr:
     """The offset of an element, over the names of the axes of the first layout."""
-    axes = move.layouts[0].axes
+    axes = move.layouts[0].element_axes
     if side is None:
-        return horner_expr(tuple(Coordinate(Index(axis.name), axis.extent) for axis in axes))
+        own = tuple(Coordinate(Index(axis.name), axis.extent) for axis in axes)
+        return horner_expr(own) if own else Constant(0)
     return offset_expr(side)
 
 

@@ -155,13 +155,19 @@ def _padded(top: DigitMove) -> Expr:
 
 
 def flat_side(plan: Plan) -> Side | Apart:
-    """Return the side of the tensor itself, its axes grouped as the plan groups them."""
-    extents = [axis.extent for axis in plan.layout.axes]
-    strides = _minor_products(list(extents))
+    """Return the side of the tensor itself, its axes grouped as the plan groups them.
+
+    Along axes of copies it stands still.
+    """
+    layout = plan.layout
+    extents = [axis.extent for axis in layout.element_axes]
+    known = dict(zip(layout.element_axes, _minor_products(list(extents)), strict=True))
+    strides = [known.get(axis, ZERO) for axis in layout.axes]
     axes = list[SideAxis]()
     for move in plan.moves:
         first, last = move.axes[0], move.axes[-1]
-        if move.axes != tuple(range(first, last + 1)):
+        copied = [layout.axes[axis].name in layout.copies for axis in move.axes]
+        if move.axes != tuple(range(first, last + 1)) or len({*copied}) > 1:
             return Apart(f"{move.name} is read as one, and its axes lie apart in the tensor")
         cuts = (Cut(1, strides[last], first),) if move.digits else ()
         axes.append(SideAxis(move.axes, _names(plan, move), move.extent, cuts, move.extent))

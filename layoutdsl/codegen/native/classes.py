@@ -30,7 +30,7 @@ def class_of(layout: Layout, shape: tuple[int, ...]) -> ShapeClass:
     """Return the class of a shape, an extent for each axis."""
     found = {
         axis.extent.name: extent
-        for axis, extent in zip(layout.axes, shape, strict=True)
+        for axis, extent in zip(layout.element_axes, shape, strict=True)
         if isinstance(axis.extent, Extent) and extent <= SMALL
     }
     return tuple(found.items())

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from warnings import warn
 
-from layoutdsl.codegen.loops.moves import Move
+from layoutdsl.codegen.loops.moves import move_of
 from layoutdsl.codegen.native.compilers import CompilerError, compiler
 from layoutdsl.codegen.native.libraries import Emitter, Libraries, Untold
 from layoutdsl.codegen.native.module import Failed, NativeModule
@@ -87,7 +87,7 @@ def native_module(
         CompilerError: nothing can be compiled here.
     """
     expect_compiler()
-    moves = {"pack": Move(None, layout), "unpack": Move(layout, None)}
+    moves = {verb: move_of(layout, verb) for verb in ("pack", "unpack")}
     return NativeModule(
         layout, plain, Libraries(layout.name, moves, emit, untold, waits, options), failed
     )

@@ -299,7 +299,7 @@ class NativeModule:
         if self.layout.start == Constant(0):
             return item.tobytes(), None
         values: dict[str, int] = {}
-        for axis, extent in zip(self.layout.axes, extents, strict=True):
+        for axis, extent in zip(self.layout.element_axes, extents, strict=True):
             if isinstance(axis.extent, Extent):
                 values[axis.extent.name] = extent
         return item.tobytes(), (evaluate(self.layout.start, values), item)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.loops.planner import Unplanned
 from layoutdsl.codegen.loops.sides import Apart
 from layoutdsl.codegen.loops.trees import digits, tree_of
@@ -136,8 +136,7 @@ def generate_c(
     stem, made = stem_of(layout.name), list[Moved]()
     for width in widths:
         for verb in verbs:
-            move = Move(None, layout) if verb == "pack" else Move(layout, None)
-            found = moved(f"{stem}_{verb}_{8 * width}", move, width)
+            found = moved(f"{stem}_{verb}_{8 * width}", move_of(layout, verb), width)
             if isinstance(found, NoCode):
                 return found
             made.append(found)
@@ -207,7 +206,7 @@ def _whole(name: str, verb: str) -> list[str]:
 
 
 def _size(stem: str, layout: Layout, words: Spelling) -> list[str]:
-    used: list[Expr] = [axis.extent for axis in layout.axes]
+    used: list[Expr] = [axis.extent for axis in layout.element_axes]
     used += [size_expr(layout), *(e for c in layout.where for e in (c.left, c.right))]
     return [
         f"int64_t {stem}_size(const int64_t *shape)",
@@ -222,7 +221,7 @@ def _size(stem: str, layout: Layout, words: Spelling) -> list[str]:
 
 def _tests(layout: Layout, words: Spelling) -> Iterable[str]:
     known = set[str]()
-    for number, axis in enumerate(layout.axes):
+    for number, axis in enumerate(layout.element_axes):
         match axis.extent:
             case Extent(name) if name not in known:
                 known.add(name)

@@ -1,7 +1,7 @@
 """How expressions and names are spelled in emitted C.
 
 `n_C` is the extent C and `i_c` the index c, as in emitted Python. A shape is an array with one
-extent per axis.
+extent per axis of the tensor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Spelling:
         """Return the lines that name those extents of a shape that the expressions need."""
         needed = frozenset[str]().union(*(extents(each) for each in used))
         lines = list[str]()
-        for number, axis in enumerate(self.layout.axes):
+        for number, axis in enumerate(self.layout.element_axes):
             if isinstance(axis.extent, Extent) and axis.extent.name in needed:
                 name = self.name(axis.extent.name)
                 line = f"const int64_t {name} = shape[{number}];"

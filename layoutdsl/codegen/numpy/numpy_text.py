@@ -7,10 +7,12 @@ text and the hash of its certificate. What all modules share is copied from `sup
 from __future__ import annotations
 
 import re
+from collections.abc import Container
 from importlib.resources import files
 
 from layoutdsl.codegen.moves import Fallback, Plan, Planned, Rows
 from layoutdsl.codegen.numpy.arguments_text import argument_functions
+from layoutdsl.codegen.numpy.copies_text import copies_functions, of_all
 from layoutdsl.codegen.numpy.gather_text import gather_functions
 from layoutdsl.codegen.numpy.pack_text import pack_function, unpack_function
 from layoutdsl.codegen.numpy.regions_text import region_functions
@@ -55,7 +57,6 @@ def module_text(
         ValueError: the layout's name cannot name a module.
     """
     refuse_name(layout.name)
-    words = Words(layout)
     reason, rows = None, None
     if isinstance(planned, Fallback):
         reason, rows = planned.by_element, planned.rows
@@ -64,13 +65,56 @@ def module_text(
     lines = [
         *_head(layout, source, certificate, reason, rows, stored),
         *support_text(*carried),
-        *argument_functions(layout, planned, words),
-        *_way(layout, planned, words),
-        *pack_function(layout, planned, words),
-        *unpack_function(layout, planned, words),
+        *_functions(layout, planned, ("pack", "unpack")),
         *([] if stored is None else word_functions(layout, stored)),
     ]
     return "\n".join(lines) + "\n"
+
+
+def copies_text(
+    layout: Layout,
+    planned: tuple[Planned, Planned],
+    *,
+    source: str,
+    certificate: str | None,
+    stored: Stored | None = None,
+) -> str:
+    """Return the module of a layout that holds copies of its elements; see `copies_text.py`.
+
+    Args:
+        layout: with axes of copies.
+        planned: how it is packed with all of its copies, and how the first ones are unpacked.
+        source: the text in which the layout was written.
+        certificate: the hash of its proofs, ``None`` where there is none.
+        stored: how the buffer becomes words; there is no word of that without it.
+
+    Raises:
+        ValueError: the layout's name cannot name a module.
+    """
+    refuse_name(layout.name)
+    falls = [each for each in planned if isinstance(each, Fallback)]
+    reason = next((each.by_element for each in falls if each.by_element is not None), None)
+    carried = ["copies.py", *(["rows.py"] if any(each.rows for each in falls) else [])]
+    carried += [] if stored is None else ["dense.py"]
+    lines = [
+        *_head(layout, source, certificate, reason, None, stored),
+        *support_text(*carried),
+        *of_all(_functions(layout.every_copy, planned[0], ("pack", "unpack"))),
+        *_functions(layout.first_copy, planned[1], ("unpack",)),
+        *copies_functions(layout),
+        *([] if stored is None else word_functions(layout, stored)),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _functions(layout: Layout, planned: Planned, verbs: Container[str]) -> list[str]:
+    words = Words(layout)
+    return [
+        *argument_functions(layout, planned, words),
+        *_way(layout, planned, words),
+        *(pack_function(layout, planned, words) if "pack" in verbs else []),
+        *(unpack_function(layout, planned, words) if "unpack" in verbs else []),
+    ]
 
 
 def refuse_name(name: str) -> None:
@@ -102,6 +146,7 @@ def _head(
         many = "Rows" if rows.run is None else f"Runs of {rows.run} elements"
         way = f"{many} along axis {layout.axes[rows.axis].name} are moved at once."
     words = [] if stored is None else [*_stored_words(stored), ""]
+    words += _copied_words(layout) if layout.copies else []
     return [
         f'"""{layout.name}: pack, unpack, offset and physical_shape, in numpy.',
         "",
@@ -120,6 +165,16 @@ def _head(
         *constant("CERTIFICATE", UNPROVED if certificate is None else certificate),
         *UNVALIDATED,
         *(["FALLBACK = None"] if reason is None else constant("FALLBACK", reason)),
+        "",
+    ]
+
+
+def _copied_words(layout: Layout) -> list[str]:
+    """What holds of an element that lies in several slots."""
+    held = ", ".join(layout.copies)
+    return [
+        f"An element lies in a slot for each {held}: `pack` fills them all, `unpack` and `offset`",
+        "are of the first; `all_pack` and others of that name are of a tensor with its copies.",
         "",
     ]
 

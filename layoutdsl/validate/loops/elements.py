@@ -28,7 +28,7 @@ def element(sides: Sides, store: Write) -> tuple[Term, ...]:
     if sides.source.is_flat and sides.target.is_flat:
         return tuple(_of_loops(sides, store.here.variables))
     side, place = (sides.source, store.source)
-    if side.is_flat:
+    if side.is_flat or sides.copies:
         side, place = (sides.target, store.target)
     slots = {f"p.{number}": each for number, each in enumerate(place)}
     return tuple(substitute(each, slots) for each in side.index)

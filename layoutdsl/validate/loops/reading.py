@@ -130,9 +130,9 @@ def _unpacked(body: Body, scope: Scope, layout: Layout) -> tuple[Body, Scope]:
     while body:
         match body[0]:
             case ("let", "const int64_t", str() as name, ("[]", "shape", int() as number)) if (
-                number < len(layout.axes)
+                number < len(layout.element_axes)
             ):
-                scope = scope.given(name, layout.axes[number].extent)
+                scope = scope.given(name, layout.element_axes[number].extent)
                 body = body[1:]
             case _:
                 break

@@ -7,6 +7,7 @@ Trusted.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layoutdsl.integers.bounds import at_least, reach
@@ -22,7 +23,7 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.kernel.checker import Term, names
-from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.statements.terms import extent_name
 from layoutdsl.validate.loops.coordinates import (
     digit_of,
@@ -72,6 +73,7 @@ class Sides:
         extents: of the axes, after those are joined that are read as one.
         held: which elements the layouts hold, of those within the extents.
         keeps: whether the others have slots in the target too, which keep what is in them.
+        copies: a place in the source does not say which copy of an element is moved.
     """
 
     normal: Normal
@@ -82,6 +84,7 @@ class Sides:
     source: Side
     target: Side
     keeps: bool = False
+    copies: bool = False
 
 
 def sides(
@@ -105,7 +108,7 @@ def sides(
         flat: the offset is the only coordinate, but for that of a tensor.
         unpacks: the target is the tensor itself.
     """
-    axes = list(tensor(layout).parts)
+    axes = list(_box(layout.axes).parts)
     both: list[Expr] = [flattened(source), flattened(target)]
     while not held and (found := read_as_one(axes, both)) is not None:
         axes, both = found
@@ -125,12 +128,17 @@ def sides(
     there = tuple(normal.form(compared(each, {**known, **indexed})) for each in held)
     positive = tuple(name for _, name in fused)
     keeps = unpacks and bool(held)
-    return Sides(normal, known, positive, whole, there, read, written, keeps)
+    copied = bool(layout.copies)
+    return Sides(normal, known, positive, whole, there, read, written, keeps, copied)
 
 
 def tensor(layout: Layout) -> MixedRadix:
-    """Return the coordinates of the tensor itself."""
-    return MixedRadix(tuple(Coordinate(Index(axis.name), axis.extent) for axis in layout.axes))
+    """Return the coordinates of the tensor itself, which has no copies of its elements."""
+    return _box(layout.element_axes)
+
+
+def _box(axes: Sequence[Axis]) -> MixedRadix:
+    return MixedRadix(tuple(Coordinate(Index(axis.name), axis.extent) for axis in axes))
 
 
 def buffer(layout: Layout) -> MixedRadix:
@@ -140,7 +148,7 @@ def buffer(layout: Layout) -> MixedRadix:
     coordinate, or has no slot, is a theorem of the layout by itself; of a part of a tuple it has to
     be plain.
     """
-    axes = list(tensor(layout).parts)
+    axes = list(_box(layout.axes).parts)
     opened = flattened(
         MixedRadix(tuple(each for each in layout.coordinates if each.extent != Constant(1)))
     )
