@@ -7,7 +7,8 @@
 
 What moves is the module that `layoutdsl.compile` returns. It is handed the memory of a tensor as an
 array: of its own type where numpy has that, else of unsigned integers as wide, by which bfloat16,
-float8 and their like travel. This file alone imports torch, when it is imported.
+float8 and their like travel. Where a layout's elements are codes, tensors are of codes: torch makes
+them. This file alone imports torch, when it is imported.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ class Compiled:
 
     def __init__(self, layout: Layout, target: CompileTarget, storage: StorageName) -> None:
         self.layout, self.storage = layout, storage
-        self._module: Any = compile_(layout, target, storage=storage)
+        self._module: Any = compile_(layout.of_codes, target, storage=storage)
         self.typed = storage == ITEMS and layout.bit_of is None
 
     def __repr__(self) -> str:

@@ -166,7 +166,20 @@ def test_any_bytes(data: bytes) -> None:
 
 WORDS = [
     *"()[]<>{},:;=+-*/%&^.#?$",
-    *("layout", "table", "inverts", "prove", "refute", "fill", "of", "offset", "where", "in"),
+    *(
+        "layout",
+        "table",
+        "inverts",
+        "prove",
+        "refute",
+        "fill",
+        "of",
+        "as",
+        "per",
+        "offset",
+        "where",
+        "in",
+    ),
     *("fits", "keeps", "offsets", "fit", "computes", "bits", "with"),
     *("contiguous", "aligns", "to", "bytes", "==", "!=", "<=", ">=", "<<", ">>", "//", ".."),
     *(

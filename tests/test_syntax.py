@@ -101,7 +101,21 @@ def test_empty_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["fill", "of", "offset", "where", "with", "layout", "prove", "to", "bytes", "keeps", "in"],
+    [
+        "fill",
+        "of",
+        "as",
+        "per",
+        "offset",
+        "where",
+        "with",
+        "layout",
+        "prove",
+        "to",
+        "bytes",
+        "keeps",
+        "in",
+    ],
 )
 def test_words_of_the_grammar_may_be_names(word: str) -> None:
     (found,) = parse(Source("", f"layout {word}({word}) = [{word}/4, {word}%4]")).declarations
@@ -210,9 +224,12 @@ wheres = st.builds(
     st.lists(comparisons() | within, min_size=1, max_size=2).map(tuple),
     st.just(NOWHERE),
 )
+interfaces = st.none() | st.builds(
+    ast.InterfaceWords, name_nodes, st.none() | name_nodes, st.just(NOWHERE)
+)
 clauses = (
     st.builds(ast.FillClause, st.integers(-(10**9), 10**9) | letters, st.just(NOWHERE))
-    | st.builds(ast.ElementClause, name_nodes, st.just(NOWHERE))
+    | st.builds(ast.ElementClause, name_nodes, st.just(NOWHERE), interfaces)
     | st.builds(ast.OffsetClause, expressions, st.just(NOWHERE))
     | wheres
 )

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         RecordTarget,
         generate_record,
     )
+    from layoutdsl.api.tensor import Tensor
     from layoutdsl.api.translation import (
         LANGUAGE,
         Translation,
@@ -96,6 +97,7 @@ __all__ = [
     "RecordTarget",
     "RefusedError",
     "Report",
+    "Tensor",
     "TooLargeError",
     "Translation",
     "UnvalidatedError",
@@ -162,6 +164,7 @@ _ELSEWHERE = {
     "api.generating": "Generated GeneratedC RefusedError UnvalidatedError generate generate_c",
     "api.proofs": "Report checks prove timed_checks usual_jobs",
     "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
+    "api.tensor": "Tensor",
     "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
     "to_notation translate",
     "elaborate.shelf": "declared family_of library library_families library_module library_names "

@@ -18,6 +18,7 @@ from layoutdsl.texts.values import exact
 if TYPE_CHECKING:
     import numpy as np
 
+    from layoutdsl.codegen.coded import QuantisedModule
     from layoutdsl.codegen.loops.moves import Move, NoCode
     from layoutdsl.codegen.native.module import Failed, NativeModule
     from layoutdsl.codegen.native.program import EmittedProgram
@@ -29,8 +30,8 @@ TARGETS = ("auto", "native", "numpy")
 SUBSTITUTE = "numpy serves in place of compiled code"
 """How those are told who asked for compiled code and do not get it."""
 Moves: TypeAlias = "ModuleType | NativeModule"
-Compiled: TypeAlias = "Moves | StoredModule | BitModule"
-"""What `compile` returns: either has `pack`, `unpack`, `offset` and `physical_shape`."""
+Compiled: TypeAlias = "Moves | StoredModule | BitModule | QuantisedModule"
+"""What `compile` returns: either has `pack`, `unpack` and `physical_shape`."""
 
 
 def holds(dtype: np.dtype[np.generic], fill: float) -> bool:
@@ -84,6 +85,9 @@ def compile(  # noqa: A001  the verb of `re.compile`
     run when they were compiled, on bytes that say where they lie. What there is no proof of is not
     run.
 
+    Where elements are codes (``as scale_offset``), `pack` takes real numbers with `scale=` and
+    `zero_point=`, and `unpack` returns them (`codegen/coded.py`).
+
     >>> compile(library("NCHW16c")).pack(np.ones((2, 20, 3, 4))).shape
     (2, 2, 3, 4, 16)
 
@@ -110,6 +114,18 @@ def compile(  # noqa: A001  the verb of `re.compile`
             raise ValueError(f"the record `{layout.name}` is stored in bytes, and not in {storage}")
         return _record_module(layout, target, validate)
     expect(layout=(layout, LAYOUT))
+    moves = _of_elements(layout.of_codes, target, storage, validate)
+    if layout.interface is None:
+        return moves
+    from layoutdsl.codegen.coded import QuantisedModule
+
+    return QuantisedModule(layout, moves, compiled(layout.of_codes, target, validate))
+
+
+def _of_elements(
+    layout: Layout, target: CompileTarget, storage: StorageName, validate: bool
+) -> Moves | StoredModule | BitModule:
+    """Return the module of a layout's elements, whatever they stand for."""
     how = None if storage == ITEMS else stored(layout, storage)
     found = compiled(layout, target, validate)
     if how is not None:

@@ -137,7 +137,7 @@ def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[
         raise ValueError(f"{names} take different tensors: {reason}") from None
     element = _common_type(source, target)
     one, other = (
-        replace(each, where=pair.where, element=element)
+        replace(each, where=pair.where, element=element, interface=None)
         for each in (pair.one.first_copy, pair.other)
     )
     return one, other

@@ -44,7 +44,8 @@ def pack_file(
 ) -> Done:
     """Pack a tensor of any size from a file into a file, in pieces of bounded memory.
 
-    The result is what `compile(layout).pack` makes of the whole. It is built up in
+    The result is what `compile(layout).pack` makes of the whole; where elements are codes of real
+    numbers, files hold codes. It is built up in
     ``DESTINATION.part``, with a journal beside it, and takes its place in one step; a run that was
     interrupted goes on where it was, if neither layout nor input has changed.
 
@@ -158,6 +159,7 @@ def _code(layout: Layout, target: CompileTarget) -> Code:
     from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.pieces.moves import Code
 
+    layout = layout.of_codes
     module, plain = compiled(layout, target), compiled(layout, "numpy")
     beside = 8 * OFFSETS if hasattr(plain, "_offsets") else 0
 

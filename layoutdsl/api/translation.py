@@ -63,7 +63,7 @@ def to_notation(layout: Layout, notation: str) -> str:
     expect(layout=(layout, LAYOUT), notation=(notation, TEXT))
     if notation not in notations():
         raise ValueError(f"there is no notation `{notation}`; known are {', '.join(notations())}")
-    return write(notation, layout)
+    return write(notation, layout.of_codes)  # what codes stand for is said by none
 
 
 LANGUAGE = "layout"
@@ -111,7 +111,7 @@ def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = N
     from layoutdsl.notation.notation import Unwritable, read_text, write
 
     try:
-        text = write(notation, layout, notes)
+        text = write(notation, layout.of_codes, notes)
     except Unwritable as reason:
         return Translation(notation, None, str(reason))
     try:

@@ -230,7 +230,7 @@ def _fill(layout: Layout) -> int | None:
 
 def _with_fill(layout: Layout) -> Layout:
     """Where the caller gives the fill, it is 0; elements are of whatever type was asked for."""
-    layout = replace(layout, element=None)
+    layout = replace(layout, element=None, interface=None)
     if isinstance(layout.fill, FillZeroPoint):
         return replace(layout, fill=FillValue(0))
     return layout

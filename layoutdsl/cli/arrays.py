@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +11,16 @@ import click
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.large import Large, in_pieces, pack_large, unpack_large
+from layoutdsl.cli.numbers import (
+    TYPES,
+    Numbers,
+    no_pieces,
+    pack_numbers,
+    refuse_floats,
+    refuse_unfit,
+    scaled,
+    unpack_numbers,
+)
 from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, storage_of
 from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
@@ -47,6 +58,7 @@ VERBOSE = click.option(
     help="Of a record: the .npy file of a field; each has one then, and no IN is named.",
 )
 @click.option("--fill", metavar="V", help="What padding holds, instead of what the layout says.")
+@scaled
 @WORD
 @BYTES
 @COMPILED
@@ -59,6 +71,8 @@ def pack(
     destination: str | None,
     fields: tuple[str, ...],
     fill: str | None,
+    scale: str | None,
+    zero_point: str | None,
     word: str | None,
     dense: str,
     compiled: CompileTarget,
@@ -83,6 +97,12 @@ def pack(
       layoutdsl pack NCHW16c large.npy out.npy --mem 256M --jobs 2
       layoutdsl pack NCHW16c in.bin out.bin --raw f32 --shape 2,20,3,4
 
+    Where elements are codes (`of u8 as scale_offset`), --scale and --zero-point store real numbers
+    as the nearest codes; without them IN.npy holds codes, and --fill says what padding holds.
+
+    \b
+      layoutdsl pack demo.layout:Quantised in.npy out.npy --scale 0.02 --zero-point 128
+
     Of a record IN is an .npz archive with an array for each field, or each has a --field. OUT.npy
     holds bytes; they have no header where its name ends in .bin, or with --raw u8.
 
@@ -104,16 +124,25 @@ def pack(
     if chosen.record is not None:
         options = {"--fill": fill, "--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
         options["--progress"] = None if way == "auto" else way
+        options |= {"--scale": scale, "--zero-point": zero_point}
         refuse_options(chosen.record, options)
         files = source, destination
         pack_record(chosen, chosen.record, files, fields, shape, compiled, raw, verbose)
         return
-    layout = chosen.layout
+    layout, numbers = chosen.layout, Numbers(scale, zero_point)
     refuse_inputs(destination, source, chosen.place)
+    refuse_unfit(layout, numbers)
     value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(layout, value)
     asked = Large(mem, jobs, raw, way)
+    if numbers.asked:
+        if asked.asked or shape is not None:
+            raise no_pieces()
+        files = source, destination
+        make = partial(_ready, chosen, layout, compiled, storage)
+        pack_numbers(chosen, files, numbers, value, make, verbose)
+        return
     if asked.asked or shape is not None:
         _refuse_words(storage, layout)
         if layout.copies:
@@ -133,9 +162,10 @@ def pack(
         axes = ", ".join(axis.name for axis in layout.tensor_axes)
         needed = f"`{layout.name}` takes one of rank {len(layout.tensor_axes)}: {axes}"
         raise Failure(Exit.INPUT, f"`{source}` is of rank {tensor.ndim}, and {needed}")
+    refuse_floats(layout, source, tensor)
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
-    module = _ready(chosen, layout, compiled, storage)
+    module = _ready(chosen, layout.of_codes, compiled, storage)
     elements.refuse_unheld(layout, value, tensor)
     with notes(), npy.fitting(f"`{source}`"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
@@ -148,6 +178,15 @@ def pack(
 @SOURCE
 @DESTINATION
 @SHAPE
+@scaled
+@click.option(
+    "--to",
+    "type_",
+    type=click.Choice(list(TYPES)),
+    default="f32",
+    show_default=True,
+    help="With --scale: the type of the numbers.",
+)
 @WORD
 @BYTES
 @COMPILED
@@ -158,6 +197,9 @@ def unpack(
     source: str,
     destination: str,
     shape: str | None,
+    scale: str | None,
+    zero_point: str | None,
+    type_: str,
     word: str | None,
     dense: str,
     compiled: CompileTarget,
@@ -177,6 +219,13 @@ def unpack(
       layoutdsl unpack NCHW16c out.npy back.npy --shape 2,20,3,4
       layoutdsl unpack NCHW16c large.npy back.npy --shape 64,256,512,512 --mem 256M --jobs 2
 
+    Where elements are codes, --scale and --zero-point return the real numbers that they stand for;
+    without them OUT.npy holds codes.
+
+    \b
+      layoutdsl unpack demo.layout:Quantised out.npy back.npy --shape 2,20,3,4 --scale 0.02 \\
+          --zero-point 128
+
     With --mem it goes in pieces, as `pack` does. The buffer of a record is unpacked into an archive
     with an array for each field; it has no header where its name ends in .bin, or with --raw u8.
 
@@ -190,15 +239,24 @@ def unpack(
     if chosen.record is not None:
         options = {"--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
         options["--progress"] = None if way == "auto" else way
+        options |= {"--scale": scale, "--zero-point": zero_point}
         refuse_options(chosen.record, options)
         files = source, destination
         unpack_record(chosen, chosen.record, files, shape, compiled, raw, verbose)
         return
-    layout = chosen.layout
+    layout, numbers = chosen.layout, Numbers(scale, zero_point)
     refuse_inputs(destination, source, chosen.place)
+    refuse_unfit(layout, numbers)
     with usage():
         extents = extents_of(layout, shape_of(layout, shape))
     asked = Large(mem, jobs, raw, way)
+    if numbers.asked:
+        if asked.asked:
+            raise no_pieces()
+        files = source, destination
+        make = partial(_ready, chosen, layout, compiled, storage)
+        unpack_numbers(chosen, files, numbers, extents, make, verbose, type_)
+        return
     if asked.asked:
         _refuse_words(storage, layout)
         _ready(chosen, layout, compiled)
@@ -210,7 +268,7 @@ def unpack(
     packed = given.array
     if storage == "items" and layout.bit_of is None:
         elements.refuse_items(layout, source, packed)
-    module = _ready(chosen, layout, compiled, storage)
+    module = _ready(chosen, layout.of_codes, compiled, storage)
     with notes(), npy.fitting(f"`{source}`"):
         tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
     npy.write(destination, tensor, given)

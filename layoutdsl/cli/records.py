@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _AT_ONCE = "records are packed at once, and not in pieces"
 _BYTES = "the buffer of a record is of bytes already"
 _SAYS = "a record says itself what bits hold that no field does"
+_CODES = "its fields are packed as they are"
 _FIELDS = "fields go by their names"
 _WHY = {
     "--mem": _AT_ONCE,
@@ -32,6 +33,8 @@ _WHY = {
     "--fill": _SAYS,
     "--axes": _FIELDS,
     "--progress": _AT_ONCE,
+    "--scale": _CODES,
+    "--zero-point": _CODES,
 }
 """Why options of layouts are none of records."""
 

@@ -70,15 +70,16 @@ _BUILTINS = frozenset((
 
 _ATTRIBUTES = frozenset((
     # of numpy
-    "arange", "array", "asarray", "ascontiguousarray", "broadcast_to", "dtype", "empty",
-    "errstate", "generic", "int64", "integer", "isfinite", "maximum", "may_share_memory",
-    "minimum", "moveaxis", "ndarray", "ndindex", "packbits", "prod", "uint64", "uint8",
-    "unpackbits", "zeros",
+    "abs", "arange", "array", "asarray", "ascontiguousarray", "broadcast_to", "copysign", "dtype",
+    "empty", "errstate", "finfo", "float64", "floor", "fmod", "generic", "int64", "integer",
+    "isfinite", "isnan", "maximum", "may_share_memory", "minimum", "moveaxis", "ndarray", "ndindex",
+    "nonzero", "packbits", "prod", "rint", "tiny", "uint64", "uint8", "unpackbits", "where",
+    "zeros",
     # of arrays and their types
-    "__array_interface__", "aligned", "astype", "c_contiguous", "carray", "char", "copy", "flags",
-    "hasobject", "item", "itemsize", "kind", "max", "min", "nbytes", "ndim", "newbyteorder",
-    "owndata", "ravel", "reshape", "shape", "size", "strides", "tolist", "transpose", "view",
-    "writeable",
+    "__array_interface__", "aligned", "all", "any", "astype", "c_contiguous", "carray", "char",
+    "copy", "flags", "hasobject", "item", "itemsize", "kind", "max", "min", "nbytes", "ndim",
+    "newbyteorder", "owndata", "ravel", "reshape", "shape", "size", "strides", "tolist",
+    "transpose", "view", "writeable",
     # of numbers, lists, types and threads
     "append", "get", "bit_length", "index", "real", "__getitem__", "__name__", "map",
 ))

@@ -51,4 +51,7 @@ def _chunks(layout: Layout) -> str:
 
 
 def _element(layout: Layout) -> str:
-    return "elements are of any type" if layout.element is None else f"of {layout.element.name}"
+    if layout.element is None:
+        return "elements are of any type"
+    codes = "" if layout.interface is None else ", codes of real numbers"
+    return f"of {layout.element.name}{codes}"

@@ -17,6 +17,8 @@ from layoutdsl.elaborate.rules import (
     gap,
     no_layout,
     on_axes_of,
+    quantised_fill,
+    read_as,
     refuse_copies_in,
     scope_of,
     silent,
@@ -236,8 +238,8 @@ class Layouts:
             match clause:
                 case ast.FillClause():
                     layout = replace(layout, fill=fill_of(clause))
-                case ast.ElementClause(name):
-                    layout = with_element(layout, name)
+                case ast.ElementClause():
+                    layout = read_as(with_element(layout, clause.name), clause)
                 case ast.OffsetClause(value):
                     layout = replace(layout, start=start_of(scope, value))
                 case ast.WhereClause():
@@ -245,6 +247,8 @@ class Layouts:
                     refuse_copies_in(indices, layout.copies, clause.span)
                     where, domain = (*layout.where, *shapes), (*layout.domain, *indices)
                     layout = replace(layout, where=where, domain=domain)
+        if ast.FillClause not in seen:
+            layout = quantised_fill(layout)
         check_fill(layout, seen.get(ast.FillClause) or seen.get(ast.ElementClause))
         return layout
 

@@ -115,12 +115,20 @@ def _types(declaration: ast.RecordDecl) -> Mapping[str, tuple[ElementType, Span]
         for clause in part.clauses:
             if isinstance(clause, ast.ElementClause):
                 element = element_of(clause.name)
+                _refuse_interface(clause)
                 known, place = found.setdefault(part.name.text, (element, clause.span))
                 if known != element:
                     message = f"the field `{part.name.text}` is of {known.name} already"
                     label = (Label(place, "said here"),)
                     raise fault("L208", message, clause.span, others=label)
     return found
+
+
+def _refuse_interface(clause: ast.ElementClause) -> None:
+    if clause.interface is not None:
+        message = "a field of a record holds codes, whatever they stand for"
+        hint = f"write `of {clause.name.text}`"
+        raise fault("L208", message, clause.interface.span, help=hint)
 
 
 def _fields(declaration: ast.RecordDecl, parts: Sequence[Part]) -> Iterator[Field]:
@@ -343,6 +351,6 @@ def _of_type(layout: Layout, held: ElementType, written: ast.PartDecl) -> Layout
     axes, held_axes = len(layout.axes), sum(1 for each in layout.axes if each.name == BIT_AXIS)
     placed = axes > sum(1 for ds in written.picks for d in ds if isinstance(d.value, ast.Name))
     if not placed:
-        return replace(layout, element=held, bit_of=None, fill=FillValue(0))
+        return replace(layout, element=held, bit_of=None, fill=FillValue(0), interface=None)
     assert held_axes, "the axis more is that of bits"
-    return replace(layout, element=BIT, bit_of=held, fill=FillValue(0))
+    return replace(layout, element=BIT, bit_of=held, fill=FillValue(0), interface=None)

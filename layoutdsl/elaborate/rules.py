@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.elaborate.scope import Scope
-from layoutdsl.elaborate.synonyms import element_called, fill_called
+from layoutdsl.elaborate.synonyms import element_called, fill_called, interface_called
 from layoutdsl.integers.bounds import at_least
 from layoutdsl.integers.digit import Digit, apart, read
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, text
 from layoutdsl.meaning.claims import INTEGER_TYPES, IntegerType, of_bits
 from layoutdsl.meaning.elements import (
     BIT,
@@ -25,6 +25,7 @@ from layoutdsl.meaning.elements import (
     FillValue,
     FillZeroPoint,
 )
+from layoutdsl.meaning.interface import ScaleOffset, takes_codes
 from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.syntax import ast
@@ -32,6 +33,9 @@ from layoutdsl.syntax.printer import print_expression, print_place
 from layoutdsl.syntax.walk import names_in, of_places
 from layoutdsl.texts.faults import Fault, did_you_mean, fault
 from layoutdsl.texts.source import Label, Span
+
+SCALE_OFFSET = "scale_offset"
+"""The interface of elements that are codes of real numbers."""
 
 MOST_BITS = 128
 """The widest integer that a claim may name."""
@@ -276,6 +280,49 @@ def with_element(layout: Layout, name: ast.Name) -> Layout:
     return replace(layout, element=BIT)
 
 
+def read_as(layout: Layout, clause: ast.ElementClause) -> Layout:
+    """Return the layout with what an `of` clause says its elements stand for; plain, by default."""
+    words = clause.interface
+    if words is None:
+        return replace(layout, interface=None)
+    if words.name.text != SCALE_OFFSET:
+        raise _no_interface(words)
+    element = element_of(clause.name)
+    if not takes_codes(element):
+        message = f"`{element.name}` holds no codes: these are integers of up to 32 bits"
+        hint = "write one of them, as in `of u8 as scale_offset`"
+        raise fault("L208", message, clause.name.span, help=hint)
+    if layout.bit_of is not None:
+        message = "the layout places the bits of its elements, and padding of bits is no zero point"
+        hint = f"write `of {element.name}`, and pack codes"
+        raise fault("L208", message, words.span, help=hint)
+    axes = [axis.name for axis in layout.element_axes]
+    if words.per is not None and words.per.text not in axes:
+        hint = did_you_mean(words.per.text, axes) or f"its axes are {', '.join(axes)}"
+        message = f"`{words.per.text}` is no axis of the layout"
+        raise fault("L208", message, words.per.span, help=hint)
+    per = None if words.per is None else words.per.text
+    return replace(layout, interface=ScaleOffset(per))
+
+
+def _no_interface(words: ast.InterfaceWords) -> Fault:
+    if words.name.text == "plain":
+        message = "plain elements stand for themselves, and have no scale"
+        hint = "write `as scale_offset per` and the axis, or leave out `per`"
+        return fault("L208", message, words.span, help=hint)
+    message = f"there is no interface `{words.name.text}`"
+    called = interface_called(words.name.text)
+    hint = f"write `{called}`" if called else "known are plain, scale_offset"
+    return fault("L208", message, words.name.span, help=hint)
+
+
+def quantised_fill(layout: Layout) -> Layout:
+    """Return the layout whose padding, where nothing else is said, is the quantised zero."""
+    if layout.interface is None or layout.fill != FillValue(0):
+        return layout
+    return replace(layout, fill=FillZeroPoint())
+
+
 def start_of(scope: Scope, value: ast.Expression) -> Expr:
     """Return the slots before the first, which are never negative."""
     start = scope.extent(value)
@@ -429,7 +476,12 @@ def on_axes_of(layout: Layout, other: Layout, span: Span) -> Layout:
     if {*copies} != {*layout.copies}:
         one, two = (_copies_said(each) for each in (layout, other))
         raise fault("L303", f"{one}, and {two}: they take different tensors", span)
-    return replace(other.substituted(names), axes=layout.axes, copies=layout.copies)
+    moved = replace(other.substituted(names), axes=layout.axes, copies=layout.copies)
+    match other.interface:
+        case ScaleOffset(str() as per):
+            named = text(names[per])
+            return replace(moved, interface=ScaleOffset(named))
+    return moved
 
 
 def _copies_said(layout: Layout) -> str:

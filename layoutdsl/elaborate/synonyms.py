@@ -1,4 +1,4 @@
-"""Names that others give to what the language has: element types, fills, functions."""
+"""Names that others give to what the language has: element types, fills, interfaces, functions."""
 
 from __future__ import annotations
 
@@ -43,6 +43,11 @@ _FILLS: Mapping[str, str] = {
     **dict.fromkeys(("zero", "zeros", "zeroes"), "0"),
     **dict.fromkeys(("zeropoint", "zero_pt", "zp", "zero_value"), "zero_point"),
 }
+_INTERFACES: Mapping[str, str] = {
+    **dict.fromkeys(("scaleoffset", "offsetscale", "scalezeropoint"), "scale_offset"),
+    **dict.fromkeys(("affine", "quantised", "quantized", "quant", "asymmetric"), "scale_offset"),
+    **dict.fromkeys(("plain", "none", "raw", "identity", "itself"), "plain"),
+}
 _OPERATORS: Mapping[str, str] = {
     **dict.fromkeys(("mod", "floormod", "truncmod", "rem", "fmod", "indexmod"), "%"),
     **dict.fromkeys(("div", "floordiv", "truncdiv", "idiv", "indexdiv"), "/"),
@@ -73,6 +78,11 @@ def element_called(name: str) -> str | None:
 def fill_called(name: str) -> str | None:
     """Return the fill that others call so, as the language calls it."""
     return _FILLS.get(name.lower())
+
+
+def interface_called(name: str) -> str | None:
+    """Return the interface that others call so, as the language calls it."""
+    return _INTERFACES.get(name.lower().replace("_", "").removesuffix("interface"))
 
 
 def call_written(call: ast.Call) -> str | None:

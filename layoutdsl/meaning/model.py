@@ -2,7 +2,7 @@
 
 This module is the meaning of the language. `Layout.offset` defines it in plain integers; formulas,
 proofs and generated code are all held against it. It imports nothing of ours but `expr`,
-`conditions`, `search`, and what elements are.
+`conditions`, `search`, and what elements are and stand for.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ from layoutdsl.meaning.arguments import (
     refuse_unnamed,
 )
 from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue
+from layoutdsl.meaning.interface import ScaleOffset
 from layoutdsl.texts.values import said
 
 __all__ = ["ZERO", "Axis", "Condition", "Indices", "Layout", "Operator", "Origin", "Shape"]
@@ -101,6 +102,8 @@ class Layout:
             last axis is then that of the bits, the lowest first, and slots hold one bit each.
         copies: the axes along which an element is held again and again. They are of the buffer and
             not of the tensor: an element has a slot for each of their indices.
+        interface: how elements are codes of real numbers; ``None`` where they stand for themselves.
+            It plays no part in where they lie.
         origin: where it was read from another notation. It is no part of the meaning, and layouts
             are equal whatever it is: a text says more than where elements lie, such as a memory
             space or the order of axes of one element, and is printed back.
@@ -118,6 +121,7 @@ class Layout:
     parameters: tuple[str, ...] = ()
     bit_of: ElementType | None = None
     copies: tuple[str, ...] = ()
+    interface: ScaleOffset | None = None
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
@@ -166,6 +170,11 @@ class Layout:
     def tensor_element(self) -> ElementType | None:
         """The type of the elements of a tensor, where the layout depends on it."""
         return self.element if self.bit_of is None else self.bit_of
+
+    @property
+    def of_codes(self) -> Layout:
+        """The layout of the codes themselves, where elements are codes of real numbers."""
+        return replace(self, interface=None)
 
     @property
     def symbols(self) -> tuple[str, ...]:

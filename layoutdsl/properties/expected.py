@@ -32,6 +32,7 @@ from layoutdsl.statements import (
     statement,
     table_statement,
 )
+from layoutdsl.statements.interface_statement import interface_conditions, interface_theorems
 from layoutdsl.statements.printed import printed
 from layoutdsl.statements.record_statement import own_properties
 from layoutdsl.statements.sound import ONTO, RANGE, SIZE, UNBOUNDED, rests_on
@@ -89,7 +90,7 @@ def wanted(claim: AnyClaim, theorems: Mapping[str, Theorem]) -> tuple[Wanted, ..
         return tuple(
             Wanted(name, (), UNBOUNDED)
             if name == SIZE and unbounded
-            else Wanted(name, names, optional=name == ONTO)
+            else Wanted(name, names, interface_conditions(claim.ranged, name), name == ONTO)
             for name, names in found.items()
         )
     claimed = property_of(claim)
@@ -182,7 +183,7 @@ def read_off(claim: AnyClaim) -> Layout | None:
 
 
 def _of_layout(layout: Layout, shape: Mapping[str, int] | None) -> dict[str, Theorem]:
-    found = _of_slots(layout)
+    found = _of_slots(layout) | {each.name: each for each in interface_theorems(layout)}
     inverse = invert(layout)
     try:
         ground = statement.ground(layout)

@@ -26,7 +26,7 @@ from layoutdsl.prover.table_check import table_findings
 from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided, unproved
 from layoutdsl.refute import refute
 from layoutdsl.refute.exhaust import everywhere, whole_range
-from layoutdsl.statements.sound import PROPERTIES
+from layoutdsl.statements.sound import properties_of
 from layoutdsl.statements.table_statement import table_properties
 from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, splits_of
@@ -69,7 +69,7 @@ def given_up(claim: AnyClaim, reason: str) -> Checked:
     elif isinstance(claim, RecordClaim):
         names = record_properties(claim)
     elif isinstance(claim.predicate, Sound):
-        names = PROPERTIES
+        names = properties_of(claim.layout)
     else:
         names = (property_of(claim).words,)
     return Checked(claim, tuple(Undecided(name, reason) for name in names))

@@ -21,6 +21,7 @@ from layoutdsl.refute import refute
 from layoutdsl.refute.empty import no_shape
 from layoutdsl.refute.exhaust import everywhere, whole_range
 from layoutdsl.statements import claim_statement, domain_statement, statement
+from layoutdsl.statements.interface_statement import interface_conditions, interface_theorems
 from layoutdsl.statements.printed import printed
 from layoutdsl.statements.sound import (
     BOUNDS,
@@ -35,26 +36,28 @@ from layoutdsl.statements.sound import (
 from layoutdsl.statements.terms import NotExpressible
 from layoutdsl.tactics.claim_proof import prove_equations, prove_fits, prove_numbers
 from layoutdsl.tactics.enclosure import largest
+from layoutdsl.tactics.interface_proof import interface_proofs
 from layoutdsl.tactics.soundness import Soundness
 from layoutdsl.tactics.tries import tried
 from layoutdsl.tactics.within import prove_bounds
 
 
 def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Finding, ...]:
-    """Return what was found of each property, in the order of `sound.PROPERTIES`."""
+    """Return what was found of each property, in the order of `sound.rests_on`."""
     tell(f"proving {layout.name}")
     element = refute.first_element(layout)
     if element is None:
         empty = no_shape(layout)
         return (Undecided(RANGE, empty) if isinstance(empty, str) else Refuted(RANGE, empty),)
     proved, reasons = _proofs(layout, *element)
+    proved += interface_proofs(interface_theorems(layout))
     outcomes = establish(proved)
     if not all(name in outcomes and outcomes[name].established for name in FILLING):
         proved = [each for each in proved if each[0].name not in FILLING]
         outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
     certificate = Certificate(tuple(proved))
     findings = {
-        name: _finding(name, theorems, outcomes, reasons, certificate)
+        name: _finding(name, theorems, outcomes, reasons, certificate, layout)
         for name, theorems in rests_on(layout, outcomes).items()
     }
     if "fits" not in outcomes and not size_is_bounded(layout):
@@ -144,6 +147,7 @@ def _finding(
     outcomes: dict[str, Outcome],
     reasons: dict[str, str],
     certificate: Certificate,
+    layout: Layout,
 ) -> Finding:
     questions = 0
     for theorem in theorems:
@@ -153,7 +157,7 @@ def _finding(
         if not outcome.established:
             return Undecided(name, outcome.reason)
         questions += outcome.questions
-    return Proved(name, (), certificate, questions)
+    return Proved(name, interface_conditions(layout, name), certificate, questions)
 
 
 def _proofs(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Constant, Extent, coordinate_text, text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
+from layoutdsl.meaning.interface import ScaleOffset
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.meaning.part import Part, PickedDigit
 from layoutdsl.meaning.record import Record
@@ -125,15 +126,22 @@ def body(layout: Layout) -> str:
 def clauses(layout: Layout) -> list[str]:
     """Return the clauses that say something else than the default."""
     found = []
-    if layout.fill != FillValue(0):
+    if layout.fill != (FillValue(0) if layout.interface is None else FillZeroPoint()):
         found.append(f"fill {fill_text(layout.fill)}")
     if layout.tensor_element is not None:
-        found.append(f"of {layout.tensor_element.name}")
+        found.append(f"of {layout.tensor_element.name}{interface_text(layout.interface)}")
     if layout.start != ZERO:
         found.append(f"offset {text(layout.start)}")
     if layout.where or layout.domain:
         found.append(f"where {', '.join(map(str, (*layout.where, *layout.domain)))}")
     return found
+
+
+def interface_text(interface: ScaleOffset | None) -> str:
+    """Return what follows an element type; nothing where elements stand for themselves."""
+    if interface is None:
+        return ""
+    return " as scale_offset" + ("" if interface.per is None else f" per {interface.per}")
 
 
 def fill_text(fill: Fill) -> str:

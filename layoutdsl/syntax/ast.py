@@ -122,11 +122,21 @@ class FillClause:
 
 
 @dataclass(frozen=True, slots=True)
+class InterfaceWords:
+    """``as scale_offset per c``."""
+
+    name: Name
+    per: Name | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ElementClause:
-    """``of u4``."""
+    """``of u4``, ``of u8 as scale_offset``; ``as plain`` says nothing, and is not kept."""
 
     name: Name
     span: Span = field(compare=False, repr=False)
+    interface: InterfaceWords | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,9 @@ MOST_PARTS = 64
 MOST_PLACES = 64
 """Axes, parameters or coordinates in one list; numpy's arrays have no more dimensions."""
 
+PLAIN = "plain"
+"""The interface of elements that stand for themselves, as they do where nothing is said."""
+
 Branch = Tree[Token]
 
 _CHAINS = frozenset({"xor", "masked", "shift", "sum", "product"})
@@ -226,11 +229,22 @@ class Builder:
             case "fill":
                 return ast.FillClause(self._fill(_branches(tree)[0]), span)
             case "element":
-                return ast.ElementClause(self._name(_tokens(tree)[0]), span)
+                return self._element(tree)
             case "start_at":
                 return ast.OffsetClause(self._expression(_branches(tree)[0]), span)
             case _:
                 return self._where(tree)
+
+    def _element(self, tree: Branch) -> ast.ElementClause:
+        name, said = tree.children
+        interface = None
+        if said is not None:
+            word, per = cast("Branch", said).children
+            along = None if per is None else self._name(cast("Token", per))
+            if word != PLAIN or along is not None:
+                words = self._name(cast("Token", word))
+                interface = ast.InterfaceWords(words, along, self._span(cast("Branch", said)))
+        return ast.ElementClause(self._name(cast("Token", name)), self._span(tree), interface)
 
     def _fill(self, tree: Branch) -> int | str:
         if tree.data == "fill_word":

@@ -140,14 +140,21 @@ def _clause(clause: ast.Clause) -> str:
     match clause:
         case ast.FillClause(value):
             return f"fill {value}"
-        case ast.ElementClause(name):
-            return f"of {name.text}"
+        case ast.ElementClause(name, interface=interface):
+            return f"of {name.text}{_interface(interface)}"
         case ast.OffsetClause(value):
             return f"offset {print_expression(value)}"
         case ast.WhereClause(conditions):
             return f"where {', '.join(map(_condition, conditions))}"
         case _:
             assert_never(clause)
+
+
+def _interface(interface: ast.InterfaceWords | None) -> str:
+    if interface is None:
+        return ""
+    along = "" if interface.per is None else f" per {interface.per.text}"
+    return f" as {interface.name.text}{along}"
 
 
 def _condition(condition: ast.Comparison | ast.Within) -> str:

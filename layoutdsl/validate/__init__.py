@@ -18,7 +18,8 @@ from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.checker import Proof, Theorem
-from layoutdsl.meaning.elements import FillAny
+from layoutdsl.meaning.elements import FillAny, FillZeroPoint
+from layoutdsl.meaning.interface import codes_of
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.statements.terms import NotExpressible
@@ -54,6 +55,8 @@ def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValida
             raise Meaningless("SOURCE is another text")
         if frame.stored is not None:
             _refuse_other_words(frame.stored, layout)
+        if frame.coded is not None:
+            _refuse_other_codes(frame.coded, layout)
         if frame.has_copies != bool(layout.copies):
             raise Meaningless("the copies of elements are others")
         if layout.copies:
@@ -110,6 +113,25 @@ def _refuse_other_words(said: tuple[object, ...], layout: Layout) -> None:
                 if joined > 0 and word in {each.dtype for each in STORAGES.values()}:
                     return
     raise Meaningless("words are made of other elements than the layout's")
+
+
+def _refuse_other_codes(said: tuple[object, ...], layout: Layout) -> None:
+    """What the functions over numbers know is said of the codes that the layout's elements are."""
+    if layout.interface is not None and layout.element is not None:
+        (kind, width), per = layout.element.item, layout.interface.per
+        names = [axis.name for axis in layout.tensor_axes]
+        wanted = (
+            f"{kind}{width}",
+            *codes_of(layout.element),
+            len(layout.tensor_axes),
+            -1 if per is None else names.index(per),
+            layout.element.name,
+            isinstance(layout.fill, FillZeroPoint),
+            bool(layout.domain),
+        )
+        if [*map(_typed, said)] == [*map(_typed, wanted)]:
+            return
+    raise Meaningless("numbers are made of other codes than the layout's")
 
 
 def _typed(value: object) -> tuple[type, object]:

@@ -90,6 +90,22 @@ DENSE = (
 
 COPIES = ("_spread",)
 """The function that modules carry whose elements have copies, likewise."""
+CODES = (
+    "_reals",
+    "_parameter",
+    "_scales",
+    "_steps",
+    "_part",
+    "_in_parts",
+    "_store_codes",
+    "_store_numbers",
+    "_quantised",
+    "_numbers",
+    "_fill_of",
+    "_pack_numbers",
+    "_unpack_numbers",
+)
+"""The functions that modules carry whose elements are codes of numbers, likewise."""
 
 REFUSALS = ("ValueError", "TypeError")
 """What a module may raise."""

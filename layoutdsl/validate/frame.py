@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from layoutdsl.validate.calls import BUILTINS, COPIES, DENSE, REFUSALS, ROWS, SUPPORT
+from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, REFUSALS, ROWS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
@@ -23,6 +23,8 @@ DENSE_HASH = "924a84dba9719bf2001dc781a0679c87f8eb8e4914b2985c2b68cc75b3f403b8"
 """The same of what those carry beside that store slots without room between them."""
 COPIES_HASH = "1a8e6cb0c92abdc1b3367d3d92cf3707f988af003a30764540ff773cb806042d"
 """The same of what those carry beside whose elements have copies."""
+CODES_HASH = "7fe891d213a9c95ab1aac97795b223554d2e91539b9bc46019712f4accafd78a"
+"""The same of what those carry beside whose elements are codes of numbers."""
 
 _IMPORTS = (
     "from __future__ import annotations",
@@ -45,11 +47,28 @@ _WORDS = {
     ),
 }
 """The functions over words: what they take, and all that they do."""
+_NUMBERS = {
+    "pack_numbers": (
+        "src: _Array, scale: object, zero_point: object, "
+        "out: _Array | None=None, fill: _Number | None=None, threads: int=1",
+        "return _pack_numbers"
+        "(pack, physical_shape, src, scale, zero_point, out, fill, threads, _CODES)",
+    ),
+    "unpack_numbers": (
+        f"src: _Array, {_TAKEN}, scale: object, zero_point: object, "
+        "out: _Array | None=None, dtype: object='float32', threads: int=1",
+        "return _unpack_numbers"
+        "(unpack, src, shape, scale, zero_point, out, dtype, threads, _CODES)",
+    ),
+}
+"""The functions over numbers, likewise."""
 _NAMED = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Loop", "_Cuts", "_Way", "_ALONE")
 _ALIASES = (
     "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
     "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
 )
+_OF_CARRIED = ("_Offsets", "_Stored", "_Codes", "_Floats", "_Scales")
+_CARRIED = (*SUPPORT, *ROWS, *DENSE, *COPIES, *CODES)
 _CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
@@ -63,6 +82,7 @@ class Frame:
         has_rows: it carries what moves runs and rows.
         has_copies: it carries what makes a tensor one with its copies.
         stored: what it says of how slots are stored without room, if it does.
+        coded: what it says of the codes that its elements are, if it does.
     """
 
     functions: Mapping[str, ast.FunctionDef]
@@ -70,6 +90,7 @@ class Frame:
     has_rows: bool
     has_copies: bool
     stored: tuple[object, ...] | None
+    coded: tuple[object, ...] | None
 
 
 def sealed(text: str) -> str:
@@ -107,7 +128,9 @@ class _Top:
     rows: list[str] = field(default_factory=list)
     dense: list[str] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
     stored: tuple[object, ...] | None = None
+    coded: tuple[object, ...] | None = None
     spoken: set[str] = field(default_factory=set)
 
     def read(self, statement: ast.stmt) -> None:
@@ -127,10 +150,11 @@ class _Top:
                 pass
             case ast.Assign(targets=[ast.Name(id="_STORED" as name)], value=value):
                 self.stored = _plain_tuple(value)
-            case ast.Assign(targets=[ast.Name(id="_Offsets" | "_Stored" as name)]):
-                carried = self.rows if name == "_Offsets" else self.dense
-                carried.append(_lines(self.lines, statement))
-            case ast.FunctionDef(name=name) if name in (*SUPPORT, *ROWS, *DENSE, *COPIES):
+            case ast.Assign(targets=[ast.Name(id="_CODES" as name)], value=value):
+                self.coded = _plain_tuple(value)
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in _OF_CARRIED:
+                self._carried(name).append(_lines(self.lines, statement))
+            case ast.FunctionDef(name=name) if name in _CARRIED:
                 self._carried(name).append(_lines(self.lines, statement))
                 self.spoken |= _names(statement)
             case ast.FunctionDef(name=name):
@@ -140,23 +164,26 @@ class _Top:
         self.names.append(name)
 
     def _carried(self, name: str) -> list[str]:
+        """The texts of the group that a carried name belongs to."""
         kinds = (
             (SUPPORT, self.support),
-            (ROWS, self.rows),
-            (DENSE, self.dense),
+            ((*ROWS, "_Offsets"), self.rows),
+            ((*DENSE, "_Stored"), self.dense),
             (COPIES, self.copies),
         )
-        return next(found for names, found in kinds if name in names)
+        return next((found for names, found in kinds if name in names), self.codes)
 
     def frame(self) -> Frame:
         known = (*self.names, *BUILTINS)
-        imports = _IMPORTS if not self.dense else (_IMPORTS[0], _CALLABLE, *_IMPORTS[1:])
+        calls = self.dense or self.codes
+        imports = _IMPORTS if not calls else (_IMPORTS[0], _CALLABLE, *_IMPORTS[1:])
         if tuple(self.imports) != imports or len({*known}) < len(known):
             raise Meaningless("imports differ, or a name is defined twice")
         carried = (
             (self.rows, ROWS_HASH),
             (self.dense, DENSE_HASH),
             (self.copies, COPIES_HASH),
+            (self.codes, CODES_HASH),
         )
         others = all(_hash(found) == wanted for found, wanted in carried if found)
         if _hash(self.support) != SUPPORT_HASH or not others:
@@ -167,21 +194,37 @@ class _Top:
         functions = dict(self.functions)
         if bool(self.dense) != (self.stored is not None):
             raise Meaningless("words are made of nothing that is said")
+        if bool(self.codes) != (self.coded is not None):
+            raise Meaningless("numbers are made of nothing that is said")
         if self.stored is not None:
-            _refuse_other_words(functions)
+            _refuse_others(functions, _WORDS)
+        if self.coded is not None:
+            _refuse_others(functions, _NUMBERS)
         held = bool(self.rows), bool(self.copies)
-        return Frame(functions, self.constants, *held, self.stored)
+        return Frame(functions, self.constants, *held, self.stored, self.coded)
 
 
 def _plain_tuple(value: ast.expr) -> tuple[object, ...]:
-    if isinstance(value, ast.Tuple) and all(isinstance(e, ast.Constant) for e in value.elts):
-        return tuple(each.value for each in value.elts if isinstance(each, ast.Constant))
-    raise Meaningless("what is said of words is computed")
+    match value:
+        case ast.Tuple(elts=parts) if all(map(_is_plain, parts)):
+            found: tuple[object, ...] = ast.literal_eval(value)
+            return found
+    raise Meaningless("what is said of words or codes is computed")
 
 
-def _refuse_other_words(functions: dict[str, ast.FunctionDef]) -> None:
-    """The functions over words have to be as they always are, and are taken out."""
-    for name, wanted in _WORDS.items():
+def _is_plain(value: ast.expr) -> bool:
+    """Whether it is a constant, or the negative of a number."""
+    match value:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
+            return True
+    return isinstance(value, ast.Constant)
+
+
+def _refuse_others(
+    functions: dict[str, ast.FunctionDef], known: Mapping[str, tuple[str, str]]
+) -> None:
+    """The functions over words or numbers have to be as they always are, and are taken out."""
+    for name, wanted in known.items():
         function = functions.pop(name, None)
         if function is None or function.decorator_list or len(function.body) != 2:
             raise Meaningless(f"`{name}` differs")

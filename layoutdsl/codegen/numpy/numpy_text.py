@@ -12,6 +12,7 @@ from importlib.resources import files
 
 from layoutdsl.codegen.moves import Fallback, Plan, Planned, Rows
 from layoutdsl.codegen.numpy.arguments_text import argument_functions
+from layoutdsl.codegen.numpy.codes_text import code_functions
 from layoutdsl.codegen.numpy.copies_text import copies_functions, of_all
 from layoutdsl.codegen.numpy.gather_text import gather_functions
 from layoutdsl.codegen.numpy.pack_text import pack_function, unpack_function
@@ -61,12 +62,12 @@ def module_text(
     if isinstance(planned, Fallback):
         reason, rows = planned.by_element, planned.rows
     carried = [] if rows is None else ["rows.py"]
-    carried += [] if stored is None else ["dense.py"]
+    carried += _carried_beside(layout, stored)
     lines = [
         *_head(layout, source, certificate, reason, rows, stored),
         *support_text(*carried),
         *_functions(layout, planned, ("pack", "unpack")),
-        *([] if stored is None else word_functions(layout, stored)),
+        *_beside(layout, stored),
     ]
     return "\n".join(lines) + "\n"
 
@@ -95,16 +96,28 @@ def copies_text(
     falls = [each for each in planned if isinstance(each, Fallback)]
     reason = next((each.by_element for each in falls if each.by_element is not None), None)
     carried = ["copies.py", *(["rows.py"] if any(each.rows for each in falls) else [])]
-    carried += [] if stored is None else ["dense.py"]
+    carried += _carried_beside(layout, stored)
     lines = [
         *_head(layout, source, certificate, reason, None, stored),
         *support_text(*carried),
         *of_all(_functions(layout.every_copy, planned[0], ("pack", "unpack"))),
         *_functions(layout.first_copy, planned[1], ("unpack",)),
         *copies_functions(layout),
-        *([] if stored is None else word_functions(layout, stored)),
+        *_beside(layout, stored),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _carried_beside(layout: Layout, stored: Stored | None) -> list[str]:
+    """What a module carries for words and numbers, whatever moves its elements."""
+    dense = [] if stored is None else ["dense.py"]
+    return [*dense, *([] if layout.interface is None else ["codes.py"])]
+
+
+def _beside(layout: Layout, stored: Stored | None) -> list[str]:
+    """The functions of words and numbers, over those that move elements."""
+    words = [] if stored is None else word_functions(layout, stored)
+    return [*words, *([] if layout.interface is None else code_functions(layout))]
 
 
 def _functions(layout: Layout, planned: Planned, verbs: Container[str]) -> list[str]:
@@ -147,6 +160,8 @@ def _head(
         way = f"{many} along axis {layout.axes[rows.axis].name} are moved at once."
     words = [] if stored is None else [*_stored_words(stored), ""]
     words += _copied_words(layout) if layout.copies else []
+    words += [] if layout.interface is None else [*_code_words(layout), ""]
+    calls = stored is not None or layout.interface is not None
     return [
         f'"""{layout.name}: pack, unpack, offset and physical_shape, in numpy.',
         "",
@@ -158,7 +173,7 @@ def _head(
         "",
         "from __future__ import annotations",
         "",
-        *(["from collections.abc import Callable"] if stored is not None else []),
+        *(["from collections.abc import Callable"] if calls else []),
         *IMPORTS,
         "",
         *constant("SOURCE", source),
@@ -188,6 +203,16 @@ def _stored_words(stored: Stored) -> list[str]:
         f"`pack_words`, `unpack_words` and `words_shape` store slots without room in {words.kind}"
         f"{words.bits}: {slots}, the first",
         "in the lowest bits of little-endian words.",
+    ]
+
+
+def _code_words(layout: Layout) -> list[str]:
+    """How numbers go in and out, where elements are codes."""
+    assert layout.element is not None
+    return [
+        "",
+        f"`pack_numbers` stores real numbers as the nearest codes of {layout.element.name}, and",
+        "`unpack_numbers` returns what these stand for; `pack` and `unpack` move codes.",
     ]
 
 
