@@ -276,6 +276,7 @@ SHOWS = {
     "kernel/polynomial.py",
     "tactics/polynomials.py",
     "kernel/question.py",
+    "pieces/planning.py",
     "texts/source.py",
     "texts/values.py",
     "validate/loops/magnitude.py",

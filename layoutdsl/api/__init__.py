@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         generate_record,
     )
     from layoutdsl.api.tensor import Tensor
+    from layoutdsl.api.shards import Planned, finish_plan, load_plan, plan_file, run_share
     from layoutdsl.api.translation import (
         LANGUAGE,
         Translation,
@@ -94,6 +95,7 @@ __all__ = [
     "LayoutError",
     "NotAsMeantError",
     "Piece",
+    "Planned",
     "RecordTarget",
     "RefusedError",
     "Report",
@@ -111,6 +113,7 @@ __all__ = [
     "cost",
     "declared",
     "family_of",
+    "finish_plan",
     "formula",
     "from_notation",
     "generate",
@@ -128,6 +131,7 @@ __all__ = [
     "library_record",
     "library_record_names",
     "load",
+    "load_plan",
     "look",
     "missing_solver",
     "narrowed",
@@ -138,11 +142,13 @@ __all__ = [
     "pick_record",
     "pick_table",
     "pieces_of",
+    "plan_file",
     "prove",
     "read",
     "reading_of",
     "recheck",
     "record",
+    "run_share",
     "subjects",
     "timed_checks",
     "to_notation",
@@ -165,6 +171,7 @@ _ELSEWHERE = {
     "api.proofs": "Report checks prove timed_checks usual_jobs",
     "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
     "api.tensor": "Tensor",
+    "api.shards": "Planned finish_plan load_plan plan_file run_share",
     "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
     "to_notation translate",
     "elaborate.shelf": "declared family_of library library_families library_module library_names "

@@ -92,11 +92,11 @@ def pack_file(
     if raw is not None and shape is not None:
         header = tensors.Raw(np.dtype(raw), shape)
     return tensors.pack_file(
-        _code(layout, target),
+        code_of(layout, target),
         Path(source),
         Path(destination),
-        _limits(mem, jobs),
-        _watchers(progress, tell, look),
+        limits_of(mem, jobs),
+        watchers_of(progress, tell, look),
         fill=fill,
         raw=header,
         about=_about(layout, fill),
@@ -144,18 +144,19 @@ def unpack_file(
     expect_target("target", target)
     shape = integers(shape, "shape", EXTENTS)
     return tensors.unpack_file(
-        _code(layout.first_copy, target),
+        code_of(layout.first_copy, target),
         Path(source),
         Path(destination),
         shape,
-        _limits(mem, jobs),
-        _watchers(progress, tell, look),
+        limits_of(mem, jobs),
+        watchers_of(progress, tell, look),
         raw=None if raw is None else np.dtype(raw),
         about=_about(layout, None),
     )
 
 
-def _code(layout: Layout, target: CompileTarget) -> Code:
+def code_of(layout: Layout, target: CompileTarget) -> Code:
+    """Return a layout with the code that packs it."""
     from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.pieces.moves import Code
 
@@ -175,7 +176,12 @@ OFFSETS = 5
 """Numbers of 64 bits that numpy holds for an element where it works out offsets one by one."""
 
 
-def _limits(mem: int, jobs: int) -> Limits:
+def limits_of(mem: int, jobs: int) -> Limits:
+    """Return what a run may use.
+
+    Raises:
+        ValueError, TypeError: it is no amount of memory, or no number of jobs.
+    """
     from layoutdsl.pieces.runs import Limits
 
     expect(mem=(mem, INTEGER), jobs=(jobs, INTEGER))
@@ -186,11 +192,12 @@ def _limits(mem: int, jobs: int) -> Limits:
     return Limits(mem, jobs)
 
 
-def _watchers(
+def watchers_of(
     progress: Callable[[Amount], None] | None,
     tell: Callable[[str], None] | None,
     look: Look | None,
 ) -> Watchers:
+    """Return who is told; nobody where none was given."""
     from layoutdsl.pieces.runs import Watchers
 
     def nothing(*_: object) -> None:

@@ -140,18 +140,16 @@ def pack(
         if asked.asked or shape is not None:
             raise no_pieces()
         files = source, destination
-        make = partial(_ready, chosen, layout, compiled, storage)
+        make = partial(ready, chosen, layout, compiled, storage)
         pack_numbers(chosen, files, numbers, value, make, verbose)
         return
     if asked.asked or shape is not None:
-        _refuse_words(storage, layout)
-        if layout.copies:
-            words = f"`{layout.name}` holds copies of its elements, and is packed at once"
-            raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
+        refuse_words(storage, layout)
+        refuse_copies(layout)
         with usage():
             said = shape is not None or (raw is not None and not layout.symbols)
             extents = extents_of(layout, shape_of(layout, shape)) if said else None
-        _ready(chosen, layout, compiled)
+        ready(chosen, layout, compiled)
         with notes():
             done = pack_large(layout, (source, destination), asked, compiled, value, extents)
         say_words(done, verbose)
@@ -165,7 +163,7 @@ def pack(
     refuse_floats(layout, source, tensor)
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
-    module = _ready(chosen, layout.of_codes, compiled, storage)
+    module = ready(chosen, layout.of_codes, compiled, storage)
     elements.refuse_unheld(layout, value, tensor)
     with notes(), npy.fitting(f"`{source}`"):
         packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
@@ -254,12 +252,12 @@ def unpack(
         if asked.asked:
             raise no_pieces()
         files = source, destination
-        make = partial(_ready, chosen, layout, compiled, storage)
+        make = partial(ready, chosen, layout, compiled, storage)
         unpack_numbers(chosen, files, numbers, extents, make, verbose, type_)
         return
     if asked.asked:
-        _refuse_words(storage, layout)
-        _ready(chosen, layout, compiled)
+        refuse_words(storage, layout)
+        ready(chosen, layout, compiled)
         with notes():
             done = unpack_large(layout, (source, destination), asked, compiled, extents)
         say_words(done, verbose)
@@ -268,7 +266,7 @@ def unpack(
     packed = given.array
     if storage == "items" and layout.bit_of is None:
         elements.refuse_items(layout, source, packed)
-    module = _ready(chosen, layout.of_codes, compiled, storage)
+    module = ready(chosen, layout.of_codes, compiled, storage)
     with notes(), npy.fitting(f"`{source}`"):
         tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
     npy.write(destination, tensor, given)
@@ -307,7 +305,7 @@ def fill_of(written: str) -> int | float:
     raise Failure(Exit.USAGE, f"`{written[:40]}` in --fill is not a number")
 
 
-def _refuse_words(storage: StorageName, layout: Layout) -> None:
+def refuse_words(storage: StorageName, layout: Layout) -> None:
     """Fail where a file is packed in pieces, which are of items."""
     if storage != "items":
         hint = "leave out --mem, --jobs, --raw and --shape"
@@ -317,7 +315,14 @@ def _refuse_words(storage: StorageName, layout: Layout) -> None:
         raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
 
 
-def _ready(
+def refuse_copies(layout: Layout) -> None:
+    """Fail where a tensor would be packed in pieces, and each element has several slots."""
+    if layout.copies:
+        words = f"`{layout.name}` holds copies of its elements, and is packed at once"
+        raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
+
+
+def ready(
     chosen: Target, layout: Layout, compiled: CompileTarget, storage: StorageName = "items"
 ) -> Any:
     """The compiled layout; one that is refuted moves no data."""

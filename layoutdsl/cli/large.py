@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
@@ -62,27 +62,31 @@ def _unit(letter: str) -> int:
     return 1 if not letter else int(1024 ** (_UNITS.index(letter.upper()) + 1))
 
 
+RAW = click.option(
+    "--raw",
+    metavar="TYPE",
+    help="Both files are bare items of this type, without a header: u8, f32, bf16.",
+)
+MEMORY = click.option(
+    "--mem",
+    callback=_bytes,
+    metavar="SIZE",
+    help="Go piece by piece in so much memory: 256M. An interrupted run can go on.",
+)
+
+
 def in_pieces(command: Command) -> Command:
     """Give a verb the options for large files."""
     for option in (
         progress_option,
-        click.option(
-            "--raw",
-            metavar="TYPE",
-            help="Both files are bare items of this type, without a header: u8, f32, bf16.",
-        ),
+        RAW,
         click.option(
             "--jobs",
             type=click.IntRange(1, 256),
             metavar="N",
             help="Pieces at a time; the memory is shared between them.  [default: 1]",
         ),
-        click.option(
-            "--mem",
-            callback=_bytes,
-            metavar="SIZE",
-            help="Go piece by piece in so much memory: 256M. An interrupted run can go on.",
-        ),
+        MEMORY,
     ):
         command = option(command)
     return command
@@ -104,9 +108,9 @@ def pack_large(
         other = "--raw" if shape is None else "--shape"
         hint = "a .npy file says both itself; one without a header needs both"
         raise Failure(Exit.USAGE, f"{other} is given without {missing}", hint)
-    source, destination = _places(files)
+    source, destination = places(files)
     progress = Progress("pack", asked.way)
-    with _failing(layout, files, asked), watched(progress):
+    with failing(layout, files, asked), watched(progress):
         how = _how(layout, source, asked, compiled, progress, fill)
         done = pack_file(layout, source, destination, fill=fill, shape=shape, **how)
     return f"packed {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
@@ -122,9 +126,9 @@ def unpack_large(
     """Unpack a file piece by piece; returns what was done, in words."""
     from layoutdsl.api import unpack_file
 
-    source, destination = _places(files)
+    source, destination = places(files)
     progress = Progress("unpack", asked.way)
-    with _failing(layout, files, asked), watched(progress):
+    with failing(layout, files, asked), watched(progress):
         how = _how(layout, source, asked, compiled, progress)
         done = unpack_file(layout, source, destination, shape, **how)
     return f"unpacked {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
@@ -134,7 +138,7 @@ def _pieces(count: int) -> str:
     return "1 piece" if count == 1 else f"{count} pieces"
 
 
-def _places(files: tuple[str, str]) -> tuple[Path, Path]:
+def places(files: tuple[str, str]) -> tuple[Path, Path]:
     """The files, where both are such as can be taken apart."""
     for name, stream in zip(files, ("input", "output"), strict=True):
         if name == "-":
@@ -156,25 +160,31 @@ def _how(
     fill: float | None = None,
 ) -> dict[str, Any]:
     from layoutdsl.api import MEM
-    from layoutdsl.cli import elements
-
-    def look(tensor: Any) -> None:
-        elements.refuse_items(layout, str(source), tensor)
-        elements.refuse_values(layout, str(source), tensor)
-        elements.refuse_unheld(layout, fill, tensor)
 
     return {
         "mem": MEM if asked.mem is None else asked.mem,
         "jobs": asked.jobs or 1,
         "target": compiled,
-        "raw": None if asked.raw is None else _dtype(asked.raw),
+        "raw": None if asked.raw is None else dtype_of(asked.raw),
         "progress": progress,
         "tell": lambda words: progress.above(f"note: {words}"),
-        "look": look,
+        "look": looking(layout, str(source), fill),
     }
 
 
-def _dtype(written: str) -> str:
+def looking(layout: Layout, source: str, fill: float | None) -> Callable[[Any], None]:
+    """Return what looks at every tensor, and fails where it holds no elements of the layout."""
+    from layoutdsl.cli import elements
+
+    def look(tensor: Any) -> None:
+        elements.refuse_items(layout, source, tensor)
+        elements.refuse_values(layout, source, tensor)
+        elements.refuse_unheld(layout, fill, tensor)
+
+    return look
+
+
+def dtype_of(written: str) -> str:
     """The item of numpy that an element travels in."""
     from layoutdsl.meaning.elements import ELEMENT_TYPES
 
@@ -198,7 +208,7 @@ def size_text(size: float) -> str:
 
 
 @contextmanager
-def _failing(layout: Layout, files: tuple[str, str], asked: Large) -> Iterator[None]:
+def failing(layout: Layout, files: tuple[str, str], asked: Large) -> Iterator[None]:
     """What goes wrong with files and memory, in words for a shell."""
     from layoutdsl.files.npy import UnreadableError
     from layoutdsl.files.places import OccupiedError

@@ -45,6 +45,8 @@ _VERBS = {
     "pack": "arrays.pack",
     "unpack": "arrays.unpack",
     "convert": "converting.convert",
+    "plan": "sharding.plan",
+    "run": "sharding.run",
     "bench": "benchmark.bench",
     "where": "places.where",
     "at": "places.at",

@@ -81,6 +81,11 @@ class Pieces:
         """How many there are."""
         return prod(self._counts())
 
+    @property
+    def largest(self) -> Piece:
+        """The first: only the last along an axis is smaller."""
+        return self.piece(0)
+
     def _counts(self) -> list[int]:
         return [
             -(-self.values[extent_of(self.layout, seam.axis).name] // (seam.unit * units))
@@ -153,6 +158,31 @@ def cut(layout: Layout, shape: tuple[int, ...], room: int, cost: Cost) -> Pieces
             raise TooLargeError(needed(one), together)
         cuts.append((seam, 1))
         values = one
+    return Pieces(outer, whole, tuple(cuts))
+
+
+def cut_by(layout: Layout, shape: tuple[int, ...], units: tuple[int, ...]) -> Pieces:
+    """Return the pieces that somebody else has cut, by seams that are proved here.
+
+    Args:
+        layout: any.
+        shape: the extents, in axis order.
+        units: between two seams of each cut, as `Pieces.cuts` has them.
+
+    Raises:
+        ValueError: there are no such seams, or so many units are not between them.
+    """
+    outer = flat(layout)
+    values = whole = values_of(outer, shape)
+    cuts: list[tuple[Seam, int]] = []
+    for number, count in enumerate(units, start=1):
+        seam = _next(layout, outer, values, 0)
+        name = extent_of(outer, seam.axis).name
+        most = -(-values[name] // seam.unit)
+        if not 1 <= count <= most or (number < len(units) and (count, seam.blocks) != (1, 1)):
+            raise ValueError(f"there are no {count} units of axis `{seam.axis}` to a piece")
+        cuts.append((seam, count))
+        values = values | {name: min(count * seam.unit, values[name])}
     return Pieces(outer, whole, tuple(cuts))
 
 

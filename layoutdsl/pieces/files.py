@@ -86,6 +86,9 @@ class Stored:
             for band, part in self._bands(starts, buffer):
                 np.copyto(self._mapped(band, part.shape, mmap.ACCESS_WRITE), part)
             return
+        self._write_runs(starts, buffer)
+
+    def _write_runs(self, starts: tuple[int, ...], buffer: Array) -> None:
         with named(self.place):
             for run, at in self._pairs(starts, buffer):
                 count = 0
@@ -140,6 +143,20 @@ class Stored:
         items = np.frombuffer(part, np.uint8)[first - page :].view(self.dtype)
         steps = tuple(self.dtype.itemsize * each for each in row_major(self.shape))
         return np.lib.stride_tricks.as_strided(items, extents, steps)
+
+
+class Divided(Stored):
+    """An array in a file that other machines write other items of.
+
+    A map is written back by pages, with what this machine knew of the items of others. So short
+    runs are written one by one.
+    """
+
+    __slots__ = ()
+
+    def write(self, starts: tuple[int, ...], buffer: Array) -> None:
+        """Write a contiguous buffer as the box that starts there, and nothing else."""
+        self._write_runs(starts, buffer)
 
 
 def _outer(shape: tuple[int, ...], extents: tuple[int, ...]) -> int:

@@ -62,13 +62,13 @@ def pack_file(
         OSError: a file cannot be read or written; its name is in it.
     """
     layout = code.layout
-    with _opened(source, target) as given:
+    with opened(source, target) as given:
         tensor = given.stored(raw)
         if len(tensor.shape) != layout.rank:
             axes = ", ".join(axis.name for axis in layout.axes)
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
             raise UnreadableError(f"is of rank {len(tensor.shape)}, {words}")
-        result = _physical(code, tensor.shape)
+        result = physical(code, tensor.shape)
         lead = lead_of(layout, tensor.shape)
 
         def moving(handle: int, data: int, sum_up: Sum) -> Moving:
@@ -110,9 +110,9 @@ def unpack_file(
         ValueError, TypeError: the arguments do not fit the layout.
         OSError: a file cannot be read or written; its name is in it.
     """
-    box = _physical(code, shape)
+    box = physical(code, shape)
     lead = lead_of(code.layout, shape)
-    with _opened(source, target) as given:
+    with opened(source, target) as given:
         buffer = given.stored(None if raw is None else Raw(raw, box))
         if buffer.shape not in (box, (prod(box),)):
             raise UnreadableError(f"has the shape {buffer.shape}, not {box}")
@@ -128,12 +128,13 @@ def unpack_file(
         return run_asked(asked, limits, watchers)
 
 
-def _physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
+def physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of the buffer."""
     return tuple(code.module.physical_shape(shape))
 
 
 @dataclass(frozen=True, slots=True)
-class _Given:
+class Given:
     """An open file, and what it was before it was read."""
 
     place: Path
@@ -148,7 +149,7 @@ class _Given:
 
 
 @contextmanager
-def _opened(source: Path, target: Path) -> Iterator[_Given]:
+def opened(source: Path, target: Path) -> Iterator[Given]:
     """Open a file once, for whoever reads of it; it is none that the output takes the place of."""
     with named(source):
         handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -158,6 +159,6 @@ def _opened(source: Path, target: Path) -> Iterator[_Given]:
         with named(target):
             for each in (target, *beside(followed(target))):
                 refuse_input(each, handle, "input")
-        yield _Given(source, handle, identity(handle))
+        yield Given(source, handle, identity(handle))
     finally:
         os.close(handle)

@@ -8,14 +8,14 @@ fails stops the others; what they finished is noted, so that the next run goes o
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from math import prod
 from time import monotonic
+from typing import Protocol
 
-from layoutdsl.pieces.cut import Pieces
+from layoutdsl.pieces.cut import Piece
 from layoutdsl.pieces.moves import Arena, Moved, Moving
-from layoutdsl.pieces.output import Output
 from layoutdsl.pieces.sums import Sums
 
 PAUSE = 1.0
@@ -29,6 +29,34 @@ Progress = Callable[[int, int, int], None]
 
 Task = Callable[[int, Arena], None]
 """What is to be done of a piece, by its number."""
+
+
+class Cut(Protocol):
+    """Pieces by number: those of a tensor, or a share of them."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    @property
+    def largest(self) -> Piece:
+        """One that no other is larger than."""
+
+    def piece(self, number: int) -> Piece:
+        """Return a piece by its number, from 0 on."""
+
+
+class Notes(Protocol):
+    """What is known of pieces that are done.
+
+    Attributes:
+        claimed: those that earlier runs have finished, by their numbers.
+    """
+
+    claimed: Mapping[int, Sums]
+
+    def note(self, done: Mapping[int, Sums]) -> None:
+        """Take note of more of them."""
 
 
 @dataclass(slots=True)
@@ -65,14 +93,14 @@ class _Done:
             self.count, self.written = self.count + 1, self.written + moved.written
             self.fresh[number] = moved.sums
 
-    def note(self, output: Output) -> None:
+    def note(self, output: Notes) -> None:
         with self.lock:
             fresh, self.fresh = self.fresh, {}
         if fresh:
             output.note(fresh)
 
 
-def agreeing(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress: Progress) -> int:
+def agreeing(pieces: Cut, moving: Moving, output: Notes, jobs: int, progress: Progress) -> int:
     """Look at every piece that an earlier run says it has finished; return how many disagree.
 
     Pieces whose input or output is not what it was are no longer claimed.
@@ -95,7 +123,7 @@ def agreeing(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress
     return len(claimed) - len(agreed)
 
 
-def run(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress: Progress) -> None:
+def run(pieces: Cut, moving: Moving, output: Notes, jobs: int, progress: Progress) -> None:
     """Move every piece that is not done.
 
     Raises:
@@ -123,9 +151,9 @@ def run(pieces: Pieces, moving: Moving, output: Output, jobs: int, progress: Pro
     progress(done.count, pieces.count, done.written)
 
 
-def _size(pieces: Pieces, moving: Moving) -> int:
+def _size(pieces: Cut, moving: Moving) -> int:
     """The memory of a job."""
-    largest = pieces.piece(0)  # only the last along an axis is smaller
+    largest = pieces.largest
     return moving.cost(prod(largest.extents), largest.slots)
 
 

@@ -13,18 +13,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # where `texts` is
 
-from .campaign import case
-from .planted import PLANTED
+from . import campaign, planted, shards
+
+KINDS = {"files": (campaign.case, planted.PLANTED), "plans": (shards.case, shards.PLANTED)}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.crashes", description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first case; then one by one")
-    parser.add_argument("--planted", choices=PLANTED, help="with a fault; ends where it is noticed")
+    parser.add_argument("--of", choices=KINDS, default="files", help="one run, or shares of a plan")
+    parser.add_argument("--planted", metavar="FAULT", help="with a fault; ends where it is noticed")
     given = parser.parse_args()
+    case, faults_of = KINDS[given.of]
     if given.planted is not None:
-        PLANTED[given.planted]()
+        faults_of[given.planted]()
     outcomes: Counter[str] = Counter()
     failed = 0
     for seed in range(given.seed, given.seed + given.count):

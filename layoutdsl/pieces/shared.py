@@ -1,0 +1,240 @@
+"""The unfinished output that several machines write: a folder of this user alone, beside its place.
+
+``out.npy.part/`` holds the output, of its full size from the start, under the hash of its plan, and
+a journal for each share of the work. Whoever writes holds a shared lock of the output; whoever
+puts it in its place, when every piece is in it, the only one. So nothing is written any more to an
+output that is in its place.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic, sleep
+
+from layoutdsl.files.places import OccupiedError, replaceable
+from layoutdsl.files.whole import created, flush_folder
+from layoutdsl.pieces.files import named, reserve
+from layoutdsl.pieces.journal import Noted, read
+from layoutdsl.pieces.share import OPEN, Share, all_of, lock, share_of
+
+NEW = "new"
+"""What the output is called until its plan is drawn up."""
+
+PATIENCE, GLANCE = 2.0, 0.05
+"""Seconds for which others are waited for, and between two looks."""
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | OPEN
+REMEDY = "remove it, and plan again"
+
+
+class GoneError(Exception):
+    """There is no unfinished output of this plan: it is in its place, or was never begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A new output: its number in the file system, and the permissions that it is to get."""
+
+    inode: int
+    mode: int
+
+
+def make(part: Path, old: os.stat_result | None, head: bytes, size: int) -> Made:
+    """Make the folder, with an output of full size in it, called `NEW`.
+
+    Args:
+        part: the folder.
+        old: what the output will replace.
+        head: its first bytes.
+        size: its bytes.
+
+    Raises:
+        OccupiedError: something is there.
+        OSError: there is no space for it on the disk; nothing is left behind.
+    """
+    try:
+        part.mkdir(0o700)
+    except FileExistsError:
+        words = "go on with its plan, or remove it"
+        raise OccupiedError(f"`{part}` is there already", words) from None
+    try:
+        handle, mode = created(part / NEW, old)
+        try:
+            reserve(handle, part, size)
+            os.pwrite(handle, head, 0)
+            os.fsync(handle)
+            return Made(os.fstat(handle).st_ino, mode)
+        finally:
+            os.close(handle)
+    except BaseException:
+        (part / NEW).unlink(missing_ok=True)
+        part.rmdir()
+        raise
+
+
+class Shared:
+    """The unfinished output, opened by one of those who write it.
+
+    Attributes:
+        handle: of the output.
+    """
+
+    def __init__(self, part: Path, name: str, size: int) -> None:
+        """Open it, and see to it that nobody puts it in its place meanwhile.
+
+        Args:
+            part: the folder.
+            name: of the output in it.
+            size: its bytes.
+
+        Raises:
+            GoneError: there is none.
+            OccupiedError: it is not ours, or somebody is just putting it in its place.
+        """
+        self.part, self._name, self.handle = part, name, -1
+        self.folder = _own_folder(part)
+        try:
+            self.handle = self._opened(size)
+            lock(self.handle, fcntl.LOCK_SH, part, "it is just being put in its place")
+            if not self._is_there():
+                raise GoneError
+        except BaseException:
+            self.close()
+            raise
+
+    def _opened(self, size: int) -> int:
+        try:
+            handle = os.open(self._name, os.O_RDWR | OPEN, dir_fd=self.folder)
+        except FileNotFoundError:
+            others = [each for each in _names(self.folder) if share_of(each) is None]
+            if not others:
+                raise GoneError from None
+            raise OccupiedError(f"`{self.part}` is of another plan", REMEDY) from None
+        if os.fstat(handle).st_size != size:
+            os.close(handle)
+            raise OccupiedError(f"`{self.part}` holds an output of another size", REMEDY)
+        return handle
+
+    def _is_there(self) -> bool:
+        try:
+            found = os.stat(self._name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return os.path.samestat(found, os.fstat(self.handle))
+
+    def noted(self) -> dict[Share, Noted]:
+        """Return what the journals say, by share."""
+        found: dict[Share, Noted] = {}
+        for each in _names(self.folder):
+            share = share_of(each)
+            if share is not None:
+                noted = read(_content(each, self.folder))[0]
+                if noted is not None:
+                    found[share] = noted
+        return found
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Yield whether nobody else writes; nobody else begins before the block is left.
+
+        Others who have just found that something is missing are waited for: they have not seen that
+        it is done, and will not come back. Those who are at work are last themselves.
+        """
+        fcntl.flock(self.handle, fcntl.LOCK_UN)  # two that wait for each other would both give up
+        until = monotonic() + PATIENCE
+        while not _is_locked(self.handle):
+            if monotonic() > until:
+                yield False
+                return
+            sleep(GLANCE)
+        try:
+            yield self._is_there()
+        finally:
+            fcntl.flock(self.handle, fcntl.LOCK_SH)
+
+    def place(self, target: Path, mode: int) -> None:
+        """Put the output in its place, alone, and leave nothing else behind.
+
+        Raises:
+            OccupiedError: something has come to lie there that is not replaced.
+        """
+        os.fchmod(self.handle, mode)
+        os.fsync(self.handle)
+        place, _ = replaceable(target)
+        with named(place):
+            os.rename(self._name, place, src_dir_fd=self.folder)
+        flush_folder(place.parent)
+        clear(self.folder, self.part)
+
+    def close(self) -> None:
+        """Let others have it."""
+        if self.handle >= 0:
+            fcntl.flock(self.handle, fcntl.LOCK_UN)
+            os.close(self.handle)
+        os.close(self.folder)
+
+
+def clear(folder: int, part: Path) -> None:
+    """Remove a folder in which there are only journals."""
+    for each in _names(folder):
+        if share_of(each) is not None:
+            with suppress(FileNotFoundError):  # several may be at it
+                os.unlink(each, dir_fd=folder)
+    with suppress(OSError):  # another run may hold on to it, and will remove it
+        part.rmdir()
+
+
+def cleared(part: Path) -> None:
+    """Remove what a run left that was killed after it had put the output in its place."""
+    try:
+        folder = _own_folder(part)
+    except GoneError:
+        return
+    try:
+        clear(folder, part)
+    finally:
+        os.close(folder)
+
+
+def _is_locked(handle: int) -> bool:
+    """Whether it could be locked for us alone."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _names(folder: int) -> list[str]:
+    return os.listdir(folder)
+
+
+def _own_folder(part: Path) -> int:
+    """Open a folder that nobody else can have put anything into."""
+    try:
+        folder = os.open(part, _FOLDER)
+    except FileNotFoundError:
+        raise GoneError from None
+    except OSError as failure:
+        if failure.errno in (errno.ENOTDIR, errno.ELOOP):
+            raise OccupiedError(f"`{part}` is there, and is no folder of a plan", REMEDY) from None
+        raise
+    found = os.fstat(folder)
+    if found.st_uid != os.geteuid() or found.st_mode & 0o022:
+        os.close(folder)
+        raise OccupiedError(f"`{part}` is another user's, or open to others", REMEDY)
+    return folder
+
+
+def _content(name: str, folder: int) -> bytes:
+    handle = os.open(name, os.O_RDONLY | OPEN, dir_fd=folder)
+    try:
+        return all_of(handle)
+    finally:
+        os.close(handle)
