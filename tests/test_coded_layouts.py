@@ -251,6 +251,15 @@ def test_compiled_code_moves_codes() -> None:
     assert np.array_equal(packed, layoutdsl.compile(found, "numpy").pack(numbers, **given))
 
 
+def test_tensors_of_torch_are_codes() -> None:
+    torch = pytest.importorskip("torch")
+    from layoutdsl import torch as lt
+
+    tensor = torch.arange(6, dtype=torch.uint8).reshape(1, 6, 1, 1)
+    packed = lt.pack(layout(TEXTS[0]), tensor, fill=3)
+    assert packed.flatten().tolist() == [*range(6), *[3] * 10]
+
+
 # What is generated.
 
 

@@ -37,7 +37,7 @@ FAMILIES = {
     "gguf": 10,
     "gguf_records": 16,
     "gpu_weights": 10,
-    "htp": 12,
+    "htp": 20,
     "llama_records": 8,
     "mace": 6,
     "nvidia": 12,

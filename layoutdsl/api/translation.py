@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from layoutdsl.elaborate.shelf import library_families, parse
 from layoutdsl.meaning.arguments import FUNCTION, MAPPING, TEXT, expect
+from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import LAYOUT, Condition, Layout
 from layoutdsl.show.declaration import declaration
 from layoutdsl.texts.source import LayoutError
@@ -173,4 +174,10 @@ def look(layout: Layout, progress: Callable[[str], None] | None = None) -> Itera
 
 
 def _library() -> Iterator[tuple[str, Layout]]:
-    return (each for family in library_families() for each in family.items())
+    """The layouts, but for those that say no more than what elements of another one are."""
+    seen = set[Layout]()
+    for name, layout in (each for family in library_families() for each in family.items()):
+        lies = replace(layout.of_codes, name="", fill=FillAny(), element=None)
+        if layout.element is None or lies not in seen:
+            yield name, layout
+        seen.add(lies)

@@ -60,7 +60,7 @@ def _module_json(chosen: Target) -> dict[str, Any]:
 
 def layout_json(layout: Layout) -> dict[str, Any]:
     """Return what a layout is, and not only its name."""
-    from layoutdsl.show.declaration import declaration, fill_text
+    from layoutdsl.show.declaration import declaration, fill_text, interface_text
 
     return {
         "name": layout.name,
@@ -75,6 +75,7 @@ def layout_json(layout: Layout) -> dict[str, Any]:
         "domain": layout.domain,
         "parameters": layout.parameters,
         "copies": layout.copies,
+        "interface": interface_text(layout.interface).removeprefix(" as ") or "plain",
     }
 
 

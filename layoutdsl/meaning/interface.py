@@ -56,7 +56,7 @@ def decode(code: int, scale: Fraction, zero_point: int) -> Fraction:
 def encode(value: Fraction, scale: Fraction, zero_point: int, element: ElementType) -> int:
     """Return the code of a number: the nearest one, of two that are as near the even multiple.
 
-    >>> encode(Fraction(5, 2), Fraction(1), 128, ELEMENT_TYPES["u8"])
+    >>> encode(Fraction(5, 2), Fraction(1), 128, ElementType("u8", "u", 8))
     130
 
     What is even is ``code - zero_point``: how many steps the number is from 0. A number beyond the
