@@ -41,6 +41,7 @@ ROOMS: dict[str, str] = {
     "evidence": "kernel meaning properties prover refute show texts",
     "padding": "digits integers meaning prover refute texts",
     "pieces": "files integers kernel meaning prover statements",
+    "weights": "files meaning pieces texts",
     "validate": "codegen integers kernel meaning statements tactics",
     "api": "codegen compare digits elaborate evidence files formulas functions meaning notation "
     "padding pieces prover refute show texts validate",
@@ -144,7 +145,7 @@ def test_the_house_is_as_drawn() -> None:
     assert [found[each] for each in sorted(found.keys() - drawn)] == []
     assert sorted(drawn - found.keys()) == []
     assert {room(path) for path in FILES} == ROOMS.keys()
-    assert (len(ROOMS), len(drawn)) <= (30, 140)
+    assert (len(ROOMS), len(drawn)) <= (30, 150)
 
 
 def test_floors_are_as_the_page_says() -> None:

@@ -15,7 +15,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, BinaryIO, cast
 
@@ -105,21 +105,35 @@ def read_header(handle: int) -> Header:
         UnreadableError: it is no array of plain bytes, or the file is not as long as it says.
         OSError: it cannot be read.
     """
+    return read_header_within(handle, 0, os.fstat(handle).st_size)
+
+
+def read_header_within(handle: int, start: int, size: int) -> Header:
+    """Return what a stretch of an open file says of its array, as `read_header` does.
+
+    Args:
+        handle: of the file.
+        start: the byte where the stretch begins.
+        size: the bytes of it.
+
+    Raises:
+        UnreadableError: it is no array of plain bytes, or not as long as it says.
+        OSError: it cannot be read.
+    """
     place = 0
 
     def more(count: int) -> bytes:
         nonlocal place
-        found = os.pread(handle, count, place)
+        found = os.pread(handle, min(count, max(size - place, 0)), start + place)
         place += len(found)
         return found
 
     found = _header(more)
-    size = os.fstat(handle).st_size
     if size < found.end:
         raise UnreadableError(f"is cut short: {size} bytes of {found.end}")
     if size > found.end:
         raise UnreadableError(f"goes on behind its array: {size} bytes, and not {found.end}")
-    return found
+    return replace(found, data=start + found.data)
 
 
 def mapped(handle: int, found: Header) -> Array:

@@ -1,0 +1,1 @@
+"""Files of weights: what each format says of its tensors, and where it puts them."""
