@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         generate_c,
         generate_record,
         identify,
+        inspect_weights,
         library,
         library_module,
         library_names,
@@ -45,12 +46,15 @@ if TYPE_CHECKING:
         load,
         notations,
         pack_file,
+        pack_weights,
         parse,
         pieces_of,
         prove,
         to_notation,
         translate,
         unpack_file,
+        unpack_weights,
+        verify_weights,
     )
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
     from layoutdsl.compare.probe import Probe, probe
@@ -106,6 +110,7 @@ __all__ = [
     "generate_c",
     "generate_record",
     "identify",
+    "inspect_weights",
     "library",
     "library_module",
     "library_names",
@@ -114,6 +119,7 @@ __all__ = [
     "load",
     "notations",
     "pack_file",
+    "pack_weights",
     "parse",
     "pieces_of",
     "probe",
@@ -121,6 +127,8 @@ __all__ = [
     "to_notation",
     "translate",
     "unpack_file",
+    "unpack_weights",
+    "verify_weights",
 ]
 
 _ELSEWHERE = {

@@ -71,6 +71,8 @@ LAYOUT_FILE = {"layout": LAYOUT, "source": PATH, "destination": PATH, "target": 
 LAYOUT_FILE |= {"mem": INTEGER, "jobs": INTEGER, "progress": MAYBE_FUNCTION}
 LAYOUT_FILE |= {"tell": MAYBE_FUNCTION, "look": MAYBE_FUNCTION}
 LAYOUT_FILE |= {"raw": (TYPE[0], TYPE[1] | {"None"})}
+WEIGHTS = {"source": PATH, "destination": PATH, "mem": INTEGER, "jobs": INTEGER}
+WEIGHTS |= {"form": MAYBE_WORDS, "target": WORDS, "progress": MAYBE_FUNCTION}
 CODE = {"layout": LAYOUT, "source": MAYBE_WORDS, "validate": FLAG}
 
 # Of each verb: its parameters, with what they take; then arguments that do.
@@ -128,6 +130,20 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
     "pack_file": (
         LAYOUT_FILE | {"fill": NUMBER, "shape": (EXTENTS[0], EXTENTS[1] | {"None"})},
         {"layout": A, "source": "in.npy", "destination": "out.npy"},
+    ),
+    "inspect_weights": ({"file": PATH, "form": MAYBE_WORDS}, {"file": "w.npz"}),
+    "pack_weights": (
+        WEIGHTS | {"rules": ("a module", {"a module"}), "unruled": WORDS, "tell": MAYBE_FUNCTION},
+        {"source": "in.npz", "destination": "out.npz", "rules": MODULE},
+    ),
+    "unpack_weights": (
+        WEIGHTS | {"tell": MAYBE_FUNCTION},
+        {"source": "in.npz", "destination": "out.npz"},
+    ),
+    "verify_weights": (
+        {key: kind for key, kind in WEIGHTS.items() if key in ("mem", "jobs", "form", "progress")}
+        | {"packed": PATH, "against": ("a path, or None", PATH[1] | {"None"})},
+        {"packed": "out.npz"},
     ),
     "parse": ({"text": WORDS, "name": WORDS}, {"text": TEXT}),
     "pieces_of": (

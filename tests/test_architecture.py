@@ -41,15 +41,15 @@ ROOMS: dict[str, str] = {
     "evidence": "kernel meaning properties prover refute show texts",
     "padding": "digits integers meaning prover refute texts",
     "pieces": "files integers kernel meaning prover statements",
-    "weights": "files meaning pieces texts",
+    "weights": "compare files integers meaning pieces show texts",
     "validate": "codegen integers kernel meaning statements tactics",
     "api": "codegen compare digits elaborate evidence files formulas functions meaning notation "
-    "padding pieces prover refute show texts validate",
+    "padding pieces prover refute show texts validate weights",
     "__init__": "api compare formulas meaning texts",
     "torch": "api integers meaning",
     "bench": "api codegen digits integers meaning",
     "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
-    "padding pieces prover show texts",
+    "padding pieces prover show texts weights",
     "__main__": "cli",
 }
 

@@ -115,6 +115,8 @@ def test_empty_text(text: str) -> None:
         "bytes",
         "keeps",
         "in",
+        "tensor",
+        "keep",
     ],
 )
 def test_words_of_the_grammar_may_be_names(word: str) -> None:
@@ -132,6 +134,8 @@ def test_words_of_the_grammar_may_be_names(word: str) -> None:
         "layout A(c) = [c] ofu8",
         "layout A(c) = [c] whereC > 4",
         "proveA",
+        'tensor "a" = keepA fill fill 0',
+        'tensor"a" = A fromwords u32 of B',
         "prove A fitsint32",
         "prove A aligns c to 64 bytesof u8",
     ],
@@ -233,18 +237,29 @@ clauses = (
     | st.builds(ast.OffsetClause, expressions, st.just(NOWHERE))
     | wheres
 )
+axes = st.none() | st.lists(
+    st.builds(ast.AxisDecl, name_nodes, st.none() | name_nodes | numbers), max_size=3
+).map(tuple)
 layouts = st.builds(
     ast.LayoutDecl,
     name_nodes,
     st.lists(name_nodes, max_size=2).map(tuple),
-    st.none()
-    | st.lists(
-        st.builds(ast.AxisDecl, name_nodes, st.none() | name_nodes | numbers), max_size=3
-    ).map(tuple),
+    axes,
     coordinate_lists() | references(0),
     st.lists(clauses, max_size=3).map(tuple),
     st.just(NOWHERE),
 )
+patterns = st.text(st.characters(exclude_characters='"', codec="utf-8"), max_size=5)
+from_words = st.builds(ast.FromWords, name_nodes, references(0), st.just(NOWHERE))
+rules = st.builds(
+    ast.RuleDecl,
+    patterns,
+    axes,
+    coordinate_lists() | references(0),
+    st.none() | from_words,
+    st.lists(clauses, max_size=3).map(tuple),
+    *(st.just(NOWHERE),) * 2,
+) | patterns.map(lambda text: ast.RuleDecl(text, None, None, None, (), NOWHERE, NOWHERE))
 definitions = st.lists(st.builds(ast.Definition, name_nodes, expressions), max_size=2).map(tuple)
 claims = st.builds(
     ast.ClaimDecl,
@@ -260,9 +275,9 @@ claims = st.builds(
 )
 
 
-@given(st.lists(layouts | claims, max_size=3))
+@given(st.lists(layouts | rules | claims, max_size=3))
 def test_any_tree_prints_and_parses_back(
-    declarations: list[ast.LayoutDecl | ast.ClaimDecl],
+    declarations: list[ast.Declaration],
 ) -> None:
     text = "\n".join(map(print_declaration, declarations))
     assert ast.File(tuple(declarations)) == parse(Source("", text))

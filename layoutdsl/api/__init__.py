@@ -47,8 +47,8 @@ if TYPE_CHECKING:
         RecordTarget,
         generate_record,
     )
-    from layoutdsl.api.tensor import Tensor
     from layoutdsl.api.shards import Planned, finish_plan, load_plan, plan_file, run_share
+    from layoutdsl.api.tensor import Tensor
     from layoutdsl.api.translation import (
         LANGUAGE,
         Translation,
@@ -59,6 +59,12 @@ if TYPE_CHECKING:
         reading_of,
         to_notation,
         translate,
+    )
+    from layoutdsl.api.weights import (
+        inspect_weights,
+        pack_weights,
+        unpack_weights,
+        verify_weights,
     )
     from layoutdsl.elaborate.shelf import (
         declared,
@@ -121,6 +127,7 @@ __all__ = [
     "generate_record",
     "identify",
     "index_functions",
+    "inspect_weights",
     "languages",
     "left_over",
     "lemma_files",
@@ -137,6 +144,7 @@ __all__ = [
     "narrowed",
     "notations",
     "pack_file",
+    "pack_weights",
     "parse",
     "pick",
     "pick_record",
@@ -154,7 +162,9 @@ __all__ = [
     "to_notation",
     "translate",
     "unpack_file",
+    "unpack_weights",
     "usual_jobs",
+    "verify_weights",
     "write_files",
 ]
 
@@ -174,6 +184,7 @@ _ELSEWHERE = {
     "api.shards": "Planned finish_plan load_plan plan_file run_share",
     "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
     "to_notation translate",
+    "api.weights": "inspect_weights pack_weights unpack_weights verify_weights",
     "elaborate.shelf": "declared family_of library library_families library_module library_names "
     "library_record library_record_names load parse pick pick_record pick_table read",
     "pieces.amount": "Amount",

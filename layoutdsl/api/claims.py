@@ -32,7 +32,8 @@ def claims_of(
             even = [_sound(each) for each in _not_refuted_tables(subject)]
             held = [_sound(each) for each in _not_refuted_records(subject)]
             of_records = (*held, *subject.record_claims)
-            return (*sound, *subject.claims, *even, *subject.table_claims, *of_records)
+            ruled = [_sound(each) for each in (_of_rules(subject) if subject.rules else ())]
+            return (*sound, *ruled, *subject.claims, *even, *subject.table_claims, *of_records)
         case Iterable() if not isinstance(subject, str | Mapping):
             found: tuple[AnyClaim, ...] | None = None
             with suppress(TypeError):  # as an array without dimensions cannot be listed
@@ -43,6 +44,14 @@ def claims_of(
                 return found
     words = "a layout, a table, a record, a module, or claims"
     raise TypeError(f"`subject` is {called(subject)}, and has to be {words}")
+
+
+def _of_rules(module: Module) -> Iterator[Layout]:
+    """The layouts that tensors get or have, but for those that the module declares."""
+    declared = set(module.values())
+    stored = [rule.stored.layout for rule in module.rules if rule.stored is not None]
+    given = [rule.layout for rule in module.rules if rule.layout is not None]
+    return (each for each in dict.fromkeys((*given, *stored)) if each not in declared)
 
 
 def _not_refuted_tables(module: Module) -> Iterator[Table]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from layoutdsl.pieces.amount import Amount
     from layoutdsl.pieces.moves import Code, Look
-    from layoutdsl.pieces.runs import Done, Limits, Watchers
+    from layoutdsl.pieces.runs import Limits, Watchers
+    from layoutdsl.pieces.tensors import Done
 
 MEM = 256 << 20
 """Bytes that all pieces under way may take, where nobody says otherwise."""

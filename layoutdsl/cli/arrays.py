@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -32,6 +32,15 @@ from layoutdsl.cli.records import (
 )
 from layoutdsl.cli.targets import Target, shape_of, target
 from layoutdsl.cli.telling import notes, say_done, say_words
+from layoutdsl.cli.weights import (
+    Limits,
+    by_itself,
+    by_rules,
+    pack_by_rules,
+    refuse_alone,
+    refuse_both,
+    unpack_by_itself,
+)
 from layoutdsl.integers.expr import text
 
 if TYPE_CHECKING:
@@ -39,8 +48,8 @@ if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout
     from layoutdsl.meaning.storage import StorageName
 
-SOURCE = click.argument("source", metavar="IN.npy")
-DESTINATION = click.argument("destination", metavar="OUT.npy")
+SOURCE = click.argument("source", metavar="IN.npy", required=False)
+DESTINATION = click.argument("destination", metavar="OUT.npy", required=False)
 VERBOSE = click.option(
     "-v", "--verbose", count=True, help="Say what was done, as a terminal is told."
 )
@@ -49,7 +58,7 @@ VERBOSE = click.option(
 @click.command(short_help="Pack a .npy file.")
 @TARGET
 @SOURCE
-@click.argument("destination", metavar="OUT.npy", required=False)
+@DESTINATION
 @click.option(
     "--field",
     "fields",
@@ -64,10 +73,11 @@ VERBOSE = click.option(
 @COMPILED
 @click.option("--shape", metavar="2,20,3,4", help="The extents of a tensor without a header.")
 @in_pieces
+@by_rules
 @VERBOSE
 def pack(
     written: str,
-    source: str,
+    source: str | None,
     destination: str | None,
     fields: tuple[str, ...],
     fill: str | None,
@@ -81,6 +91,10 @@ def pack(
     jobs: int | None,
     raw: str | None,
     way: Way,
+    rules: str | None,
+    output: str | None,
+    unruled: Literal["keep", "refuse"],
+    called: str | None,
     verbose: int,
 ) -> None:
     """Pack a tensor: put its elements where the layout says, and fill the padding.
@@ -113,9 +127,23 @@ def pack(
     With --mem a tensor of any size is packed in pieces, each a run of outermost blocks; that pieces
     are disjoint and cover all is proved first. What is done lies in OUT.npy.part; where a run was
     interrupted, the same command goes on with it, unless the input or the layout has changed.
+
+    With --rules the first word is a file of weights, and every tensor in it is packed by the first
+    rule for its name, in pieces. What was packed, and how, stands in the result.
+
+    \b
+      layoutdsl pack model.safetensors --rules rules.layout -o packed.safetensors --jobs 2
     """
     from layoutdsl.cli import elements, npy
 
+    if rules is not None:
+        single = {"--fill": fill, "--word": word, "--bytes": dense, "--shape": shape, "--raw": raw}
+        refuse_both("pack", (source, destination), {**single, "--field": fields})
+        limits = Limits(mem, jobs, way, called)
+        pack_by_rules((written, output), rules, unruled, limits, compiled, verbose)
+        return
+    refuse_alone("pack", "--rules", {"-o": output, "--strict": unruled, "--format": called})
+    source = _named(source)
     storage = storage_of(word, dense)
     chosen = target(written)
     if chosen.record is None:
@@ -189,11 +217,12 @@ def pack(
 @BYTES
 @COMPILED
 @in_pieces
+@by_itself
 @VERBOSE
 def unpack(
     written: str,
-    source: str,
-    destination: str,
+    source: str | None,
+    destination: str | None,
     shape: str | None,
     scale: str | None,
     zero_point: str | None,
@@ -205,6 +234,8 @@ def unpack(
     jobs: int | None,
     raw: str | None,
     way: Way,
+    output: str | None,
+    called: str | None,
     verbose: int,
 ) -> None:
     """Unpack a buffer: take the elements of a tensor out of it, and drop the padding.
@@ -229,9 +260,22 @@ def unpack(
 
     \b
       layoutdsl unpack Q4_0 in.bin fields.npz --shape 4096,4096
+
+    With -o the first word is a file of packed weights; it says itself how.
+
+    \b
+      layoutdsl unpack packed.safetensors -o model.safetensors
     """
     from layoutdsl.cli import elements, npy
 
+    if output is not None:
+        single = {"--shape": shape, "--word": word, "--bytes": dense, "--raw": raw}
+        refuse_both("unpack", (source, destination), single)
+        limits = Limits(mem, jobs, way, called)
+        unpack_by_itself((written, output), limits, compiled, verbose)
+        return
+    refuse_alone("unpack", "-o", {"--format": called})
+    source, destination = _named(source), _named(destination, "OUT.npy")
     storage = storage_of(word, dense)
     chosen = target(written)
     if chosen.record is not None:
@@ -271,6 +315,13 @@ def unpack(
         tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
     npy.write(destination, tensor, given)
     say_done("unpacked", packed, tensor, verbose)
+
+
+def _named(place: str | None, word: str = "IN.npy") -> str:
+    """A file that has to be named."""
+    if place is None:
+        raise click.UsageError(f"Missing argument '{word}'.", click.get_current_context())
+    return place
 
 
 def extents_of(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple[int, ...]:

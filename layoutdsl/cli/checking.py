@@ -36,7 +36,16 @@ def check(file: str, form: str) -> int:
     except LayoutError as failure:
         if form != "json":
             raise
-        say_json({**faults_json(failure), "layouts": [], "tables": [], "records": [], "claims": []})
+        say_json(
+            {
+                **faults_json(failure),
+                "layouts": [],
+                "tables": [],
+                "records": [],
+                "rules": [],
+                "claims": [],
+            }
+        )
         return Exit.USAGE
     if form == "json":
         say_json(_module_json(chosen))
@@ -54,6 +63,7 @@ def _module_json(chosen: Target) -> dict[str, Any]:
         "layouts": [layout_json(each) for each in module.values()],
         "tables": [table_json(each) for each in module.tables.values()],
         "records": [record_json(each) for each in module.records.values()],
+        "rules": [rule.text for rule in module.rules],
         "claims": [claim.text for claim in module.all_claims],
     }
 
@@ -126,12 +136,15 @@ def _well_formed(module: Module) -> str:
         written = f"{axes_text(table)}{slots_text(table)} = {decoded_text(table)}"
         rows.append((table.name, written))
     rows += [row for each in module.records.values() for row in _record_rows(each)]
+    rows += [("tensor", rule.text.removeprefix("tensor ")) for rule in module.rules]
     width = max((len(name) for name, _ in rows), default=0)
     lines = [f"{name:<{width}}  {written}" for name, written in rows]
     claims = len(module.all_claims)
-    counts = [_count(len(module), "layout")] if module or not module.records else []
+    alone = not (module.records or module.rules)
+    counts = [_count(len(module), "layout")] if module or alone else []
     counts += [_count(len(module.tables), "table")] if module.tables else []
     counts += [_count(len(module.records), "record")] if module.records else []
+    counts += [_count(len(module.rules), "rule")] if module.rules else []
     return "\n".join([*lines, f"{', '.join([*counts, _count(claims, 'claim')])}: well formed"])
 
 

@@ -21,6 +21,7 @@ from layoutdsl.cli.progress import Progress, Way, progress_option
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.pieces.runs import TooLittleError
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([kKmMgGtT]?)(?:i?[bB])?")
 _UNITS = "KMGT"
@@ -77,9 +78,12 @@ MEMORY = click.option(
 
 def in_pieces(command: Command) -> Command:
     """Give a verb the options for large files."""
+    return memory_options(RAW(progress_option(command)))
+
+
+def memory_options(command: Command) -> Command:
+    """Give a verb the options for memory and jobs."""
     for option in (
-        progress_option,
-        RAW,
         click.option(
             "--jobs",
             type=click.IntRange(1, 256),
@@ -218,7 +222,7 @@ def failing(layout: Layout, files: tuple[str, str], asked: Large) -> Iterator[No
     try:
         yield
     except TooLittleError as few:
-        raise _too_little(layout, asked, few.needed, few.reason) from None
+        raise too_little(layout.name, asked.mem, asked.jobs, few) from None
     except UnreadableError as unfit:
         raise Failure(Exit.INPUT, f"`{source}` {unfit.fact}") from None
     except OccupiedError as occupied:
@@ -230,10 +234,15 @@ def failing(layout: Layout, files: tuple[str, str], asked: Large) -> Iterator[No
     except (ValueError, TypeError) as unfit:
         raise Failure(Exit.INPUT, f"`{source}` does not fit: {unfit}") from None
     except KeyboardInterrupt:
-        part = f"{_led_to(destination)}.part"
-        if Path(part).exists():
-            error(f"note: `{part}` is kept; the same command goes on with it")
+        kept_part(destination)
         raise
+
+
+def kept_part(destination: str) -> None:
+    """Say where the pieces of an interrupted run lie, if there are any."""
+    part = f"{_led_to(destination)}.part"
+    if Path(part).exists():
+        error(f"note: `{part}` is kept; the same command goes on with it")
 
 
 def _led_to(destination: str) -> str:
@@ -243,17 +252,25 @@ def _led_to(destination: str) -> str:
     return str(followed(destination)) if Path(destination).is_symlink() else destination
 
 
-def _too_little(layout: Layout, asked: Large, needed: int, why: str) -> Failure:
+def too_little(name: str, mem: int | None, jobs: int | None, few: TooLittleError) -> Failure:
+    """Return how a verb fails for want of memory.
+
+    Args:
+        name: of what has no smaller piece.
+        mem: bytes that were given, if any.
+        jobs: likewise.
+        few: says what is needed, and why.
+    """
     from layoutdsl.api import MEM
 
-    jobs = asked.jobs or 1
-    given = size_text(MEM if asked.mem is None else asked.mem)
+    jobs = jobs or 1
+    given = size_text(MEM if mem is None else mem)
     several = "" if jobs == 1 else f" for {jobs} jobs"
     message = (
-        f"{given} of memory are too little{several}: the smallest piece of `{layout.name}` takes "
-        f"{size_text(needed / jobs)}, as {why}"
+        f"{given} of memory are too little{several}: the smallest piece of `{name}` takes "
+        f"{size_text(few.needed / jobs)}, as {few.reason}"
     )
-    return Failure(Exit.USAGE, message, f"write --mem {_written(needed)}")
+    return Failure(Exit.USAGE, message, f"write --mem {_written(few.needed)}")
 
 
 def _written(size: int) -> str:

@@ -47,6 +47,8 @@ _VERBS = {
     "convert": "converting.convert",
     "plan": "sharding.plan",
     "run": "sharding.run",
+    "verify": "weights.verify",
+    "inspect": "weights.inspect",
     "bench": "benchmark.bench",
     "where": "places.where",
     "at": "places.at",

@@ -62,5 +62,6 @@ def print_file(file: str) -> None:
     from layoutdsl.cli.targets import target
 
     module = target(file).module
-    for text in (*module.texts.values(), *(claim.text for claim in module.all_claims)):
+    said = (*module.rules, *module.all_claims)
+    for text in (*module.texts.values(), *(each.text for each in said)):
         say(text)

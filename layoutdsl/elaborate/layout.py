@@ -120,6 +120,19 @@ class Layouts:
         self._plain(name)
         return self._layout(declaration, values)
 
+    def unnamed(self, declaration: ast.LayoutDecl) -> Layout:
+        """Return a layout that no name of the text stands for.
+
+        Raises:
+            Fault: it is none; or a silent one, whose cause is reported already.
+        """
+        layout = self._layout(declaration, {})
+        self._look_for_gaps(declaration, layout)
+        told = tuple(self._doubts(declaration, layout))
+        if told:
+            self.doubts[layout.name] = told
+        return layout
+
     def _plain(self, name: str) -> Layout | None:
         """The layout of that name, its parameters left open; its faults are reported once."""
         if name not in self._layouts:

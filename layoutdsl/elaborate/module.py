@@ -7,7 +7,7 @@ layout is in `scope`, what a layout and a claim must satisfy in `rules`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from layoutdsl.elaborate.claim import claim_of, table_claim_of
 from layoutdsl.elaborate.layout import Layouts
@@ -23,6 +23,9 @@ from layoutdsl.syntax.printer import print_declaration
 from layoutdsl.texts.faults import Fault
 from layoutdsl.texts.source import Diagnostic, LayoutError
 
+if TYPE_CHECKING:
+    from layoutdsl.meaning.rule import Rule
+
 MOST_FAULTS = 100
 """Faults of one text that are collected before we give up on it."""
 
@@ -36,7 +39,7 @@ def elaborate(
     tables: Mapping[str, Table] | None = None,
     records: Mapping[str, Record] | None = None,
 ) -> claims.Module:
-    """Return the layouts, tables, records and claims of a text.
+    """Return the layouts, tables, records, rules and claims of a text.
 
     Args:
         file: the parsed text.
@@ -70,6 +73,12 @@ def elaborate(
     about_tables = [each for each in said if each.subject.name.text in names]
     found = faults.without(lambda each: claim_of(each, layouts), about)
     found_tables = faults.without(lambda each: table_claim_of(each, names, layouts), about_tables)
+    ruled = [each for each in file.declarations if isinstance(each, ast.RuleDecl)]
+    rules: tuple[Rule, ...] = ()
+    if ruled:
+        from layoutdsl.elaborate.ruled import rules_of  # a text without rules waits for none of it
+
+        rules = rules_of(ruled, layouts, faults.report)
     faults.raise_any()
     texts = {each: print_declaration(of_layouts[each]) for each in plain}
     texts |= {each: print_declaration(of_tables[each]) for each in plain_tables}
@@ -85,6 +94,7 @@ def elaborate(
         doubts,
         plain_records,
         found_records,
+        rules,
     )
 
 
@@ -131,7 +141,7 @@ def _declared(file: ast.File, faults: _Faults) -> _Declared:
     records: dict[str, ast.RecordDecl] = {}
     first: dict[str, ast.Name] = {}
     for declaration in file.declarations:
-        if isinstance(declaration, ast.ClaimDecl):
+        if isinstance(declaration, ast.ClaimDecl | ast.RuleDecl):
             continue
         name = declaration.name
         if first.setdefault(name.text, name) is not name:

@@ -1,7 +1,7 @@
 """What is said of layouts, tables and records: claims, and the module that holds them all.
 
 A claim is `prove` or `refute` with a predicate over one of them, in a range of shapes. This module
-imports `model`, `table`, `record`, `expr` and `source` only.
+imports `model`, `table`, `record`, `rule`, `expr` and `source` only.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.integers.expr import Coordinate, Expr
 from layoutdsl.meaning.elements import ElementType
@@ -18,6 +18,9 @@ from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import Diagnostic
 from layoutdsl.texts.values import brief, said
+
+if TYPE_CHECKING:
+    from layoutdsl.meaning.rule import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +242,7 @@ class Module(Mapping[str, Layout]):
         "name",
         "record_claims",
         "records",
+        "rules",
         "table_claims",
         "tables",
         "texts",
@@ -256,6 +260,7 @@ class Module(Mapping[str, Layout]):
         warnings: Mapping[str, tuple[Diagnostic, ...]] | None = None,
         records: Mapping[str, Record] | None = None,
         record_claims: tuple[RecordClaim, ...] = (),
+        rules: tuple[Rule, ...] = (),
     ) -> None:
         self.name = name
         """Where the text came from."""
@@ -269,6 +274,8 @@ class Module(Mapping[str, Layout]):
         self.records: Mapping[str, Record] = dict(records or {})
         self.record_claims = record_claims
         """What is said of records."""
+        self.rules = rules
+        """How tensors of a file are packed, by their names; the first that fits holds."""
         self.warnings: Mapping[str, tuple[Diagnostic, ...]] = dict(warnings or {})
         """What is legal and hardly meant, by the layout or table that says it."""
         self._layouts = dict(layouts)

@@ -9,7 +9,7 @@ import mmap
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -217,9 +217,6 @@ class Unpacking:
         packed[: self.lead] = np.zeros((), packed.dtype)
         self.source.read((self.lead + piece.first,), packed[self.lead :])
         return packed
-
-
-Moving: TypeAlias = Packing | Unpacking
 
 
 def _cost(code: Code, dtype: np.dtype[Any], read: int, slots: int, elements: int) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
@@ -29,10 +29,14 @@ CHANGED = {
     "layout": "the layout is another one",
     "shape": "the shape is another one",
     "fill": "the fill is another one",
+    "room": "its pieces are of another size, as the memory is",
     "path": "the input is another file",
     "input": "the input has changed",
 }
 """Why a run does not go on with what it finds."""
+
+Fixed = Sequence[tuple[int, bytes]]
+"""Bytes, each behind its place in a file."""
 
 REMEDY = "remove it, or write to another file"
 TOKEN = 32
@@ -58,13 +62,13 @@ class Output:
         is_noted: whether a later run would find any.
     """
 
-    def __init__(self, place: Path, work: dict[str, Any], head: bytes, size: int) -> None:
+    def __init__(self, place: Path, work: dict[str, Any], fixed: Fixed, size: int) -> None:
         """Take the place of the unfinished output, alone.
 
         Args:
             place: where the output goes in the end.
             work: plain values that tell this work from others.
-            head: the bytes that the output starts with; they are of no piece.
+            fixed: bytes that are of no piece, with the place of each.
             size: bytes of the whole output.
 
         Raises:
@@ -73,7 +77,7 @@ class Output:
         """
         self.place, self._old = replaceable(place)
         self.part, self._journal = beside(self.place)
-        self._work, self._head, self._size = work, head, size
+        self._work, self._fixed, self._size = work, tuple(fixed), size
         self.handle, self.room, self.token = -1, 0, ""
         self.claimed: Mapping[int, Sums] = {}
         self.is_noted = False
@@ -143,7 +147,7 @@ class Output:
         self.claimed = noted.pieces
         self.is_noted = bool(noted.pieces)
         os.pwrite(self.handle, self.token.encode(), _tail(self._size))
-        os.pwrite(self.handle, self._head, 0)
+        self.write(self._fixed)
         return True
 
     def _left(self, noted: Noted) -> int:
@@ -166,7 +170,7 @@ class Output:
     def _unlike(self, noted: Noted, most: int) -> str | None:
         found = noted.begun
         for key, words in CHANGED.items():
-            if found.work.get(key) != self._work[key]:
+            if found.work.get(key) != self._work.get(key):
                 return words
         if found.work != self._work or found.size != self._size:
             return "the output is another one"
@@ -190,7 +194,7 @@ class Output:
             os.pwrite(self.handle, self.token.encode(), _tail(self._size))
             self._add(part_line(os.fstat(self.handle).st_ino, self._mode))
             reserve(self.handle, self.place, _tail(self._size) + TOKEN)
-            os.pwrite(self.handle, self._head, 0)
+            self.write(self._fixed)
         except BaseException:
             self.discard()
             raise
@@ -200,6 +204,17 @@ class Output:
             return created(self.part, self._old)
         except FileExistsError:
             raise OccupiedError(f"`{self.part}` has just been created", REMEDY) from None
+
+    def write(self, fixed: Iterable[tuple[int, bytes]]) -> None:
+        """Write bytes that are of no piece, each at its place."""
+        for place, data in fixed:
+            count = 0
+            while count < len(data):
+                count += os.pwrite(self.handle, data[count:], place + count)
+
+    def read(self, place: int, count: int) -> bytes:
+        """Return bytes of the output."""
+        return os.pread(self.handle, count, place)
 
     def note(self, done: Mapping[int, Sums]) -> None:
         """Put pieces that are done on the disk, and then into the journal."""

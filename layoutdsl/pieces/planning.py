@@ -15,11 +15,12 @@ from layoutdsl.files.places import replaceable
 from layoutdsl.pieces import shared
 from layoutdsl.pieces.cut import Pieces, TooLargeError, cut, lead_of
 from layoutdsl.pieces.files import Stored, named
-from layoutdsl.pieces.moves import Code, Look, Moving, Number, Packing, Unpacking
+from layoutdsl.pieces.moves import Code, Look, Number, Packing, Unpacking
 from layoutdsl.pieces.plan import Plan, Verb
-from layoutdsl.pieces.runs import USUAL, Limits, TooLittleError
+from layoutdsl.pieces.queue import Moving
+from layoutdsl.pieces.runs import USUAL, Given, Limits, TooLittleError
 from layoutdsl.pieces.sums import Sum, unsummed
-from layoutdsl.pieces.tensors import Given, Raw, opened, physical
+from layoutdsl.pieces.tensors import Raw, opened_for, physical, stored_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ def draw_up(task: Task, source: Path, target: Path) -> tuple[Plan, int]:
         ValueError, TypeError: the arguments do not fit the layout.
         OSError: a file cannot be read or written; its name is in it.
     """
-    with opened(source, target) as given, named(target):
+    with opened_for(source, target) as given, named(target):
         stored, shape = _stored(task, given)
         task.look(np.empty(0, stored.dtype))
         result = physical(task.code, shape) if task.verb == "pack" else shape
@@ -95,7 +96,7 @@ def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
     layout, shape = task.code.layout, task.shape
     if task.verb == "pack":
         raw = None if task.raw is None or shape is None else Raw(task.raw, shape)
-        found = given.stored(raw)
+        found = stored_of(given, raw)
         if len(found.shape) != layout.rank:
             axes = ", ".join(axis.name for axis in layout.axes)
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
@@ -103,7 +104,7 @@ def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
         return found, found.shape
     assert shape is not None
     box = physical(task.code, shape)
-    found = given.stored(None if task.raw is None else Raw(task.raw, box))
+    found = stored_of(given, None if task.raw is None else Raw(task.raw, box))
     if found.shape not in (box, (prod(box),)):
         raise UnreadableError(f"has the shape {found.shape}, not {box}")
     if found.fortran:
@@ -120,7 +121,7 @@ def _pieces(task: Task, stored: Stored, shape: tuple[int, ...]) -> Pieces:
         found = cut(layout, shape, usual, cost)
     except TooLargeError as smallest:
         if smallest.needed > most:
-            raise TooLittleError(layout, limits, smallest) from None
+            raise TooLittleError(layout.name, limits, smallest) from None
         return cut(layout, shape, smallest.needed, cost)
     while found.count < task.shards and usual > 1:
         usual //= 2

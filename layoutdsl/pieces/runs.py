@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from math import prod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from layoutdsl.files.npy import UnreadableError, header
+from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.places import Identity, identity
-from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.amount import Amount, counted
-from layoutdsl.pieces.cut import Pieces, TooLargeError, cut
-from layoutdsl.pieces.files import Stored, named
-from layoutdsl.pieces.moves import Look, Moving
-from layoutdsl.pieces.output import Output
-from layoutdsl.pieces.sums import Sum, summing, unsummed
-from layoutdsl.pieces.work import agreeing, run
+from layoutdsl.pieces.cut import TooLargeError
+from layoutdsl.pieces.files import named
+from layoutdsl.pieces.moves import Look
+from layoutdsl.pieces.output import Fixed, Output
+from layoutdsl.pieces.queue import Part, Queue, queue
+from layoutdsl.pieces.sums import Sums, summing, unsummed
+from layoutdsl.pieces.work import Progress, Task, agreeing, run
 
 USUAL = 8 << 20
 """Bytes that a piece takes, where more are allowed but not needed: more is no faster."""
@@ -59,32 +56,57 @@ class Watchers:
     look: Look
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was done: from which array to which, in how many pieces, and how many were there."""
-
-    source: tuple[int, ...]
-    result: tuple[int, ...]
-    dtype: np.dtype[Any]
-    pieces: int
-    found: int
-
-
 class TooLittleError(ValueError):
     """The memory is too small for a piece.
 
     Attributes:
+        name: of what is taken apart.
         needed: bytes that would do for as many jobs.
         reason: why there is no smaller piece.
     """
 
-    def __init__(self, layout: Layout, limits: Limits, cause: TooLargeError) -> None:
-        self.needed, self.reason = cause.needed * limits.jobs, cause.reason
+    def __init__(self, name: str, limits: Limits, cause: TooLargeError) -> None:
+        self.name, self.needed, self.reason = name, cause.needed * limits.jobs, cause.reason
         jobs = "" if limits.jobs == 1 else f" for {limits.jobs} jobs"
         super().__init__(
-            f"{limits.memory} bytes are too few{jobs}: the smallest piece of `{layout.name}` takes "
+            f"{limits.memory} bytes are too few{jobs}: the smallest piece of `{name}` takes "
             f"{cause.needed}, as {cause.reason}"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A file that is read: open, and what it was before it was read."""
+
+    place: Path
+    handle: int
+    before: Identity
+
+    def refuse_changed(self) -> None:
+        """Fail where it is no longer what it was.
+
+        Raises:
+            UnreadableError: it was written meanwhile.
+        """
+        if identity(self.handle) != self.before:
+            raise UnreadableError("has changed while it was read")
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """An output that holds every piece, and is not yet in its place.
+
+    Attributes:
+        queue: the pieces.
+        sums: the checksums of each, by its number.
+        token: that they were made with.
+        read: from a place in the output, and how many, to bytes of it.
+    """
+
+    queue: Queue
+    sums: Mapping[int, Sums]
+    token: str
+    read: Callable[[int, int], bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,90 +114,85 @@ class Asked:
     """What is to be made.
 
     Attributes:
-        layout: by which pieces are cut.
-        source: what is read.
-        before: what its file was when it was opened.
+        queue: its tensors, and their pieces.
+        room: bytes that a piece may take, where it can be as small.
+        given: the files that are read.
         target: where the result goes.
-        shape: of the tensor.
-        result: the shape of what is written.
-        moving: what moves pieces to the array that starts there in the file of that handle.
+        size: bytes of it.
+        fixed: those that are of no tensor.
         work: plain values that tell this work from others.
+        ending: what of the fixed bytes is only known when all is moved; each is written before the
+            next is asked for.
     """
 
-    layout: Layout
-    source: Stored
-    before: Identity
+    queue: Queue
+    room: int
+    given: tuple[Given, ...]
     target: Path
-    shape: tuple[int, ...]
-    result: tuple[int, ...]
-    moving: Callable[[int, int, Sum], Moving]
-    work: dict[str, Any]
-
-    @property
-    def head(self) -> bytes:
-        """The bytes before the result."""
-        return b"" if self.work["raw"] else header(self.source.dtype, self.result)
-
-    @property
-    def size(self) -> int:
-        """The bytes of the whole output."""
-        return len(self.head) + prod(self.result) * self.source.dtype.itemsize
-
-    def cost(self, elements: int, slots: int) -> int:
-        """Return the bytes that a piece takes while it is moved."""
-        return self.moving(-1, 0, unsummed).cost(elements, slots)
+    size: int
+    fixed: Fixed
+    work: Mapping[str, Any]
+    ending: Callable[[Filled], Iterable[tuple[int, bytes]]] | None = None
 
     def identified(self) -> dict[str, Any]:
-        """Return what tells this work, and this input, from others, as JSON has it."""
+        """Return what tells this work, and these inputs, from others, as JSON has it."""
         return {
             **self.work,
-            "shape": list(self.shape),
-            "type": self.source.dtype.str,
-            "path": os.path.realpath(self.source.place),
-            "input": asdict(self.before),
+            "path": [os.path.realpath(each.place) for each in self.given],
+            "input": [asdict(each.before) for each in self.given],
         }
 
 
-def run_asked(asked: Asked, limits: Limits, watchers: Watchers) -> Done:
+@dataclass(frozen=True, slots=True)
+class Made:
+    """How many pieces an output was made of, and how many of them were there."""
+
+    pieces: int
+    found: int
+
+
+def run_asked(asked: Asked, limits: Limits, watchers: Watchers) -> Made:
     """Make an output, from the start or from where an earlier run was.
 
     Raises:
         TooLittleError: the memory is too small.
-        UnreadableError: the source is not what it has to be, or was changed meanwhile.
+        UnreadableError: a source is not what it has to be, or was changed meanwhile.
         OccupiedError: the output is in use, or not ours.
         OSError: a file cannot be read or written; its name is in it.
     """
-    pieces, room = _cut(asked, limits, watchers.tell)
+    pieces = asked.queue
     with named(asked.target):
-        output = Output(asked.target, asked.identified(), asked.head, asked.size)
+        output = Output(asked.target, asked.identified(), asked.fixed, asked.size)
         try:
             if not output.resume(limits.memory // limits.jobs, watchers.tell):
-                output.begin(room)
-            elif output.room != room:
-                pieces = cut(asked.layout, asked.shape, output.room, asked.cost)
+                output.begin(asked.room)
+            elif output.room != asked.room:
+                pieces, _ = queue(pieces.parts, output.room)
             found = _moved(asked, pieces, output, limits.jobs, watchers)
             output.finish()
         finally:
             output.close()
-    source = asked.source
-    return Done(source.shape, asked.result, source.dtype, pieces.count, found)
+    return Made(pieces.count, found)
 
 
-def _moved(asked: Asked, pieces: Pieces, output: Output, jobs: int, watchers: Watchers) -> int:
+def _moved(asked: Asked, pieces: Queue, output: Output, jobs: int, watchers: Watchers) -> int:
     """Move what is not done yet; returns how many pieces were."""
-    sum_up = summing(output.token) if pieces.count > 1 else unsummed
-    moving = asked.moving(output.handle, len(asked.head), sum_up)
-    progress = counted(asked.layout.name, asked.size - len(asked.head), watchers.progress)
+    summed = pieces.count > 1 or asked.ending is not None
+    sum_up = summing(output.token) if summed else unsummed
+    task = Task(pieces, tuple(each.moving(output.handle, sum_up) for each in pieces.parts))
+    progress = _amounts(task, asked.size - sum(len(data) for _, data in asked.fixed), watchers)
     try:
         if output.claimed:
-            wrong = agreeing(pieces, moving, output, jobs, progress)
+            wrong = agreeing(task, output, jobs, progress)
             words = f"going on: {len(output.claimed)} of {pieces.count} pieces are done"
             again = f"; {wrong} that no longer agree with input or output are done again"
             watchers.tell(f"{words}{again if wrong else ''}")
         found = len(output.claimed)
-        run(pieces, moving, output, jobs, progress)
-        if identity(asked.source.handle) != asked.before:
-            raise UnreadableError("has changed while it was read")
+        sums = run(task, output, jobs, progress)
+        for each in asked.given:
+            each.refuse_changed()
+        if asked.ending is not None:
+            output.write(asked.ending(Filled(pieces, sums, output.token, output.read)))
     except BaseException as failure:
         if not (output.is_noted and isinstance(failure, KEPT)):
             output.discard()
@@ -183,19 +200,33 @@ def _moved(asked: Asked, pieces: Pieces, output: Output, jobs: int, watchers: Wa
     return found
 
 
-def _cut(asked: Asked, limits: Limits, tell: Tell) -> tuple[Pieces, int]:
-    """The pieces, and the bytes that each may take."""
-    layout, shape, cost = asked.layout, asked.shape, asked.cost
+def _amounts(task: Task, total: int, watchers: Watchers) -> Progress:
+    """Tell how far it has come: pieces of a single tensor, or which of several is under way."""
+    parts = task.queue.parts
+    name = parts[0].name if parts else ""
+    if len(parts) <= 1:
+        return counted(name, total, watchers.progress)
+
+    def told(amount: Amount) -> None:
+        part, _ = task.queue.find(task.latest)
+        now = replace(amount, name=parts[part].name, number=part + 1, count=len(parts))
+        watchers.progress(now)
+
+    return counted(name, total, told)
+
+
+def cut_to(parts: Sequence[Part], limits: Limits, tell: Tell) -> tuple[Queue, int]:
+    """Return the pieces of tensors, and the bytes that each may take where it can be as small.
+
+    Raises:
+        TooLittleError: the memory is too small for one of them.
+    """
     most = limits.memory // limits.jobs
-    usual = min(most, USUAL)
-    try:
-        return cut(layout, shape, usual, cost), usual
-    except TooLargeError as smallest:
-        needed = smallest.needed
-        if needed > most:
-            raise TooLittleError(layout, limits, smallest) from None
-        reason = smallest.reason
-    pieces = cut(layout, shape, needed, cost)
-    if pieces.count == 1:
-        tell(f"`{layout.name}` is one piece: {reason}")
-    return pieces, needed
+    room = min(most, USUAL)
+    pieces, larger = queue(parts, room)
+    for part, cut, why in zip(parts, pieces.cuts, larger, strict=True):
+        if why is not None and why.needed > most:
+            raise TooLittleError(part.name, limits, why)
+        if why is not None and cut.count == 1:
+            tell(f"`{part.name}` is one piece: {why.reason}")
+    return pieces, room

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from layoutdsl.files.npy import UnreadableError
-from layoutdsl.files.places import Identity, followed, identity, refuse_input
-from layoutdsl.pieces.cut import lead_of
+from layoutdsl.files.npy import UnreadableError, header
+from layoutdsl.files.places import followed, identity, refuse_input
+from layoutdsl.pieces.cut import Pieces, cut, lead_of
 from layoutdsl.pieces.files import Stored, named, stored_npy, stored_raw
-from layoutdsl.pieces.moves import Code, Moving, Number, Packing, Unpacking
+from layoutdsl.pieces.moves import Code, Look, Number, Packing, Unpacking
 from layoutdsl.pieces.output import beside
-from layoutdsl.pieces.runs import Asked, Done, Limits, Watchers, run_asked
-from layoutdsl.pieces.sums import Sum
+from layoutdsl.pieces.queue import Part
+from layoutdsl.pieces.runs import Asked, Given, Limits, Watchers, cut_to, run_asked
+from layoutdsl.pieces.sums import Sum, unsummed
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,69 @@ class Raw:
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done: from which array to which, in how many pieces, and how many were there."""
+
+    source: tuple[int, ...]
+    result: tuple[int, ...]
+    dtype: np.dtype[Any]
+    pieces: int
+    found: int
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """A tensor and its buffer, in files.
+
+    Attributes:
+        code: what packs and unpacks.
+        shape: of the tensor.
+        source: what is read: the tensor, or the buffer.
+        fill: what padding gets; that of the layout where it is `None`.
+        look: at every tensor.
+    """
+
+    code: Code
+    shape: tuple[int, ...]
+    source: Stored
+    fill: Number | None
+    look: Look
+
+    @property
+    def box(self) -> tuple[int, ...]:
+        """The shape of the buffer."""
+        return physical(self.code, self.shape)
+
+    def packing(self, name: str, target: Path, data: int) -> Part:
+        """Return how it is packed, into what starts at a byte of a file."""
+        dtype = self.source.dtype
+
+        def moving(handle: int, sum_up: Sum) -> Packing:
+            flat = Stored(target, handle, data, dtype, (prod(self.box),))
+            return Packing(self.code, self.source, flat, self._lead, self.fill, self.look, sum_up)
+
+        return Part(name, lambda room: self._cut(room, moving(-1, unsummed).cost), moving)
+
+    def unpacking(self, name: str, target: Path, data: int) -> Part:
+        """Return how it is unpacked, into what starts at a byte of a file."""
+        dtype = self.source.dtype
+
+        def moving(handle: int, sum_up: Sum) -> Unpacking:
+            tensor = Stored(target, handle, data, dtype, self.shape)
+            flat = self.source.flat()
+            return Unpacking(self.code, flat, tensor, self._lead, self.look, sum_up)
+
+        return Part(name, lambda room: self._cut(room, moving(-1, unsummed).cost), moving)
+
+    @property
+    def _lead(self) -> int:
+        return lead_of(self.code.layout, self.shape)
+
+    def _cut(self, room: int, cost: Callable[[int, int], int]) -> Pieces:
+        return cut(self.code.layout, self.shape, room, cost)
 
 
 def pack_file(
@@ -62,22 +126,21 @@ def pack_file(
         OSError: a file cannot be read or written; its name is in it.
     """
     layout = code.layout
-    with opened(source, target) as given:
-        tensor = given.stored(raw)
+    with opened_for(source, target) as given:
+        tensor = stored_of(given, raw)
         if len(tensor.shape) != layout.rank:
             axes = ", ".join(axis.name for axis in layout.axes)
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
             raise UnreadableError(f"is of rank {len(tensor.shape)}, {words}")
-        result = physical(code, tensor.shape)
-        lead = lead_of(layout, tensor.shape)
-
-        def moving(handle: int, data: int, sum_up: Sum) -> Moving:
-            flat = Stored(target, handle, data, tensor.dtype, (prod(result),))
-            return Packing(code, tensor, flat, lead, fill, watchers.look, sum_up)
-
-        work = {**about, "verb": "pack", "shape": tensor.shape, "raw": raw is not None}
-        asked = Asked(layout, tensor, given.before, target, tensor.shape, result, moving, work)
-        return run_asked(asked, limits, watchers)
+        packed = Packed(code, tensor.shape, tensor, fill, watchers.look)
+        head = _head(tensor, packed.box, raw)
+        part = packed.packing(layout.name, target, len(head))
+        size = len(head) + prod(packed.box) * tensor.dtype.itemsize
+        work = {**about, "verb": "pack", **_told(tensor, tensor.shape, raw)}
+        cut_up = cut_to((part,), limits, watchers.tell)
+        asked = Asked(*cut_up, (given,), target, size, ((0, head),), work)
+        made = run_asked(asked, limits, watchers)
+    return Done(tensor.shape, packed.box, tensor.dtype, made.pieces, made.found)
 
 
 def unpack_file(
@@ -111,21 +174,21 @@ def unpack_file(
         OSError: a file cannot be read or written; its name is in it.
     """
     box = physical(code, shape)
-    lead = lead_of(code.layout, shape)
-    with opened(source, target) as given:
-        buffer = given.stored(None if raw is None else Raw(raw, box))
+    with opened_for(source, target) as given:
+        buffer = stored_of(given, None if raw is None else Raw(raw, box))
         if buffer.shape not in (box, (prod(box),)):
             raise UnreadableError(f"has the shape {buffer.shape}, not {box}")
         if buffer.fortran:
             raise UnreadableError("is in Fortran order, so its slots do not lie in their order")
-
-        def moving(handle: int, data: int, sum_up: Sum) -> Moving:
-            tensor = Stored(target, handle, data, buffer.dtype, shape)
-            return Unpacking(code, buffer.flat(), tensor, lead, watchers.look, sum_up)
-
-        work = {**about, "verb": "unpack", "shape": shape, "raw": raw is not None}
-        asked = Asked(code.layout, buffer, given.before, target, shape, shape, moving, work)
-        return run_asked(asked, limits, watchers)
+        head = _head(buffer, shape, raw)
+        packed = Packed(code, shape, buffer, None, watchers.look)
+        part = packed.unpacking(code.layout.name, target, len(head))
+        size = len(head) + prod(shape) * buffer.dtype.itemsize
+        work = {**about, "verb": "unpack", **_told(buffer, shape, raw)}
+        cut_up = cut_to((part,), limits, watchers.tell)
+        asked = Asked(*cut_up, (given,), target, size, ((0, head),), work)
+        made = run_asked(asked, limits, watchers)
+    return Done(buffer.shape, shape, buffer.dtype, made.pieces, made.found)
 
 
 def physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -133,32 +196,55 @@ def physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(code.module.physical_shape(shape))
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """An open file, and what it was before it was read."""
+def _head(source: Stored, shape: tuple[int, ...], raw: object) -> bytes:
+    """The bytes before the result."""
+    return header(source.dtype, shape) if raw is None else b""
 
-    place: Path
-    handle: int
-    before: Identity
 
-    def stored(self, raw: Raw | None) -> Stored:
-        """Return the array in the file."""
-        if raw is None:
-            return stored_npy(self.place, self.handle)
-        return stored_raw(self.place, self.handle, raw.dtype, raw.shape)
+def _told(source: Stored, shape: tuple[int, ...], raw: object) -> dict[str, Any]:
+    """What tells one work on a file from another."""
+    return {"shape": list(shape), "raw": raw is not None, "type": source.dtype.str}
+
+
+def stored_of(given: Given, raw: Raw | None) -> Stored:
+    """Return the array in a file."""
+    if raw is None:
+        return stored_npy(given.place, given.handle)
+    return stored_raw(given.place, given.handle, raw.dtype, raw.shape)
 
 
 @contextmanager
-def opened(source: Path, target: Path) -> Iterator[Given]:
+def opened_for(source: Path, target: Path) -> Iterator[Given]:
     """Open a file once, for whoever reads of it; it is none that the output takes the place of."""
+    with opened(source) as given:
+        refuse_outputs(given, target)
+        yield given
+
+
+@contextmanager
+def opened(source: Path) -> Iterator[Given]:
+    """Open a plain file once, for whoever reads of it.
+
+    Raises:
+        UnreadableError: it is a pipe, a folder or a device.
+        OSError: it cannot be opened.
+    """
     with named(source):
         handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not S_ISREG(os.fstat(handle).st_mode):
             raise UnreadableError("is no plain file, and cannot be taken apart")
-        with named(target):
-            for each in (target, *beside(followed(target))):
-                refuse_input(each, handle, "input")
         yield Given(source, handle, identity(handle))
     finally:
         os.close(handle)
+
+
+def refuse_outputs(given: Given, target: Path) -> None:
+    """Fail where an output, or what lies beside it meanwhile, would take the place of an input.
+
+    Raises:
+        OccupiedError: they are one file.
+    """
+    with named(target):
+        for each in (target, *beside(followed(target))):
+            refuse_input(each, given.handle, "input")

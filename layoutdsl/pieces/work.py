@@ -10,12 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import prod
 from time import monotonic
 from typing import Protocol
 
-from layoutdsl.pieces.cut import Piece
-from layoutdsl.pieces.moves import Arena, Moved, Moving
+from layoutdsl.pieces.moves import Arena, Moved
+from layoutdsl.pieces.queue import Moving, Queue
 from layoutdsl.pieces.sums import Sums
 
 PAUSE = 1.0
@@ -27,23 +26,8 @@ GLANCE = 0.05
 Progress = Callable[[int, int, int], None]
 """Is told how many pieces of how many are done, and the bytes that this run has written."""
 
-Task = Callable[[int, Arena], None]
+Step = Callable[[int, Arena], None]
 """What is to be done of a piece, by its number."""
-
-
-class Cut(Protocol):
-    """Pieces by number: those of a tensor, or a share of them."""
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-
-    @property
-    def largest(self) -> Piece:
-        """One that no other is larger than."""
-
-    def piece(self, number: int) -> Piece:
-        """Return a piece by its number, from 0 on."""
 
 
 class Notes(Protocol):
@@ -64,7 +48,7 @@ class _Jobs:
     """What the jobs have in common."""
 
     numbers: Iterator[int]
-    task: Task
+    step: Step
     size: int
     failure: BaseException | None = None
     stop: bool = False
@@ -85,13 +69,14 @@ class _Done:
 
     count: int
     written: int = 0
+    sums: dict[int, Sums] = field(default_factory=dict)
     fresh: dict[int, Sums] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, number: int, moved: Moved) -> None:
         with self.lock:
             self.count, self.written = self.count + 1, self.written + moved.written
-            self.fresh[number] = moved.sums
+            self.fresh[number] = self.sums[number] = moved.sums
 
     def note(self, output: Notes) -> None:
         with self.lock:
@@ -100,7 +85,27 @@ class _Done:
             output.note(fresh)
 
 
-def agreeing(pieces: Cut, moving: Moving, output: Notes, jobs: int, progress: Progress) -> int:
+@dataclass(slots=True)
+class Task:
+    """Pieces, what moves those of each tensor, and which was begun last."""
+
+    queue: Queue
+    moving: tuple[Moving, ...]
+    latest: int = 0
+
+    def move(self, number: int, arena: Arena) -> Moved:
+        """Move a piece by its number."""
+        self.latest = number
+        part, piece = self.queue.find(number)
+        return self.moving[part].move(piece, arena)
+
+    def agrees(self, number: int, arena: Arena, sums: Sums) -> bool:
+        """Return whether a piece is what it was when it was moved."""
+        part, piece = self.queue.find(number)
+        return self.moving[part].agrees(piece, arena, sums)
+
+
+def agreeing(task: Task, output: Notes, jobs: int, progress: Progress) -> int:
     """Look at every piece that an earlier run says it has finished; return how many disagree.
 
     Pieces whose input or output is not what it was are no longer claimed.
@@ -108,53 +113,50 @@ def agreeing(pieces: Cut, moving: Moving, output: Notes, jobs: int, progress: Pr
     Raises:
         Exception: what the first job that failed raised.
     """
-    claimed = {n: sums for n, sums in output.claimed.items() if 0 <= n < pieces.count}
+    count = task.queue.count
+    claimed = {n: sums for n, sums in output.claimed.items() if 0 <= n < count}
     agreed: dict[int, Sums] = {}
 
-    def task(number: int, arena: Arena) -> None:
-        if moving.agrees(pieces.piece(number), arena, claimed[number]):
+    def look(number: int, arena: Arena) -> None:
+        if task.agrees(number, arena, claimed[number]):
             agreed[number] = claimed[number]
 
     def watch() -> None:
-        progress(len(agreed), pieces.count, 0)
+        progress(len(agreed), count, 0)
 
-    _each(len(claimed), _Jobs(iter(claimed), task, _size(pieces, moving)), jobs, watch)
+    _each(len(claimed), _Jobs(iter(claimed), look, task.queue.size), jobs, watch)
     output.claimed = agreed
     return len(claimed) - len(agreed)
 
 
-def run(pieces: Cut, moving: Moving, output: Notes, jobs: int, progress: Progress) -> None:
-    """Move every piece that is not done.
+def run(task: Task, output: Notes, jobs: int, progress: Progress) -> dict[int, Sums]:
+    """Move every piece that is not done; return the checksums of all.
 
     Raises:
         KeyboardInterrupt: after the pieces under way, and a note of what is done.
         Exception: what the first job that failed raised, likewise.
     """
-    left = [number for number in range(pieces.count) if number not in output.claimed]
-    done, noted = _Done(len(output.claimed)), monotonic()
+    count = task.queue.count
+    left = [number for number in range(count) if number not in output.claimed]
+    done, noted = _Done(len(output.claimed), sums=dict(output.claimed)), monotonic()
 
-    def task(number: int, arena: Arena) -> None:
-        done.add(number, moving.move(pieces.piece(number), arena))
+    def move(number: int, arena: Arena) -> None:
+        done.add(number, task.move(number, arena))
 
     def watch() -> None:
         nonlocal noted
-        progress(done.count, pieces.count, done.written)
-        if monotonic() - noted > PAUSE and done.count < pieces.count:
+        progress(done.count, count, done.written)
+        if monotonic() - noted > PAUSE and done.count < count:
             done.note(output)
             noted = monotonic()
 
     try:
-        _each(len(left), _Jobs(iter(left), task, _size(pieces, moving)), jobs, watch)
+        _each(len(left), _Jobs(iter(left), move, task.queue.size), jobs, watch)
     finally:
-        if done.count < pieces.count:
+        if done.count < count:
             done.note(output)
-    progress(done.count, pieces.count, done.written)
-
-
-def _size(pieces: Cut, moving: Moving) -> int:
-    """The memory of a job."""
-    largest = pieces.largest
-    return moving.cost(prod(largest.extents), largest.slots)
+    progress(done.count, count, done.written)
+    return done.sums
 
 
 def _each(count: int, shared: _Jobs, jobs: int, watch: Callable[[], None]) -> None:
@@ -189,7 +191,7 @@ def _one(shared: _Jobs, arena: Arena) -> bool:
     if number is None:
         return False
     try:
-        shared.task(number, arena)
+        shared.step(number, arena)
     except BaseException as failure:
         shared.failed(failure)
         return False

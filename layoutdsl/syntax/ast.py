@@ -256,6 +256,31 @@ class RecordDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class FromWords:
+    """``from words u32 of GptqWeights``: what is stored is packed already, by that layout."""
+
+    word: Name
+    layout: Reference
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDecl:
+    """``tensor "pattern"(axes) = body from_words clauses``, or ``tensor "pattern" = keep``.
+
+    ``place`` is the pattern inside the quotes; there is no body where tensors are kept.
+    """
+
+    pattern: str
+    axes: tuple[AxisDecl, ...] | None
+    body: Coordinates | Reference | Foreign | None
+    stored: FromWords | None
+    clauses: tuple[Clause, ...]
+    place: Span = field(compare=False, repr=False)
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Sound:
     """The checks that every layout, table and record has to pass."""
 
@@ -354,7 +379,7 @@ class ClaimDecl:
     span: Span = field(compare=False, repr=False)
 
 
-Declaration: TypeAlias = LayoutDecl | TableDecl | RecordDecl | ClaimDecl
+Declaration: TypeAlias = LayoutDecl | TableDecl | RecordDecl | RuleDecl | ClaimDecl
 
 
 @dataclass(frozen=True, slots=True)

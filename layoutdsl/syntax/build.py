@@ -71,6 +71,8 @@ class Builder:
                 return self._table(tree)
             case "record":
                 return self._record(tree)
+            case "rule" | "kept":
+                return self._rule(tree)
             case _:
                 return self._claim(tree)
 
@@ -175,6 +177,27 @@ class Builder:
             tuple(self._clause(cast("Branch", clause)) for clause in clauses),
             self._span(tree),
         )
+
+    def _rule(self, tree: Branch) -> ast.RuleDecl:
+        quoted = self._span(_tokens(tree)[0])
+        place = Span(self._source, quoted.start + 1, quoted.end - 1)
+        if tree.data == "kept":
+            return ast.RuleDecl(place.text, None, None, None, (), place, self._span(tree))
+        _, axes, body, stored, *clauses = tree.children
+        return ast.RuleDecl(
+            place.text,
+            None if axes is None else tuple(self._axis(each) for each in _branches(axes)),
+            self._body(cast("Branch", body)),
+            None if stored is None else self._from_words(cast("Branch", stored)),
+            tuple(self._clause(cast("Branch", clause)) for clause in clauses),
+            place,
+            self._span(tree),
+        )
+
+    def _from_words(self, tree: Branch) -> ast.FromWords:
+        word, layout = tree.children
+        reference = self._reference(cast("Branch", layout))
+        return ast.FromWords(self._name(cast("Token", word)), reference, self._span(tree))
 
     def _digit(self, tree: Branch) -> ast.DigitDecl:
         value, extent = tree.children

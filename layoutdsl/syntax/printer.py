@@ -25,6 +25,8 @@ def print_declaration(declaration: ast.Declaration) -> str:
             return _table(declaration)
         case ast.RecordDecl():
             return _record(declaration)
+        case ast.RuleDecl():
+            return _rule(declaration)
         case ast.ClaimDecl(polarity, subject, predicate, where):
             words = [polarity, _reference(subject), _predicate(predicate)]
             words.append("" if where is None else _clause(where))
@@ -82,6 +84,18 @@ def _part(part: ast.PartDecl) -> str:
     if part.bits is not None:
         words.append(f"bits {part.bits[0].value}..{part.bits[1].value}")
     return " ".join([*words, "=", print_body(part.body), *map(_clause, part.clauses)])
+
+
+def _rule(rule: ast.RuleDecl) -> str:
+    head = f'tensor "{rule.pattern}"'
+    if rule.body is None:
+        return f"{head} = keep"
+    if rule.axes is not None:
+        head += f"({', '.join(map(_axis, rule.axes))})"
+    words = [f"{head} = {print_body(rule.body)}"]
+    if rule.stored is not None:
+        words.append(f"from words {rule.stored.word.text} of {_reference(rule.stored.layout)}")
+    return " ".join([*words, *map(_clause, rule.clauses)])
 
 
 def _pick(digits: tuple[ast.DigitDecl, ...]) -> str:

@@ -33,6 +33,7 @@ _SPELLING = {
     "$END": "the end of the text",
     "TEXT": "a text in quotes",
     "_IN": "`in`",
+    "_KEEP": "`keep`",
 }
 _OPERATORS = frozenset({"SIGN", "FACTOR", "SHIFT", "XOR", "AND"})
 

@@ -16,7 +16,7 @@ from layoutdsl.files.places import Identity, OccupiedError
 from layoutdsl.pieces import runs, tensors, work
 from layoutdsl.pieces.moves import Moved
 from layoutdsl.pieces.output import Output
-from layoutdsl.pieces.runs import Done
+from layoutdsl.pieces.tensors import Done
 
 CALLS = ("open", "pwrite", "fsync", "ftruncate", "fchmod", "posix_fallocate", "replace", "unlink")
 Outcome = Literal["done", "resumed", "killed", "occupied", "unreadable", "stopped", "fault"]
@@ -99,9 +99,9 @@ def _note_every_other() -> None:
             if number % 2:
                 done.note(outputs[0])
 
-    def running(*given: Any) -> None:
-        outputs.append(given[2])
-        run(*given)
+    def running(*given: Any) -> Any:
+        outputs.append(given[1])
+        return run(*given)
 
     work._Done.add = noting  # type: ignore[method-assign]
     runs.run = running  # type: ignore[attr-defined]

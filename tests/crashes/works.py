@@ -18,7 +18,8 @@ from texts import layout
 from layoutdsl.api import compile as compiled
 from layoutdsl.api import pack_file, unpack_file
 from layoutdsl.meaning.model import Layout
-from layoutdsl.pieces.runs import Done, TooLittleError
+from layoutdsl.pieces.runs import TooLittleError
+from layoutdsl.pieces.tensors import Done
 
 LAYOUTS = (
     "layout Blocked(n, c) = [n, c/16, c%16]",

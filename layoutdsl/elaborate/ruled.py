@@ -1,0 +1,145 @@
+"""Tree -> meaning for rules: which layout tensors get, and what they may not be given."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.rules import silent
+from layoutdsl.meaning.elements import FillZeroPoint
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.rule import DEEP, WITHIN, FromWords, Rule
+from layoutdsl.meaning.storage import STORAGES, StorageName, stored
+from layoutdsl.syntax import ast
+from layoutdsl.syntax.printer import print_body, print_declaration
+from layoutdsl.texts.faults import Fault, did_you_mean, fault
+from layoutdsl.texts.source import Label, Span
+
+CODE = "L216"
+
+
+def rules_of(
+    declared: Sequence[ast.RuleDecl], layouts: Layouts, report: Callable[[Fault], None]
+) -> tuple[Rule, ...]:
+    """Return the rules of a text that have no fault, in its order.
+
+    Args:
+        declared: as they were written.
+        layouts: that they may name.
+        report: takes the fault of each other.
+    """
+    found: list[Rule] = []
+    first: dict[str, Span] = {}
+    for number, each in enumerate(declared, start=1):
+        try:
+            _refuse_pattern(each)
+            if first.setdefault(each.pattern, each.place) is not each.place:
+                label = (Label(first[each.pattern], "first here"),)
+                message = f"there are two rules for `{each.pattern}`"
+                raise fault("L203", message, each.place, others=label)
+            found.append(_rule(each, number, layouts))
+        except Fault as wrong:
+            report(wrong)
+    return tuple(found)
+
+
+def _refuse_pattern(rule: ast.RuleDecl) -> None:
+    if not rule.pattern.strip():
+        message = "the pattern is empty, and fits no name"
+        raise fault(CODE, message, rule.place, help='write `"**"` for all tensors')
+    if DEEP + WITHIN in rule.pattern:
+        hint = "`*` is anything without a dot, `**` anything at all"
+        raise fault(CODE, "there are three stars in a row", rule.place, help=hint)
+
+
+def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts) -> Rule:
+    source = rule.span.source
+    place = f"{source.name}:{source.place(rule.span.start)[0]}"
+    text = print_declaration(rule)
+    if rule.body is None:
+        return Rule(rule.pattern, None, None, text, place)
+    layout = _layout(rule, rule.body, number, layouts)
+    if layout.parameters:
+        message = f"`{layout.name}` has an open parameter `{layout.parameters[0]}`"
+        hint = f"write `{print_body(rule.body)}<16>`, or another number"
+        raise fault(CODE, message, rule.body.span, help=hint)
+    if layout.domain:
+        message = f"`{layout.name}` holds elements of a domain only, and others would be lost"
+        raise fault(CODE, message, rule.body.span)
+    if layout.copies:
+        message = f"`{layout.name}` holds copies of its elements, which no piece has alone"
+        raise fault(CODE, message, rule.body.span, help="pack the tensor alone")
+    if isinstance(layout.fill, FillZeroPoint):
+        message = f"the fill of `{layout.name}` is a number that the rule has to say"
+        raise fault(CODE, message, rule.body.span, help="write `fill 0`, or another number")
+    if rule.stored is not None:
+        made, packed = _converted(rule.stored, layout, layouts)
+        return Rule(rule.pattern, made, packed, text, place)
+    if layout.bit_of is not None:
+        message = f"`{layout.name}` says where each bit lies, and tensors are packed by items"
+        raise fault(
+            CODE, message, rule.body.span, help="pack it alone: `layoutdsl pack --word u32`"
+        )
+    return Rule(rule.pattern, layout, None, text, place)
+
+
+def _layout(
+    rule: ast.RuleDecl,
+    body: ast.Coordinates | ast.Reference | ast.Foreign,
+    number: int,
+    layouts: Layouts,
+) -> Layout:
+    """The layout of a rule; it has a name of its own where the rule says more than a name."""
+    if isinstance(body, ast.Reference):
+        if rule.axes is not None:
+            message = "a tensor that gets a layout by name takes its axes"
+            hint = f'write `tensor "{rule.pattern}" = {print_body(body)}`'
+            raise fault("L208", message, body.span, help=hint)
+        if not rule.clauses:
+            found = layouts.referred(body)
+            if found is None:
+                raise silent(body.span)
+            return found
+        name = f"{body.name.text}_rule{number}"
+    else:
+        name = f"rule{number}"
+    if isinstance(body, ast.Coordinates) and rule.axes is None:
+        hint = f'write `tensor "{rule.pattern}"(n, k) = {print_body(body)}`'
+        raise fault("L208", "the rule names no axes", rule.place, help=hint)
+    called = ast.Name(name, rule.place)
+    return layouts.unnamed(ast.LayoutDecl(called, (), rule.axes, body, rule.clauses, rule.span))
+
+
+def _converted(
+    written: ast.FromWords, layout: Layout, layouts: Layouts
+) -> tuple[Layout, FromWords]:
+    """The layout and what it is made from, of one type and of the same axes."""
+    word = _word(written.word)
+    source = layouts.on_axes(layout, written.layout)
+    source = replace(source, name="_".join(re.findall(r"\w+", source.name)))
+    if source.parameters or source.domain:
+        message = f"`{source.name}` is not of whole tensors without open parameters"
+        raise fault(CODE, message, written.layout.span)
+    element = source.tensor_element
+    if layout.tensor_element is None and layout.bit_of is None:
+        layout = replace(layout, element=element)
+    if layout.tensor_element != element:
+        kinds = [None if each is None else each.name for each in (layout.tensor_element, element)]
+        message = f"`{layout.name}` is of {kinds[0]}, and `{source.name}` of {kinds[1]}"
+        raise fault(CODE, message, written.layout.span)
+    for each in (source, layout):
+        try:
+            stored(each, word)
+        except ValueError as unfit:
+            raise fault(CODE, str(unfit), written.span) from None
+    return layout, FromWords(word, source)
+
+
+def _word(name: ast.Name) -> StorageName:
+    for word in STORAGES:
+        if word == name.text:
+            return word  # type: ignore[return-value]  # its keys are such names
+    hint = did_you_mean(name.text, STORAGES) or f"known are {', '.join(STORAGES)}"
+    raise fault(CODE, f"`{name.text}` is no type of words", name.span, help=hint)

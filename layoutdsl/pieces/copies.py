@@ -1,0 +1,81 @@
+"""Bytes that are taken over as they are, stretch by stretch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from layoutdsl.pieces.cut import Piece
+from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.moves import Arena, Moved
+from layoutdsl.pieces.sums import Sum, Sums
+
+BYTE = np.dtype(np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Stretches:
+    """Bytes cut into stretches of one length, but for the last.
+
+    Attributes:
+        size: bytes of all of them.
+        length: bytes of one, at least 1.
+    """
+
+    size: int
+    length: int
+
+    @property
+    def count(self) -> int:
+        """How many there are; no bytes are one stretch."""
+        return max(-(-self.size // self.length), 1)
+
+    @property
+    def largest(self) -> Piece:
+        """The first; the last may be shorter."""
+        return self.piece(0)
+
+    def piece(self, number: int) -> Piece:
+        """Return a stretch by its number, from 0 on."""
+        first = number * self.length
+        left = min(self.length, self.size - first)
+        return Piece((first,), (left,), first, left)
+
+
+@dataclass(frozen=True, slots=True)
+class Copying:
+    """Stretches of bytes, copied.
+
+    Attributes:
+        source: bytes of one axis.
+        target: as many.
+        sum_up: gives checksums.
+    """
+
+    source: Stored
+    target: Stored
+    sum_up: Sum
+
+    def cost(self, elements: int, _: int) -> int:
+        """Return the bytes that a stretch takes while it is copied."""
+        return elements
+
+    def move(self, piece: Piece, arena: Arena) -> Moved:
+        """Copy a stretch."""
+        found = self._read(self.source, piece, arena)
+        said = self.sum_up(found)
+        self.target.write(piece.starts, found)
+        return Moved(Sums(said, said), found.nbytes)
+
+    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
+        """Return whether both sides of a stretch are what they were when it was copied."""
+        if self.sum_up(self._read(self.source, piece, arena)) != sums.read:
+            return False
+        return self.sum_up(self._read(self.target, piece, arena)) == sums.written
+
+    def _read(self, side: Stored, piece: Piece, arena: Arena) -> np.ndarray:
+        arena.clear()
+        found = arena.array(piece.extents, BYTE)
+        side.read(piece.starts, found)
+        return found

@@ -1,0 +1,181 @@
+"""What a packed file says of itself: which layouts, of which tensors, and checksums of their bytes.
+
+It stands under the key ``layoutdsl``, as JSON. Layouts are named by the hash of their text and
+stand once. Whoever reads it elaborates the text anew and compares: nothing is taken for granted.
+Every tensor has its bytes as stretches, each with a checksum (`pieces/sums.py`) by the token, so
+that a bit that has changed is found without the file that it was made from.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, TypeAlias
+
+from layoutdsl.files.npy import UnreadableError
+from layoutdsl.meaning.elements import ELEMENT_TYPES
+from layoutdsl.meaning.storage import STORAGES
+from layoutdsl.weights.bounds import shown
+from layoutdsl.weights.json_object import read_object
+
+VERSION = 1
+NOTHING = "0" * 32
+"""Stands for a checksum, and for the token, until it is known: as long as they are."""
+
+Stretch: TypeAlias = tuple[int, str]
+"""Bytes, and their checksum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A tensor that was packed before: in words of this type, by a layout, by its hash."""
+
+    word: str
+    layout: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of a tensor.
+
+    Attributes:
+        stretches: its bytes in the file.
+        layout: by its hash; `None` where the tensor was kept.
+        shape: of the tensor before it was packed, in elements.
+        type: of the items, before it was packed.
+        native: the word that its format had for them.
+        words: how it was packed before, where it was; ``original`` is then the shape of those.
+    """
+
+    stretches: tuple[Stretch, ...]
+    layout: str | None = None
+    shape: tuple[int, ...] = ()
+    type: str = ""
+    native: str = ""
+    words: Words | None = None
+    original: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a file says.
+
+    Attributes:
+        token: that the checksums were made with.
+        form: the format that the tensors were in.
+        layouts: their texts, by the hash of each.
+        tensors: by their names.
+    """
+
+    token: str
+    form: str
+    layouts: Mapping[str, str]
+    tensors: Mapping[str, Said]
+
+
+def key_of(text: str) -> str:
+    """Return the hash that a layout goes by."""
+    return sha256(text.encode()).hexdigest()
+
+
+def written(about: About) -> str:
+    """Return the text; it has the same length whatever the checksums are."""
+    tensors = {name: _plain(each) for name, each in about.tensors.items()}
+    layouts = {key: {"text": text} for key, text in about.layouts.items()}
+    found = {
+        "version": VERSION,
+        "token": about.token,
+        "form": about.form,
+        "layouts": layouts,
+        "tensors": tensors,
+    }
+    return json.dumps(found, separators=(",", ":"))
+
+
+def _plain(said: Said) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    if said.layout is not None:
+        found = {"layout": said.layout, "shape": said.shape}
+        found |= {"dtype": said.type, "native": said.native}
+    if said.words is not None:
+        found |= {"word": said.words.word, "from": said.words.layout, "original": said.original}
+    return found | {"sums": said.stretches}
+
+
+def read(text: str) -> About:
+    """Return what a file says of itself.
+
+    Raises:
+        UnreadableError: it says what no run of layoutdsl writes.
+    """
+    match read_object("packed", text.encode(), "what it says under `layoutdsl`"):
+        case {"version": int(version)} if version != VERSION:
+            raise _unfit(f"is of version {version}, and this program knows {VERSION}")
+        case {
+            "token": str(token),
+            "form": str(form),
+            "layouts": dict(layouts),
+            "tensors": dict(tensors),
+        }:
+            texts = {key: _text(key, each) for key, each in layouts.items()}
+            said = {name: _said(name, each, texts) for name, each in tensors.items()}
+            return About(token, form, texts, said)
+    raise _unfit("has neither layouts nor tensors")
+
+
+def _unfit(words: str) -> UnreadableError:
+    return UnreadableError(f"says under `layoutdsl` what {words}; pack it again")
+
+
+def _text(key: str, said: Any) -> str:
+    match said:
+        case {"text": str(text)}:
+            if key_of(text) == key:
+                return text
+            raise _unfit(f"is no layout of its hash: {shown(text)}")
+    raise _unfit("is no text of a layout")
+
+
+def _said(name: str, said: Any, texts: Mapping[str, str]) -> Said:
+    wrong = _unfit(f"makes no sense of the tensor {shown(name)}")
+    match said:
+        case {"sums": list(sums)} if all(map(_is_stretch, sums)):
+            stretches = tuple((size, sum_) for size, sum_ in sums)
+        case _:
+            raise wrong
+    match said:
+        case {
+            "layout": str(key),
+            "shape": list(shape),
+            "dtype": str(type_),
+            "native": str(native),
+        }:
+            if key not in texts or not _is_shape(shape) or type_ not in ELEMENT_TYPES:
+                raise wrong
+        case {"layout": _}:
+            raise wrong
+        case _:
+            return Said(stretches)
+    match said:
+        case {"word": str(word), "from": str(source), "original": list(original)}:
+            if word not in STORAGES or source not in texts or not _is_shape(original):
+                raise wrong
+            words = Words(word, source)
+            return Said(stretches, key, tuple(shape), type_, native, words, tuple(original))
+        case {"word": _} | {"from": _}:
+            raise wrong
+    return Said(stretches, key, tuple(shape), type_, native)
+
+
+def _is_stretch(said: Any) -> bool:
+    match said:
+        case [int(size), str(sum_)]:
+            return size >= 0 and len(sum_) == len(NOTHING)
+    return False
+
+
+def _is_shape(shape: Sequence[Any]) -> bool:
+    """Whether it is a row of extents; `True` is none."""
+    return len(shape) <= 64 and all(type(each) is int and 0 <= each < 1 << 63 for each in shape)

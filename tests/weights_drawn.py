@@ -1,0 +1,153 @@
+"""Files of weights that nobody chose, rules for them, and what has to come of it: plain integers.
+
+A tensor is bytes and a shape here. Where each item goes is asked of `Layout.offset_at`, item by
+item; no code of ours that moves anything is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from pathlib import Path
+from random import Random
+
+from weight_files import write
+
+import layoutdsl
+from layoutdsl.meaning.elements import ELEMENT_TYPES, FillValue
+from layoutdsl.meaning.model import Layout
+from layoutdsl.weights.form import Wanted
+from layoutdsl.weights.forms import form_named
+
+# A name of tensors, their rule, their types, and the most that each extent is.
+RULES = {
+    "tiles": ("Tiles", ("f16", "bf16", "u8", "f8e4m3"), (19, 33)),
+    "columns": ("(n, k) = [k, n]", ("f32", "i16", "bool", "e8"), (20, 31)),
+    "late": ("(n, k) = [n, k/4, k%4] offset 5 fill 3", ("i32", "u8", "u64", "i8"), (17, 21)),
+    "minus": ("(n, k) = [k/8, n, k%8] fill -1", ("i8", "i64", "i16", "i32"), (9, 30)),
+    "joined": ("(n, k) = [(n, k)%3, (n, k)/3]", ("u16", "f16", "f32"), (11, 13)),
+    "swizzled": ("(h, w: 4) = [h, w ^ h%4]", ("u8", "f16", "u32"), (23, 4)),
+    "deep": ("(a, b, c) = [c/3, a, b/2, c%3, b%2] fill any", ("bf16", "u8", "f64"), (5, 6, 8)),
+    "row": ("(a) = [a/16, a%16] fill 7", ("u8", "i32", "u16"), (90,)),
+    "even": ("(n, k) = [n/2, k, n%2] where N%2 == 0", ("f16", "u8", "f8e5m2"), (10, 14)),
+    "nibbles": ("(k, n) = [k/8, n, k%8] of u4 fill 9", ("u8",), (20, 12)),
+    "kept": ("keep", ("f16", "i64", "bf16", "f8"), (20, 20)),
+}
+TEXT = "layout Tiles(n, k) = [n/4, k/8, n%4, k%8]\n"
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor: its kind is a key of `RULES`, or nothing where there is no rule."""
+
+    name: str
+    kind: str
+    type: str
+    shape: tuple[int, ...]
+    data: bytes
+
+    @property
+    def width(self) -> int:
+        return ELEMENT_TYPES[self.type].item[1]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A file of weights, and rules for it."""
+
+    form: str
+    tensors: tuple[Tensor, ...]
+    rules: str
+
+    def write(self, place: Path) -> None:
+        """Put the file there."""
+        wanted = [Wanted(t.name, t.type, None, t.shape, len(t.data)) for t in self.tensors]
+        arranged = form_named(self.form).arrange(None, wanted, "")
+        write(place, arranged, [t.data for t in self.tensors])
+
+    def want(self) -> dict[str, bytes]:
+        """The bytes that each tensor has to become."""
+        rules = layoutdsl.parse(TEXT + self.rules).rules
+        found = {}
+        for each in self.tensors:
+            rule = next((rule for rule in rules if rule.fits(each.name)), None)
+            layout = None if rule is None else rule.layout
+            found[each.name] = each.data if layout is None else placed(each, layout)
+        return found
+
+
+def placed(tensor: Tensor, layout: Layout) -> bytes:
+    """The buffer of a tensor, item by item."""
+    width, values = tensor.width, layout.bind(tensor.shape)
+    fill = layout.fill.value if isinstance(layout.fill, FillValue) else 0
+    item = (fill % (1 << 8 * width)).to_bytes(width, "little")
+    buffer = [item] * layout.size(tensor.shape)
+    names = [axis.name for axis in layout.axes]
+    for number, index in enumerate(product(*map(range, tensor.shape))):
+        slot = layout.offset_at(values | dict(zip(names, index, strict=True)))
+        buffer[slot] = tensor.data[number * width : (number + 1) * width]
+    return b"".join(buffer)
+
+
+def index_of(tensor: Tensor, layout: Layout, slot: int) -> tuple[int, ...] | None:
+    """The element in a slot; nothing where it is padding."""
+    values, names = layout.bind(tensor.shape), [axis.name for axis in layout.axes]
+    for index in product(*map(range, tensor.shape)):
+        if layout.offset_at(values | dict(zip(names, index, strict=True))) == slot:
+            return index
+    return None
+
+
+def drawn(draw: Random, forms: tuple[str, ...] = ("safetensors", "npz")) -> Case:
+    """Return some weights."""
+    kinds = draw.sample(sorted(RULES), draw.randint(1, 5))
+    tensors, rules = list[Tensor](), list[str]()
+    for kind in kinds:
+        body, types, most = RULES[kind]
+        names = [f"model.{n}.{kind}" for n in range(draw.randint(1, 3))]
+        pattern = draw.choice((f"**.{kind}", f"model.*.{kind}", f"m*.*.{kind}", f"**{kind}"))
+        rules.append(f'tensor "{pattern}"{"" if body[0] == "(" else " = "}{body}')
+        tensors += [_tensor(draw, name, kind, types, most) for name in names]
+    if draw.random() < 0.5:
+        tensors.append(_tensor(draw, "other", "", ("f32", "u8"), (30,)))
+    if draw.random() < 0.3:
+        tensors.append(_tensor(draw, "scalar", "", ("f32",), ()))
+    draw.shuffle(tensors)
+    draw.shuffle(rules)
+    return Case(draw.choice(forms), tuple(tensors), "\n".join(rules))
+
+
+def _tensor(
+    draw: Random, name: str, kind: str, types: tuple[str, ...], most: tuple[int, ...]
+) -> Tensor:
+    type_ = draw.choice(types)
+    shape = tuple(draw.randint(1, each) for each in most)
+    if kind == "swizzled":
+        shape = (shape[0], 4)
+    if kind == "even":
+        shape = (2 * shape[0], shape[1])
+    if kind in ("", "kept") and draw.random() < 0.2:
+        shape = (0, *shape[1:]) if shape else shape
+    data = draw.randbytes(prod(shape) * ELEMENT_TYPES[type_].item[1])
+    if kind == "nibbles":
+        data = bytes(each & 15 for each in data)
+    if type_ == "bool":
+        data = bytes(each & 1 for each in data)
+    return Tensor(name, kind, type_, shape, data)
+
+
+def of_words(draw: Random) -> tuple[Layout, Layout, tuple[int, ...]]:
+    """Two layouts of four bits, and a shape of both."""
+    names = draw.sample(("AwqWeights", "GptqWeights", "MarlinWeights"), 2)
+    one, other = map(layoutdsl.library, names)
+    shape = (16 * draw.randint(1, 3), 64 * draw.randint(1, 2))
+    return one, other, shape
+
+
+def placed_bits(layout: Layout, shape: tuple[int, ...], values: list[int]) -> bytes:
+    """Elements of four bits where a layout puts them, the lowest bits first."""
+    whole = 0
+    for value, index in zip(values, product(*map(range, shape)), strict=True):
+        whole |= value << 4 * layout.offset(index, shape)
+    return whole.to_bytes(len(values) // 2, "little")
