@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         convert,
         cost,
+        differing_copies,
         formula,
         from_notation,
         generate,
@@ -104,6 +105,7 @@ __all__ = [
     "convert",
     "cost",
     "diff",
+    "differing_copies",
     "formula",
     "from_notation",
     "generate",

@@ -329,6 +329,31 @@ FORMULAS: dict[str, tuple[Partial, list[tuple[int, ...]]]] = {
     "LapackPackedUpper": (upper, [(1, 1), (5, 5)]),
     "LapackPackedLower": (lower, [(1, 1), (5, 5)]),
     "LapackBand": (band, [(5, 5, 1, 2), (4, 7, 2, 1), (7, 3, 1, 1)]),
+    # replicated: an index of the copies is one of the axes
+    "RepeatKv": (
+        lambda i, s: (((i[0] * s[1] + i[1]) * s[4] + i[4]) * s[2] + i[2]) * s[3] + i[3],
+        [(2, 3, 2, 4, 2, 2), (1, 2, 3, 2, 5, 5)],
+    ),
+    "UpsampleNearest2x": (
+        lambda i, s: (
+            ((i[0] * s[1] + i[1]) * 2 * s[2] + 2 * i[2] + i[4]) * 2 * s[3] + 2 * i[3] + i[5]
+        ),
+        [(1, 2, 3, 4, 2, 2), (2, 1, 1, 5, 2, 2)],
+    ),
+    "MmaRow": (lambda i, _: (i[0] % 8 * 4 + i[1]) * 2 + i[0] // 8, [(16, 4)]),
+    "MmaColumn": (lambda i, _: (i[1] * 4 + i[0] // 2) * 2 + i[0] % 2, [(8, 8)]),
+    "WgmmaRow": (
+        lambda i, _: (i[0] // 16 * 32 + i[0] % 8 * 4 + i[1]) * 2 + i[0] % 16 // 8,
+        [(64, 4)],
+    ),
+    "MmaA2x2Warps": (
+        lambda i, _: (i[0] // 16 * 2 + i[2]) * 256 + mma_a((i[0] % 16, i[1]), (16, 16)),
+        [(32, 16, 2)],
+    ),
+    "MmaB2x2Warps": (
+        lambda i, _: (i[2] * 2 + i[1] // 8) * 128 + mma_b((i[0], i[1] % 8), (16, 8)),
+        [(16, 16, 2)],
+    ),
     # xla
     "XlaColumnMajor": (rows(1, 0), [(2, 3), (5, 1)]),
     "XlaRowMajor": (rows(0, 1), [(2, 3), (5, 1)]),

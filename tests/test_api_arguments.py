@@ -104,6 +104,15 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         {"one": LAYOUT, "other": LAYOUT, "axes": AXES, "progress": MAYBE_FUNCTION},
         {"one": A, "other": A},
     ),
+    "differing_copies": (
+        {
+            "layout": LAYOUT,
+            "buffer": ("a numpy array", {"an array", "an array of nothing"}),
+            "shape": EXTENTS,
+            "storage": WORDS,
+        },
+        {"layout": A, "buffer": np.zeros((2, 3)), "shape": (2, 3)},
+    ),
     "formula": ({"layout": LAYOUT}, {"layout": A}),
     "from_notation": (
         {"notation": WORDS, "text": WORDS},
@@ -204,6 +213,7 @@ METHODS: list[tuple[Any, str, dict[str, Kind]]] = [
     (A, "decode", {"slot": SLOT, "shape": SHAPE}),
     (A, "is_padding", {"slot": SLOT, "shape": SHAPE}),
     (A, "holders", {"slot": SLOT, "shape": SHAPE}),
+    (A, "slots", {"index": INDEX, "shape": SHAPE}),
     (A, "elements", {"shape": SHAPE}),
     (A, "first", {"shape": SHAPE}),
     (A, "of", {"array": ("an array", {"an array", "an array of nothing"})}),
@@ -218,7 +228,15 @@ METHODS: list[tuple[Any, str, dict[str, Kind]]] = [
     (layoutdsl.generate_c(A), "write", {"path": PATH}),
 ]
 GIVEN = {"index": (1, 2), "slot": 1, "shape": (2, 3)}
-UNCHECKED = {"shape_of", "holds", "offset_at", "decode_at", "substituted"}
+UNCHECKED = {
+    "shape_of",
+    "element_shape",
+    "copies_of_each",
+    "holds",
+    "offset_at",
+    "decode_at",
+    "substituted",
+}
 """Methods that take values which were checked before."""
 
 

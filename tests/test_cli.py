@@ -389,6 +389,7 @@ def test_check_as_json(shell: Shell) -> None:
         "where": [],
         "domain": [],
         "parameters": [],
+        "copies": [],
     }
 
 

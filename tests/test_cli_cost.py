@@ -145,6 +145,7 @@ def test_json(shell: Shell) -> None:
             "bytes": 1536,
             "axes": [{"axis": "c", "extent": 20, "padded": 32}],
             "gaps": {"exact": "1", "decimal": 1.0},
+            "copies": 1,
         },
     }
 

@@ -26,8 +26,8 @@ def named(listed: str) -> list[str]:
     ("words", "names"),
     [
         ("NCHW16c", ["NCHW16c", "nChw16c"]),
-        ("wgmma", ["WgmmaD"]),
-        ("WGMMA", ["WgmmaD"]),
+        ("wgmma", ["WgmmaD", "WgmmaRow"]),
+        ("WGMMA", ["WgmmaD", "WgmmaRow"]),
         ("onednn OIhw16o16i", ["OIhw16i16o"]),  # in a claim
         ("gguf u2", ["GgufQ2_K", "Q2_K", "TQ2_0"]),
         ("ascend int8", ["FractalNzInt8"]),

@@ -43,6 +43,7 @@ FAMILIES = {
     "nvidia": 12,
     "packed": 3,
     "records": 10,
+    "replicated": 7,
     "swizzles": 6,
     "xla": 12,
 }

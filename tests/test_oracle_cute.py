@@ -7,11 +7,14 @@ printed once is in `facts/cute_layouts.txt`, and read in every run.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from cute_layouts import Drawn, draw
+from test_notation_copies import holders, steps, tv_text
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError
@@ -184,3 +187,24 @@ def test_a_pointers_swizzle_counts_bytes_as_the_cute_dsl_recasts_it(cute: Any) -
     run(cute, collect)
     for pointer, elements in pairs:
         assert read(pointer).coordinates == read(elements).coordinates, (pointer, elements)
+
+
+@pytest.mark.campaign
+def test_pycute_numbers_the_elements_of_threads_alike() -> None:
+    """A layout of threads and values is pycute's, whose offset is the number of an element."""
+    pycute = pytest.importorskip("pycute")
+    copies = 0
+    for seed in range(400):
+        tile, modes = steps(Random(seed))
+        shape, strides = (tuple(tuple(s[k] for s in mode) for mode in modes) for k in (0, 1))
+        theirs = pycute.Layout(shape, strides)
+        layout = layoutdsl.from_notation("cute_tv", tv_text(tile, modes))
+        counts = [prod(each) for each in shape]
+        numbers = [
+            theirs(thread, value) for thread in range(counts[0]) for value in range(counts[1])
+        ]
+        index = np.unravel_index(numbers, tile, order="F")
+        assert np.array_equal(holders(layout), np.ravel_multi_index(index, tile)), (shape, strides)
+        copies += bool(layout.copies)
+    print(f"pycute: 400 layouts of threads and values, {copies} of them with copies")
+    assert copies > 100

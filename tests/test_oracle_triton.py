@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from triton_layouts import Drawn, as_text, invertible, kinds
+from triton_layouts import Drawn, as_text, invertible, kinds, too_small
 
 import layoutdsl
 from layoutdsl import Layout
@@ -151,6 +151,68 @@ def compare_linear(count: int, seed: int) -> None:
             compiled += 1
     print(f"triton: {count} linear layouts, {compared} slots; {compiled} by generated code")
     assert compared > count
+
+
+def holders(layout: Layout) -> np.ndarray:
+    """The element of every slot, as its number in rows; every slot of ours holds one."""
+    own, found = layout.element_shape({}), np.full(layout.size(layout.shape_of({})), -1)
+    names = [axis.name for axis in layout.axes]
+    for place in product(*map(range, layout.shape_of({}))):
+        here = dict(zip(names, place, strict=True))
+        slot = layout.offset_at(here)
+        assert found[slot] == -1
+        index = tuple(here[axis.name] for axis in layout.element_axes)
+        found[slot] = np.ravel_multi_index(index, own)
+    return found
+
+
+def compare_copies(builder: Any, count: int, seed: int) -> None:
+    """Blocked layouts of tensors that are too small for them, and their slices, as we read them."""
+    random, copies = Random(seed), 0
+    for _ in range(count):
+        drawn = too_small(gluon, random)
+        theirs = slots(builder, drawn.theirs, drawn.shape)
+        layout = read(drawn.ours)
+        assert layout.element_shape({}) == drawn.shape
+        assert np.array_equal(holders(layout), theirs), drawn
+        if theirs.size <= 1 << 14:
+            text = layoutdsl.to_notation(layout, "triton")
+            head = drawn.ours[: drawn.ours.index(" = ")]
+            assert np.array_equal(holders(read(f'{head} = triton "{text}"')), theirs), text
+        copies += bool(layout.copies)
+    print(f"triton: {count} layouts from their attributes, {copies} of them with copies")
+    assert copies > count // 2
+
+
+REPLICATED = [
+    # The library's layout, Gluon's, and the shape.
+    ("MmaRow", gluon.SliceLayout(1, AMPERE), (16,)),
+    ("MmaColumn", gluon.SliceLayout(0, AMPERE), (8,)),
+    ("WgmmaRow", gluon.SliceLayout(1, FRAGMENTS[1][1]), (64,)),
+]
+WARPS = gluon.NVMMADistributedLayout([2, 0], [2, 2], [16, 8])
+REPLICATED += [
+    ("MmaA2x2Warps", gluon.DotOperandLayout(0, WARPS, 2), (32, 16)),
+    ("MmaB2x2Warps", gluon.DotOperandLayout(1, WARPS, 2), (16, 16)),
+]
+
+
+@pytest.mark.parametrize(("name", "theirs", "shape"), REPLICATED)
+def test_the_library_has_what_triton_replicates(
+    name: str, theirs: Any, shape: tuple[int, ...], builder: Any
+) -> None:
+    layout = layoutdsl.library(name)
+    assert layout.copies
+    assert np.array_equal(holders(layout), slots(builder, theirs, shape))
+
+
+def test_a_sample_of_layouts_with_copies(builder: Any) -> None:
+    compare_copies(builder, 8, 5)
+
+
+@pytest.mark.campaign
+def test_layouts_with_copies_are_those_of_triton(builder: Any) -> None:
+    compare_copies(builder, 300, 6)
 
 
 def test_a_sample_of_gluons_layouts(builder: Any) -> None:

@@ -356,7 +356,7 @@ def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     if at.size > 2000:
         return
     padding = [slot for slot in range(at.size) if found.is_padding(slot, values)]
-    assert (at.size, at.elements) == (found.size(values), prod(found.shape_of(values)))
+    assert (at.size, at.elements) == (found.size(values), prod(found.element_shape(values)))
     assert at.padding == len(padding) or name == "Scaled"
     if at.axes is not None:
         split = prod((each.ratio for each in at.axes), start=at.gaps)

@@ -97,6 +97,25 @@ def blocked(gluon: Any, random: Random) -> Drawn:
     return Drawn(theirs, tuple(shape), named(rank, body, multiples(whole)))
 
 
+def too_small(gluon: Any, random: Random) -> Drawn:
+    """`BlockedLayout` of a tensor of any size, or a slice of it: ours is the attribute itself."""
+    rank = random.randint(1, 3)
+    order = random.sample(range(rank), rank)
+    own = [power(random, 0, 2) for _ in range(rank)]
+    lanes, warps = split(32, rank, random), split(power(random, 0, 3), rank, random)
+    shape = [power(random, 0, 5 if rank < 3 else 3) for _ in range(rank)]
+    theirs = gluon.BlockedLayout(own, lanes, warps, order)
+    sizes = f"sizePerThread = {own}, threadsPerWarp = {lanes}, warpsPerCTA = {warps}"
+    text = f"#ttg.blocked<{{{sizes}, order = {order}}}>"
+    if rank > 1 and random.random() < 0.5:
+        dim = random.randrange(rank)
+        theirs = gluon.SliceLayout(dim, theirs)
+        text = f"#ttg.slice<{{dim = {dim}, parent = {text}}}>"
+        del shape[dim]
+    axes = ", ".join(f"{name}: {size}" for name, size in zip(NAMES, shape, strict=False))
+    return Drawn(theirs, tuple(shape), f'({axes}) = triton "{text}"')
+
+
 def split(count: int, rank: int, random: Random) -> list[int]:
     """Powers of two whose product is ``count``."""
     sizes = [1] * rank

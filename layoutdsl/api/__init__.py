@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from layoutdsl.api.converting import Conversion, convert
     from layoutdsl.api.cutting import pieces_of
+    from layoutdsl.api.copies import Differing, differing_copies
     from layoutdsl.api.evidence import (
         left_over,
         lemma_files,
@@ -94,6 +95,7 @@ __all__ = [
     "Compiled",
     "CompilerError",
     "Conversion",
+    "Differing",
     "Generated",
     "GeneratedC",
     "GeneratedRecord",
@@ -118,6 +120,7 @@ __all__ = [
     "convert",
     "cost",
     "declared",
+    "differing_copies",
     "family_of",
     "finish_plan",
     "formula",
@@ -173,6 +176,7 @@ _ELSEWHERE = {
     "api.compiling": "Compiled CompilerError CompileTarget compile",
     "api.converting": "Conversion convert",
     "api.cutting": "pieces_of",
+    "api.copies": "Differing differing_copies",
     "api.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
     "api.files": "MEM pack_file unpack_file",
     "api.formulas": "closed_inverse cost formula",

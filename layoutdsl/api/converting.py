@@ -19,11 +19,10 @@ from layoutdsl.api.compiling import compile as compile_
 from layoutdsl.api.compiling import compiled as compiled_layout
 from layoutdsl.api.emitting import validated
 from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
-from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.meaning.model import LAYOUT, Axis, Layout
+from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.record import RECORD, Record
 from layoutdsl.show.declaration import declaration
 
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.native.conversion import BothModules, NativeConversion
     from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.codegen.record_conversion import RecordConversion
-    from layoutdsl.compare.axes import Axes, Pairing
+    from layoutdsl.compare.axes import Axes
 
 Conversion: TypeAlias = "StraightConversion | TensorConversion"
 """What `convert` returns; `fallback` says why the tensor lies in between, where it does."""
@@ -121,7 +120,7 @@ def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[
     own.
     """
     source = source.first_copy
-    from layoutdsl.compare.axes import Unpaired, over_same_axes, pairing
+    from layoutdsl.compare.axes import Unpaired, over_same_axes, pairing, with_copies_of
 
     names = f"`{source.name}` and `{target.name}`"
     written = target.first_copy
@@ -132,7 +131,7 @@ def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[
         _refuse_crossed(source, written)
     chosen = pairing(source, written, axes)
     try:
-        pair = over_same_axes(*_with_copies(source, target, chosen))
+        pair = over_same_axes(*with_copies_of(source, target, chosen))
     except Unpaired as reason:
         raise ValueError(f"{names} take different tensors: {reason}") from None
     element = _common_type(source, target)
@@ -141,25 +140,6 @@ def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[
         for each in (pair.one.first_copy, pair.other)
     )
     return one, other
-
-
-def _with_copies(source: Layout, target: Layout, chosen: Pairing) -> tuple[Layout, Layout, Pairing]:
-    """The source as if it had the target's copies too, and which axes are then which."""
-    from layoutdsl.compare.axes import Pairing
-
-    taken = {axis.name for axis in source.axes}
-    axes, pairs = list(source.axes), list(chosen.pairs)
-    for axis in [each for each in target.axes if each.name in target.copies]:
-        name = axis.name
-        while name in taken or name.upper() in source.symbols:
-            name += "_"
-        taken.add(name)
-        fixed = isinstance(axis.extent, Constant)
-        axes.append(Axis(name, axis.extent if fixed else Extent(name.upper())))
-        pairs.append((name, axis.name))
-    copies = tuple(axis.name for axis in axes[source.rank :])
-    longer = replace(source, axes=tuple(axes), copies=copies)
-    return longer, target, Pairing(tuple(pairs), chosen.how)
 
 
 def _common_type(source: Layout, target: Layout) -> ElementType | None:

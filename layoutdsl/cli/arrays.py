@@ -21,7 +21,7 @@ from layoutdsl.cli.numbers import (
     scaled,
     unpack_numbers,
 )
-from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, storage_of
+from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, choice, storage_of
 from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
     files_of,
@@ -217,6 +217,7 @@ def pack(
 @BYTES
 @COMPILED
 @in_pieces
+@choice("check", "copies", "Fail where copies of an element differ, before OUT.npy is written.")
 @by_itself
 @VERBOSE
 def unpack(
@@ -233,6 +234,7 @@ def unpack(
     mem: int | None,
     jobs: int | None,
     raw: str | None,
+    copies: str,
     way: Way,
     output: str | None,
     called: str | None,
@@ -255,8 +257,10 @@ def unpack(
       layoutdsl unpack demo.layout:Quantised out.npy back.npy --shape 2,20,3,4 --scale 0.02 \\
           --zero-point 128
 
-    With --mem it goes in pieces, as `pack` does. The buffer of a record is unpacked into an archive
-    with an array for each field; it has no header where its name ends in .bin, or with --raw u8.
+    Of a layout that puts an element into several slots the first is read, and --check compares them
+    all. With --mem it goes in pieces, as `pack` does. The buffer of a record is unpacked into an
+    archive with an array for each field; it has no header where its name ends in .bin, or with
+    --raw u8.
 
     \b
       layoutdsl unpack Q4_0 in.bin fields.npz --shape 4096,4096
@@ -282,6 +286,7 @@ def unpack(
         options = {"--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
         options["--progress"] = None if way == "auto" else way
         options |= {"--scale": scale, "--zero-point": zero_point}
+        options["--check"] = copies
         refuse_options(chosen.record, options)
         files = source, destination
         unpack_record(chosen, chosen.record, files, shape, compiled, raw, verbose)
@@ -301,6 +306,9 @@ def unpack(
         return
     if asked.asked:
         refuse_words(storage, layout)
+        if copies == "check":
+            hint = "leave out --check, or --mem, --jobs and --raw"
+            raise Failure(Exit.USAGE, "copies are compared of a whole buffer", hint)
         ready(chosen, layout, compiled)
         with notes():
             done = unpack_large(layout, (source, destination), asked, compiled, extents)
@@ -313,6 +321,8 @@ def unpack(
     module = ready(chosen, layout.of_codes, compiled, storage)
     with notes(), npy.fitting(f"`{source}`"):
         tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
+    if copies == "check":
+        _refuse_differing(layout, source, packed, extents, storage)
     npy.write(destination, tensor, given)
     say_done("unpacked", packed, tensor, verbose)
 
@@ -371,6 +381,22 @@ def refuse_copies(layout: Layout) -> None:
     if layout.copies:
         words = f"`{layout.name}` holds copies of its elements, and is packed at once"
         raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
+
+
+def _refuse_differing(
+    layout: Layout,
+    source: str,
+    packed: Any,
+    extents: tuple[int, ...],
+    storage: StorageName,
+) -> None:
+    """Fail where a buffer holds other copies of an element than the first."""
+    from layoutdsl.api import differing_copies
+
+    with usage(), notes():
+        found = differing_copies(layout, packed, extents, storage=storage)
+    if found is not None:
+        raise Failure(Exit.REFUTED, f"`{source}`: {found}", "nothing is written")
 
 
 def ready(

@@ -35,6 +35,7 @@ _WHY = {
     "--progress": _AT_ONCE,
     "--scale": _CODES,
     "--zero-point": _CODES,
+    "--check": "a record holds each bit once",
 }
 """Why options of layouts are none of records."""
 

@@ -231,7 +231,18 @@ def _refutations(verdict: Verdict) -> list[str]:
             if not isinstance(verdict.checked.claim.predicate, Sound):
                 lines.append(f"  = claim: {verdict.checked.claim.text}")
             lines += [f"  = replay: {line}" for line in verdict.replays(finding)]
-    return lines
+    return [*lines, *_replicated(verdict.checked)]
+
+
+def _replicated(checked: Checked) -> list[str]:
+    """The way out where a table has every element, and some in several slots."""
+    from layoutdsl.prover.table_check import only_doubled
+
+    if not only_doubled(checked):
+        return []
+    axis = "give the table an axis that counts the copies, `k = ...`"
+    marked = "in the layout it is marked: `k: 4 broadcast`"
+    return [f"  = help: where an element is meant to lie in several slots, {axis}; {marked}"]
 
 
 def example_lines(example: Counterexample) -> list[str]:

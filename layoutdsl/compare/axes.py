@@ -196,6 +196,29 @@ def over_same_axes(one: Layout, other: Layout, pairing: Pairing) -> Paired:
     return Paired(one, other, pairing, originals, tuple(dict.fromkeys(fixed)))
 
 
+def with_copies_of(one: Layout, other: Layout, pairing: Pairing) -> tuple[Layout, Layout, Pairing]:
+    """Return both layouts, the first as if it had the second's copies, and which axes are which.
+
+    Args:
+        one: without copies.
+        other: perhaps with some.
+        pairing: of the axes of tensors.
+    """
+    taken = {axis.name for axis in one.axes}
+    axes, pairs = list(one.axes), list(pairing.pairs)
+    for axis in [each for each in other.axes if each.name in other.copies]:
+        name = axis.name
+        while name in taken or name.upper() in one.symbols:
+            name += "_"
+        taken.add(name)
+        fixed = isinstance(axis.extent, Constant)
+        axes.append(Axis(name, axis.extent if fixed else Extent(name.upper())))
+        pairs.append((name, axis.name))
+    copies = tuple(axis.name for axis in axes[one.rank :])
+    longer = replace(one, axes=tuple(axes), copies=copies)
+    return longer, other, Pairing(tuple(pairs), pairing.how)
+
+
 def _unify(
     name: str,
     extent: Expr,

@@ -56,7 +56,7 @@ def table_claim_of(claim: ast.ClaimDecl, tables: Tables, layouts: Layouts) -> cl
     predicate: claims.Sound | claims.Inverts
     match claim.predicate:
         case ast.Inverts(reference):
-            other = layouts.on_axes(table.frame, reference)
+            other = layouts.on_axes_of_slots(table.frame, reference)
             if other.domain:
                 message = f"`{other.name}` holds only part of a shape, a table all of it"
                 raise fault("L304", message, reference.span)

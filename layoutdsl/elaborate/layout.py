@@ -89,11 +89,23 @@ class Layouts:
         Raises:
             Fault: nothing of that name fits; or a silent one, whose cause is reported already.
         """
+        return on_axes_of(layout, self._named(reference), reference.span)
+
+    def on_axes_of_slots(self, frame: Layout, reference: ast.Reference) -> Layout:
+        """Return the layout that a reference names, on the axes of a table.
+
+        A table reads every index off a slot, so axes of copies are like all others to it.
+
+        Raises:
+            Fault: as in `on_axes`.
+        """
+        return on_axes_of(frame, self._named(reference).every_copy, reference.span)
+
+    def _named(self, reference: ast.Reference) -> Layout:
         other = self.referred(reference)
         if other is None:
             raise silent(reference.span)
-        named = replace(other, name=print_body(reference))
-        return on_axes_of(layout, named, reference.span)
+        return replace(other, name=print_body(reference))
 
     def referred(
         self, reference: ast.Reference, parameters: Mapping[str, Expr] | None = None

@@ -50,7 +50,6 @@ ZERO = Constant(0)
 Shape: TypeAlias = Mapping[str, int] | Sequence[int]
 Indices: TypeAlias = Mapping[str, int] | Sequence[int]
 Names: TypeAlias = Sequence[str]
-Named: TypeAlias = Sequence[tuple[str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +358,10 @@ class Layout:
         else:
             numbers = integers(index, "index", "an index for each axis, in order or by name")
             if len(numbers) != self.rank:
-                message = f"layout `{self.name}` takes {self.rank} indices, not {len(numbers)}"
+                each = ", those of copies among them" if self.copies else ""
+                message = (
+                    f"layout `{self.name}` takes {self.rank} indices{each}, not {len(numbers)}"
+                )
                 raise ValueError(message)
             given = dict(zip(names, numbers, strict=True))
         for axis, extent in zip(self.axes, self.shape_of(values), strict=True):
@@ -385,25 +387,6 @@ class Layout:
         """
         values = self.bind(shape)
         return self.offset_at({**values, **self._indices(index, values)})
-
-    def first_of(self, index: Indices) -> dict[str, int]:
-        """Return the index of the first copy of an element, from that of the element.
-
-        Raises:
-            ValueError: it is no index over the axes of a tensor.
-        """
-        names = [axis.name for axis in self.element_axes]
-        if not isinstance(index, Mapping):
-            if len(index) != len(names):
-                message = f"layout `{self.name}` takes {len(names)} indices, not {len(index)}"
-                raise ValueError(message)
-            index = dict(zip(names, index, strict=True))
-        return {axis.name: 0 for axis in self.axes if axis.name in self.copies} | dict(index)
-
-    def element_of(self, index: Mapping[str, int] | Named) -> dict[str, int]:
-        """Return the index of an element, from that of one of its copies."""
-        held = dict(index)
-        return {name: value for name, value in held.items() if name not in self.copies}
 
     def slots(self, index: Indices, shape: Shape) -> tuple[int, ...]:
         """Return every slot that holds the element, in the order of the axes of copies.
@@ -493,8 +476,13 @@ class Layout:
         return search.indices(slot, fixed, box)
 
     def elements(self, shape: Shape) -> int:
-        """Return how many elements the layout holds: the indices of its domain."""
-        return sum(map(volume, self._pieces(self.bind(shape))))
+        """Return how many elements the layout holds: the indices of its domain, without copies."""
+        values = self.bind(shape)
+        return sum(map(volume, self._pieces(values))) // self.copies_of_each(values)
+
+    def copies_of_each(self, values: Mapping[str, int]) -> int:
+        """Return in how many slots each element lies, from bound values."""
+        return prod(self.shape_of(values)) // prod(self.element_shape(values))
 
     def first(self, shape: Shape) -> tuple[int, ...] | None:
         """Return the first index that has a slot, or ``None`` where the shape has none."""

@@ -46,6 +46,7 @@ ABOUT = "CuTe layouts, shape:stride"
 EXAMPLE = "((4,8),(2,2)):((32,1),(16,8))"
 
 _NAMES = "mnklpq"
+_THREADS = "where it says which element a thread holds, write `cute_tv`, and the tile behind `->`"
 _FLOATS = re.compile(r"(b?f)(16|32|64|8)(E[0-9]M[0-9]\w*)?", re.ASCII)
 
 Mode: TypeAlias = "list[tuple[Leaf, Leaf | None]]"
@@ -68,7 +69,9 @@ def read(text: Span, axes: tuple[Axis, ...] | None) -> Reading:
         offset, known = _offset(found, modes, text)
         coordinates, start = cute_maps.coordinates(offset, functions)
     except cute_maps.Shared as shared:
-        raise fault("L406", _shared(found, shared), text) from None
+        still = any(step is not None and step.value == 0 for mode in modes for _, step in mode)
+        hint = _THREADS if still and len(modes) == len(("thr", "val")) else None
+        raise fault("L406", _shared(found, shared), text, help=hint) from None
     except ValueError as reason:
         raise fault("L407", str(reason), text) from None
     layout = Layout(

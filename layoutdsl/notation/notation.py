@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, cast
 
-from layoutdsl.integers.expr import Constant, Extent
+from layoutdsl.integers.expr import Constant, Expr, Extent, Index
 from layoutdsl.integers.expr import text as spelled
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.texts.faults import Fault, did_you_mean, fault
@@ -79,13 +79,15 @@ _MODULES: Mapping[str, str] = {
     "onednn": "onednn",
     "tvm": "tvm",
     "cute": "cute",
+    "cute_tv": "cute_tv",
     "mlir": "mlir",
     "mace": "mace",
     "einops": "einops",
     "numpy": "strides",
+    "triton": "triton",
 }
 
-COPYING = ("einops",)
+COPYING = ("einops", "triton", "cute_tv")
 """The notations that say that an element lies in several slots."""
 
 NAMES: tuple[str, ...] = tuple(_MODULES)
@@ -136,7 +138,9 @@ def read(
     if axes is None:
         return reading
     if name in COPYING:
-        axes = _with_copies(axes, copies, layout, text)
+        layout = _with_copies(axes, copies, layout, text)
+        if not copies:
+            axes = (*axes, *(axis for axis in layout.axes if axis.name in layout.copies))
         copies = tuple(axis.name for axis in axes if axis.name in layout.copies)
     read_as = {axis.name: axis for axis in layout.axes}
     ordered = tuple(read_as[axis.name] for axis in axes)
@@ -145,22 +149,30 @@ def read(
 
 def _with_copies(
     axes: tuple[Axis, ...], copies: tuple[str, ...], layout: Layout, text: Span
-) -> tuple[Axis, ...]:
-    """The declared axes, with those of copies that the text has; what both say is the same.
+) -> Layout:
+    """The layout of a text with its copies called as they are declared: by name, or in order.
 
     Raises:
         Fault: the text has other copies than are declared.
     """
-    theirs = {axis.name: axis for axis in layout.axes if axis.name in layout.copies}
-    mine = {axis.name: axis for axis in axes if axis.name in copies}
+    theirs = [axis for axis in layout.axes if axis.name in layout.copies]
+    mine = [axis for axis in axes if axis.name in copies]
     if not mine:
-        return (*axes, *theirs.values())
-    if mine != theirs:
-        said = ", ".join(f"`{name}: {spelled(a.extent)}`" for name, a in theirs.items())
+        return layout
+    by_name = {axis.name for axis in mine} == {axis.name for axis in theirs}
+    if by_name:
+        mine.sort(key=lambda axis: layout.copies.index(axis.name))
+    if [axis.extent for axis in mine] != [axis.extent for axis in theirs]:
+        said = ", ".join(f"`{axis.name}: {spelled(axis.extent)}`" for axis in theirs)
         message = f"the text has {f'copies along {said}' if theirs else 'no copies'}"
         hint = f"declare {said.replace('`', '')} broadcast" if len(theirs) == 1 else None
         raise fault("L403", f"{message}, the layout others", text, help=hint)
-    return axes
+    called: dict[str, Expr] = {
+        old.name: Index(new.name) for old, new in zip(theirs, mine, strict=True)
+    }
+    kept = tuple(axis for axis in layout.axes if axis not in theirs)
+    names = tuple(axis.name for axis in mine)
+    return replace(layout.substituted(called), axes=(*kept, *mine), copies=names)
 
 
 def _refuse_depth(text: Span) -> None:
@@ -214,7 +226,7 @@ def _as_read(name: str, layout: Layout) -> str | None:
     text = layout.origin.text
     axes = tuple(
         replace(axis, extent=Extent(f"extent of {axis.name}"))
-        if isinstance(axis.extent, Constant)
+        if isinstance(axis.extent, Constant) and axis.name not in layout.copies
         else axis
         for axis in layout.axes
     )

@@ -186,7 +186,7 @@ def _at(layout: Layout, values: dict[str, int], element: ElementType | None) -> 
     before = evaluate(layout.start, values)
     size_ = before + slots
     axes = _axes(layout, values)
-    copies = prod(layout.shape_of(values)) // count
+    copies = layout.copies_of_each(values)
     padded = count * copies if axes is None else prod(each.padded for each in axes)
     return ShapeCost(
         tuple(values.items()),

@@ -68,6 +68,8 @@ def grid_text(grid: Grid, ink: Ink) -> str:
     head = f"{name}: {slots}"
     if not grid.layout.domain or prod(grid.layout.shape_of(values)) <= MOST_COUNTED:
         head += f", {_plural(grid.layout.elements(values), 'element')}"
+    if grid.layout.copies:
+        head += f", each in {_plural(grid.layout.copies_of_each(values), 'slot')}"
     return "\n".join([head, "", *_rows(grid, ink), "", *_legend(grid, ink)])
 
 

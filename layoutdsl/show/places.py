@@ -85,7 +85,7 @@ def where(layout: Layout, index: Indices, shape: Shape) -> Placement:
         ValueError: the shape or the index does not fit the layout.
     """
     if layout.copies and len(index) == len(layout.element_axes):
-        index = layout.first_of(index)
+        index = _first_copy(layout, index)
     offset = layout.offset(index, shape)
     values = layout.bind(shape)
     given = named(layout, index)
@@ -104,8 +104,21 @@ def where(layout: Layout, index: Indices, shape: Shape) -> Placement:
         offset,
         None if layout.chunk_rank is None else Chunk(*layout.chunk(index, shape)),
         address(layout, offset),
-        layout.slots(layout.element_of(given), shape),
+        layout.slots(dict(element_of(layout, given)), shape),
     )
+
+
+def element_of(layout: Layout, index: Named) -> Named:
+    """Return the index of an element, from that of one of its copies."""
+    return tuple(each for each in index if each[0] not in layout.copies)
+
+
+def _first_copy(layout: Layout, index: Indices) -> Indices:
+    """The index of the first copy of an element."""
+    if isinstance(index, Mapping):
+        return {**dict.fromkeys(layout.copies, 0), **index}
+    given = iter(index)
+    return tuple(0 if axis.name in layout.copies else next(given) for axis in layout.axes)
 
 
 def named(layout: Layout, index: Indices) -> Named:

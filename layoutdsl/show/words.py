@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.integers.expr import text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
-from layoutdsl.show.places import Address, Chunk, Named, Placement, Term
+from layoutdsl.show.places import Address, Chunk, Named, Placement, Term, element_of
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout
@@ -48,7 +48,7 @@ def _copies(placement: Placement) -> list[str]:
     shown = ", ".join(map(str, slots[:MOST_SLOTS]))
     more = f" and {len(slots) - MOST_SLOTS} more" if len(slots) > MOST_SLOTS else ""
     names = " and ".join(f"`{name}`" for name in layout.copies)
-    element = index_text(tuple(layout.element_of(placement.index).items()))
+    element = index_text(element_of(layout, placement.index))
     return [f"{element} lies in {_slots(len(slots))}, one for each {names}: {shown}{more}"]
 
 

@@ -29,6 +29,8 @@ _EXCHANGED = frozenset(",;:=.)]}")
 _LEFT_OUT = _EXCHANGED | frozenset("'`\"\\<>")
 _OPERAND = re.compile(r"(\w+|\))\s*\Z")
 _WORD = re.compile(r"[A-Za-z_]\w*")
+_LAST_WORD = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\s*\Z", re.ASCII)
+_CLAUSES = ("offset", "where", "fill")
 _OPENED = {")": "(", "]": "[", "}": "{"}
 _CLOSED = {opened: closed for closed, opened in _OPENED.items()}
 _BRACKETS = re.compile(r'#[^\n]*|"[^"\n]*"|[()\[\]{}]')
@@ -48,6 +50,7 @@ def advice(name: str, text: str, fault: Fault) -> Advice | None:
         (replace(each, whole=True) for each in _brackets(text, fault)),
         mistakes(name, text, fault),
         _misspelt(name, text, fault),
+        _misspelt_clause(text, fault),
         _characters(text, fault),
         _repairs(name, text, fault),
         _loose_brackets(text, fault),
@@ -79,6 +82,16 @@ def _misspelt(name: str, text: str, fault: Fault) -> Iterator[Advice]:
     for close in [lower] if lower in known else get_close_matches(lower, known, 1, 0.75):
         edit = Edit(fault.start, match.end(), close)
         yield Advice(fault.start, match.end(), None, f"did you mean `{close}`?", edit)
+
+
+def _misspelt_clause(text: str, fault: Fault) -> Iterator[Advice]:
+    """Propose a clause for a word before the fault: in a record it was taken for the next field."""
+    match = _LAST_WORD.search(text[: fault.start])
+    if match is None or "LPAR" not in fault.expected:
+        return
+    for close in get_close_matches(match[1].lower(), _CLAUSES, 1, 0.75):
+        edit = Edit(match.start(1), match.end(1), close)
+        yield Advice(match.start(1), match.end(1), None, f"did you mean `{close}`?", edit)
 
 
 def _words(name: str, fault: Fault) -> list[str]:

@@ -14,7 +14,7 @@ from copy import deepcopy
 
 from layoutdsl.integers.expr import Constant
 from layoutdsl.meaning.model import Layout
-from layoutdsl.validate.calls import ROWS
+from layoutdsl.validate.calls import BUILTINS, COPIES, DENSE, ROWS, SUPPORT
 from layoutdsl.validate.values import Meaningless
 
 Functions = Mapping[str, ast.FunctionDef]
@@ -28,17 +28,20 @@ def halves(layout: Layout, functions: Functions) -> tuple[Functions, Functions]:
     """
     rest = dict(functions)
     names = {name: _plain_name(name) for name in rest if _plain_name(name) != name}
+    taken = {*SUPPORT, *ROWS, *DENSE, *COPIES, *BUILTINS}
+    if len({*names.values()}) < len(names) or not taken.isdisjoint(names.values()):
+        raise Meaningless("a function of all copies hides another")
     every = {names[name]: _renamed(rest.pop(name), names) for name in names}
     if "pack" not in every:
         raise Meaningless("there is no function `all_pack`")
-    taken = {"_whole": "shape: object", "pack": ast.unparse(every["pack"].args)}
+    given = {"_whole": "shape: object", "pack": ast.unparse(every["pack"].args)}
     for name, wanted in _joints(layout).items():
         function = rest.pop(name, None)
         if function is None or function.decorator_list:
             raise Meaningless(f"`{name}` differs")
         said, *body = function.body
-        given = ast.unparse(function.args), [*map(ast.unparse, body)]
-        if not _is_text(said) or given != (taken[name], wanted):
+        found = ast.unparse(function.args), [*map(ast.unparse, body)]
+        if not _is_text(said) or found != (given[name], wanted):
             raise Meaningless(f"`{name}` differs")
     return every, rest
 
@@ -59,8 +62,10 @@ def _joints(layout: Layout) -> dict[str, list[str]]:
             whole.append(str(axis.extent.value))
         else:
             whole.append(f"extents[{[each.extent for each in own].index(axis.extent)}]")
-    axes = ast.unparse(ast.parse(repr(tuple(map(names.index, layout.copies)))))
-    extents = ast.unparse(ast.parse(f"({''.join(f'{each}, ' for each in whole)})"))
+    axes, extents = (
+        ast.unparse(ast.parse(f"({''.join(f'{each}, ' for each in some)})"))
+        for some in (map(names.index, layout.copies), whole)
+    )
     return {
         "_whole": [
             f"extents = _integers(shape, {len(own)}, 'shape')",
@@ -84,6 +89,8 @@ def _renamed(function: ast.FunctionDef, names: Mapping[str, str]) -> ast.Functio
     found = deepcopy(function)
     found.name = names[found.name]
     for node in ast.walk(found):
+        if isinstance(node, ast.arg) and node.arg in (*names, *names.values()):
+            raise Meaningless("an argument hides a function")
         if isinstance(node, ast.Name) and node.id in names:
             node.id = names[node.id]
         elif isinstance(node, ast.Name) and node.id in names.values():

@@ -29,7 +29,7 @@ from layoutdsl.codegen.native.calls import (
 )
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.libraries import Libraries
-from layoutdsl.codegen.native.padding import moved_beside_padding
+from layoutdsl.codegen.native.padding import moved_beside_padding, of_every_copy
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import ElementType, FillAny, FillValue, FillZeroPoint
@@ -323,8 +323,9 @@ class NativeModule:
 
     def within_words(self, extents: tuple[int, ...], width: int) -> bool:
         """Whether all that C works out stays within 64 bits."""
-        if hasattr(self._plain, "_kind") and self._plain._kind(extents) is object:
-            return False
+        for plain, shape in ((self._plain, extents), of_every_copy(self._plain, extents)):
+            if hasattr(plain, "_kind") and plain._kind(shape) is object:
+                return False
         sizes = (prod(extents), prod(self._plain._box(extents)))
         return bool(max(sizes) * width < MOST_BYTES)
 

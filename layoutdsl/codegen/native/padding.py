@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,6 +31,7 @@ def moved_beside_padding(
         prepared: as for `moved`, and so are the arrays and threads.
         extents: of the tensor, checked.
     """
+    plain, extents = of_every_copy(plain, extents)
     shape, dtype = prepared[4:6]
     if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
         return None
@@ -44,7 +44,27 @@ def moved_beside_padding(
         return moved(prepared, src, out, threads)
 
 
-def _padding(plain: ModuleType, buffer: Array, extents: tuple[int, ...]) -> list[Array]:
+class _EveryCopy:
+    """The functions of a numpy module that are of all copies, by their usual names."""
+
+    def __init__(self, plain: Any) -> None:
+        self._plain = plain
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plain, f"_all{name}")
+
+
+def of_every_copy(plain: Any, extents: tuple[int, ...]) -> tuple[Any, tuple[int, ...]]:
+    """Return what says where everything of a buffer lies, and the extents that it takes.
+
+    To the functions of a tensor in its first copies the slots of the others are padding.
+    """
+    if not hasattr(plain, "_whole"):
+        return plain, extents
+    return _EveryCopy(plain), plain._whole(extents)
+
+
+def _padding(plain: Any, buffer: Array, extents: tuple[int, ...]) -> list[Array]:
     """The boxes of slots that hold no element.
 
     Args:

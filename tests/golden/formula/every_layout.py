@@ -390,6 +390,34 @@ i + (2*N - j - 1)*j//2
 j*(k + l + 1) + (k + i - j)
 N*(k + l + 1)
 N  k + l + 1
+# RepeatKv
+((b*(H*k) + (h*k + q))*S + s)*D + d
+B*(H*k)*S*D
+B  H*k  S  D
+# UpsampleNearest2x
+((n*C + c)*(2*H) + (h*2 + y))*(2*W) + (w*2 + x)
+N*C*(2*H)*(2*W)
+N  C  2*H  2*W
+# MmaRow
+(r%8*4 + quad)*2 + r//8
+32*2
+32  2
+# MmaColumn
+(rows*4 + c//2)*2 + c%2
+32*2
+32  2
+# WgmmaRow
+(r//16*32 + (r%8*4 + quad))*2 + r%16//8
+4*32*2
+4  32  2
+# MmaA2x2Warps
+((r//16*2 + warp)*32 + (r%8*4 + c%8//2))*8 + ((c//8*2 + r%16//8)*2 + c%2)
+4*32*8
+4  32  8
+# MmaB2x2Warps
+((warp*2 + n//8)*32 + (n%8*4 + k%8//2))*4 + (k//8*2 + k%2)
+4*32*4
+4  32  4
 # Swizzle128
 a ^ a//8 & 112
 128*(-(-A//128))
