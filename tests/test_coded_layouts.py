@@ -173,7 +173,7 @@ def fuzz(seed: int, count: int, validated: bool) -> None:
 
 
 def test_drawn_layouts() -> None:
-    fuzz(11, 6, validated=False)
+    fuzz(11, 3, validated=False)
 
 
 @pytest.mark.campaign

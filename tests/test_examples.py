@@ -52,6 +52,8 @@ def known() -> dict[str, object]:
 def test_examples(name: str) -> None:
     if name == "layoutdsl.torch":
         pytest.importorskip("torch")
+    if name == "layoutdsl.dask":
+        pytest.importorskip("dask.array")
     module = import_module(name)
     package = {each: getattr(module, each) for each in vars(module)}
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
@@ -96,8 +98,17 @@ def test_every_block_says_what_it_is() -> None:
     assert {info[0] for info, _ in EXAMPLES["grammar/README.md"]} == {"layout"}
 
 
+SLOW = {"docs/clusters.md": pytest.mark.slow}
+"""Pages whose examples start many processes."""
+
+
 @pytest.mark.parametrize(
-    "page", [name for name, found in EXAMPLES.items() if any(info[0] in RUN for info, _ in found)]
+    "page",
+    [
+        pytest.param(name, marks=SLOW.get(name, ()))
+        for name, found in EXAMPLES.items()
+        if any(info[0] in RUN for info, _ in found)
+    ],
 )
 def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from random_layouts import drawn, shape_in
 from texts import layout
 
 import layoutdsl
@@ -282,3 +283,37 @@ def test_a_tensor_of_a_layout_of_the_library() -> None:
     tensor = Tensor.pack(of, array)
     same(tensor[1, 3:18:5, ..., -1], array[1, 3:18:5, ..., -1])
     assert tensor.buffer.shape == (2, 2, 3, 4, 16)
+
+
+def fuzz(seed: int, count: int) -> None:
+    """Drawn layouts, plain ones: what is picked and written stays equal to an array's."""
+    random, generator = Random(seed), np.random.default_rng(seed)
+    while count:
+        of = drawn(random)
+        shape = shape_in(of, random)
+        if shape is None or np.prod(shape) > 300:
+            continue
+        dtype = "i4" if of.element is None else "{}{}".format(*of.element.item)
+        wanted = np.asarray(generator.integers(0, 100, shape)).astype(dtype)
+        try:
+            tensor = Tensor.pack(of, wanted, fill=3)
+        except (layoutdsl.RefusedError, layoutdsl.UnvalidatedError):
+            continue
+        count -= 1
+        for _ in range(20):
+            key = a_key(random, shape)
+            same(tensor[key], wanted[key])
+            value = generator.integers(0, 100, random.choice((wanted[key].shape, ())))
+            tensor[key] = value
+            wanted[key] = value
+        same(tensor.numpy(), wanted)
+
+
+def test_drawn_layouts() -> None:
+    fuzz(2, 2)
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(40))
+def test_many_drawn_layouts(seed: int) -> None:
+    fuzz(100 + seed, 40)

@@ -53,8 +53,9 @@ def prove(
     """Prove layouts, tables, records, or files with claims, for every shape; else the library.
 
     Every layout is checked without asking: extents hold, offsets are in bounds, no two elements
-    share one, decoding inverts encoding, padding is exact. Of a table: every element lies in
-    exactly one slot. Of a record: each part as a layout, and every bit of every element lies in
+    share one, decoding inverts encoding, padding is exact. Of codes of real numbers: each is the
+    nearest, for every scale, and 0 comes back as 0. Of a table: every element lies in exactly one
+    slot. Of a record: each part as a layout, and every bit of every element lies in
     exactly one place, which no other bit has. A refutation comes with the smallest shape found,
     and a command line that replays it.
 

@@ -192,7 +192,7 @@ def run(
         with _failing(place, planned):
             standing = finish_plan(planned)
         _refuse_missing(place, planned, standing)
-        say_words(f"`{planned.plan.target}` is whole", verbose)
+        say_words(f"`{_output(planned)}` is whole", verbose)
         return
     progress = Progress(planned.plan.verb, way)
     with _failing(place, planned), watched(progress), notes():
@@ -219,10 +219,16 @@ def _look(planned: Planned) -> Any:
     return looking(planned.layout, plan.source, plan.fill_number)
 
 
+def _output(planned: Planned) -> str:
+    """The output as it is seen from here."""
+    place, here = Path(planned.plan.target), Path.cwd()
+    return str(place.relative_to(here) if place.is_relative_to(here) else place)
+
+
 def _standing(planned: Planned, standing: Standing) -> str:
     """How far the plan has come, in words."""
     if standing.placed:
-        return f"`{planned.plan.target}` is whole"
+        return f"`{_output(planned)}` is whole"
     if standing.missing:
         return f"not done: {_named(standing)}"
     return "others are at work still, and the last of them puts the output in its place"
@@ -244,7 +250,7 @@ def _named(standing: Standing) -> str:
 
 def _refuse_missing(place: str, planned: Planned, standing: Standing) -> None:
     """Fail where the output is not in its place."""
-    target = planned.plan.target
+    target = _output(planned)
     if standing.missing:
         first = standing.missing[0]
         hint = f"layoutdsl run {place} --shard {first}"

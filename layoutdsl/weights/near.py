@@ -19,12 +19,13 @@ _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = _LOOK | getattr(os, "O_DIRECTORY", 0)
 
 
-def opened_near(folder: Path, location: str) -> int:
+def opened_near(folder: Path, location: str, what: str) -> int:
     """Open a file below a folder; whoever asked closes it.
 
     Args:
         folder: of the file that names the other.
         location: the name, with `/` between folders.
+        what: lies there, to be named.
 
     Raises:
         UnreadableError: it is not there, is no plain file, or would lie elsewhere.
@@ -32,7 +33,7 @@ def opened_near(folder: Path, location: str) -> int:
     """
     steps = [each for each in location.split("/") if each != "."]
     if location.startswith("/") or ".." in steps or "" in steps or not steps or "\0" in location:
-        words = f"has items in {shown(location)}, which is no place below its folder"
+        words = f"has {what} in {shown(location)}, which is no place below its folder"
         raise UnreadableError(f"{words}; put them beside it, and name them so")
     at = os.open(folder, _FOLDER)
     try:
@@ -44,7 +45,7 @@ def opened_near(folder: Path, location: str) -> int:
     except OSError as error:
         if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG):
             why = "is not there" if error.errno == errno.ENOENT else "is a link, or lies behind one"
-            words = f"has items in {shown(location)}, which {why}"
+            words = f"has {what} in {shown(location)}, which {why}"
             raise UnreadableError(f"{words}; copy both files into one folder") from None
         error.filename = str(folder / location)
         raise
@@ -52,6 +53,6 @@ def opened_near(folder: Path, location: str) -> int:
         os.close(at)
     if not S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        words = f"has items in {shown(location)}, which is no plain file"
+        words = f"has {what} in {shown(location)}, which is no plain file"
         raise UnreadableError(f"{words}; copy both files into one folder")
     return handle

@@ -161,12 +161,14 @@ class _Beside:
         self.files: dict[str, tuple[Path, int]] = {}
         self._place, self._stack = place, stack
 
-    def opened(self, location: str) -> tuple[Path, int]:
+    def opened(self, tensor: Tensor) -> tuple[Path, int]:
+        location = tensor.outside.get("location", "")
         if location not in self.files:
             if len(self.files) == _MOST_FILES:
                 words = f"has items in more than {_MOST_FILES} files"
                 raise UnreadableError(f"{words}; save it with all tensors in one file")
-            handle = opened_near(self._place.parent, location)
+            what = f"items of {shown(tensor.name)}"
+            handle = opened_near(self._place.parent, location, what)
             self._stack.callback(os.close, handle)
             self.files[location] = self._place.parent / location, handle
         return self.files[location]
@@ -189,7 +191,7 @@ def _entry(tensor: Tensor, model: tuple[Path, int], beside: _Beside) -> Entry:
     if _number(tensor, "length", size) != size:
         words = f"{shown(name)} has {tensor.outside['length']} bytes, and its shape and type say"
         raise unreadable("onnx", f"{words} {size}")
-    file = beside.opened(tensor.outside.get("location", ""))
+    file = beside.opened(tensor)
     whole = os.fstat(file[1]).st_size
     if start + size > whole:
         fact = cut_short(whole, start + size).fact

@@ -164,7 +164,8 @@ def _walk_model(messages: Messages, found: Model, size: int) -> Field:
 
 def _keep(messages: Messages, kind: str, found: Field, spans: Spans) -> None:
     """Add a field of a message to what is said again, if no tensor within lies in another file."""
-    if inner := _INNER[kind].get(found.number):
+    inner = _INNER[kind].get(found.number)
+    if inner is not None and messages.may_hold(found, b"location"):
         _refuse_hidden(messages, inner, found, 1)
     spans.add(found.start, found.end)
 
@@ -253,9 +254,13 @@ def _refuse_hidden(messages: Messages, kind: str, found: Field, depth: int) -> N
         raise unreadable("onnx", f"it has more than {_DEEPEST} messages inside each other")
     if found.kind != "run":
         raise unreadable("onnx", "a part of it is no message")
+    if kind == "tensor":
+        tensor = _parts(messages, found)
+        if tensor.where == _OUTSIDE:
+            words = f"has the tensor {shown(tensor.name)} in another file"
+            why = "which is no initialiser of its main graph"
+            raise UnreadableError(f"{words}, {why}; put it into the model with onnx.save")
+        return
     for each in messages.fields(found.data, found.end):
-        if kind == "tensor" and each.number == WHERE and each.value == _OUTSIDE:
-            words = "has a tensor in another file that is no initialiser of its main graph"
-            raise UnreadableError(f"{words}; put it into the model with onnx.save")
-        if inner := _INNER.get(kind, {}).get(each.number):
+        if inner := _INNER[kind].get(each.number):
             _refuse_hidden(messages, inner, each, depth + 1)

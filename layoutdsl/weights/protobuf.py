@@ -18,6 +18,7 @@ MOST_FIELDS = 3_000_000
 """Fields of a file that are looked at: large models have some hundred thousand."""
 
 _WINDOW = 4096
+_LONG = 1 << 16
 _VARINT, _WIDE, _RUN, _NARROW = 0, 1, 2, 5
 _FIXED = {_WIDE: 8, _NARROW: 4}
 
@@ -113,6 +114,11 @@ class Messages:
             return exactly(self._handle, field.data, size).decode("utf-8")
         except UnicodeDecodeError:
             raise unreadable(self._form, "a name in it is no UTF-8") from None
+
+    def may_hold(self, field: Field, word: bytes) -> bool:
+        """Return whether a word stands in a field; of long ones it is not looked for."""
+        size = field.end - field.data
+        return size > _LONG or word in exactly(self._handle, field.data, size)
 
     def _varint(self, cursor: Cursor) -> int:
         found = cursor.varint()

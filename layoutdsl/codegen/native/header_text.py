@@ -30,6 +30,7 @@ def header_text(stem: str, layout: Layout, widths: Sequence[int], proofs: str) -
         f"   {_fill(layout)}",
         "",
         *_domain(layout),
+        *_codes(layout),
         "   Functions return 0; or 3 where numbers on the way to an offset might leave 64 bits:",
         "   nothing is written then.",
         "",
@@ -66,6 +67,15 @@ def _domain(layout: Layout) -> list[str]:
     return [
         f"   Only elements where {held} have a slot. The others are not read when",
         "   packing, and keep what they hold when unpacking.",
+        "",
+    ]
+
+
+def _codes(layout: Layout) -> list[str]:
+    if layout.interface is None:
+        return []
+    return [
+        "   Elements are codes: one stands for (code - zero point)*scale. What is moved are codes.",
         "",
     ]
 
