@@ -12,21 +12,7 @@ from cli_shell import Shell, shell, timeless
 
 __all__ = ["shell"]
 
-TEXT = """\
-layout Lanes(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]
-layout Many<k>(r, x: k broadcast, y: 2 broadcast) = [x, r, y]
-layout Wrong(r, copy: 4 broadcast) = [r*2 + copy : 2*R + 2]
-layout Lost(r, copy: 4 broadcast) = [r : R + 3]
-layout Quads(r, k: 4 broadcast) = [r, k]
-layout Bits(r, copy: 2 broadcast, g) = [copy, r, bit, g] of u4
-table Slots(r, k: 4)[i: R, j: 4] = (r = i, k = j)
-table Doubled(r)[i: R, j: 4] = (r = i)
-
-prove Slots inverts Quads
-refute Lanes == [r, copy, g/8, g%8]
-prove Lanes keeps g%8 contiguous
-prove Many fits int32 where k <= 4, R <= 64
-"""
+TEXT = (Path(__file__).parent / "golden" / "copies" / "copies.layout").read_text(encoding="utf-8")
 LINES = (
     "prove copies.layout",
     "prove copies.layout:Lanes -v",
@@ -62,7 +48,7 @@ def test_what_is_printed(shell: Shell, golden: Callable[[str, str], None]) -> No
         ended = shell(*shlex.split(line))
         said = timeless(ended.out + ended.err)
         found.append(f"$ layoutdsl {line}\n{said}exit code {ended.code}\n")
-    golden("copies.txt", "\n".join(found))
+    golden("copies/copies.txt", "\n".join(found))
 
 
 def test_a_tensor_goes_in_and_its_copies_are_compared(shell: Shell) -> None:

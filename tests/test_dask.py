@@ -138,7 +138,7 @@ def tried_in_turn(seeds: range, folder: Path) -> Counter[str]:
 
 
 def test_random_chunks_of_random_layouts(tmp_path: Path) -> None:
-    assert tried_in_turn(range(8), tmp_path)["done"] >= 5
+    assert tried_in_turn(range(10), tmp_path)["done"] >= 5
 
 
 @pytest.mark.slow

@@ -33,6 +33,8 @@ TRIANGLE = (
 )
 SWIZZLE = "layout S(r, c) = [r, c ^ r%4] of f16"
 LATER = "layout L(n, c) = [c, n] offset 3 of i16"
+COPIES = "layout R(r, x: 3 broadcast, g, y: R broadcast) = [x, r, y, g]"
+COPIED_CODES = "layout R(r, g, k: 4 broadcast) = [r, g/8, k, g%8] of u8 as scale_offset per g"
 SCALAR = "layout Z() = [0] of u8 as scale_offset"
 
 
@@ -66,6 +68,7 @@ PLAIN = [
     (CROUTON, (1, 9, 3, 33), "u1"),
     (SWIZZLE, (5, 8), "f2"),
     (LATER, (3, 4), "i2"),
+    (COPIES, (2, 5), "u2"),
 ]
 
 
@@ -87,16 +90,23 @@ def test_elements_are_picked_and_written_as_in_numpy(
     in_its_place(tensor, wanted)
 
 
-def in_its_place(tensor: Tensor, items: Array) -> None:
-    flat = tensor.buffer.reshape(-1)
-    for index in product(*map(range, tensor.shape)):
-        assert flat[tensor.layout.offset(index, tensor.shape)] == items[index]
+def in_its_place(tensor: Tensor, items: Array) -> set[int]:
+    """Hold every copy of every element against the items; returns their slots."""
+    flat, layout, held = tensor.buffer.reshape(-1), tensor.layout, set[int]()
+    for index in product(*map(range, layout.shape_of(layout.bind(tensor.shape)))):
+        named = zip(index, layout.axes, strict=True)
+        element = tuple(number for number, axis in named if axis.name not in layout.copies)
+        offset = layout.offset(index, tensor.shape)
+        held.add(offset)
+        assert flat[offset] == items[element]
+    return held
 
 
 CODED: list[tuple[str, tuple[int, ...], Any, Any]] = [
     (CODES, (2, 6, 3), 0.25, 128),
     (CODES, (2, 6, 3), 0.1, 0),
     (CHANNELS, (2, 6, 3), np.linspace(0.1, 0.7, 6), 3),
+    (COPIED_CODES, (3, 10), np.linspace(0.1, 0.7, 10), 3),
     (CHANNELS, (2, 6, 3), np.linspace(0.1, 0.7, 6), np.arange(6)),
     (NARROW, (3, 5), 0.5, -2),
     (SCALAR, (), 0.5, 4),
@@ -127,10 +137,7 @@ def test_codes_are_read_and_written_as_numbers(
     same(tensor.numpy(), module.dequantise(codes, **given))
     same(np.asarray(tensor), tensor.numpy())
     same(np.asarray(tensor, "f8"), tensor.numpy().astype("f8"))
-    in_its_place(tensor, codes)
-    padding = set(range(tensor.buffer.size)) - {
-        of.offset(index, shape) for index in product(*map(range, shape))
-    }
+    padding = set(range(tensor.buffer.size)) - in_its_place(tensor, codes)
     assert {int(tensor.buffer.reshape(-1)[slot]) for slot in padding} <= {1}
 
 

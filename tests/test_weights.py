@@ -30,7 +30,8 @@ from layoutdsl.weights.faults import UnfitError
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.forms import form_named
 
-DRAWN = 25
+DRAWN = 14
+FORMS = ("safetensors", "npz", "gguf", "onnx")
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +63,8 @@ def there_and_back(seed: int) -> None:
     """Pack, unpack and verify what is drawn, in little memory; change one bit, and find it."""
     draw = Random(seed)
     case = drawn(draw)
-    source, packed = Path(f"in.{case.form}"), Path(f"out.{draw.choice((case.form, 'npz'))}")
+    target = draw.choice((case.form, case.form, *FORMS))
+    source, packed = Path(f"in.{case.form}"), Path(f"out.{target}")
     case.write(source)
     how: dict[str, Any] = {"mem": least(case, source), "target": "numpy"}
     how["jobs"] = draw.choice((1, 1, 2))
@@ -83,17 +85,16 @@ def there_and_back(seed: int) -> None:
 
 def changed(draw: Random, case: Case, source: Path, packed: Path) -> None:
     """Change one bit of some tensor, which has to be named with its index."""
-    sound = packed.read_bytes()
     with opened_entries(packed) as entries:
-        spans = {each.name: (each.stored.data, each.stored.end) for each in entries}
-    spans = {name: span for name, span in spans.items() if span[0] < span[1]}
+        spans = {each.name: each.stored for each in entries if each.stored.end > each.stored.data}
     if not spans:
         return
     name = draw.choice(sorted(spans))
-    at = draw.randrange(*spans[name])
-    damaged = bytearray(sound)
+    start, place = spans[name].data, spans[name].place
+    at = draw.randrange(start, spans[name].end)
+    damaged = bytearray(place.read_bytes())
     damaged[at] ^= 1 << draw.randrange(8)
-    packed.write_bytes(damaged)
+    place.write_bytes(damaged)
     fault = verify_weights(packed).fault
     assert fault is not None
     assert fault.name == name
@@ -102,9 +103,9 @@ def changed(draw: Random, case: Case, source: Path, packed: Path) -> None:
     found = verify_weights(packed, source).fault
     if rule is None or rule.layout is None:
         assert isinstance(found, Difference)
-        assert (found.name, found.what, found.slot) == (name, "byte", at - spans[name][0])
+        assert (found.name, found.what, found.slot) == (name, "byte", at - start)
         return
-    slot = (at - spans[name][0]) // tensor.width
+    slot = (at - start) // tensor.width
     index = index_of(tensor, rule.layout, slot)
     if index is None and "fill any" in rule.text:
         assert found is None
@@ -153,7 +154,7 @@ def test_a_long_name_is_gone_through_once() -> None:
 # Words that become other words, bit by bit.
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_words_are_converted(seed: int) -> None:
     draw = Random(seed)
     one, other, shape = of_words(draw)
@@ -222,9 +223,9 @@ def test_safetensors_of_its_own_package() -> None:
 
 
 def test_killed_runs_leave_nothing_broken() -> None:
-    told = [killed(seed) for seed in range(8)]
+    told = [killed(seed) for seed in range(5)]
     assert [faults for faults, _ in told if faults] == []
-    assert sum(kills for _, kills in told) > 4
+    assert sum(kills for _, kills in told) > 2
 
 
 @pytest.mark.campaign
@@ -360,7 +361,7 @@ LIES: list[tuple[Callable[[Any], None], str]] = [
     (lambda said: said["tensors"]["m.1.w"].update(shape=[40, 65]), "`m.1.w` in 2560 bytes"),
     (lambda said: said["tensors"]["m.1.w"].update(shape=[40]), "`m.1.w` what cannot be: `rule1`"),
     (lambda said: said["tensors"]["m.1.w"].update(shape=[True, 1]), "no sense of the tensor `m.1"),
-    (lambda said: said["tensors"]["m.1.w"].update(dtype="f16"), "`m.1.w` in 2560 bytes"),
+    (lambda said: said["tensors"]["m.1.w"].update(dtype="f16"), "that `m.1.w` was of f16"),
     (lambda said: said["tensors"]["m.1.w"].update(dtype="q4"), "no sense of the tensor `m.1.w`"),
     (lambda said: said["tensors"]["m.1.w"].update(layout="0"), "no sense of the tensor `m.1.w`"),
     (lambda said: said["layouts"].update({"0": {"text": "layout A(n) = [n]"}}), "of its hash"),
@@ -401,7 +402,7 @@ def test_a_file_that_lies_of_itself(lie: Callable[[Any], None], words: str) -> N
         assert found.fault is not None
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(24))
 def test_a_file_that_is_damaged_where_it_speaks_of_itself(seed: int) -> None:
     """No traceback but ours, whatever is changed; what is unpacked all the same is the original."""
     draw = Random(seed)

@@ -34,7 +34,10 @@ RULES = {
     "nibbles": ("(k, n) = [k/8, n, k%8] of u4 fill 9", ("u8",), (20, 12)),
     "kept": ("keep", ("f16", "i64", "bf16", "f8"), (20, 20)),
 }
-TEXT = "layout Tiles(n, k) = [n/4, k/8, n%4, k%8]\n"
+TEXT = "layout Tiles(n, k) = [n/4, k/8, n%4, k%8]\n" + "".join(
+    f"layout {kind.title()}{body}\n" for kind, (body, _, _) in RULES.items() if body[0] == "("
+)
+"""All of them by names too: a layout is proved once for each name that it goes by."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +102,7 @@ def index_of(tensor: Tensor, layout: Layout, slot: int) -> tuple[int, ...] | Non
     return None
 
 
-def drawn(draw: Random, forms: tuple[str, ...] = ("safetensors", "npz")) -> Case:
+def drawn(draw: Random, forms: tuple[str, ...] = ("safetensors", "npz", "gguf", "onnx")) -> Case:
     """Return some weights."""
     kinds = draw.sample(sorted(RULES), draw.randint(1, 5))
     tensors, rules = list[Tensor](), list[str]()
@@ -107,7 +110,9 @@ def drawn(draw: Random, forms: tuple[str, ...] = ("safetensors", "npz")) -> Case
         body, types, most = RULES[kind]
         names = [f"model.{n}.{kind}" for n in range(draw.randint(1, 3))]
         pattern = draw.choice((f"**.{kind}", f"model.*.{kind}", f"m*.*.{kind}", f"**{kind}"))
-        rules.append(f'tensor "{pattern}"{"" if body[0] == "(" else " = "}{body}')
+        by_name = body if body[0] != "(" else kind.title()
+        inline = kind == "row" or draw.random() < 0.05
+        rules.append(f'tensor "{pattern}"{body if inline and body[0] == "(" else f" = {by_name}"}')
         tensors += [_tensor(draw, name, kind, types, most) for name in names]
     if draw.random() < 0.5:
         tensors.append(_tensor(draw, "other", "", ("f32", "u8"), (30,)))

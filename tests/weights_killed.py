@@ -39,7 +39,7 @@ class Played:
     """An output that may be there already, and runs that make it anew."""
 
     def __init__(self, draw: Random) -> None:
-        form = draw.choice(("safetensors", "npz", "npy"))
+        form = draw.choice(("safetensors", "npz", "npy", "gguf", "onnx"))
         self.draw, self.kills = draw, 0
         self.cases = [one_of(drawn(draw, (form,)), form) for _ in range(2)]
         self.out = Path(f"out.{form}")
@@ -87,12 +87,15 @@ class Played:
 
     def content(self) -> tuple[bytes, ...] | None:
         """The output, and what lies beside it."""
-        places = (self.out, self.out.with_name(f"{self.out.name}.json"))
+        ends = ("", ".json", ".data")
+        places = [self.out.with_name(f"{self.out.name}{each}") for each in ends]
         return tuple(each.read_bytes() for each in places if each.exists()) or None
 
     def standing(self, old: tuple[bytes, ...] | None) -> Iterator[str]:
         """What may be there after a run was killed: what was there, nothing, or all of the new."""
         new = self.content()
+        if not self.out.exists():
+            return  # data without their model are of no file
         if new in (old, None) or self.is_new():
             return
         if old is not None and len(old) == 2 and new == old[:1]:

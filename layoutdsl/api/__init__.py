@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         compile,  # noqa: A004  the verb of `re.compile`
     )
     from layoutdsl.api.converting import Conversion, convert
-    from layoutdsl.api.cutting import pieces_of
     from layoutdsl.api.copies import Differing, differing_copies
+    from layoutdsl.api.cutting import pieces_of
     from layoutdsl.api.evidence import (
         left_over,
         lemma_files,

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 class Tensor:
     """What is read and written is found by the offset of the layout, and read as it says.
 
+    Where the layout holds copies of elements, all of them are written, and the first is read.
+
     Elements are picked as in numpy, by integers, slices and ``...``; what is read is a copy.
     Where elements are codes, real numbers go in and out, and `raw` has the codes. Elements that the
     layout holds no slot for are read as `unpack` returns them, and cannot be written.
@@ -76,7 +78,7 @@ class Tensor:
             words = f"`{layout.name}` places the bits of its elements, each by itself"
             raise ValueError(f"{words}: `compile(layout)` packs them")
         self.layout, self._values = layout, layout.bind(shape)
-        self.shape: tuple[int, ...] = layout.shape_of(self._values)
+        self.shape: tuple[int, ...] = layout.element_shape(self._values)
         self.scale, self.zero_point = scale, zero_point
         self._module: Any = ready(layout)
         self._codes = _codes(layout, scale, zero_point, self.shape)
@@ -188,29 +190,33 @@ class Tensor:
         for name, each in (("scale", self.scale), ("zero_point", self.zero_point)):
             found[name] = each
             if per is not None and np.ndim(each) == 1:  # type: ignore[arg-type]
-                axis = [each.name for each in self.layout.axes].index(per)
+                axis = [each.name for each in self.layout.element_axes].index(per)
                 found[name] = np.asarray(each)[list(picked.runs[axis])]
         return found
 
     def _slots(self, picked: Selection) -> NDArray[np.int64]:
-        """The offset of each picked element, -1 where it has none."""
+        """The offset of each copy of each picked element, -1 where it has none: copies first."""
         import numpy as np
 
         from layoutdsl.compare.arrays import slots
 
-        rank = len(picked.runs)
-        grids = [
-            np.array(run, np.int64).reshape([-1 if k == axis else 1 for k in range(rank)])
-            for axis, run in enumerate(picked.runs)
-        ]
-        found = slots(self.layout, self._values, grids)
-        return np.array(np.broadcast_to(found, picked.box), np.int64)
+        rank, layout = len(picked.runs), self.layout
+        extents = layout.shape_of(self._values)
+        axes = [axis.name for axis in layout.axes]
+        counts = [extents[axes.index(name)] for name in layout.copies]
+        every = np.indices(counts, np.int64).reshape(len(counts), prod(counts), *(1,) * rank)
+        grids = dict(zip(layout.copies, every, strict=True))
+        for axis, run in enumerate(picked.runs):
+            along = np.array(run, np.int64).reshape([-1 if k == axis else 1 for k in range(rank)])
+            grids[layout.element_axes[axis].name] = along
+        found = slots(layout, self._values, [grids[name] for name in axes])
+        return np.array(np.broadcast_to(found, (prod(counts), *picked.box)), np.int64)
 
     def _read(self, picked: Selection) -> tuple[NDArray[Any], NDArray[np.int64]]:
-        """The items of what is picked, in its box, and their slots."""
+        """The items of what is picked, in its box, and their slots: those of the first copies."""
         import numpy as np
 
-        slots = self._slots(picked)
+        slots = self._slots(picked)[0]
         fill = self.layout.fill.value if isinstance(self.layout.fill, FillValue) else 0
         if self._codes is None and not (slots < 0).any():
             return self._flat[slots], slots

@@ -113,12 +113,12 @@ def unpack_weights(
 
     It goes about it as `pack_weights` does, takes what that takes and raises what that raises.
     """
-    from layoutdsl.weights import packing
+    from layoutdsl.weights import unpacking
 
     expect(source=(source, PATH), destination=(destination, PATH), form=(form, TEXT.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect_target("target", target)
-    return packing.unpack_weights(
+    return unpacking.unpack_weights(
         place_of(source, form),
         place_of(destination, form),
         layout_of,

@@ -33,7 +33,7 @@ class Stretches:
 
     @property
     def largest(self) -> Piece:
-        """The first; the last may be shorter."""
+        """The first: only the last is shorter."""
         return self.piece(0)
 
     def piece(self, number: int) -> Piece:

@@ -67,6 +67,19 @@ class Moved:
     written: int
 
 
+class Moving(Protocol):
+    """What is done with the pieces of a tensor."""
+
+    def cost(self, elements: int, slots: int, /) -> int:
+        """Return the bytes that a piece takes while it is moved."""
+
+    def move(self, piece: Piece, arena: Arena) -> Moved:
+        """Read a piece, move it and write it."""
+
+    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
+        """Return whether input and output of a piece are what they were when it was moved."""
+
+
 class Arena:
     """Memory of one job."""
 

@@ -15,12 +15,11 @@ from layoutdsl.files.places import replaceable
 from layoutdsl.pieces import shared
 from layoutdsl.pieces.cut import Pieces, TooLargeError, cut, lead_of
 from layoutdsl.pieces.files import Stored, named
-from layoutdsl.pieces.moves import Code, Look, Number, Packing, Unpacking
+from layoutdsl.pieces.moves import Code, Look, Moving, Number, Packing, Unpacking
 from layoutdsl.pieces.plan import Plan, Verb
-from layoutdsl.pieces.queue import Moving
 from layoutdsl.pieces.runs import USUAL, Given, Limits, TooLittleError
 from layoutdsl.pieces.sums import Sum, unsummed
-from layoutdsl.pieces.tensors import Raw, opened_for, physical, stored_of
+from layoutdsl.pieces.tensors import Raw, opened, physical, stored_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def draw_up(task: Task, source: Path, target: Path) -> tuple[Plan, int]:
         ValueError, TypeError: the arguments do not fit the layout.
         OSError: a file cannot be read or written; its name is in it.
     """
-    with opened_for(source, target) as given, named(target):
+    with opened(source, target) as given, named(target):
         stored, shape = _stored(task, given)
         task.look(np.empty(0, stored.dtype))
         result = physical(task.code, shape) if task.verb == "pack" else shape
@@ -96,7 +95,7 @@ def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
     layout, shape = task.code.layout, task.shape
     if task.verb == "pack":
         raw = None if task.raw is None or shape is None else Raw(task.raw, shape)
-        found = stored_of(given, raw)
+        found = stored_in(given, raw)
         if len(found.shape) != layout.rank:
             axes = ", ".join(axis.name for axis in layout.axes)
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
@@ -104,7 +103,7 @@ def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
         return found, found.shape
     assert shape is not None
     box = physical(task.code, shape)
-    found = stored_of(given, None if task.raw is None else Raw(task.raw, box))
+    found = stored_in(given, None if task.raw is None else Raw(task.raw, box))
     if found.shape not in (box, (prod(box),)):
         raise UnreadableError(f"has the shape {found.shape}, not {box}")
     if found.fortran:

@@ -10,12 +10,12 @@ from math import prod
 from typing import Protocol
 
 from layoutdsl.pieces.cut import Piece, TooLargeError
-from layoutdsl.pieces.moves import Arena, Moved
-from layoutdsl.pieces.sums import Sum, Sums, unsummed
+from layoutdsl.pieces.moves import Moving
+from layoutdsl.pieces.sums import Sum, unsummed
 
 
 class Cut(Protocol):
-    """The pieces of a tensor, or a share of them."""
+    """Pieces by number: those of a tensor, or a share of them."""
 
     @property
     def count(self) -> int:
@@ -27,19 +27,6 @@ class Cut(Protocol):
 
     def piece(self, number: int) -> Piece:
         """Return a piece by its number, from 0 on."""
-
-
-class Moving(Protocol):
-    """What is done with the pieces of a tensor."""
-
-    def cost(self, elements: int, slots: int, /) -> int:
-        """Return the bytes that a piece takes while it is moved."""
-
-    def move(self, piece: Piece, arena: Arena) -> Moved:
-        """Read a piece, move it and write it."""
-
-    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
-        """Return whether input and output of a piece are what they were when it was moved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from layoutdsl.pieces.moves import Look
 from layoutdsl.pieces.output import Fixed, Output
 from layoutdsl.pieces.queue import Part, Queue, queue
 from layoutdsl.pieces.sums import Sums, summing, unsummed
-from layoutdsl.pieces.work import Progress, Task, agreeing, run
+from layoutdsl.pieces.work import Progress, Several, agreeing, run
 
 USUAL = 8 << 20
 """Bytes that a piece takes, where more are allowed but not needed: more is no faster."""
@@ -179,7 +179,7 @@ def _moved(asked: Asked, pieces: Queue, output: Output, jobs: int, watchers: Wat
     """Move what is not done yet; returns how many pieces were."""
     summed = pieces.count > 1 or asked.ending is not None
     sum_up = summing(output.token) if summed else unsummed
-    task = Task(pieces, tuple(each.moving(output.handle, sum_up) for each in pieces.parts))
+    task = Several(pieces, tuple(each.moving(output.handle, sum_up) for each in pieces.parts))
     progress = _amounts(task, asked.size - sum(len(data) for _, data in asked.fixed), watchers)
     try:
         if output.claimed:
@@ -200,7 +200,7 @@ def _moved(asked: Asked, pieces: Queue, output: Output, jobs: int, watchers: Wat
     return found
 
 
-def _amounts(task: Task, total: int, watchers: Watchers) -> Progress:
+def _amounts(task: Several, total: int, watchers: Watchers) -> Progress:
     """Tell how far it has come: pieces of a single tensor, or which of several is under way."""
     parts = task.queue.parts
     name = parts[0].name if parts else ""

@@ -16,20 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from layoutdsl.files.npy import UnreadableError, header
+from layoutdsl.files.places import identity
 from layoutdsl.pieces.amount import counted
 from layoutdsl.pieces.cut import Piece, Pieces, cut_by
 from layoutdsl.pieces.files import Divided, Stored, named
 from layoutdsl.pieces.journal import Noted
-from layoutdsl.pieces.moves import Code
+from layoutdsl.pieces.moves import Code, Moving
 from layoutdsl.pieces.plan import Plan, PlanError
 from layoutdsl.pieces.planning import moving_for
-from layoutdsl.pieces.queue import Moving, Part, Queue
 from layoutdsl.pieces.runs import Given, Watchers
 from layoutdsl.pieces.share import Log, Share
 from layoutdsl.pieces.shared import GoneError, Shared, cleared
 from layoutdsl.pieces.sums import Sums, summing
-from layoutdsl.pieces.tensors import Raw, opened_for, physical, stored_of
-from layoutdsl.pieces.work import Task, agreeing, run
+from layoutdsl.pieces.tensors import Raw, opened, physical, stored_in
+from layoutdsl.pieces.work import Single, agreeing, run
 
 REPLAN = "remove the unfinished output, and plan again"
 
@@ -171,11 +171,11 @@ def _sharing(plan: Plan) -> Iterator[Shared]:
 def _source(plan: Plan, code: Code) -> Iterator[tuple[Given, Stored]]:
     """The input, open, where it is still what was planned for."""
     result = physical(code, plan.shape)
-    with opened_for(Path(plan.source), Path(plan.target)) as given:
+    with opened(Path(plan.source), Path(plan.target)) as given:
         if (given.before.size, given.before.modified) != (plan.source_size, plan.source_modified):
             raise PlanError(f"was drawn up before `{plan.source}` was changed", REPLAN)
         shape = plan.shape if plan.verb == "pack" else result
-        stored = stored_of(given, None if plan.raw == "npy" else Raw(plan.item, shape))
+        stored = stored_in(given, None if plan.raw == "npy" else Raw(plan.item, shape))
         flat = plan.verb == "unpack" and not stored.fortran and len(stored.shape) == 1
         fits = stored.shape == shape or (flat and stored.shape == (prod(shape),))
         if stored.dtype.str != plan.dtype or not fits:
@@ -190,21 +190,18 @@ def _do(work: _Work, given: Given, share: Share, jobs: int, watchers: Watchers) 
         return
     if count:
         name = f"{work.code.layout.name} {share}"
-        told, moving = counted(name, work.size, watchers.progress), work.moving(watchers)
-        part = Part(name, lambda _: work.mine, lambda *_: moving)
-        task = Task(Queue((part,), (work.mine,), (0,), count), (moving,))
+        told = counted(name, work.size, watchers.progress)
+        todo = Single(work.mine, work.moving(watchers))
         if log.claimed:
-            wrong = agreeing(task, log, jobs, told)
+            wrong = agreeing(todo, log, jobs, told)
             words = f"going on: {len(log.claimed)} of {count} pieces are done"
             again = f"; {wrong} that no longer agree with input or output are done again"
             watchers.tell(f"{words}{again if wrong else ''}")
         log.claimed = {**log.claimed, **work.done_by_others}
-        run(task, log, jobs, told)
-    try:
-        given.refuse_changed()
-    except UnreadableError:
+        run(todo, log, jobs, told)
+    if identity(given.handle) != given.before:
         log.forget()
-        raise
+        raise UnreadableError("has changed while it was read")
     log.complete()
 
 

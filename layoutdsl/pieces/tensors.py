@@ -126,8 +126,8 @@ def pack_file(
         OSError: a file cannot be read or written; its name is in it.
     """
     layout = code.layout
-    with opened_for(source, target) as given:
-        tensor = stored_of(given, raw)
+    with opened(source, target) as given:
+        tensor = stored_in(given, raw)
         if len(tensor.shape) != layout.rank:
             axes = ", ".join(axis.name for axis in layout.axes)
             words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
@@ -174,8 +174,8 @@ def unpack_file(
         OSError: a file cannot be read or written; its name is in it.
     """
     box = physical(code, shape)
-    with opened_for(source, target) as given:
-        buffer = stored_of(given, None if raw is None else Raw(raw, box))
+    with opened(source, target) as given:
+        buffer = stored_in(given, None if raw is None else Raw(raw, box))
         if buffer.shape not in (box, (prod(box),)):
             raise UnreadableError(f"has the shape {buffer.shape}, not {box}")
         if buffer.fortran:
@@ -191,11 +191,6 @@ def unpack_file(
     return Done(buffer.shape, shape, buffer.dtype, made.pieces, made.found)
 
 
-def physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the buffer."""
-    return tuple(code.module.physical_shape(shape))
-
-
 def _head(source: Stored, shape: tuple[int, ...], raw: object) -> bytes:
     """The bytes before the result."""
     return header(source.dtype, shape) if raw is None else b""
@@ -206,7 +201,12 @@ def _told(source: Stored, shape: tuple[int, ...], raw: object) -> dict[str, Any]
     return {"shape": list(shape), "raw": raw is not None, "type": source.dtype.str}
 
 
-def stored_of(given: Given, raw: Raw | None) -> Stored:
+def physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape of the buffer."""
+    return tuple(code.module.physical_shape(shape))
+
+
+def stored_in(given: Given, raw: Raw | None) -> Stored:
     """Return the array in a file."""
     if raw is None:
         return stored_npy(given.place, given.handle)
@@ -214,15 +214,15 @@ def stored_of(given: Given, raw: Raw | None) -> Stored:
 
 
 @contextmanager
-def opened_for(source: Path, target: Path) -> Iterator[Given]:
+def opened(source: Path, target: Path) -> Iterator[Given]:
     """Open a file once, for whoever reads of it; it is none that the output takes the place of."""
-    with opened(source) as given:
+    with opened_input(source) as given:
         refuse_outputs(given, target)
         yield given
 
 
 @contextmanager
-def opened(source: Path) -> Iterator[Given]:
+def opened_input(source: Path) -> Iterator[Given]:
     """Open a plain file once, for whoever reads of it.
 
     Raises:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
-from layoutdsl.pieces.moves import Arena, Moved
-from layoutdsl.pieces.queue import Moving, Queue
+from layoutdsl.pieces.moves import Arena, Moved, Moving
+from layoutdsl.pieces.queue import Cut, Queue
 from layoutdsl.pieces.sums import Sums
 
 PAUSE = 1.0
@@ -85,13 +86,50 @@ class _Done:
             output.note(fresh)
 
 
+@dataclass(frozen=True, slots=True)
+class Single:
+    """Pieces of one tensor, and what moves them."""
+
+    pieces: Cut
+    moving: Moving
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.pieces.count
+
+    @property
+    def size(self) -> int:
+        """The memory of a job."""
+        largest = self.pieces.largest
+        return self.moving.cost(prod(largest.extents), largest.slots)
+
+    def move(self, number: int, arena: Arena) -> Moved:
+        """Move a piece by its number."""
+        return self.moving.move(self.pieces.piece(number), arena)
+
+    def agrees(self, number: int, arena: Arena, sums: Sums) -> bool:
+        """Return whether a piece is what it was when it was moved."""
+        return self.moving.agrees(self.pieces.piece(number), arena, sums)
+
+
 @dataclass(slots=True)
-class Task:
-    """Pieces, what moves those of each tensor, and which was begun last."""
+class Several:
+    """Pieces of several tensors, what moves those of each, and which was begun last."""
 
     queue: Queue
     moving: tuple[Moving, ...]
     latest: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.queue.count
+
+    @property
+    def size(self) -> int:
+        """The memory of a job."""
+        return self.queue.size
 
     def move(self, number: int, arena: Arena) -> Moved:
         """Move a piece by its number."""
@@ -105,6 +143,9 @@ class Task:
         return self.moving[part].agrees(piece, arena, sums)
 
 
+Task: TypeAlias = Single | Several
+
+
 def agreeing(task: Task, output: Notes, jobs: int, progress: Progress) -> int:
     """Look at every piece that an earlier run says it has finished; return how many disagree.
 
@@ -113,7 +154,7 @@ def agreeing(task: Task, output: Notes, jobs: int, progress: Progress) -> int:
     Raises:
         Exception: what the first job that failed raised.
     """
-    count = task.queue.count
+    count = task.count
     claimed = {n: sums for n, sums in output.claimed.items() if 0 <= n < count}
     agreed: dict[int, Sums] = {}
 
@@ -124,7 +165,7 @@ def agreeing(task: Task, output: Notes, jobs: int, progress: Progress) -> int:
     def watch() -> None:
         progress(len(agreed), count, 0)
 
-    _each(len(claimed), _Jobs(iter(claimed), look, task.queue.size), jobs, watch)
+    _each(len(claimed), _Jobs(iter(claimed), look, task.size), jobs, watch)
     output.claimed = agreed
     return len(claimed) - len(agreed)
 
@@ -136,7 +177,7 @@ def run(task: Task, output: Notes, jobs: int, progress: Progress) -> dict[int, S
         KeyboardInterrupt: after the pieces under way, and a note of what is done.
         Exception: what the first job that failed raised, likewise.
     """
-    count = task.queue.count
+    count = task.count
     left = [number for number in range(count) if number not in output.claimed]
     done, noted = _Done(len(output.claimed), sums=dict(output.claimed)), monotonic()
 
@@ -151,7 +192,7 @@ def run(task: Task, output: Notes, jobs: int, progress: Progress) -> dict[int, S
             noted = monotonic()
 
     try:
-        _each(len(left), _Jobs(iter(left), move, task.queue.size), jobs, watch)
+        _each(len(left), _Jobs(iter(left), move, task.size), jobs, watch)
     finally:
         if done.count < count:
             done.note(output)

@@ -10,8 +10,9 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.opened import opened_weights
-from layoutdsl.weights.packing import Elaborate, Place, about_of, layouts_of
+from layoutdsl.weights.packing import Place
 from layoutdsl.weights.said import Said
+from layoutdsl.weights.unpacking import Elaborate, about_of, layouts_of
 
 
 @dataclass(frozen=True, slots=True)

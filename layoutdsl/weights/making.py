@@ -16,7 +16,7 @@ from layoutdsl.pieces.runs import Asked, Filled, Limits, Made, Watchers, cut_to,
 from layoutdsl.pieces.tensors import refuse_outputs
 from layoutdsl.weights.bounds import MOST_HEADER
 from layoutdsl.weights.faults import Problem, UnfitError, reading
-from layoutdsl.weights.form import Arranged, Form, Wanted
+from layoutdsl.weights.form import Arranged, Form
 from layoutdsl.weights.moved import Move
 from layoutdsl.weights.opened import Weights
 from layoutdsl.weights.said import read
@@ -28,17 +28,17 @@ class Making:
 
     Attributes:
         source: what it is made of.
-        target: the place of the result, and its format.
-        wanted: its tensors.
-        moves: how each is moved there.
+        target: the place of the result.
+        form: its format.
+        moves: how each of its tensors is moved there.
         said: from the pieces to what the file says of itself, and from them, the checksums of each
             and their token likewise; both are of one length.
         verb: what is done: it tells a run from another.
     """
 
     source: Weights
-    target: tuple[Path, Form]
-    wanted: tuple[Wanted, ...]
+    target: Path
+    form: Form
     moves: tuple[Move, ...]
     said: Callable[[Queue, Filled | None], str]
     verb: str
@@ -53,7 +53,7 @@ def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
         OccupiedError: the output is in use, is not ours, or is a source.
         OSError: a file cannot be read or written; its name is in it.
     """
-    place, _ = making.target
+    place = making.target
     pieces, room = cut_to(_parts(making, place, None), limits, watchers.tell)
     said = making.said(pieces, None)
     arranged = _arranged(making, said)
@@ -74,7 +74,7 @@ def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
         if last[0].finish is not None:
             yield from last[0].finish(filled.read)
 
-    work = {"verb": making.verb, "layout": _hash(said), "form": making.target[1].name, "room": room}
+    work = {"verb": making.verb, "layout": _hash(said), "form": making.form.name, "room": room}
     given, size = making.source.given, arranged.size
     asked = Asked(queued, room, given, data, size, arranged.fixed, work, ending)
     with reading(making.source.place):
@@ -93,11 +93,11 @@ def _parts(making: Making, place: Path, starts: Sequence[int] | None) -> tuple[P
 
 
 def _arranged(making: Making, said: str) -> Arranged:
-    place, form = making.target
+    wanted = [each.wanted for each in making.moves]
     try:
-        return form.arrange(making.source.contents, making.wanted, said)
+        return making.form.arrange(making.source.contents, wanted, said)
     except ValueError as unfit:
-        message = f"`{place}` cannot be written: {unfit}"
+        message = f"`{making.target}` cannot be written: {unfit}"
         raise UnfitError((Problem("tensor", message),)) from None
 
 

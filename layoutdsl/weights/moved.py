@@ -23,7 +23,7 @@ from layoutdsl.pieces.sums import Sum
 from layoutdsl.pieces.tensors import Packed
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.chosen import Chosen
-from layoutdsl.weights.form import Entry
+from layoutdsl.weights.form import Entry, Wanted
 from layoutdsl.weights.words import converting
 
 
@@ -42,16 +42,30 @@ class Move:
     """A tensor that is written.
 
     Attributes:
-        shape: of the entry that it becomes.
+        entry: what it is made of.
+        type: of the entry that it becomes.
+        shape: likewise.
         size: bytes of it.
         width: bytes of what its pieces count.
         part: from the file and the byte where it goes to how it is moved there.
+        native: the word for its type that it had in the format that it goes to, if any.
+        kept: what it is byte for byte, where it stays in its format.
     """
 
+    entry: Entry
+    type: str | None
     shape: tuple[int, ...]
     size: int
     width: int
     part: Callable[[Path, int], Part]
+    native: str | None = None
+    kept: Entry | None = None
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the format is told of it."""
+        name = self.entry.name
+        return Wanted(name, self.type, self.native, self.shape, self.size, self.kept)
 
 
 def packed(tensor: Chosen, codes: Codes) -> Move:
@@ -71,7 +85,7 @@ def packed(tensor: Chosen, codes: Codes) -> Move:
     )
     width = source.dtype.itemsize
     size = prod(move.box) * width
-    return Move(move.box, size, width, lambda place, at: move.packing(entry.name, place, at))
+    return Move(entry, entry.type, move.box, size, width, lambda *to: move.packing(entry.name, *to))
 
 
 def unpacked(
@@ -89,7 +103,7 @@ def unpacked(
     move = Packed(code, shape, source, None, _look(layout, entry))
     width = source.dtype.itemsize
     size = prod(shape) * width
-    return Move(shape, size, width, lambda place, at: move.unpacking(entry.name, place, at))
+    return Move(entry, type_, shape, size, width, lambda *to: move.unpacking(entry.name, *to))
 
 
 def restored(
@@ -133,21 +147,22 @@ def refuse_size(entry: Entry, size: int, layout: Layout, shape: tuple[int, ...])
         raise UnreadableError(f"holds {words}; pack it again")
 
 
-def kept(entry: Entry, codes: Codes, native: str | None) -> Move:
-    """Return how a tensor is taken over.
+def kept(entry: Entry, codes: Codes) -> Move:
+    """Return how a tensor is taken over into another format: its first axis the most major one."""
+    source = entry.stored
+    if not source.fortran or len(source.shape) < 2:
+        return replace(as_it_is(entry), native=None, kept=None)
+    move = Packed(codes.items(in_rows(source.shape)), source.shape, source, None, _nothing)
+    size, width = source.end - source.data, source.dtype.itemsize
+    return Move(
+        entry, entry.type, entry.shape, size, width, lambda *to: move.packing(entry.name, *to)
+    )
 
-    Args:
-        entry: the tensor.
-        codes: what runs.
-        native: the word for its type where the format is the same: its bytes then are, too. In
-            another format its first axis is the most major one.
-    """
+
+def as_it_is(entry: Entry) -> Move:
+    """Return how a tensor is taken over in its format, byte for byte."""
     source = entry.stored
     size = source.end - source.data
-    if native is None and source.fortran and len(source.shape) > 1:
-        move = Packed(codes.items(in_rows(source.shape)), source.shape, source, None, _nothing)
-        width = source.dtype.itemsize
-        return Move(entry.shape, size, width, lambda place, at: move.packing(entry.name, place, at))
     flat = Stored(source.place, source.handle, source.data, BYTE, (size,))
 
     def part(place: Path, start: int) -> Part:
@@ -156,7 +171,7 @@ def kept(entry: Entry, codes: Codes, native: str | None) -> Move:
 
         return Part(entry.name, lambda room: Stretches(size, max(room, 1)), moving)
 
-    return Move(entry.shape, size, BYTE.itemsize, part)
+    return Move(entry, entry.type, entry.shape, size, 1, part, entry.native, entry)
 
 
 def _converted(
@@ -173,7 +188,7 @@ def _converted(
         return converting(entry.name, codes, shape, source, target, word)
 
     width = source.dtype.itemsize
-    return Move(made, prod(made) * width, width, part)
+    return Move(entry, entry.type, made, prod(made) * width, width, part)
 
 
 def _as_items(entry: Entry, type_: str | None) -> Stored:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from layoutdsl.files.places import identity
 from layoutdsl.pieces.runs import Given
-from layoutdsl.pieces.tensors import opened
+from layoutdsl.pieces.tensors import opened_input
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Contents, Form
 
@@ -40,7 +40,7 @@ def opened_weights(place: Path, form: Form) -> Iterator[Weights]:
         UnfitError: it is no such file, or says what cannot be.
         OSError: it cannot be read.
     """
-    with reading(place), opened(place) as named:
+    with reading(place), opened_input(place) as named:
         contents = form.read(place, named.handle)
         try:
             more = (Given(each, handle, identity(handle)) for each, handle in contents.files)

@@ -1,33 +1,23 @@
-"""Weights packed by rules, and unpacked by what the packed file says of itself."""
+"""Weights packed by rules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
-from typing import cast
 
-from layoutdsl.files.npy import UnreadableError
-from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.rule import Rule
-from layoutdsl.meaning.storage import StorageName
-from layoutdsl.pieces.cut import box, values_of
 from layoutdsl.pieces.queue import Queue
 from layoutdsl.pieces.runs import Filled, Limits, Watchers
 from layoutdsl.show.declaration import declaration
-from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.chosen import Chosen, Unruled, chosen
-from layoutdsl.weights.faults import Problem, UnfitError, reading
-from layoutdsl.weights.form import Entry, Form, Wanted
+from layoutdsl.weights.faults import Problem, UnfitError
+from layoutdsl.weights.form import Form
 from layoutdsl.weights.making import Making, make, stretches, written_sums
-from layoutdsl.weights.moved import Codes, Move, kept, packed, restored, unpacked
+from layoutdsl.weights.moved import Codes, Move, as_it_is, kept, packed
 from layoutdsl.weights.opened import Weights, opened_weights
-from layoutdsl.weights.said import NOTHING, About, Said, Words, key_of, read, written
-
-Elaborate = Callable[[str], Layout]
-"""From the text of a layout to what it means; raises `ValueError` where it is none."""
+from layoutdsl.weights.said import NOTHING, About, Said, Words, key_of, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,118 +68,12 @@ def pack_weights(
         _refuse_packed(weights)
         tensors = chosen(weights.contents.entries, rules, unruled)
         form = weights.contents.form
-        natives = [_native_kept(each, form, target.form) for each in tensors]
-        moves = tuple(
-            kept(each.entry, codes, native) if each.layout is None else packed(each, codes)
-            for each, native in zip(tensors, natives, strict=True)
-        )
-        wanted = tuple(
-            _wanted(each.entry, each.entry.type, native, move, each.layout)
-            for each, native, move in zip(tensors, natives, moves, strict=True)
-        )
+        moves = tuple(_move(each, form, target.form.name, codes) for each in tensors)
         told = _Telling(form, tensors, moves)
-        to = (target.path, target.form)
-        making = Making(weights, to, wanted, moves, told.said, "pack weights")
+        making = Making(weights, target.path, target.form, moves, told.said, "pack weights")
         made = make(making, limits, watchers)
     count = sum(each.layout is not None for each in tensors)
     return Done(count, len(tensors) - count, made.pieces, made.found)
-
-
-def unpack_weights(
-    source: Place,
-    target: Place,
-    elaborate: Elaborate,
-    codes: Codes,
-    limits: Limits,
-    watchers: Watchers,
-) -> Done:
-    """Unpack the tensors of a file that layoutdsl has packed, by what it says of itself.
-
-    It raises what `pack_weights` does.
-
-    Args:
-        source: what is read.
-        target: is written whole or not at all.
-        elaborate: what layouts mean.
-        codes: what runs.
-        limits: memory and jobs.
-        watchers: who is told.
-    """
-    with opened_weights(source.path, source.form) as weights, reading(source.path):
-        about = about_of(weights)
-        layouts = layouts_of(about, elaborate)
-        entries, form = weights.contents.entries, weights.contents.form
-        natives = [_native(each, about, form, target.form) for each in entries]
-        moves = tuple(
-            _unpacked(each, native, about, layouts, codes)
-            for each, native in zip(entries, natives, strict=True)
-        )
-        wanted = tuple(
-            _wanted(entry, _type(about, entry), native, move, _of(about, entry).layout)
-            for entry, native, move in zip(entries, natives, moves, strict=True)
-        )
-        to = (target.path, target.form)
-        making = Making(weights, to, wanted, moves, lambda *_: "", "unpack weights")
-        made = make(making, limits, watchers)
-    count = sum(_of(about, each).layout is not None for each in entries)
-    return Done(count, len(entries) - count, made.pieces, made.found)
-
-
-def about_of(weights: Weights) -> About:
-    """Return what a packed file says of itself, which is something of each of its tensors.
-
-    Raises:
-        UnreadableError: it says nothing, or nothing that fits.
-    """
-    said = weights.contents.said
-    if said is None:
-        words = "says nothing under `layoutdsl`, so it was not packed by it"
-        raise UnreadableError(f"{words}; `layoutdsl pack FILE --rules RULES -o OUT` packs it")
-    about = read(said)
-    names = {each.name for each in weights.contents.entries}
-    if names != about.tensors.keys():
-        first = min(names ^ about.tensors.keys())
-        where = "holds" if first in names else "speaks under `layoutdsl` of"
-        other = "it says nothing of it" if first in names else "it holds none"
-        raise UnreadableError(f"{where} the tensor {shown(first)}, and {other}; pack it again")
-    return about
-
-
-def layouts_of(about: About, elaborate: Elaborate) -> dict[str, Layout]:
-    """Return the layouts that a file speaks of, by their hashes; each is elaborated anew.
-
-    Raises:
-        UnreadableError: a text is no layout, or not the one that means what it says.
-    """
-    found: dict[str, Layout] = {}
-    for key, text in about.layouts.items():
-        try:
-            layout = elaborate(text)
-        except ValueError as wrong:
-            first = str(wrong).splitlines()[0]
-            raise UnreadableError(f"speaks of no layout: {shown(text)}: {first}") from None
-        if layout.parameters or layout.domain or declaration(layout) != text:
-            raise UnreadableError(f"speaks of {shown(text)}, which nobody packs by; pack it again")
-        found[key] = layout
-    return found
-
-
-def refuse_nonsense(entry: Entry, layout: Layout, shape: tuple[int, ...]) -> int:
-    """Return the slots of the buffer that a file says a tensor has.
-
-    Raises:
-        UnreadableError: the layout has no such shape.
-    """
-    extents = shape if layout.bit_of is None else (*shape, layout.bit_of.bits)
-    try:
-        if len(shape) != len(layout.tensor_axes):
-            raise ValueError(f"`{layout.name}` is of another rank than {shape}")
-        layout.bind([each or 1 for each in extents])
-    except ValueError as wrong:
-        words = f"says of {shown(entry.name)} what cannot be: {wrong}"
-        raise UnreadableError(f"{words}; pack it again") from None
-    values = values_of(layout, extents)
-    return evaluate(layout.start, values) + prod(box(layout, values))
 
 
 def _refuse_packed(weights: Weights) -> None:
@@ -200,55 +84,10 @@ def _refuse_packed(weights: Weights) -> None:
         raise UnfitError((Problem("file", message, remedy),))
 
 
-def _wanted(
-    entry: Entry, type_: str | None, native: str | None, move: Move, layout: object
-) -> Wanted:
-    """A tensor to be written; one that is kept in its format is what it was, byte for byte."""
-    same = entry if layout is None and native is not None else None
-    return Wanted(entry.name, type_, native, move.shape, move.size, same)
-
-
-def _native_kept(tensor: Chosen, form: str, target: Form) -> str | None:
-    """The format's own word for the type of a tensor that is kept in it."""
-    is_same = tensor.layout is None and form == target.name
-    return tensor.entry.native if is_same else None
-
-
-def _native(entry: Entry, about: About, form: str, target: Form) -> str | None:
-    """The format's own word for a type, where the tensor comes back to where it had that."""
-    said = _of(about, entry)
-    if form != target.name:
-        return None
-    if said.layout is None:
-        return entry.native
-    return said.native if about.form == form else None
-
-
-def _of(about: About, entry: Entry) -> Said:
-    return about.tensors[entry.name]
-
-
-def _type(about: About, entry: Entry) -> str | None:
-    """The type of a tensor before it was packed; a format may have had no word for it."""
-    said = _of(about, entry)
-    return said.type if said.layout is not None else entry.type
-
-
-def _unpacked(
-    entry: Entry, native: str | None, about: About, layouts: dict[str, Layout], codes: Codes
-) -> Move:
-    said = _of(about, entry)
-    if said.layout is None:
-        return kept(entry, codes, native)
-    layout = layouts[said.layout]
-    others = [] if said.words is None else [layouts[said.words.layout]]
-    for each in (layout, *others):
-        refuse_nonsense(entry, each, said.shape)
-    if said.words is not None:
-        pair = layout, layouts[said.words.layout]
-        word = cast("StorageName", said.words.word)
-        return restored(entry, pair, (said.shape, said.original), word, codes)
-    return unpacked(entry, layout, said.shape, said.type, codes)
+def _move(tensor: Chosen, form: str, target: str, codes: Codes) -> Move:
+    if tensor.layout is not None:
+        return packed(tensor, codes)
+    return as_it_is(tensor.entry) if form == target else kept(tensor.entry, codes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +114,7 @@ class _Telling:
 def _said(each: Chosen, pairs: tuple[tuple[int, str], ...], layouts: dict[str, str]) -> Said:
     entry = each.entry
     if each.layout is None or entry.type is None:
-        return Said(pairs)
+        return Said(pairs, type=entry.type or "", native=entry.native)
     key = _noted(each.layout, layouts)
     if each.stored is None:
         return Said(pairs, key, each.shape, entry.type, entry.native)

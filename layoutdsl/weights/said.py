@@ -98,6 +98,7 @@ def _plain(said: Said) -> dict[str, Any]:
     found: dict[str, Any] = {}
     if said.layout is not None:
         found = {"layout": said.layout, "shape": said.shape}
+    if said.type:
         found |= {"dtype": said.type, "native": said.native}
     if said.words is not None:
         found |= {"word": said.words.word, "from": said.words.layout, "original": said.original}
@@ -155,6 +156,10 @@ def _said(name: str, said: Any, texts: Mapping[str, str]) -> Said:
             if key not in texts or not _is_shape(shape) or type_ not in ELEMENT_TYPES:
                 raise wrong
         case {"layout": _}:
+            raise wrong
+        case {"dtype": str(type_), "native": str(native)} if type_ in ELEMENT_TYPES:
+            return Said(stretches, type=type_, native=native)
+        case {"dtype": _} | {"native": _}:
             raise wrong
         case _:
             return Said(stretches)

@@ -26,8 +26,9 @@ from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.moved import in_rows
 from layoutdsl.weights.opened import opened_weights
-from layoutdsl.weights.packing import Elaborate, Place, about_of, layouts_of, refuse_nonsense
+from layoutdsl.weights.packing import Place
 from layoutdsl.weights.said import About, Said, Stretch
+from layoutdsl.weights.unpacking import Elaborate, about_of, layouts_of, refuse_nonsense
 from layoutdsl.weights.words import Whole
 
 BATCH = 8

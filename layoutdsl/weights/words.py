@@ -109,11 +109,11 @@ class Whole:
     @property
     def largest(self) -> Piece:
         """It."""
-        return Piece((0,), (self.given,), 0, self.made)
+        return self.piece(0)
 
     def piece(self, _: int) -> Piece:
         """Return it."""
-        return self.largest
+        return Piece((0,), (self.given,), 0, self.made)
 
 
 @dataclass(frozen=True, slots=True)
