@@ -324,7 +324,7 @@ def _opened(place: Path, shape: Numbers, dtype: Any) -> Iterator[Divided]:
 
 
 def _layout(layout: Layout | str) -> Layout:
-    """Return a layout whose buffer has coordinates to be cut.
+    """Return a layout whose buffer has coordinates to be cut; of codes, where elements are such.
 
     Raises:
         ValueError: it has none.
@@ -333,8 +333,10 @@ def _layout(layout: Layout | str) -> Layout:
     found = library(layout) if isinstance(layout, str) else layout
     if found.bit_of is not None:
         raise ValueError(f"`{found.name}` places the bits of its elements, and is packed at once")
-    _module(found)
-    return found
+    if found.copies:
+        raise ValueError(f"`{found.name}` holds copies of its elements, and is packed at once")
+    _module(found.of_codes)
+    return found.of_codes
 
 
 def _module(layout: Layout) -> Any:

@@ -390,6 +390,7 @@ def test_check_as_json(shell: Shell) -> None:
         "domain": [],
         "parameters": [],
         "copies": [],
+        "interface": "plain",
     }
 
 

@@ -125,6 +125,7 @@ def test_what_is_said(shell: Shell, before: str, line: str, code: int, words: st
     assert {each.name for each in Path().iterdir()} == there
 
 
+@pytest.mark.slow
 def test_many_processes_some_of_which_are_killed(shell: Shell) -> None:
     """Four at a time, each share twice at once, until all of it is done."""
     size, of = 24 << 20, 4

@@ -100,6 +100,7 @@ def tried(seed: int, folder: Path) -> str:
     kind = random.choice(("blocked", "drawn", "known")) if seed >= LATER else "blocked"
     known = LIBRARY[random.choice(sorted(LIBRARY))]
     found = known if kind == "known" else drawn(random) if kind == "drawn" else blocked(random)
+    found = found.of_codes
     shape = None if found.parameters or found.bit_of is not None else shape_in(found, random)
     if shape is None or not all(shape):
         return "none"
@@ -124,7 +125,7 @@ def tried(seed: int, folder: Path) -> str:
         back = ld.unpack(buffer, found, shape)
         assert np.array_equal(back.compute(), tensor), (found, shape, buffer.chunks)
     out = folder / "out.npy"
-    np.save(out, np.full_like(want, 0xA5))
+    np.save(out, np.full_like(want, 0x25))
     written = [each.compute() for each in ld.delayed_into(array, found, out, **fill)]
     assert sum(written) == want.nbytes
     assert np.array_equal(np.load(out), want)
@@ -138,7 +139,7 @@ def tried_in_turn(seeds: range, folder: Path) -> Counter[str]:
 
 
 def test_random_chunks_of_random_layouts(tmp_path: Path) -> None:
-    assert tried_in_turn(range(10), tmp_path)["done"] >= 5
+    assert tried_in_turn(range(5), tmp_path)["done"] >= 2
 
 
 @pytest.mark.slow
@@ -189,6 +190,8 @@ def test_what_else_is_refused(tmp_path: Path) -> None:
         ld.unpack(array, TILES, (64, 32))
     with pytest.raises(TypeError, match="`layout` is an int"):
         ld.pack(array, 3)
+    with pytest.raises(ValueError, match="`A` holds copies of its elements"):
+        ld.pack(array, layout("layout A(n, c, x: 2 broadcast) = [n, c, x]"))
     np.save(tmp_path / "out.npy", np.zeros((2, 1, 64, 32)))
     with pytest.raises(ValueError, match="is to be written"):
         ld.delayed_into(array, TILES, tmp_path / "out.npy")

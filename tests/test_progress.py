@@ -10,6 +10,7 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import sys
@@ -34,6 +35,9 @@ NAME = "blk.17.attn_q.weight"
 TERMINALS = ("WT_SESSION", "ConEmuANSI", "TERM_PROGRAM", "TERM_FEATURES", "TERM")
 
 
+END = b"\0end\0"
+
+
 class Screen:
     """A terminal: what is written to it, and how wide it is."""
 
@@ -46,12 +50,18 @@ class Screen:
         fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     def written(self) -> str:
-        """What was written since it was last asked."""
-        os.set_blocking(self.ours, False)
-        try:
-            return os.read(self.ours, 1 << 16).decode()
-        except BlockingIOError:
-            return ""
+        """What was written since it was last asked; it comes after a while."""
+        os.write(self.theirs, END)
+        found = b""
+        while not found.endswith(END):
+            assert select.select([self.ours], [], [], 30)[0]
+            found += os.read(self.ours, 1 << 16)
+        return found.removesuffix(END).decode()
+
+    def so_far(self) -> str:
+        """What of it has come."""
+        ready = select.select([self.ours], [], [], 0)[0]
+        return os.read(self.ours, 1 << 16).decode(errors="replace") if ready else ""
 
     @contextmanager
     def on(self) -> Iterator[None]:
@@ -331,7 +341,7 @@ def in_terminal(line: list[str], told: Callable[[str, int], None]) -> tuple[int,
     with running(line, preexec_fn=attach, **theirs) as process:
         until = time.monotonic() + 100
         while process.poll() is None and time.monotonic() < until:
-            seen += screen.written()
+            seen += screen.so_far()
             told(seen, screen.ours)
             time.sleep(0.01)
         seen += screen.written()

@@ -52,6 +52,8 @@ def pieces_of(
         raise ValueError(f"`memory` is {memory}, and `itemsize` {itemsize}: both are bytes")
     if layout.bit_of is not None:
         raise ValueError(f"`{layout.name}` places the bits of its elements, and is packed at once")
+    if layout.copies:
+        raise ValueError(f"`{layout.name}` holds copies of its elements, and is packed at once")
     extents = integers(shape, "shape", "an extent for each axis, in order")
     compiled(layout, "numpy").physical_shape(extents)
     lead = lead_of(layout, extents)
