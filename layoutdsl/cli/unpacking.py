@@ -1,0 +1,194 @@
+"""``unpack``: a tensor out of a buffer in a `.npy` file."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from layoutdsl.cli.destination import refuse_inputs
+from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.large import Large, in_pieces, unpack_large
+from layoutdsl.cli.numbers import (
+    TYPES,
+    Numbers,
+    no_pieces,
+    refuse_unfit,
+    scaled,
+    unpack_numbers,
+)
+from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, choice, storage_of
+from layoutdsl.cli.progress import Way
+from layoutdsl.cli.records import (
+    refuse_options,
+    unpack_record,
+)
+from layoutdsl.cli.targets import shape_of, target
+from layoutdsl.cli.telling import notes, say_done, say_words
+from layoutdsl.cli.weights import (
+    Limits,
+    by_itself,
+    refuse_alone,
+    refuse_both,
+    unpack_by_itself,
+)
+
+if TYPE_CHECKING:
+    from layoutdsl.api import CompileTarget
+    from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.storage import StorageName
+
+from layoutdsl.cli.arrays import (
+    DESTINATION,
+    SOURCE,
+    VERBOSE,
+    extents_of,
+    named,
+    ready,
+    refuse_words,
+)
+
+
+@click.command(short_help="Unpack a .npy file.")
+@TARGET
+@SOURCE
+@DESTINATION
+@SHAPE
+@scaled
+@click.option(
+    "--to",
+    "type_",
+    type=click.Choice(list(TYPES)),
+    default="f32",
+    show_default=True,
+    help="With --scale: the type of the numbers.",
+)
+@WORD
+@BYTES
+@COMPILED
+@in_pieces
+@choice("check", "copies", "Fail where copies of an element differ, before OUT.npy is written.")
+@by_itself
+@VERBOSE
+def unpack(
+    written: str,
+    source: str | None,
+    destination: str | None,
+    shape: str | None,
+    scale: str | None,
+    zero_point: str | None,
+    type_: str,
+    word: str | None,
+    dense: str,
+    compiled: CompileTarget,
+    mem: int | None,
+    jobs: int | None,
+    raw: str | None,
+    copies: str,
+    way: Way,
+    output: str | None,
+    called: str | None,
+    verbose: int,
+) -> None:
+    """Unpack a buffer: take the elements of a tensor out of it, and drop the padding.
+
+    - is the standard input or output. OUT.npy is written whole or not at all. Elements narrower
+    than a byte are one per item of 8 bits; bf16 and f8 travel as uint16 and uint8, or as the bare
+    bytes that were packed, whose type `array.view(ml_dtypes.bfloat16)` gives back.
+
+    \b
+      layoutdsl unpack NCHW16c out.npy back.npy --shape 2,20,3,4
+      layoutdsl unpack NCHW16c large.npy back.npy --shape 64,256,512,512 --mem 256M --jobs 2
+
+    Where elements are codes, --scale and --zero-point return the real numbers that they stand for;
+    without them OUT.npy holds codes.
+
+    \b
+      layoutdsl unpack demo.layout:Quantised out.npy back.npy --shape 2,20,3,4 --scale 0.02 \\
+          --zero-point 128
+
+    Of a layout that puts an element into several slots the first is read, and --check compares them
+    all. With --mem it goes in pieces, as `pack` does. The buffer of a record is unpacked into an
+    archive with an array for each field; it has no header where its name ends in .bin, or with
+    --raw u8.
+
+    \b
+      layoutdsl unpack Q4_0 in.bin fields.npz --shape 4096,4096
+
+    With -o the first word is a file of packed weights; it says itself how.
+
+    \b
+      layoutdsl unpack packed.safetensors -o model.safetensors
+    """
+    from layoutdsl.cli import elements, npy
+
+    if output is not None:
+        single = {"--shape": shape, "--word": word, "--bytes": dense, "--raw": raw}
+        refuse_both("unpack", (source, destination), single)
+        limits = Limits(mem, jobs, way, called)
+        unpack_by_itself((written, output), limits, compiled, verbose)
+        return
+    refuse_alone("unpack", "-o", {"--format": called})
+    source, destination = named(source), named(destination, "OUT.npy")
+    storage = storage_of(word, dense)
+    chosen = target(written)
+    if chosen.record is not None:
+        options = {"--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
+        options["--progress"] = None if way == "auto" else way
+        options |= {"--scale": scale, "--zero-point": zero_point}
+        options["--check"] = copies
+        refuse_options(chosen.record, options)
+        files = source, destination
+        unpack_record(chosen, chosen.record, files, shape, compiled, raw, verbose)
+        return
+    layout, numbers = chosen.layout, Numbers(scale, zero_point)
+    refuse_inputs(destination, source, chosen.place)
+    refuse_unfit(layout, numbers)
+    with usage():
+        extents = extents_of(layout, shape_of(layout, shape))
+    asked = Large(mem, jobs, raw, way)
+    if numbers.asked:
+        if asked.asked:
+            raise no_pieces()
+        files = source, destination
+        make = partial(ready, chosen, layout, compiled, storage)
+        unpack_numbers(chosen, files, numbers, extents, make, verbose, type_)
+        return
+    if asked.asked:
+        refuse_words(storage, layout)
+        if copies == "check":
+            hint = "leave out --check, or --mem, --jobs and --raw"
+            raise Failure(Exit.USAGE, "copies are compared of a whole buffer", hint)
+        ready(chosen, layout, compiled)
+        with notes():
+            done = unpack_large(layout, (source, destination), asked, compiled, extents)
+        say_words(done, verbose)
+        return
+    given = npy.read(source)
+    packed = given.array
+    if storage == "items" and layout.bit_of is None:
+        elements.refuse_items(layout, source, packed)
+    module = ready(chosen, layout.of_codes, compiled, storage)
+    with notes(), npy.fitting(f"`{source}`"):
+        tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
+    if copies == "check":
+        _refuse_differing(layout, source, packed, extents, storage)
+    npy.write(destination, tensor, given)
+    say_done("unpacked", packed, tensor, verbose)
+
+
+def _refuse_differing(
+    layout: Layout,
+    source: str,
+    packed: Any,
+    extents: tuple[int, ...],
+    storage: StorageName,
+) -> None:
+    """Fail where a buffer holds other copies of an element than the first."""
+    from layoutdsl.api import differing_copies
+
+    with usage(), notes():
+        found = differing_copies(layout, packed, extents, storage=storage)
+    if found is not None:
+        raise Failure(Exit.REFUTED, f"`{source}`: {found}", "nothing is written")
