@@ -93,6 +93,7 @@ def against_numpy(text: str, dtype: str, vector: int, count: int) -> None:
 
 
 @pytest.mark.sampled(9)
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_larger_shapes_as_numpy_does(number: int) -> None:
     against_numpy(LAYOUTS[number], WIDTHS[number % 4], 64, 6)
@@ -100,6 +101,7 @@ def test_larger_shapes_as_numpy_does(number: int) -> None:
 
 
 @pytest.mark.campaign
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", LAYOUTS)
 @pytest.mark.parametrize("vector", [16, 32, 64])
 def test_every_width_and_vector_as_numpy_does(text: str, vector: int) -> None:

@@ -30,7 +30,7 @@ from layoutdsl.weights.faults import UnfitError
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.forms import form_named
 
-DRAWN = 14
+DRAWN = 8
 FORMS = ("safetensors", "npz", "gguf", "onnx")
 
 
