@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from weight_files import opened, said_of
-from weights_drawn import TEXT, Case, drawn, index_of, of_words, placed_bits
+from weights_drawn import PADDED, TEXT, Case, drawn, index_of, of_words, placed_bits
 from weights_killed import killed
 
 import layoutdsl
@@ -154,7 +154,7 @@ def test_a_long_name_is_gone_through_once() -> None:
 # Words that become other words, bit by bit.
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(4))
 def test_words_are_converted(seed: int) -> None:
     draw = Random(seed)
     one, other, shape = of_words(draw)
@@ -164,7 +164,7 @@ def test_words_are_converted(seed: int) -> None:
         layoutdsl.compile(one, storage="i32").physical_shape(shape)
     )
     np.savez("in.npz", **{"a.qweight": arrays, "b": np.arange(5)})
-    text = f'tensor "*.qweight" = {other.name} from words u32 of {one.name}'
+    text = f'{PADDED}\ntensor "*.qweight" = {other.name} from words u32 of {one.name}'
     pack_weights("in.npz", "out.npz", layoutdsl.parse(text), target="numpy")
     with np.load("out.npz") as found:
         assert found["a.qweight"].tobytes() == now
@@ -353,6 +353,12 @@ def test_what_lies_beside_an_output_of_one_array_is_spared() -> None:
     assert Path("out.npz.json").read_text() == "{}"
 
 
+def words(said: Any, word: str) -> None:
+    """Say that a tensor was words before."""
+    tensor = said["tensors"]["m.1.w"]
+    tensor |= {"word": word, "from": tensor["layout"], "original": [40, 64]}
+
+
 LIES: list[tuple[Callable[[Any], None], str]] = [
     (lambda said: said.update(version=2), "is of version 2"),
     (lambda said: said.pop("tensors"), "has neither layouts nor tensors"),
@@ -363,6 +369,10 @@ LIES: list[tuple[Callable[[Any], None], str]] = [
     (lambda said: said["tensors"]["m.1.w"].update(shape=[True, 1]), "no sense of the tensor `m.1"),
     (lambda said: said["tensors"]["m.1.w"].update(dtype="f16"), "that `m.1.w` was of f16"),
     (lambda said: said["tensors"]["m.1.w"].update(dtype="q4"), "no sense of the tensor `m.1.w`"),
+    (lambda said: said["tensors"]["m.1.w"].update(shape=[2**62, 2**62]), "`m.1.w` in 2560 bytes"),
+    (lambda said: said["tensors"]["m.1.w"].update(shape=[]), "`m.1.w` what cannot be: `rule1`"),
+    (lambda said: words(said, "u32"), "`rule1` does not say how wide an element is"),
+    (lambda said: words(said, "u33"), "no sense of the tensor `m.1.w`"),
     (lambda said: said["tensors"]["m.1.w"].update(layout="0"), "no sense of the tensor `m.1.w`"),
     (lambda said: said["layouts"].update({"0": {"text": "layout A(n) = [n]"}}), "of its hash"),
     (lambda said: said["layouts"].update({key("import os"): {"text": "import os"}}), "no layout"),

@@ -142,17 +142,24 @@ def _tensor(
     return Tensor(name, kind, type_, shape, data)
 
 
+PADDED = "layout Padded(k, n) = [n/40, k/6, k%6, n%40] of u4 fill 5"
+
+
 def of_words(draw: Random) -> tuple[Layout, Layout, tuple[int, ...]]:
     """Two layouts of four bits, and a shape of both."""
     names = draw.sample(("AwqWeights", "GptqWeights", "MarlinWeights"), 2)
     one, other = map(layoutdsl.library, names)
+    if draw.random() < 0.5:
+        other = layoutdsl.parse(PADDED)["Padded"]
     shape = (16 * draw.randint(1, 3), 64 * draw.randint(1, 2))
     return one, other, shape
 
 
 def placed_bits(layout: Layout, shape: tuple[int, ...], values: list[int]) -> bytes:
     """Elements of four bits where a layout puts them, the lowest bits first."""
-    whole = 0
+    assert isinstance(layout.fill, FillValue)
+    items = [layout.fill.value] * layout.size(shape)
     for value, index in zip(values, product(*map(range, shape)), strict=True):
-        whole |= value << 4 * layout.offset(index, shape)
-    return whole.to_bytes(len(values) // 2, "little")
+        items[layout.offset(index, shape)] = value
+    whole = sum(item << 4 * slot for slot, item in enumerate(items))
+    return whole.to_bytes(len(items) // 2, "little")

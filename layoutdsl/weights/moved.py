@@ -91,16 +91,9 @@ def packed(tensor: Chosen, codes: Codes) -> Move:
 def unpacked(
     entry: Entry, layout: Layout, shape: tuple[int, ...], type_: str, codes: Codes
 ) -> Move:
-    """Return how a tensor is unpacked.
-
-    Raises:
-        UnreadableError: the entry is not as large as the layout says.
-    """
-    code = codes.items(layout)
+    """Return how a tensor is unpacked, whose entry is as large as its layout says."""
     source = _as_items(entry, type_)
-    box = tuple(code.module.physical_shape(shape))
-    refuse_size(entry, prod(box) * source.dtype.itemsize, layout, shape)
-    move = Packed(code, shape, source, None, _look(layout, entry))
+    move = Packed(codes.items(layout), shape, source, None, _look(layout, entry))
     width = source.dtype.itemsize
     size = prod(shape) * width
     return Move(entry, type_, shape, size, width, lambda *to: move.unpacking(entry.name, *to))
@@ -116,20 +109,22 @@ def restored(
     """Return how words become the words that they were made from.
 
     Args:
-        entry: what was made.
-        layouts: of what was made, and of what it was made from.
+        entry: what was made, as large as its layout says.
+        layouts: of what was made, and of what it was made from; both are of words of this type.
         shapes: of the tensor in elements, and of the words that it was.
         word: their type.
         codes: what runs.
 
     Raises:
-        UnreadableError: the entry is not as large as the layout says.
+        UnreadableError: the words are others than the layouts say.
     """
-    apart, together = (codes.words(each, word) for each in layouts)
     shape, original = shapes
-    width = entry.stored.dtype.itemsize
-    refuse_size(entry, prod(apart.physical_shape(shape)) * width, layouts[0], shape)
-    if tuple(together.physical_shape(shape)) != original:
+    apart, together = (codes.words(each, word) for each in layouts)
+    try:
+        made, was = (tuple(each.physical_shape(shape)) for each in (apart, together))
+    except ValueError as wrong:
+        raise UnreadableError(f"says of {shown(entry.name)} what cannot be: {wrong}") from None
+    if prod(made) != prod(entry.stored.shape) or was != original:
         words = f"{shown(entry.name)} as `{layouts[1].name}`, which has no such words"
         raise UnreadableError(f"says of {words}; pack it again")
     return _converted(entry, (apart, together), shape, original, word)

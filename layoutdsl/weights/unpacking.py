@@ -10,7 +10,8 @@ from typing import cast
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.storage import StorageName
+from layoutdsl.meaning.storage import STORAGES, StorageName
+from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.cut import box, values_of
 from layoutdsl.pieces.runs import Limits, Watchers
 from layoutdsl.show.declaration import declaration
@@ -18,7 +19,7 @@ from layoutdsl.weights.bounds import item_bits, shown
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.making import Making, make
-from layoutdsl.weights.moved import Codes, Move, as_it_is, kept, restored, unpacked
+from layoutdsl.weights.moved import Codes, Move, as_it_is, kept, refuse_size, restored, unpacked
 from layoutdsl.weights.opened import Weights, opened_weights
 from layoutdsl.weights.packing import Done, Place
 from layoutdsl.weights.said import About, Said, read
@@ -109,11 +110,34 @@ def refuse_nonsense(entry: Entry, layout: Layout, shape: tuple[int, ...]) -> int
         if len(shape) != len(layout.tensor_axes):
             raise ValueError(f"`{layout.name}` is of another rank than {shape}")
         layout.bind([each or 1 for each in extents])
+        values = values_of(layout, extents)
+        return evaluate(layout.start, values) + prod(box(layout, values))
+    except (ValueError, ZeroDivisionError) as wrong:
+        raise _nonsense(entry, wrong) from None
+
+
+def refuse_wordless(
+    entry: Entry, layouts: tuple[Layout, Layout], word: StorageName, shape: tuple[int, ...]
+) -> None:
+    """Fail where a tensor cannot be words of two layouts, or of the first not as many as there are.
+
+    Raises:
+        UnreadableError: names the tensor.
+    """
+    slots = [refuse_nonsense(entry, each, shape) for each in layouts]
+    try:
+        made, _ = (stored_in(each, word) for each in layouts)
     except ValueError as wrong:
-        words = f"says of {shown(entry.name)} what cannot be: {wrong}"
-        raise UnreadableError(f"{words}; pack it again") from None
-    values = values_of(layout, extents)
-    return evaluate(layout.start, values) + prod(box(layout, values))
+        raise _nonsense(entry, wrong) from None
+    bits = slots[0] * made.slot_bits
+    if bits % 8 or STORAGES[word].bits != 8 * entry.stored.dtype.itemsize:
+        raise _nonsense(entry, ValueError(f"they are no words of {word}"))
+    refuse_size(entry, bits // 8, layouts[0], shape)
+
+
+def _nonsense(entry: Entry, wrong: Exception) -> UnreadableError:
+    words = f"says of {shown(entry.name)} what cannot be: {wrong}"
+    return UnreadableError(f"{words}; pack it again")
 
 
 def _nothing(*_: object) -> str:
@@ -155,11 +179,11 @@ class _Back:
         if said.layout is None:
             return kept(entry, self.codes)
         layout = self.layouts[said.layout]
-        others = [] if said.words is None else [self.layouts[said.words.layout]]
-        for each in (layout, *others):
-            refuse_nonsense(entry, each, said.shape)
         if said.words is not None:
             word = cast("StorageName", said.words.word)
-            shapes = said.shape, said.original
-            return restored(entry, (layout, others[0]), shapes, word, self.codes)
+            pair, shapes = (layout, self.layouts[said.words.layout]), (said.shape, said.original)
+            refuse_wordless(entry, pair, word, said.shape)
+            return restored(entry, pair, shapes, word, self.codes)
+        slots = refuse_nonsense(entry, layout, said.shape)
+        refuse_size(entry, slots * entry.stored.dtype.itemsize, layout, said.shape)
         return unpacked(entry, layout, said.shape, said.type, self.codes)

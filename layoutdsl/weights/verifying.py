@@ -8,12 +8,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import islice
 from math import prod
-from typing import Protocol
+from typing import Protocol, cast
 
 import numpy as np
 
 from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.storage import StorageName
 from layoutdsl.pieces.amount import Amount
 from layoutdsl.pieces.copies import BYTE, Stretches
 from layoutdsl.pieces.cut import Piece, TooLargeError, cut
@@ -28,7 +29,13 @@ from layoutdsl.weights.moved import in_rows
 from layoutdsl.weights.opened import opened_weights
 from layoutdsl.weights.packing import Place
 from layoutdsl.weights.said import About, Said, Stretch
-from layoutdsl.weights.unpacking import Elaborate, about_of, layouts_of, refuse_nonsense
+from layoutdsl.weights.unpacking import (
+    Elaborate,
+    about_of,
+    layouts_of,
+    refuse_nonsense,
+    refuse_wordless,
+)
 from layoutdsl.weights.words import Whole
 
 BATCH = 8
@@ -233,8 +240,8 @@ def _placed(
     tensor = None if original is None else original.stored
     if said.words is not None:
         pair, (made,) = (layouts[said.words.layout], layout), entry.stored.flat().shape
-        for each in pair:
-            refuse_nonsense(entry, each, said.shape)
+        word = cast("StorageName", said.words.word)
+        refuse_wordless(entry, (layout, pair[0]), word, said.shape)
         bits = PlacedBits(entry.name, pair, said.shape, tensor, entry.stored)
         needed = 10 * size + 40 * prod(said.shape)
         _refuse_large(entry.name, needed, "packed words are compared at once", limits)
