@@ -72,6 +72,14 @@ def test_codes_are_packed_without_a_scale(files: Shell) -> None:
     assert np.load("out.npy").ravel().tolist() == [0, 1, 2, 3, 4, 5, 9, 9]
     assert files("unpack", "q.layout:Q", "out.npy", "b.npy", "--shape", "1,6,1").code == 0
     assert np.array_equal(np.load("b.npy"), codes)
+    turned = files("convert", "q.layout:Q", "q.layout:Q", "out.npy", "b.npy", "--shape", "1,6,1")
+    for ended in (
+        turned,
+        files("pack", "q.layout:Q", "c.npy", "b.npy"),
+        files("pack", "q.layout:Q", "c.npy", "b.npy", "--mem", "64K"),
+    ):
+        assert ended.code == 2
+        assert "help: write --fill 128, where that is the zero point" in ended.err
     large = ("--fill", "9", "--mem", "64K")
     assert files("pack", "q.layout:Q", "c.npy", "large.npy", *large).code == 0
     assert np.array_equal(np.load("large.npy"), np.load("out.npy"))

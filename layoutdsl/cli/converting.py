@@ -91,6 +91,7 @@ def convert(
     value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(after, value)
+    elements.refuse_unfilled(after, value)
     axes = _axes(before, after, axes)
     with usage():
         extents = extents_of(before, shape_of(before, shape))

@@ -53,6 +53,13 @@ def refuse_fill(layout: Layout, fill: float) -> None:
         raise Failure(Exit.USAGE, message)
 
 
+def refuse_unfilled(layout: Layout, fill: float | None) -> None:
+    """Fail where padding holds the quantised zero, and nobody says which number that is."""
+    if fill is None and isinstance(layout.fill, FillZeroPoint):
+        message = f"padding of `{layout.name}` holds the quantised zero, a number of each tensor"
+        raise Failure(Exit.USAGE, message, "write --fill 128, where that is the zero point")
+
+
 def refuse_unheld(layout: Layout, fill: float | None, array: Any) -> None:
     """Fail where the fill is none that the items of an array can hold.
 

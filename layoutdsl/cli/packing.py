@@ -171,6 +171,7 @@ def pack(
     if asked.asked or shape is not None:
         refuse_words(storage, layout)
         refuse_copies(layout)
+        elements.refuse_unfilled(layout, value)
         with usage():
             said = shape is not None or (raw is not None and not layout.symbols)
             extents = extents_of(layout, shape_of(layout, shape)) if said else None
@@ -186,6 +187,7 @@ def pack(
         needed = f"`{layout.name}` takes one of rank {len(layout.tensor_axes)}: {axes}"
         raise Failure(Exit.INPUT, f"`{source}` is of rank {tensor.ndim}, and {needed}")
     refuse_floats(layout, source, tensor)
+    elements.refuse_unfilled(layout, value)
     elements.refuse_items(layout, source, tensor)
     elements.refuse_values(layout, source, tensor)
     module = ready(chosen, layout.of_codes, compiled, storage)
