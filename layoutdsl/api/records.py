@@ -158,7 +158,7 @@ def _try(made: GeneratedRecord) -> None:
         if record.elements_bits(values) <= MOST_BITS and record.size_bits_at(values) % 8 == 0
     )
     with TemporaryDirectory() as folder:
-        module = loaded(made.write(Path(folder) / made.name), f"layoutdsl.tried.{made.name}")
+        module = loaded(made.write(Path(folder) / made.name), f"layoutdsl_tried_{made.name}")
         for values in islice(shapes, TRIED):
             if not _as_meant(record, module, values):
                 given = " ".join(f"{name}={value}" for name, value in values.items())
