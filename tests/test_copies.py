@@ -158,6 +158,7 @@ def test_the_first_copy_is_a_layout_of_its_own(text: str) -> None:
 # What is generated.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_module_packs_all_copies_and_unpacks_the_first(text: str) -> None:
     layout = layout_of(text)

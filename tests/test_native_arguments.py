@@ -286,7 +286,7 @@ def outcome(call: Callable[[], np.ndarray], *held: np.ndarray) -> object:
 SEEN = [(text, shape) for text, shape, _ in IDENTITIES] + [(text, (3, 8)) for text in COPIED]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(("text", "shape"), SEEN)
 @pytest.mark.parametrize("copy", [True, None, False, 0, "no", np.True_])
 def test_copies_are_left_out_where_numpy_leaves_them_out(

@@ -112,7 +112,7 @@ def test_every_width_and_vector_as_numpy_does(text: str, vector: int) -> None:
 FENCED = [LAYOUTS[k] for k in (0, 1, 2, 5, 7, 8, 11)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("number", range(len(FENCED)))
 @pytest.mark.parametrize("at_end", [True, False])
 def test_no_byte_outside_is_touched(number: int, at_end: bool) -> None:
