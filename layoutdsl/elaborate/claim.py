@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from layoutdsl.elaborate.axes import on_axes_of
+from layoutdsl.elaborate.claimed import counted, refuse_domain, run_of, width_of, word_of
+from layoutdsl.elaborate.elements import element_of
+from layoutdsl.elaborate.field_claim import no_fields
 from layoutdsl.elaborate.foreign import foreign
 from layoutdsl.elaborate.layout import Layouts
 from layoutdsl.elaborate.naming import with_names
-from layoutdsl.elaborate.rules import (
-    counted,
-    element_of,
-    on_axes_of,
-    refuse_domain,
-    run_of,
-    scope_of,
-    width_of,
-    word_of,
-)
+from layoutdsl.elaborate.rules import scope_of
 from layoutdsl.elaborate.scope import Scope
 from layoutdsl.elaborate.table import Tables, plain_predicate
 from layoutdsl.integers.expr import Constant, Extent
@@ -36,6 +31,8 @@ def claim_of(claim: ast.ClaimDecl, layouts: Layouts) -> claims.Claim | None:
     layout = layouts.referred(claim.subject)
     if layout is None:
         return None
+    if claim.part is not None:
+        raise no_fields(claim.subject.name, "layout", claim.part)
     layout = replace(layout, name=print_body(claim.subject))
     scope = scope_of(layout.axes, {name: Extent(name) for name in layout.parameters})
     predicate = _predicate(claim.predicate, layout, scope, layouts)
@@ -50,6 +47,8 @@ def table_claim_of(claim: ast.ClaimDecl, tables: Tables, layouts: Layouts) -> cl
         Fault: the claim says nothing of this table.
     """
     table = tables.referred(claim.subject)
+    if claim.part is not None:
+        raise no_fields(claim.subject.name, "table", claim.part)
     table = replace(table, name=print_body(claim.subject))
     parameters = {name: Extent(name) for name in table.parameters}
     where = scope_of(table.axes, parameters).conditions(claim.where)
@@ -98,7 +97,12 @@ def _of_runs(predicate: ast.Keeps | ast.Aligns, layout: Layout, scope: Scope) ->
     if number.value < 1:
         raise fault("L301", "alignment is to 1 byte or more", number.span)
     run = run_of(scope, predicate.places)
-    return claims.Aligns(run, number.value, element_of(predicate.element))
+    if predicate.element is not None:
+        return claims.Aligns(run, number.value, element_of(predicate.element))
+    if layout.element is None:
+        message = f"`{layout.name}` does not say how wide an element is"
+        raise fault("L301", message, number.span, help="add `of f32` behind `bytes`")
+    return claims.Aligns(run, number.value, layout.element)
 
 
 def _equality(

@@ -6,25 +6,25 @@ from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import replace
 
 from layoutdsl.digits.network import NotDigits, network
+from layoutdsl.elaborate.axes import axes_of, on_axes_of, refuse_copies_in
 from layoutdsl.elaborate.doubts import doubts_of_coordinates, idle_parameters
-from layoutdsl.elaborate.foreign import foreign, symbols_of
-from layoutdsl.elaborate.rules import (
-    arguments_of,
-    axes_of,
+from layoutdsl.elaborate.elements import (
     bits_of,
     check_fill,
     fill_of,
-    gap,
-    no_layout,
-    on_axes_of,
     quantised_fill,
     read_as,
-    refuse_copies_in,
+    with_element,
+)
+from layoutdsl.elaborate.foreign import foreign, symbols_of
+from layoutdsl.elaborate.rules import (
+    arguments_of,
+    gap,
+    no_layout,
     scope_of,
     silent,
     start_of,
     unused,
-    with_element,
     with_parameters,
     wrong_count,
 )

@@ -24,6 +24,8 @@ from layoutdsl.texts.faults import Fault
 from layoutdsl.texts.source import Diagnostic, LayoutError
 
 if TYPE_CHECKING:
+    from layoutdsl.elaborate.operators import Known
+    from layoutdsl.meaning.group import Group
     from layoutdsl.meaning.rule import Rule
 
 MOST_FAULTS = 100
@@ -38,8 +40,9 @@ def elaborate(
     known: Mapping[str, Layout] | None = None,
     tables: Mapping[str, Table] | None = None,
     records: Mapping[str, Record] | None = None,
+    operators: Known = tuple,
 ) -> claims.Module:
-    """Return the layouts, tables, records, rules and claims of a text.
+    """Return the layouts, tables, records, rules, operators and claims of a text.
 
     Args:
         file: the parsed text.
@@ -47,6 +50,7 @@ def elaborate(
         known: layouts of the library, which the text may use by name.
         tables: tables of the library, which claims may be about.
         records: records of the library, likewise.
+        operators: what rules of operators there are besides those of the text.
 
     Raises:
         LayoutError: with every fault of the text, in source order.
@@ -73,12 +77,18 @@ def elaborate(
     about_tables = [each for each in said if each.subject.name.text in names]
     found = faults.without(lambda each: claim_of(each, layouts), about)
     found_tables = faults.without(lambda each: table_claim_of(each, names, layouts), about_tables)
-    ruled = [each for each in file.declarations if isinstance(each, ast.RuleDecl)]
-    rules: tuple[Rule, ...] = ()
+    ruled = [each for each in file.declarations if isinstance(each, ast.RuleDecl | ast.GroupDecl)]
+    rules: tuple[Rule | Group, ...] = ()
     if ruled:
         from layoutdsl.elaborate.ruled import rules_of  # a text without rules waits for none of it
 
-        rules = rules_of(ruled, layouts, faults.report)
+        rules = rules_of(ruled, layouts, held, faults.report)
+    engine = None
+    of_graphs = [each for each in file.declarations if isinstance(each, ast.OperatorDecl)]
+    if of_graphs:
+        from layoutdsl.elaborate.operators import engine_of  # likewise
+
+        engine = engine_of(of_graphs, layouts, operators, faults.report)
     faults.raise_any()
     texts = {each: print_declaration(of_layouts[each]) for each in plain}
     texts |= {each: print_declaration(of_tables[each]) for each in plain_tables}
@@ -95,6 +105,7 @@ def elaborate(
         plain_records,
         found_records,
         rules,
+        engine,
     )
 
 
@@ -141,7 +152,7 @@ def _declared(file: ast.File, faults: _Faults) -> _Declared:
     records: dict[str, ast.RecordDecl] = {}
     first: dict[str, ast.Name] = {}
     for declaration in file.declarations:
-        if isinstance(declaration, ast.ClaimDecl | ast.RuleDecl):
+        if isinstance(declaration, ast.ClaimDecl | ast.RuleDecl | ast.GroupDecl | ast.OperatorDecl):
             continue
         name = declaration.name
         if first.setdefault(name.text, name) is not name:

@@ -12,19 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from keyword import iskeyword
 
+from layoutdsl.elaborate.axes import axes_of, on_axes_of
 from layoutdsl.elaborate.carried import own_extents
+from layoutdsl.elaborate.elements import bit_in, element_of, fill_of
 from layoutdsl.elaborate.layout import Layouts
-from layoutdsl.elaborate.rules import (
-    axes_of,
-    bit_in,
-    element_of,
-    fill_of,
-    on_axes_of,
-    scope_of,
-    silent,
-    start_of,
-    twice,
-)
+from layoutdsl.elaborate.rules import scope_of, silent, start_of, twice
 from layoutdsl.elaborate.scope import Scope
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.expr import (

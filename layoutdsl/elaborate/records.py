@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import replace
 
+from layoutdsl.elaborate.field_claim import field_predicate
 from layoutdsl.elaborate.layout import Layouts
 from layoutdsl.elaborate.record import record_of
 from layoutdsl.elaborate.rules import arguments_of, scope_of, silent
@@ -41,6 +42,10 @@ class Records:
         if name in self._declared or any(name in each for each in self._others):
             return name in self._declared
         return name in self._known
+
+    def is_known(self, reference: ast.Reference) -> bool:
+        """Return whether a record is that of the library which a reference names."""
+        return reference.name.text in self and reference.name.text not in self._declared
 
     def plain(self) -> tuple[dict[str, Record], list[Fault]]:
         """Return the records of the text, their parameters left open, and the faults of others."""
@@ -83,7 +88,11 @@ def record_claim_of(claim: ast.ClaimDecl, records: Records) -> claims.RecordClai
     """
     record = replace(records.referred(claim.subject), name=print_body(claim.subject))
     parameters = {name: Extent(name) for name in record.parameters}
-    where = scope_of(record.axes, parameters).conditions(claim.where)
+    scope = scope_of(record.axes, parameters)
+    where, text = scope.conditions(claim.where), print_declaration(claim)
+    if claim.part is not None:
+        said = field_predicate(claim, claim.part, record, scope)
+        return claims.RecordClaim(claim.polarity, record, said, where, text)
     predicate: claims.Sound | claims.EqualsRecord
     match claim.predicate:
         case ast.Sound():
@@ -91,20 +100,32 @@ def record_claim_of(claim: ast.ClaimDecl, records: Records) -> claims.RecordClai
         case ast.Equals(ast.Reference() | ast.Name() as right, ()):
             named = ast.Reference(right, (), right.span) if isinstance(right, ast.Name) else right
             other = replace(records.referred(named), name=print_body(named))
-            predicate = claims.EqualsRecord(_on_fields_of(record, other, named))
+            predicate = claims.EqualsRecord(_at_shapes_of(record, other, named))
         case _:
             message = f"`{record.name}` is a record, of which this is not said"
-            hint = f"write `{claim.polarity} {record.name}`, or `== OTHER` with another record"
-            raise fault("L304", message, claim.span, help=hint)
-    return claims.RecordClaim(claim.polarity, record, predicate, where, print_declaration(claim))
+            raise fault("L304", message, claim.span, help=_of_a_field(claim, record))
+    return claims.RecordClaim(claim.polarity, record, predicate, where, text)
 
 
-def _on_fields_of(record: Record, other: Record, place: ast.Reference) -> Record:
-    """The other record, which has to take the same tensors."""
-    mine = {each.name: (each.element, len(each.extents)) for each in record.fields}
-    theirs = {each.name: (each.element, len(each.extents)) for each in other.fields}
-    if mine != theirs or record.frame.symbols != other.frame.symbols:
-        message = f"`{record.name}` and `{other.name}` take other tensors"
-        hint = "fields are compared by name; their types, axes and extents have to be the same"
+def _of_a_field(claim: ast.ClaimDecl, record: Record) -> str:
+    """How to say of a field what is not said of a record."""
+    name = f"{claim.polarity} {record.name}"
+    known = [each.name for each in record.fields]
+    match claim.predicate:
+        case ast.Equals():
+            return f"say it of a field: `{name}.{known[0]} == FORMULA`"
+        case ast.Aligns((ast.Place(ast.Name(field)), *_), number):
+            named = field if field in known else known[0]
+            return f"say which run of a field: `{name}.{named} aligns RUN to {number.value} bytes`"
+        case _:
+            return f"write `{name}`, or `== OTHER` with another record"
+
+
+def _at_shapes_of(record: Record, other: Record, place: ast.Reference) -> Record:
+    """The other record, which has to have the same shapes; fields are compared by their bits."""
+    if record.frame.symbols != other.frame.symbols:
+        message = f"`{record.name}` and `{other.name}` have other shapes"
+        has = ", ".join(record.frame.symbols) or "no extents"
+        hint = f"`{record.name}` has {has}: name the axes of both records alike, in one order"
         raise fault("L303", message, place.span, help=hint)
     return other

@@ -6,9 +6,12 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from layoutdsl.elaborate.grouped import group_of
 from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.records import Records
 from layoutdsl.elaborate.rules import silent
 from layoutdsl.meaning.elements import FillZeroPoint
+from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.rule import DEEP, WITHIN, FromWords, Rule
 from layoutdsl.meaning.storage import STORAGES, StorageName, stored
@@ -21,19 +24,26 @@ CODE = "L216"
 
 
 def rules_of(
-    declared: Sequence[ast.RuleDecl], layouts: Layouts, report: Callable[[Fault], None]
-) -> tuple[Rule, ...]:
-    """Return the rules of a text that have no fault, in its order.
+    declared: Sequence[ast.RuleDecl | ast.GroupDecl],
+    layouts: Layouts,
+    records: Records,
+    report: Callable[[Fault], None],
+) -> tuple[Rule | Group, ...]:
+    """Return the rules and groups of a text that have no fault, in its order.
 
     Args:
         declared: as they were written.
-        layouts: that they may name.
+        layouts: that rules may name.
+        records: that groups may name.
         report: takes the fault of each other.
     """
-    found: list[Rule] = []
+    found: list[Rule | Group] = []
     first: dict[str, Span] = {}
     for number, each in enumerate(declared, start=1):
         try:
+            if isinstance(each, ast.GroupDecl):
+                found.append(group_of(each, records))
+                continue
             _refuse_pattern(each)
             if first.setdefault(each.pattern, each.place) is not each.place:
                 label = (Label(first[each.pattern], "first here"),)
@@ -68,20 +78,17 @@ def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts) -> Rule:
     if layout.domain:
         message = f"`{layout.name}` holds elements of a domain only, and others would be lost"
         raise fault(CODE, message, rule.body.span)
-    if layout.copies:
-        message = f"`{layout.name}` holds copies of its elements, which no piece has alone"
-        raise fault(CODE, message, rule.body.span, help="pack the tensor alone")
     if isinstance(layout.fill, FillZeroPoint):
         message = f"the fill of `{layout.name}` is a number that the rule has to say"
         raise fault(CODE, message, rule.body.span, help="write `fill 0`, or another number")
     if rule.stored is not None:
         made, packed = _converted(rule.stored, layout, layouts)
         return Rule(rule.pattern, made, packed, text, place)
+    if layout.bit_of is not None and layout.copies:
+        message = f"`{layout.name}` places bits, and holds copies of them"
+        raise fault(CODE, message, rule.body.span)
     if layout.bit_of is not None:
-        message = f"`{layout.name}` says where each bit lies, and tensors are packed by items"
-        raise fault(
-            CODE, message, rule.body.span, help="pack it alone: `layoutdsl pack --word u32`"
-        )
+        _refuse_wordless(layout, "bytes", rule.body.span)
     return Rule(rule.pattern, layout, None, text, place)
 
 
@@ -119,8 +126,8 @@ def _converted(
     word = _word(written.word)
     source = layouts.on_axes(layout, written.layout)
     source = replace(source, name="_".join(re.findall(r"\w+", source.name)))
-    if source.parameters or source.domain:
-        message = f"`{source.name}` is not of whole tensors without open parameters"
+    if source.parameters or source.domain or source.copies or layout.copies:
+        message = f"`{source.name}` is not of whole tensors without open parameters and copies"
         raise fault(CODE, message, written.layout.span)
     element = source.tensor_element
     if layout.tensor_element is None and layout.bit_of is None:
@@ -130,11 +137,16 @@ def _converted(
         message = f"`{layout.name}` is of {kinds[0]}, and `{source.name}` of {kinds[1]}"
         raise fault(CODE, message, written.layout.span)
     for each in (source, layout):
-        try:
-            stored(each, word)
-        except ValueError as unfit:
-            raise fault(CODE, str(unfit), written.span) from None
+        _refuse_wordless(each, word, written.span)
     return layout, FromWords(word, source)
+
+
+def _refuse_wordless(layout: Layout, word: StorageName, place: Span) -> None:
+    """Raise where a layout fills no words of a type."""
+    try:
+        stored(layout, word)
+    except ValueError as unfit:
+        raise fault(CODE, str(unfit), place) from None
 
 
 def _word(name: ast.Name) -> StorageName:

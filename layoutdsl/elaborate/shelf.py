@@ -17,6 +17,7 @@ from typing import BinaryIO
 from layoutdsl.meaning.arguments import PATH, TEXT, expect
 from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.operator import OperatorRule
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts import resources
@@ -82,7 +83,20 @@ def elaborated(
     from layoutdsl.elaborate.module import elaborate
     from layoutdsl.syntax import parser
 
-    return elaborate(parser.parse(source), source.name, known, tables, records)
+    return elaborate(parser.parse(source), source.name, known, tables, records, operator_rules)
+
+
+@cache
+def operator_rules() -> tuple[OperatorRule, ...]:
+    """Return what is known of operators without being told: those of ONNX."""
+    from layoutdsl.elaborate.module import elaborate
+    from layoutdsl.syntax import parser
+
+    found: list[OperatorRule] = []
+    for name, text in resources.operator_rules():
+        engine = elaborate(parser.parse(Source(name, text)), name).engine
+        found += () if engine is None else engine.rules
+    return tuple(found)
 
 
 def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout:

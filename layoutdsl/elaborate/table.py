@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import replace
 
+from layoutdsl.elaborate.axes import axes_of
 from layoutdsl.elaborate.doubts import idle_parameters
-from layoutdsl.elaborate.rules import arguments_of, axes_of, refuse_repeats, scope_of, twice
+from layoutdsl.elaborate.rules import arguments_of, refuse_repeats, scope_of, twice
 from layoutdsl.elaborate.scope import Scope
 from layoutdsl.integers.expr import Constant, Expr, Extent
 from layoutdsl.meaning import claims

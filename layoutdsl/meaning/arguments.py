@@ -49,6 +49,14 @@ TEXT = Kind("a text", _of(str))
 FLAG = Kind("True or False", _of(bool))
 INTEGER = Kind("an integer", _integer)
 NUMBER = Kind("a number", lambda value: isinstance(value, float) or _integer(value))
+NUMBERS = Kind(
+    "a number or an array of them",
+    lambda value: (
+        all(map(NUMBER.holds, value))
+        if isinstance(value, list | tuple)
+        else hasattr(type(value), "dtype") or NUMBER.holds(value)
+    ),
+)
 PATH = Kind("a path", _of(str, PathLike))
 FUNCTION = Kind(
     "a function",

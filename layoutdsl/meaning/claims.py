@@ -20,6 +20,8 @@ from layoutdsl.texts.source import Diagnostic
 from layoutdsl.texts.values import brief, said
 
 if TYPE_CHECKING:
+    from layoutdsl.meaning.group import Group
+    from layoutdsl.meaning.operator import Engine
     from layoutdsl.meaning.rule import Rule
 
 
@@ -190,11 +192,44 @@ class TableClaim:
 
 @dataclass(frozen=True, slots=True)
 class EqualsRecord:
-    """Both records put every bit of every field, by name, at the same place, in equal buffers."""
+    """Both records put every bit of every field, by name, at the same place, in equal buffers.
+
+    A bit that only one of them has is put elsewhere. Types of elements are not compared.
+    """
 
     other: Record
 
     __repr__ = brief
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFormula:
+    """The lowest bit of every element of a field lies, in bits, where a formula says.
+
+    ``axes`` are what the formula calls the axes of the field; its extents are the record's.
+    """
+
+    field: str
+    axes: tuple[str, ...]
+    formula: Expr
+
+    __repr__ = brief
+
+
+@dataclass(frozen=True, slots=True)
+class FieldAligns:
+    """The lowest bit of an element whose digits in the run are zero lies at a multiple of bytes."""
+
+    field: str
+    axes: tuple[str, ...]
+    run: tuple[Coordinate, ...]
+    bytes: int
+
+    __repr__ = brief
+
+
+OfField: TypeAlias = FieldFormula | FieldAligns
+"""What is said of one field of a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +238,7 @@ class RecordClaim:
 
     polarity: Literal["prove", "refute"]
     record: Record
-    predicate: Sound | EqualsRecord
+    predicate: Sound | EqualsRecord | OfField
     where: tuple[Condition, ...] = ()
     text: str = ""
 
@@ -239,6 +274,7 @@ class Module(Mapping[str, Layout]):
     __slots__ = (
         "_layouts",
         "claims",
+        "engine",
         "name",
         "record_claims",
         "records",
@@ -260,7 +296,8 @@ class Module(Mapping[str, Layout]):
         warnings: Mapping[str, tuple[Diagnostic, ...]] | None = None,
         records: Mapping[str, Record] | None = None,
         record_claims: tuple[RecordClaim, ...] = (),
-        rules: tuple[Rule, ...] = (),
+        rules: tuple[Rule | Group, ...] = (),
+        engine: Engine | None = None,
     ) -> None:
         self.name = name
         """Where the text came from."""
@@ -276,9 +313,16 @@ class Module(Mapping[str, Layout]):
         """What is said of records."""
         self.rules = rules
         """How tensors of a file are packed, by their names; the first that fits holds."""
+        self.engine = engine
+        """What is said of operators of graphs; ``None`` where nothing is."""
         self.warnings: Mapping[str, tuple[Diagnostic, ...]] = dict(warnings or {})
         """What is legal and hardly meant, by the layout or table that says it."""
         self._layouts = dict(layouts)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """What is said of operators, as the language writes it."""
+        return () if self.engine is None else self.engine.texts
 
     @property
     def all_claims(self) -> tuple[AnyClaim, ...]:

@@ -281,6 +281,33 @@ class RuleDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class Quoted:
+    """A text in quotes; ``span`` is what stands inside them."""
+
+    text: str
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDecl:
+    """``q = "{}.qweight"``: which tensor a field comes from."""
+
+    field: Name
+    name: Quoted
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDecl:
+    """``group "pattern" = record(sources) as "name"``."""
+
+    pattern: Quoted
+    record: Reference
+    sources: tuple[SourceDecl, ...]
+    target: Quoted
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Sound:
     """The checks that every layout, table and record has to pass."""
 
@@ -341,11 +368,11 @@ class Keeps:
 
 @dataclass(frozen=True, slots=True)
 class Aligns:
-    """``aligns c%16 to 64 bytes of f32``."""
+    """``aligns c%16 to 64 bytes of f32``; of a field, whose elements have a type, without one."""
 
     places: tuple[Place, ...]
     bytes: Number
-    element: Name
+    element: Name | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,17 +396,107 @@ Predicate: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True)
+class FieldName:
+    """``scale(r, j)`` behind the dot: a field of a record, and names for the axes of it, if any."""
+
+    name: Name
+    axes: tuple[Name, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class ClaimDecl:
-    """``prove`` or ``refute``, a layout, table or record, and what is claimed of it."""
+    """``prove`` or ``refute``, a layout, table or record, and what is claimed of it.
+
+    ``part`` is a field of the record, where the claim speaks of one.
+    """
 
     polarity: Polarity
     subject: Reference
     predicate: Predicate
     where: WhereClause | None
     span: Span = field(compare=False, repr=False)
+    part: FieldName | None = None
 
 
-Declaration: TypeAlias = LayoutDecl | TableDecl | RecordDecl | RuleDecl | ClaimDecl
+@dataclass(frozen=True, slots=True)
+class AxisPatternDecl:
+    """``c: sum``, ``s..: window``, or ``..``, which has no name."""
+
+    name: Name | None
+    role: Name | None
+    many: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OperandDecl:
+    """``b?[o]``, ``x[..]*``, ``axes?``: an operand of an operator; a result may have no name."""
+
+    name: Name | None
+    axes: tuple[AxisPatternDecl, ...] | None
+    optional: bool
+    many: bool
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingDecl:
+    """``axis = -1: whole``: an attribute, its value where it is left out, and what it says."""
+
+    name: Name
+    default: int | None
+    role: Name | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorRuleDecl:
+    """``rule OPERATORS(operands) -> results with settings where``."""
+
+    operators: tuple[Name, ...]
+    operands: tuple[OperandDecl, ...]
+    results: tuple[OperandDecl, ...]
+    settings: tuple[SettingDecl, ...]
+    where: WhereClause | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TakenDecl:
+    """``b?: Vec16``: an operand of a kernel with its layout."""
+
+    name: Name
+    optional: bool
+    layout: Reference
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDecl:
+    """``op OPERATOR(operands) -> layouts where``."""
+
+    operator: Name
+    operands: tuple[TakenDecl, ...]
+    results: tuple[Reference, ...]
+    where: WhereClause | None
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PreferenceDecl:
+    """``prefer OPERATOR = layouts``."""
+
+    operator: Name
+    layouts: tuple[Reference, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+OperatorDecl: TypeAlias = OperatorRuleDecl | KernelDecl | PreferenceDecl
+"""What a text says of operators of graphs."""
+
+Declaration: TypeAlias = (
+    LayoutDecl | TableDecl | RecordDecl | RuleDecl | GroupDecl | OperatorDecl | ClaimDecl
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,8 +39,16 @@ _LISTS = frozenset(
         "slots",
         "decoded",
         "names",
+        "called",
         "picks",
         "pick",
+        "operators",
+        "operands",
+        "patterns",
+        "results",
+        "settings",
+        "takes",
+        "references",
     }
 )
 
@@ -53,7 +61,7 @@ def _levels(branch: Branch) -> int:
 
 
 class Builder:
-    """Builds the declarations of one source."""
+    """Builds the declarations of one source; those about operators are for `operator_build`."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -73,6 +81,8 @@ class Builder:
                 return self._record(tree)
             case "rule" | "kept":
                 return self._rule(tree)
+            case "group":
+                return self._group(tree)
             case _:
                 return self._claim(tree)
 
@@ -199,6 +209,25 @@ class Builder:
         reference = self._reference(cast("Branch", layout))
         return ast.FromWords(self._name(cast("Token", word)), reference, self._span(tree))
 
+    def _group(self, tree: Branch) -> ast.GroupDecl:
+        pattern, record, *sources, target = tree.children
+        return ast.GroupDecl(
+            self._quoted(cast("Token", pattern)),
+            self._reference(cast("Branch", record)),
+            tuple(self._source_of(cast("Branch", each)) for each in sources),
+            self._quoted(cast("Token", target)),
+            self._span(tree),
+        )
+
+    def _source_of(self, tree: Branch) -> ast.SourceDecl:
+        field, name = _tokens(tree)
+        return ast.SourceDecl(self._name(field), self._quoted(name))
+
+    def _quoted(self, token: Token) -> ast.Quoted:
+        whole = self._span(token)
+        inside = Span(self._source, whole.start + 1, whole.end - 1)
+        return ast.Quoted(inside.text, inside)
+
     def _digit(self, tree: Branch) -> ast.DigitDecl:
         value, extent = tree.children
         declared = None if extent is None else self._expression(cast("Branch", extent))
@@ -289,14 +318,20 @@ class Builder:
         return ast.Comparison(operands, tuple(map(str, _tokens(tree))), span)
 
     def _claim(self, tree: Branch) -> ast.ClaimDecl:
-        polarity, subject, predicate, where = tree.children
+        polarity, subject, part, predicate, where = tree.children
         return ast.ClaimDecl(
             "prove" if polarity == "prove" else "refute",
             self._reference(cast("Branch", subject)),
             ast.Sound() if predicate is None else self._predicate(cast("Branch", predicate)),
             None if where is None else self._where(cast("Branch", where)),
             self._span(tree),
+            None if part is None else self._field(cast("Branch", part)),
         )
+
+    def _field(self, tree: Branch) -> ast.FieldName:
+        name, called = tree.children
+        axes = tuple(map(self._name, _tokens(called)))
+        return ast.FieldName(self._name(cast("Token", name)), axes, self._span(tree))
 
     def _predicate(self, tree: Branch) -> ast.Predicate:
         match tree.data:
@@ -319,9 +354,10 @@ class Builder:
             case "keeps":
                 return ast.Keeps(self._places(_branches(tree)[0]))
             case _:
-                number, element = _tokens(tree)
+                number, *element = _tokens(tree)
                 places = self._places(_branches(tree)[0])
-                return ast.Aligns(places, self._number(number), self._name(element))
+                of = self._name(element[0]) if element else None
+                return ast.Aligns(places, self._number(number), of)
 
     def _counted(self, branches: list[Branch]) -> ast.Measure | None:
         if not branches:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from layoutdsl.syntax.ast import File
-from layoutdsl.syntax.build import Builder
+from layoutdsl.syntax.operator_build import FileBuilder
 from layoutdsl.syntax.statements import statements
 from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Source, Span
 
@@ -29,7 +29,7 @@ def parse(source: Source) -> File:
         LayoutError: the text is not in the language, or is larger than it may be.
     """
     _look_over(source)
-    return Builder(source).file(statements(source))
+    return FileBuilder(source).file(statements(source))
 
 
 def _look_over(source: Source) -> None:

@@ -27,8 +27,20 @@ def print_declaration(declaration: ast.Declaration) -> str:
             return _record(declaration)
         case ast.RuleDecl():
             return _rule(declaration)
-        case ast.ClaimDecl(polarity, subject, predicate, where):
-            words = [polarity, _reference(subject), _predicate(predicate)]
+        case ast.GroupDecl():
+            return _group(declaration)
+        case ast.OperatorRuleDecl():
+            return _operator_rule(declaration)
+        case ast.KernelDecl():
+            return _kernel(declaration)
+        case ast.PreferenceDecl(operator, layouts):
+            return f"prefer {operator.text} = {', '.join(map(_reference, layouts))}"
+        case ast.ClaimDecl(polarity, subject, predicate, where, part=part):
+            words = [
+                polarity,
+                f"{_reference(subject)}{'' if part is None else _field(part)}",
+                _predicate(predicate),
+            ]
             words.append("" if where is None else _clause(where))
             return " ".join(word for word in words if word)
 
@@ -96,6 +108,50 @@ def _rule(rule: ast.RuleDecl) -> str:
     if rule.stored is not None:
         words.append(f"from words {rule.stored.word.text} of {_reference(rule.stored.layout)}")
     return " ".join([*words, *map(_clause, rule.clauses)])
+
+
+def _group(group: ast.GroupDecl) -> str:
+    sources = ", ".join(f'{each.field.text} = "{each.name.text}"' for each in group.sources)
+    head = f'group "{group.pattern.text}" = {_reference(group.record)}({sources})'
+    return f'{head} as "{group.target.text}"'
+
+
+def _operator_rule(rule: ast.OperatorRuleDecl) -> str:
+    names = ", ".join(each.text for each in rule.operators)
+    operands = ", ".join(map(_operand, rule.operands))
+    words = [f"rule {names}({operands}) -> {', '.join(map(_operand, rule.results))}"]
+    if rule.settings:
+        words.append(f"with {', '.join(map(_setting, rule.settings))}")
+    return " ".join([*words, *([] if rule.where is None else [_clause(rule.where)])])
+
+
+def _operand(operand: ast.OperandDecl) -> str:
+    text = "" if operand.name is None else operand.name.text
+    text += "?" if operand.optional else ""
+    if operand.axes is not None:
+        text += f"[{', '.join(map(_axis_pattern, operand.axes))}]"
+    return text + ("*" if operand.many else "")
+
+
+def _axis_pattern(axis: ast.AxisPatternDecl) -> str:
+    name = ("" if axis.name is None else axis.name.text) + (".." if axis.many else "")
+    return name if axis.role is None else f"{name}: {axis.role.text}"
+
+
+def _setting(setting: ast.SettingDecl) -> str:
+    text = setting.name.text
+    text += "" if setting.default is None else f" = {setting.default}"
+    return text if setting.role is None else f"{text}: {setting.role.text}"
+
+
+def _kernel(kernel: ast.KernelDecl) -> str:
+    taken = ", ".join(
+        f"{each.name.text}{'?' if each.optional else ''}: {_reference(each.layout)}"
+        for each in kernel.operands
+    )
+    results = ", ".join(map(_reference, kernel.results))
+    text = f"op {kernel.operator.text}({taken}) -> {results}"
+    return text if kernel.where is None else f"{text} {_clause(kernel.where)}"
 
 
 def _pick(digits: tuple[ast.DigitDecl, ...]) -> str:
@@ -183,6 +239,11 @@ def _condition(condition: ast.Comparison | ast.Within) -> str:
             return " ".join(words)
 
 
+def _field(part: ast.FieldName) -> str:
+    axes = f"({', '.join(each.text for each in part.axes)})" if part.axes else ""
+    return f".{part.name.text}{axes}"
+
+
 def _predicate(predicate: ast.Predicate) -> str:
     match predicate:
         case ast.Sound():
@@ -204,7 +265,8 @@ def _predicate(predicate: ast.Predicate) -> str:
             return f"keeps {', '.join(map(print_place, places))} contiguous"
         case ast.Aligns(places, number, element):
             run = ", ".join(map(print_place, places))
-            return f"aligns {run} to {number.value} bytes of {element.text}"
+            of = "" if element is None else f" of {element.text}"
+            return f"aligns {run} to {number.value} bytes{of}"
         case ast.Fills(number):
             return f"fills words of {number.value} bits"
         case ast.Inverts(layout):

@@ -32,10 +32,16 @@ _SPELLING = {
     "AND": "`&`",
     "$END": "the end of the text",
     "TEXT": "a text in quotes",
+    "QUALIFIED": "an operator of another domain",
+    "OPTIONAL": "`?`",
+    "MANY": "`*`",
     "_IN": "`in`",
     "_KEEP": "`keep`",
 }
 _OPERATORS = frozenset({"SIGN", "FACTOR", "SHIFT", "XOR", "AND"})
+_BEGINNINGS = frozenset(
+    {"LAYOUT", "TABLE", "RECORD", "TENSOR", "GROUP", "RULE", "OP", "PREFER", "POLARITY"}
+)
 
 
 def tree(
@@ -113,7 +119,11 @@ def _unexpected(name: str, text: str, fault: Fault, spelling: Mapping[str, str])
     """Write what may stand at a fault; operators are one alternative, and not the likeliest."""
     found = text[fault.start : fault.end]
     shown = f"`{found}`" if found else "the end of the text"
-    words = sorted({_spelled(name, each, spelling) for each in fault.expected - _OPERATORS})
+    beginning = _BEGINNINGS if fault.expected >= _BEGINNINGS else frozenset()
+    each_named = fault.expected - _OPERATORS - beginning
+    words = sorted({_spelled(name, each, spelling) for each in each_named})
+    if beginning:
+        words.append("a statement")
     if fault.expected & _OPERATORS:
         words.append("an operator")
     if len(words) > 6:

@@ -23,7 +23,9 @@ MOST_FAULTS = 20
 MOST_CHARACTERS = 4096
 """Of statements that are explained: to look for the way out of one takes longer than to read it."""
 
-_BEGINNING = re.compile(r"^[ \t]*(?:layout|table|record|tensor|prove|refute)(?!\w)", re.MULTILINE)
+_BEGINNING = re.compile(
+    r"^[ \t]*(?:layout|table|record|tensor|group|rule|op|prefer|prove|refute)(?!\w)", re.MULTILINE
+)
 
 
 def statements(source: Source) -> Tree[Token]:

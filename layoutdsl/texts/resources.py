@@ -41,7 +41,21 @@ def table(name: str) -> str:
 
 def library_families() -> tuple[tuple[str, str], ...]:
     """Return the name and the text of every `.layout` file of the library, in order."""
-    found = sorted(folder("library").glob("*.layout"))
+    return _layouts("library")
+
+
+def operator_rules() -> tuple[tuple[str, str], ...]:
+    """Return the name and the text of every file of rules of operators, in order."""
+    return _layouts("propagation/rules")
+
+
+def engines() -> tuple[tuple[str, str], ...]:
+    """Return the name and the text of every engine that comes along, in order."""
+    return _layouts("propagation/engines")
+
+
+def _layouts(name: str) -> tuple[tuple[str, str], ...]:
+    found = sorted(folder(name).glob("*.layout"))
     return tuple((each.name, each.read_text(encoding="utf-8")) for each in found)
 
 
