@@ -24,7 +24,7 @@ from layoutdsl.meaning.claims import (
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import size_is_bounded
 from layoutdsl.properties.known import property_of
-from layoutdsl.properties.record import part_claims, unmatched
+from layoutdsl.properties.record import claimed, part_claims, unsaid
 from layoutdsl.statements import (
     claim_statement,
     domain_statement,
@@ -109,10 +109,8 @@ def _of_record_wanted(claim: RecordClaim, theorems: Mapping[str, Theorem]) -> It
             if want.property != RANGE:  # that the record has a shape says more
                 by = tuple(map(each.theorem, want.rests_on))
                 yield replace(want, property=each.named(want.property), rests_on=by)
-    if not isinstance(claim.predicate, Sound):
-        missing = unmatched(claim.ranged, claim.predicate.other)
-        if missing:
-            yield Wanted(f"equals {claim.predicate.other.name}", ("unmatched",))
+    if unsaid(claim):
+        yield Wanted(claimed(claim), ("unmatched",))
 
 
 def _in_bounds(layout: Layout, theorems: Mapping[str, Theorem]) -> tuple[str, ...]:

@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from layoutdsl.integers.expr import Expr, Index
-from layoutdsl.meaning.claims import Claim, EqualsLayout, RecordClaim, Sound
+from layoutdsl.meaning.claims import Claim, EqualsLayout, EqualsRecord, RecordClaim, Sound
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.part import Part
 from layoutdsl.meaning.record import Record
+from layoutdsl.properties.field import field_claims, field_words, narrowed
 from layoutdsl.statements import record_statement
-from layoutdsl.statements.record_statement import every_property, part_theorem
+from layoutdsl.statements.record_statement import every_property, part_theorem, said_twice, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,13 @@ def part_claims(claim: RecordClaim) -> Iterator[PartClaim]:
     """Yield what has to hold of each part."""
     record = claim.ranged
     labels = record_statement.labels(record)
+    match claim.predicate:
+        case Sound() | EqualsRecord():
+            pass
+        case said:
+            for number, held in field_claims(record, said):
+                yield PartClaim(number, f"{labels[number]}: {field_words(said)}", held)
+            return
     for number, (part, label) in enumerate(zip(record.parts, labels, strict=True)):
         if isinstance(claim.predicate, Sound):
             yield PartClaim(number, label, Claim("prove", part.layout, Sound(), (), label))
@@ -48,7 +56,8 @@ def part_claims(claim: RecordClaim) -> Iterator[PartClaim]:
         if twin is not None:
             layout = _on_axes(part.in_bits, twin.in_bits)
             words = f"{label} lies as in {other.name}"
-            held = Claim("prove", part.in_bits, EqualsLayout(layout), (), words)
+            mine = narrowed(record, part) if claim.where else part.in_bits
+            held = Claim("prove", mine, EqualsLayout(layout), (), words)
             yield PartClaim(number, words, held)
 
 
@@ -57,6 +66,31 @@ def record_properties(claim: RecordClaim) -> tuple[str, ...]:
     if isinstance(claim.predicate, Sound):
         return every_property(claim.ranged)
     return tuple(each.words for each in part_claims(claim))
+
+
+def claimed(claim: RecordClaim) -> str:
+    """Return what a claim says that is not that a record is right, in words."""
+    match claim.predicate:
+        case EqualsRecord(other):
+            return f"equals {other.name}"
+        case Sound():
+            raise ValueError("that a record is right is more than one property")
+        case said:
+            return field_words(said)
+
+
+def unsaid(claim: RecordClaim) -> str:
+    """Return why claims about parts are not all that a claim says; nothing where they are."""
+    match claim.predicate:
+        case EqualsRecord(other):
+            return unmatched(claim.ranged, other)
+        case Sound():
+            return ""
+        case said:
+            field = claim.record.field(said.field)
+            if said_twice(field):
+                return f"parts of `{field.name}` say its extents in several ways"
+            return whole(field)
 
 
 def unmatched(record: Record, other: Record) -> str:

@@ -6,6 +6,7 @@ from layoutdsl.meaning.claims import (
     INTEGER_TYPES,
     AnyClaim,
     Claim,
+    EqualsRecord,
     RecordClaim,
     Sound,
 )
@@ -13,7 +14,8 @@ from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
 from layoutdsl.properties.known import property_of
-from layoutdsl.refute import record_refute, refute
+from layoutdsl.properties.record import claimed
+from layoutdsl.refute import field_refute, record_refute, refute
 from layoutdsl.refute.empty import no_shape
 from layoutdsl.refute.record_refute import AT_ONCE, MOST_BITS
 from layoutdsl.refute.refute import LARGEST
@@ -48,9 +50,16 @@ def _of_record(claim: RecordClaim, name: str, example: Counterexample) -> Counte
     values = _shape(record.frame, example)
     if name not in AT_ONCE and record_refute.bits_at(record, values) > MOST_BITS:
         raise NoReplay("its shape is too large to try every bit")
-    if isinstance(claim.predicate, Sound):
-        return record_refute.fails_at(record, values, {name}).get(name)
-    return record_refute.differ_at(record, claim.predicate.other, values)
+    match claim.predicate:
+        case Sound():
+            return record_refute.fails_at(record, values, {name}).get(name)
+        case EqualsRecord(other):
+            return record_refute.differ_at(record, other, values)
+        case said:
+            if field_refute.elements_at(record, said, values) > field_refute.MOST_ELEMENTS:
+                raise NoReplay("its shape is too large to try every element")
+            found = field_refute.field_fails_at(record, said, values)
+            return found if name == claimed(claim) else None
 
 
 def _of_layout(claim: Claim, name: str, example: Counterexample) -> Counterexample | None:

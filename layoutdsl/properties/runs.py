@@ -10,6 +10,7 @@ from layoutdsl.integers.expr import Coordinate, Expr, coordinate_text
 from layoutdsl.integers.value import horner
 from layoutdsl.meaning.claims import Aligns, Keeps
 from layoutdsl.meaning.counterexample import example_at, point_at
+from layoutdsl.meaning.elements import BIT
 from layoutdsl.meaning.shapes import Values, bind_index, indices
 from layoutdsl.properties.property import Property, Statement, ground_of, packed, spoken_of
 from layoutdsl.refute.refute import At, Examples
@@ -110,7 +111,7 @@ class Aligned(_OfRun[Aligns]):
     def conditions(self) -> tuple[str, ...]:
         element, number = self.predicate.element, self.predicate.bytes
         buffer = f"the buffer starts at a multiple of {number} bytes"
-        return (buffer, *packed(element.bits, element.name))
+        return (buffer,) if element == BIT else (buffer, *packed(element.bits, element.name))
 
     def statement(self) -> Statement:
         ground = ground_of(self.layout)

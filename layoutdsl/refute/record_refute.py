@@ -182,19 +182,28 @@ def _missing(record: Record, values: Values, seen: dict[Held, int]) -> Iterator[
 def differ_at(record: Record, other: Record, values: Values) -> Counterexample | None:
     """Return the first bit that two records put elsewhere at a shape, or that only one holds."""
     sentence = f"`{record.name}` is not `{other.name}`"
-    if other.field_shapes(values) != record.field_shapes(values):
-        return example_at(values, f"{sentence}: their fields have other extents")
-    places = {held: address for _, held, address in other.every_bit(values)}
-    for _, held, address in record.every_bit(values):
-        there = places.get(held)
-        if there != address:
-            lies = "nowhere" if there is None else f"bit {there}"
-            words = f"bit {address} in `{record.name}`, {lies} in `{other.name}`"
+    mine, theirs = _places(record, values), _places(other, values)
+    for held in (*mine, *theirs):
+        here, there = mine.get(held), theirs.get(held)
+        if here != there:
+            words = f"{_lies(here)} in `{record.name}`, {_lies(there)} in `{other.name}`"
             return example_at(values, sentence, Point((), f"{held} -> {words}"))
     sizes = record.size_bits_at(values), other.size_bits_at(values)
     if sizes[0] != sizes[1]:
         return example_at(values, f"{sentence}: their buffers have {sizes[0]} and {sizes[1]} bits")
     return None
+
+
+def _places(record: Record, values: Values) -> dict[Held, int]:
+    """Where each bit lies; of a bit that is held twice the first place, as in `bit_address`."""
+    found: dict[Held, int] = {}
+    for _, held, address in record.every_bit(values):
+        found.setdefault(held, address)
+    return found
+
+
+def _lies(address: int | None) -> str:
+    return "nowhere" if address is None else f"bit {address}"
 
 
 def differences(record: Record, other: Record) -> Counterexample | None:

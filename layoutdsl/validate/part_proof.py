@@ -73,6 +73,11 @@ class PartProof:
 
         Four elements in rows of two leave no ragged row: 4 mod 2 is 0, and said not to be.
         """
+        none = [name for name, number in self._numbers().items() if number == 0]
+        return any(("not", ("=", each, 0)) in self.builder.theorem.hypotheses for each in none)
+
+    def _numbers(self) -> dict[Term, int]:
+        """Names for quotients and remainders of numbers, and which numbers these are."""
         numbers: dict[Term, int] = {}
         for name, term in self.defined.items():
             match term:
@@ -80,8 +85,20 @@ class PartProof:
                     whole = over if isinstance(over, int) else numbers.get(over)
                     if whole is not None:
                         numbers[name] = whole // by if operator == "div" else whole % by
-        none = [name for name, number in numbers.items() if number == 0]
-        return any(("not", ("=", each, 0)) in self.builder.theorem.hypotheses for each in none)
+        return numbers
+
+    def _settle(self, places: Sequence[Term]) -> None:
+        """Names that are numbers, and places of which there is but one, are known as numbers."""
+        builder, numbers = self.builder, self._numbers()
+        settled = {str(name): number for name, number in numbers.items()}
+        for formula in builder.theorem.hypotheses:
+            match formula:
+                case ("<", str(place), upper) if place in places and numbers.get(upper) == 1:
+                    settled[place] = 0
+        for name, number in settled.items():
+            fact = builder.have(("=", name, number), *self.premises)
+            self.premises.append(fact)
+            self.values.settle(name, number, fact)
 
     def _goal(self, goal: Term, places: Sequence[Term]) -> None:
         if self.builder.find(goal) is not None:
@@ -92,7 +109,11 @@ class PartProof:
                     self.builder.calculate(left, Ring(right))
                     return
                 if set(places) & {*names(goal)}:
-                    self._normal_forms(left, right)
+                    try:
+                        self._normal_forms(left, right)
+                    except NoProof:
+                        self._settle(places)
+                        self._normal_forms(left, right)
                     return
             case ("not", ("<", low, high)) | ("<=", high, low):
                 fact = grown(self.arithmetic, high, low)

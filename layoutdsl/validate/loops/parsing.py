@@ -25,6 +25,7 @@ _TYPES = "".join(
     for name, plain in (
         ("int64_t", "long"),
         ("uint8_t", "unsigned char"),
+        ("uint64_t", "unsigned long"),
         ("uintptr_t", "unsigned long"),
     )
 )
@@ -33,6 +34,7 @@ _REAL = re.compile(r"([1-9][0-9]*)\.0")
 _PLAIN = re.compile(r"[A-Za-z0-9_ \n(){}\[\];,.<>=+\-*/%?:&|!^]*")
 _NOTE = re.compile(r"//|/\*[ -\[\]-~\n]*?\*/")
 _BINARY = frozenset(("+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "^", "&"))
+_BITS = frozenset(("|", "<<", ">>"))
 _UNARY = frozenset(("-", "!", "p++"))
 
 
@@ -147,13 +149,13 @@ def _term(node: Any) -> C:
             return ("real", int(found[1]))
         case c_ast.ID():
             return str(node.name)
-        case c_ast.BinaryOp() if node.op in _BINARY:
+        case c_ast.BinaryOp() if node.op in _BINARY | _BITS:
             return (node.op, _term(node.left), _term(node.right))
         case c_ast.UnaryOp() if node.op in _UNARY:
             return (node.op, _term(node.expr))
         case c_ast.TernaryOp():
             return ("?", *map(_term, (node.cond, node.iftrue, node.iffalse)))
-        case c_ast.Assignment() if node.op in ("=", "+="):
+        case c_ast.Assignment() if node.op in ("=", "+=", "|="):
             return (node.op, _term(node.lvalue), _term(node.rvalue))
         case c_ast.ArrayRef():
             return ("[]", _term(node.name), _term(node.subscript))

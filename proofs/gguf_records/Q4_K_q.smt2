@@ -1,0 +1,61 @@
+; layoutdsl: every answer has to be unsat
+(set-logic ALL)
+(declare-fun mul (Int Int) Int)
+(declare-fun quo (Int Int) Int)
+(declare-fun rem. (Int Int) Int)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.1
+(push 1)
+(assert (not (< 0 256)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.4
+(push 1)
+(declare-const k.n.K Int)
+(declare-const n.K Int)
+(assert (= (+ (* k.n.K 256) (mod n.K 256)) n.K))
+(assert (= (mod n.K 256) 0))
+(assert (not (= n.K (* k.n.K 256))))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.8
+(push 1)
+(assert (not (< 0 32)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.13
+(push 1)
+(assert (not (< 0 2)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.18
+(push 1)
+(assert (not (< 0 4)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.31
+(push 1)
+(assert (< 0 256))
+(assert (not (<= 0 255)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.32
+(push 1)
+(assert (< 0 256))
+(assert (not (< 255 256)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.56
+(push 1)
+(assert (not (<= 0 0)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.64
+(push 1)
+(assert (not (< 0 64)))
+(check-sat)
+(pop 1)
+; prove Q4_K.q aligns k%256 to 16 bytes: p8.aligned f.79
+(push 1)
+(assert (not (< 0 128)))
+(check-sat)
+(pop 1)

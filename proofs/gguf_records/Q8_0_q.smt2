@@ -1,0 +1,36 @@
+; layoutdsl: every answer has to be unsat
+(set-logic ALL)
+(declare-fun mul (Int Int) Int)
+(declare-fun quo (Int Int) Int)
+(declare-fun rem. (Int Int) Int)
+; prove Q8_0.q == ((r*Kb + k/32)*34 + 2 + k%32)*8 with Kb = K/32: p1.formula f.1
+(push 1)
+(assert (not (< 0 32)))
+(check-sat)
+(pop 1)
+; prove Q8_0.q == ((r*Kb + k/32)*34 + 2 + k%32)*8 with Kb = K/32: p1.formula f.4
+(push 1)
+(declare-const k.n.K Int)
+(declare-const n.K Int)
+(assert (= (+ (* k.n.K 32) (mod n.K 32)) n.K))
+(assert (= (mod n.K 32) 0))
+(assert (not (= n.K (* k.n.K 32))))
+(check-sat)
+(pop 1)
+; prove Q8_0.q == ((r*Kb + k/32)*34 + 2 + k%32)*8 with Kb = K/32: p1.formula f.20
+(push 1)
+(assert (< 0 32))
+(assert (not (<= 0 31)))
+(check-sat)
+(pop 1)
+; prove Q8_0.q == ((r*Kb + k/32)*34 + 2 + k%32)*8 with Kb = K/32: p1.formula f.21
+(push 1)
+(assert (< 0 32))
+(assert (not (< 31 32)))
+(check-sat)
+(pop 1)
+; prove Q8_0.q == ((r*Kb + k/32)*34 + 2 + k%32)*8 with Kb = K/32: p1.formula f.36
+(push 1)
+(assert (not (<= 0 0)))
+(check-sat)
+(pop 1)
