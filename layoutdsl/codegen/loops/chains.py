@@ -8,12 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from enum import Enum
 from itertools import pairwise
 
 from layoutdsl.codegen.loops.sides import Apart, Cut, Side, SideAxis
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Mul
+
+
+class Ends(Enum):
+    """Where axes may end: anywhere in a leaf, or between leaves only."""
+
+    ANY = "any"
+    NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +81,13 @@ class Chains:
         axes: in the order of the tensor.
         source: the side that is read.
         target: the side that is written.
+        ends: where axes may end.
     """
 
     axes: tuple[ChainAxis, ...]
     source: Side
     target: Side
+    ends: Ends = Ends.ANY
 
 
 def chains(source: Side, target: Side, known: Mapping[str, int]) -> Chains | Apart:

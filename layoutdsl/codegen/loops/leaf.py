@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
-from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
+from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit, Ends
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr
 
@@ -110,9 +110,16 @@ def candidates(chains: Chains, width: int) -> list[Parts]:
     for target in sides[0]:
         for source in sides[1]:
             both = _joined(target, source)
-            if held(both) * width <= MOST:
+            ends = chains.ends is Ends.ANY or all(_is_whole(chains, each) for each in both)
+            if ends and held(both) * width <= MOST:
                 found[both] = None
     return list(found)
+
+
+def _is_whole(chains: Chains, part: Part) -> bool:
+    """Whether no axis ends within so many steps of a digit."""
+    axis = chains.axes[part.axis]
+    return part.digit.radix is not None or axis.multiple % (part.digit.divisor * part.count) == 0
 
 
 def _beginnings(chains: Chains, side: SideName, width: int) -> Iterator[Parts]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import lcm
 
 from layoutdsl.codegen.convert_plan import both_plans
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.branches import cut, hoisted, pruned
-from layoutdsl.codegen.loops.chains import Chains, chains
+from layoutdsl.codegen.loops.chains import Chains, Ends, chains
 from layoutdsl.codegen.loops.moves import Move
 from layoutdsl.codegen.loops.planner import Unplanned, planned
 from layoutdsl.codegen.loops.rows import rows
@@ -47,11 +48,11 @@ def _multiples(move: Move) -> dict[str, int]:
     return found
 
 
-def tree_of(move: Move, width: int) -> tree.Node | Unplanned:
+def tree_of(move: Move, width: int, ends: Ends = Ends.ANY) -> tree.Node | Unplanned:
     """Return the tree that does a move, for elements of ``width`` bytes, or why there is none."""
     if len({each.axes for each in move.layouts}) > 1:
         return Unplanned("the layouts have other axes")
     found = digits(move)
     if isinstance(found, Apart):
         return rows(move)
-    return cut(pruned(hoisted(planned(found, width))), width)
+    return cut(pruned(hoisted(planned(replace(found, ends=ends), width))), width)

@@ -72,23 +72,25 @@ def function(library: ctypes.CDLL, name: str, mark: str) -> Function:
     Raises:
         OSError: it is another library.
     """
+    job = symbol(library, f"{name}_job_{mark}", "int (*)(const void *, void *, const int64_t *)")
+    return Function(job, symbol(library, f"{name}_units", "int64_t (*)(const int64_t *)"))
+
+
+def symbol(library: ctypes.CDLL, name: str, form: str) -> Any:
+    """Return a function of a library, as one of a type.
+
+    Raises:
+        OSError: there is none of that name.
+    """
     try:
-        job, units = (_address(library[f"{name}_{word}"]) for word in (f"job_{mark}", "units"))
+        found = library[name]
     except AttributeError as error:
         raise OSError(str(error)) from None
-    ffi = _ffi()
-    return Function(
-        ffi.cast("int (*)(const void *, void *, const int64_t *)", job),
-        ffi.cast("int64_t (*)(const int64_t *)", units),
-    )
-
-
-def _address(symbol: Any) -> int | None:
-    return ctypes.cast(symbol, ctypes.c_void_p).value
+    return foreign().cast(form, ctypes.cast(found, ctypes.c_void_p).value)
 
 
 @cache
-def _ffi() -> Any:
+def foreign() -> Any:
     """The half of `cffi` that needs no parser in Python, which takes long to load."""
     from _cffi_backend import FFI
 
@@ -115,7 +117,7 @@ def ready(
         fill: one element; zero without it.
         lead: for a new buffer.
     """
-    ffi, width = _ffi(), dtype.itemsize
+    ffi, width = foreign(), dtype.itemsize
     word = int.from_bytes(fill.ljust(8, b"\0"), byteorder, signed=True)
     job = ffi.new("int64_t[]", [*(size * width for size in sizes), 0, 0, word, *extents])
     job[3] = called.units(job + _SHAPE)
@@ -163,7 +165,7 @@ def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | No
 def _shares(job: Any, parts: int) -> list[Any]:
     """The job, cut into parts of about the same work."""
     ends = [job[3] * part // parts for part in range(parts + 1)]
-    shares = [_ffi().new("int64_t[]", list(job)) for _ in range(parts)]
+    shares = [foreign().new("int64_t[]", list(job)) for _ in range(parts)]
     for part, share in enumerate(shares):
         share[2], share[3] = ends[part], ends[part + 1]
     return shares

@@ -12,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
@@ -128,8 +129,10 @@ def _machine() -> str:
     return "\n".join(words)
 
 
-def build(which: Compiler, source: Path, library: Path, options: tuple[str, ...]) -> None:
-    """Compile a C file into a shared library.
+def build(
+    which: Compiler, sources: Sequence[Path], library: Path, options: tuple[str, ...]
+) -> None:
+    """Compile C files into one shared library.
 
     Raises:
         CompilerError: it failed, or wrote nothing.
@@ -137,7 +140,8 @@ def build(which: Compiler, source: Path, library: Path, options: tuple[str, ...]
     """
     if which in _given_up:
         raise SlowCompilerError(*_given_up[which])
-    command = (*which.command, *options, "-shared", "-fPIC", "-o", str(library), str(source))
+    command = (*which.command, *options, "-shared", "-fPIC", "-o", str(library))
+    command = (*command, *map(str, sources))
     try:
         _run(command, SECONDS)
     except SlowCompilerError as error:

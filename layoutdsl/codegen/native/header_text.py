@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from layoutdsl.codegen.native.codes_text import codes_header
 from layoutdsl.integers.expr import text
 from layoutdsl.meaning.elements import FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
@@ -55,6 +56,8 @@ def header_text(stem: str, layout: Layout, widths: Sequence[int], proofs: str) -
     for width in widths:
         for verb in ("pack", "unpack"):
             lines += _declared(f"{stem}_{verb}_{8 * width}", verb)
+    if layout.interface is not None:
+        lines += codes_header(layout, stem)
     return "\n".join(
         [*lines, "", "#ifdef __cplusplus", "}", "#endif", "#undef LAYOUT_APART", "#endif", ""]
     )

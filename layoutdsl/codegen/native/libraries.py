@@ -184,7 +184,7 @@ class Libraries:
         try:
             library = _built(which, program, mark(asked), self._options)
             opened = loaded(library)
-            _try_kernels(opened, program, mark(asked))
+            try_kernels(opened, program, mark(asked))
             found = function(opened, self._called(key), mark(asked))
         except OSError as error:
             words = f"the compiled library cannot be used: {error}"
@@ -227,15 +227,15 @@ def _built(which: Compiler, program: EmittedProgram, marked: str, more: tuple[st
         source, library = folder / f"{program.stem}.c", folder / "library.so"
         source.write_text("\n".join([program.text, *entries, ""]), encoding="utf-8")
         try:
-            build(which, source, library, (*OPTIONS, *more))
+            build(which, (source,), library, (*OPTIONS, *more))
         except SlowCompilerError:
             raise
         except CompilerError:
-            build(which, source, library, (*PLAIN_OPTIONS, *more))
+            build(which, (source,), library, (*PLAIN_OPTIONS, *more))
         return library.read_bytes()
 
 
-def _try_kernels(library: ctypes.CDLL, program: EmittedProgram, marked: str) -> None:
+def try_kernels(library: ctypes.CDLL, program: EmittedProgram, marked: str) -> None:
     """Run each kernel of a library on bytes that say where they lie.
 
     Raises:

@@ -1,4 +1,8 @@
-"""Loops of C over the elements that a part of a record holds, and what is done with each."""
+"""Loops of C over the elements of a part: bits between its field, and a tensor of items.
+
+Every address is a sum of products of loop names and extents, and every shift a number, so that the
+text can be read back as a map: which bit comes from where.
+"""
 
 from __future__ import annotations
 
@@ -7,70 +11,83 @@ from layoutdsl.integers.expr import Expr
 from layoutdsl.integers.languages import C, written
 from layoutdsl.meaning.part import Part
 
-
-def extent_name(name: str) -> str:
-    """Return what an extent of the record is called."""
-    return f"n_{name}"
+INDENT = "    "
 
 
 def extent_text(expr: Expr) -> str:
-    """Return an expression over extents of the record."""
-    return written(expr, C, extent_name)
+    """Return an expression over extents of the record, `C` of which is called `n_C`."""
+    return written(expr, C, lambda name: f"n_{name}")
 
 
-def element_loops(placed: Placed, width: int, *, pack: bool) -> list[str]:
-    """Loops over the elements that a part holds, and what is done with each."""
-    part = placed.part
-    digits = [each for picks in part.picks for each in picks]
-    lines, indent, address = ["    int64_t o = 0;"], "    ", "0"
-    for number, each in enumerate(digits):
-        address = f"({address})*({extent_text(each.extent)}) + " + (
-            f"i{number}" if each.name else str(each.fixed)
-        )
-        if each.name:
-            loop = (
-                f"for (int64_t i{number} = 0; i{number} < {extent_text(each.extent)}; i{number}++)"
-            )
-            lines.append(f"{indent}{loop} {{")
-            indent += "    "
-    body = _taken(part, placed, width) if pack else _given(part, placed, width)
-    lines += [f"{indent}const int64_t e = {address};", *(f"{indent}{line}" for line in body)]
-    while len(indent) > 4:
-        indent = indent[:-4]
-        lines.append(f"{indent}}}")
-    return lines
+def item_bytes(placed: Placed) -> int:
+    """Return the bytes of an item, as the C of the part's layout moves it."""
+    element = placed.items.element
+    assert element is not None, "a part says of what type it is"
+    return element.item[1]
 
 
-def _mask(bits: int) -> str:
-    return f"UINT64_C(0x{(1 << bits) - 1:x})"
+def loop(name: str, count: str, body: list[str]) -> list[str]:
+    """Return a loop over the numbers below a count."""
+    return [
+        f"for (int64_t {name} = 0; {name} < {count}; {name}++) {{",
+        *(INDENT + line for line in body),
+        "}",
+    ]
 
 
-def _taken(part: Part, placed: Placed, width: int) -> list[str]:
-    """An element's bits, as an item or several of a bit each."""
-    value = f"load(field, e, {part.field_type.item[1]}) >> {part.low}"
-    if placed.by_bit:
-        bits = part.element.bits
-        return [
-            f"const uint64_t value = {value};",
-            f"for (int k = 0; k < {bits}; k++) tensor[o++] = (uint8_t)(value >> k & 1);",
-        ]
-    mask = _mask(part.element.bits)
-    return [f"store(tensor, o++, {width}, ({value} & {mask}) << {placed.shift});"]
+def shifted(value: str, right: int, mask: int | None, left: int = 0) -> str:
+    """Return a value shifted down, cut to the bits of a mask, and shifted up."""
+    found = f"{value} >> {right}" if right else value
+    if mask is not None:
+        found = f"{found} & {mask}"
+    if not left:
+        return found
+    return f"({found}) << {left}" if found != value else f"{found} << {left}"
 
 
-def _given(part: Part, placed: Placed, width: int) -> list[str]:
-    """An element of a field with the bits that a part holds of it."""
-    bits, bytes_ = part.element.bits, part.field_type.item[1]
+def gathered(placed: Placed) -> list[str]:
+    """Return loops that put the bits that a part holds of each element into an item, or several."""
+    part, width = placed.part, placed.part.field_type.item[1]
+    bits, taken = part.element.bits, f"load(field, e, {width})"
     if placed.by_bit:
         lines = [
-            "uint64_t value = 0;",
-            f"for (int k = 0; k < {bits}; k++) value |= (uint64_t)(tensor[o++] & 1) << k;",
+            f"tensor[{bits}*o + {k}] = (uint8_t)({shifted(taken, part.low + k, 1)});"
+            for k in range(bits)
         ]
+        return _over_elements(part, lines)
+    mask = None if part.low + bits == 8 * width else (1 << bits) - 1
+    value = shifted(taken, part.low, mask, placed.shift)
+    return _over_elements(part, [f"store(tensor, o, {item_bytes(placed)}, {value});"])
+
+
+def scattered(placed: Placed) -> list[str]:
+    """Return loops that give each element of a field the bits that a part holds."""
+    part, width = placed.part, placed.part.field_type.item[1]
+    bits, own = part.element.bits, item_bytes(placed)
+    if placed.by_bit:
+        each = (f"({shifted(f'load(tensor, {bits}*o + {k}, 1)', 0, 1, k)})" for k in range(bits))
+        value = " | ".join(each)
     else:
-        value = f"load(tensor, o++, {width}) >> {placed.shift} & {_mask(bits)}"
-        lines = [f"uint64_t value = {value};"]
+        mask = None if placed.shift + bits == 8 * own else (1 << bits) - 1
+        value = shifted(f"load(tensor, o, {own})", placed.shift, mask)
     if not part.whole:
-        lines.append(f"value = load(field, e, {bytes_}) | value << {part.low};")
+        value = f"load(field, e, {width}) | {shifted(f'({value})', 0, None, part.low)}"
     elif part.field_type.kind == "i" and bits < 8:
-        lines.append(f"value = with_sign(value, {bits});")
-    return [*lines, f"store(field, e, {bytes_}, value);"]
+        value = f"with_sign({value}, {bits})"
+    return _over_elements(part, [f"store(field, e, {width}, {value});"])
+
+
+def _over_elements(part: Part, body: list[str]) -> list[str]:
+    """Loops over the free digits; `e` is the element of the field, `o` its number among those."""
+    digits = [each for picks in part.picks for each in picks]
+    loops, element, own = [], "0", "0"
+    for number, each in enumerate(digits):
+        extent, name = extent_text(each.extent), f"i{number}"
+        element = f"({element})*({extent}) + {name if each.name else each.fixed}"
+        if each.name:
+            own = f"({own})*({extent}) + {name}"
+            loops.append((name, extent))
+    lines = [f"const int64_t e = {element};", f"const int64_t o = {own};", *body]
+    for name, extent in reversed(loops):
+        lines = loop(name, extent, lines)
+    return lines if loops else ["{", *(INDENT + line for line in lines), "}"]

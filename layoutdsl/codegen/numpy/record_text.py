@@ -1,8 +1,9 @@
 """The package of a record as text: a module for each part, and one that puts them together.
 
 The parts' modules are those of their layouts of items, each proved and read back by itself. What
-puts them together is carried word for word (`record.py`) over tables of this record: functions of a
-shape that say how far digits go, where a region lies, and what the shape of the buffer is.
+puts them together is carried word for word (`record_parts.py`, `record.py`) over tables of this
+record: functions of a shape that say how far digits go, where a region lies, and what the shape of
+the buffer is.
 """
 
 from __future__ import annotations
@@ -14,18 +15,17 @@ from layoutdsl.codegen.allowed import refuse_unsafe
 from layoutdsl.codegen.numpy.numpy_text import _RULE, constant
 from layoutdsl.codegen.numpy.words import indented, literal, tuple_text
 from layoutdsl.codegen.placed import Placed
-from layoutdsl.codegen.record import (
+from layoutdsl.codegen.record_shape import (
     field_of,
     item,
     lead_exprs,
-    rows_along,
     shape_exprs,
-    solved,
     stored_as,
 )
 from layoutdsl.integers.bounds import product, simplify
 from layoutdsl.integers.expr import Add, Expr
 from layoutdsl.integers.languages import PYTHON, written
+from layoutdsl.meaning.bands import rows_along, solved
 from layoutdsl.meaning.model import ZERO
 from layoutdsl.meaning.record import Record
 
@@ -66,7 +66,9 @@ def record_text(
     tables = "\n".join(_tables(record, parts))
     modules = " = ".join(part_name(number) for number in range(len(parts)))
     refuse_unsafe(f"{modules} = {_STAND_INS}\n{tables}\n")
-    carried = (_carried(name) for name in ("support.py", "dense.py", "record.py"))
+    carried = (
+        _carried(name) for name in ("support.py", "dense.py", "record_parts.py", "record.py")
+    )
     lines = [
         *_head(record),
         *_IMPORTS,
