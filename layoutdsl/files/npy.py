@@ -282,8 +282,17 @@ def header(dtype: np.dtype[Any], shape: tuple[int, ...], *, fortran: bool = Fals
     raise AssertionError("a header of 4 GiB")
 
 
-def write(file: BinaryIO, array: Array) -> None:
+_CHUNK = 8 << 20
+"""Bytes that are written between two times that somebody is told."""
+
+
+def write(file: BinaryIO, array: Array, told: Callable[[int], None] | None = None) -> None:
     """Write an array of plain bytes, as `numpy.save` does, to any file or stream.
+
+    Args:
+        file: is written.
+        array: what it holds then.
+        told: how many bytes of items have been written, from time to time.
 
     Raises:
         OSError: it cannot be written.
@@ -291,4 +300,11 @@ def write(file: BinaryIO, array: Array) -> None:
     fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     file.write(header(array.dtype, array.shape, fortran=fortran))
     items = np.ascontiguousarray(array.T if fortran else array).reshape(-1)
-    file.write(items.view(np.uint8).data)
+    data = items.view(np.uint8).data
+    if told is None:
+        file.write(data)
+        return
+    for first in range(0, len(data), _CHUNK):
+        told(first)
+        file.write(data[first : first + _CHUNK])
+    told(len(data))

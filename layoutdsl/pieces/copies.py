@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.cut import Piece
 from layoutdsl.pieces.files import Stored
 from layoutdsl.pieces.moves import Arena, Moved
 from layoutdsl.pieces.sums import Sum, Sums
-
-BYTE = np.dtype(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +35,27 @@ class Stretches:
         """The first: only the last is shorter."""
         return self.piece(0)
 
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The bytes of one."""
+        return (self.length,)
+
     def piece(self, number: int) -> Piece:
         """Return a stretch by its number, from 0 on."""
         first = number * self.length
         left = min(self.length, self.size - first)
         return Piece((first,), (left,), first, left)
+
+
+def stretched(size: int, units: tuple[int, ...]) -> Stretches:
+    """Return bytes cut into stretches as they were before.
+
+    Raises:
+        ValueError: there are no such stretches.
+    """
+    if len(units) != 1 or units[0] < 1:
+        raise ValueError(f"there are no stretches of {units} bytes")
+    return Stretches(size, *units)
 
 
 @dataclass(frozen=True, slots=True)

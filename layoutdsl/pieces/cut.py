@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 
 from layoutdsl.integers.expr import Extent
 from layoutdsl.integers.value import evaluate
@@ -86,6 +86,11 @@ class Pieces:
         """The first: only the last along an axis is smaller."""
         return self.piece(0)
 
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The units between two seams of each cut, as `cut_by` takes them."""
+        return tuple(units for _, units in self.cuts)
+
     def _counts(self) -> list[int]:
         return [
             -(-self.values[extent_of(self.layout, seam.axis).name] // (seam.unit * units))
@@ -127,7 +132,7 @@ def box(layout: Layout, values: Values) -> list[int]:
     return [evaluate(each.extent, values) for each in layout.coordinates]
 
 
-def cut(layout: Layout, shape: tuple[int, ...], room: int, cost: Cost) -> Pieces:
+def cut(layout: Layout, shape: tuple[int, ...], room: int, cost: Cost, whole: int = 1) -> Pieces:
     """Return the pieces, each as large as the room allows.
 
     Args:
@@ -135,12 +140,13 @@ def cut(layout: Layout, shape: tuple[int, ...], room: int, cost: Cost) -> Pieces
         shape: the extents, in axis order, as the layout takes them; an empty tensor is one piece.
         room: bytes that one piece may take.
         cost: what it takes.
+        whole: at a multiple of so many slots each begins.
 
     Raises:
         TooLargeError: the smallest piece does not fit.
     """
     outer = flat(layout)
-    values = whole = values_of(outer, shape)
+    values = all_of = values_of(outer, shape)
     cuts: list[tuple[Seam, int]] = []
 
     def needed(extents: Values) -> int:
@@ -148,17 +154,25 @@ def cut(layout: Layout, shape: tuple[int, ...], room: int, cost: Cost) -> Pieces
 
     while needed(values) > room:
         seam = _next(layout, outer, values, needed(values))
-        name = extent_of(outer, seam.axis).name
-        one = values | {name: min(seam.unit, values[name])}
+        name, step = extent_of(outer, seam.axis).name, _together(outer, values, seam, whole)
+        one = values | {name: min(seam.unit * step, values[name])}
+        if lead_of(layout, shape) % whole:
+            raise TooLargeError(needed(values), "its first slot lies within a byte")
         if needed(one) <= room:
             units = _most(values, seam, name, lambda each: needed(each) <= room)
-            return Pieces(outer, whole, (*cuts, (seam, units)))
-        if seam.blocks > 1:
-            together = f"{seam.unit} indices of axis `{seam.axis}` belong together"
+            return Pieces(outer, all_of, (*cuts, (seam, units - units % step)))
+        if seam.blocks > 1 or step > 1:
+            together = f"{seam.unit * step} indices of axis `{seam.axis}` belong together"
             raise TooLargeError(needed(one), together)
         cuts.append((seam, 1))
         values = one
-    return Pieces(outer, whole, tuple(cuts))
+    return Pieces(outer, all_of, tuple(cuts))
+
+
+def _together(outer: Layout, values: Values, seam: Seam, whole: int) -> int:
+    """How many units have a multiple of so many slots."""
+    slots = seam.blocks * prod(box(outer, values)[seam.coordinate + 1 :])
+    return whole // gcd(whole, slots)
 
 
 def cut_by(layout: Layout, shape: tuple[int, ...], units: tuple[int, ...]) -> Pieces:

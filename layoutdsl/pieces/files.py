@@ -159,6 +159,23 @@ class Divided(Stored):
         self._write_runs(starts, buffer)
 
 
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file that arrays are written to, which is opened later.
+
+    Attributes:
+        place: where it goes.
+        kind: how it is written: `Divided`, where other machines write it too.
+    """
+
+    place: Path
+    kind: type[Stored] = Stored
+
+    def array(self, data: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Stored:
+        """Return an array in it whose items start at some byte; it has no handle yet."""
+        return self.kind(self.place, -1, data, dtype, shape)
+
+
 def _outer(shape: tuple[int, ...], extents: tuple[int, ...]) -> int:
     """The axes before the first of a run: those after it are whole."""
     whole = len(shape)

@@ -1,4 +1,4 @@
-"""One piece packed or unpacked: read into memory, moved by the code of the layout, written.
+"""What moves pieces, whatever it does with them: the code of a layout, and memory for a job.
 
 A job has one stretch of memory, an arena, that all its pieces go through.
 """
@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Protocol
 
 import numpy as np
 
 from layoutdsl.files.npy import Array
-from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import Layout
+from layoutdsl.pieces.between import Between
 from layoutdsl.pieces.cut import Piece
-from layoutdsl.pieces.files import Stored
-from layoutdsl.pieces.sums import Sum, Sums
+from layoutdsl.pieces.sums import Sums
 
 ALIGNED = 64
 """Arrays start at whole lines of the cache."""
@@ -101,137 +100,27 @@ class Arena:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Packing:
-    """Pieces of a tensor, packed.
+def stretch_of(piece: Piece, lead: int) -> tuple[int, int]:
+    """Return the first slot that a piece fills, and how many; the first has what comes before."""
+    if piece.first == 0:
+        return 0, lead + piece.slots
+    return lead + piece.first, piece.slots
 
-    Attributes:
-        code: what packs.
-        source: the tensor.
-        target: the buffer, flat.
-        lead: slots before the first of the layout.
-        fill: what padding holds; that of the layout where it is `None`.
-        look: at every tensor before it is packed.
-        sum_up: gives checksums.
+
+def cost_of(
+    code: Code, between: Between, held: np.dtype[Any], read: int, slots: int, elements: int
+) -> int:
+    """Return the bytes of what a file of a tensor holds, of items, and of what stands between.
+
+    Args:
+        code: what moves.
+        between: files and items.
+        held: the type of what the file of the tensor holds.
+        read: bytes of that.
+        slots: of the buffer.
+        elements: of the tensor.
     """
-
-    code: Code
-    source: Stored
-    target: Stored
-    lead: int
-    fill: Number | None
-    look: Look
-    sum_up: Sum
-
-    def cost(self, elements: int, slots: int) -> int:
-        """Return the bytes that a piece takes while it is moved."""
-        copies = 2 if self.source.fortran else 1
-        return _cost(self.code, self.source.dtype, copies * elements, slots + self.lead, elements)
-
-    def move(self, piece: Piece, arena: Arena) -> Moved:
-        """Pack a piece."""
-        arena.clear()
-        tensor = self._tensor(piece, arena)
-        self.look(tensor)
-        read = self.sum_up(tensor)
-        fill = {} if self.fill is None else {"fill": self.fill}
-        if self.fill is None and isinstance(self.code.layout.fill, FillAny):
-            fill = {"fill": 0}  # as in a new buffer
-        if self.lead:
-            packed = self.code.module.pack(tensor, **fill).reshape(-1)
-        else:
-            shape = self.code.module.physical_shape(piece.extents)
-            out = arena.array(shape, tensor.dtype)
-            packed = self.code.module.pack(tensor, out, **fill).reshape(-1)
-        first, slots = self._stretch(piece)
-        packed = packed[packed.size - slots :]
-        self.target.write((first,), packed)
-        return Moved(Sums(read, self.sum_up(packed)), packed.nbytes)
-
-    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
-        """Return whether input and output of a piece are what they were when it was packed."""
-        arena.clear()
-        if self.sum_up(self._tensor(piece, arena)) != sums.read:
-            return False
-        first, slots = self._stretch(piece)
-        packed = arena.array((slots,), self.source.dtype)
-        self.target.read((first,), packed)
-        return self.sum_up(packed) == sums.written
-
-    def _stretch(self, piece: Piece) -> tuple[int, int]:
-        """The first slot that a piece fills, and how many; what comes before all is the first's."""
-        if piece.first == 0:
-            return 0, self.lead + piece.slots
-        return self.lead + piece.first, piece.slots
-
-    def _tensor(self, piece: Piece, arena: Arena) -> Array:
-        tensor = arena.array(piece.extents, self.source.dtype)
-        if not self.source.fortran:
-            self.source.read(piece.starts, tensor)
-            return tensor
-        turned = replace(self.source, shape=self.source.shape[::-1], fortran=False)
-        read = arena.array(piece.extents[::-1], self.source.dtype)
-        turned.read(piece.starts[::-1], read)
-        np.copyto(tensor, read.T)
-        return tensor
-
-
-@dataclass(frozen=True, slots=True)
-class Unpacking:
-    """Pieces of a buffer, unpacked.
-
-    Attributes:
-        code: what unpacks.
-        source: the buffer, flat.
-        target: the tensor.
-        lead: slots before the first of the layout.
-        look: at every tensor that was unpacked.
-        sum_up: gives checksums.
-    """
-
-    code: Code
-    source: Stored
-    target: Stored
-    lead: int
-    look: Look
-    sum_up: Sum
-
-    def cost(self, elements: int, slots: int) -> int:
-        """Return the bytes that a piece takes while it is moved."""
-        return _cost(self.code, self.source.dtype, elements, slots + self.lead, elements)
-
-    def move(self, piece: Piece, arena: Arena) -> Moved:
-        """Unpack a piece."""
-        arena.clear()
-        module = self.code.module
-        packed = self._packed(piece, arena)
-        buffer = packed.reshape(module.physical_shape(piece.extents))
-        if self.code.layout.domain:
-            tensor = module.unpack(buffer, piece.extents)
-        else:
-            out = arena.array(piece.extents, self.source.dtype)
-            tensor = module.unpack(buffer, piece.extents, out)
-        self.look(tensor)
-        self.target.write(piece.starts, tensor)
-        return Moved(Sums(self.sum_up(packed), self.sum_up(tensor)), tensor.nbytes)
-
-    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
-        """Return whether input and output of a piece are what they were when it was unpacked."""
-        arena.clear()
-        if self.sum_up(self._packed(piece, arena)) != sums.read:
-            return False
-        tensor = arena.array(piece.extents, self.source.dtype)
-        self.target.read(piece.starts, tensor)
-        return self.sum_up(tensor) == sums.written
-
-    def _packed(self, piece: Piece, arena: Arena) -> Array:
-        """The slots of a piece, behind zeros for those before the first of the layout."""
-        packed = arena.array((self.lead + piece.slots,), self.source.dtype)
-        packed[: self.lead] = np.zeros((), packed.dtype)
-        self.source.read((self.lead + piece.first,), packed[self.lead :])
-        return packed
-
-
-def _cost(code: Code, dtype: np.dtype[Any], read: int, slots: int, elements: int) -> int:
-    width = dtype.itemsize
-    return width * (read + slots) + code.scratch(width) * elements + 4 * ALIGNED
+    width = (between.item or held).itemsize
+    items = width * (slots + (elements if between.tensor else 0))
+    more = between.cost(elements, slots) + code.scratch(width) * elements + 4 * ALIGNED
+    return read + items + more

@@ -1,4 +1,4 @@
-"""A plan: one tensor to be packed or unpacked by many machines, as a text that all of them read.
+"""A plan: what many machines pack or unpack together, as a text that all of them read.
 
 It holds all that decides what comes out, and where; so whoever has the files and the plan can do
 any share of it. A plan is a file, and not trusted: what it says is compared with the layout that
@@ -10,23 +10,26 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 
-FORMAT = "layoutdsl plan 1"
-MOST_BYTES = 1 << 20
-"""Of a plan; a larger file is none."""
+from layoutdsl.pieces.sources import Source, is_source, is_whole_number
 
-MOST = 1 << 62
+MOST_BYTES = 64 << 20
+"""Of a plan; a larger file is none. One of a hundred thousand tensors has 10 MB."""
+
 _DTYPE = re.compile(r"[<>|][biufcV][0-9]{1,2}")
-_HASH = re.compile(r"[0-9a-f]{64}")
+_TOKEN = re.compile(r"[0-9a-f]{32}")
 _FILL = re.compile(r"-?[0-9]{1,40}|-?[0-9]{1,40}(\.[0-9]{1,40})?(e[+-]?[0-9]{1,3})?|-?inf|nan")
 
 Verb: TypeAlias = Literal["pack", "unpack"]
+Kinds: TypeAlias = Mapping[str, Callable[[Any], bool]]
+"""What each field of a plan may be."""
 
 
 class PlanError(ValueError):
@@ -43,42 +46,77 @@ class PlanError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What is to be done.
+class Planned:
+    """What every plan says.
 
     Attributes:
         verb: what is done.
+        sources: the files that are read.
+        target: the file that is made in pieces.
+        size: its bytes.
+        mode: the permissions that it gets.
+        inode: its number in the file system.
+        token: random; no two plans are the same, and checksums are made with it.
+    """
+
+    FORMAT: ClassVar[str]
+
+    verb: Verb
+    sources: tuple[Source, ...]
+    target: str
+    size: int
+    mode: int
+    inode: int
+    token: str
+
+    @property
+    def text(self) -> str:
+        """The plan as a file holds it."""
+        return json.dumps({"format": self.FORMAT, **asdict(self)}, indent=2) + "\n"
+
+    @property
+    def digest(self) -> str:
+        """The hash of the plan: by it the unfinished output is known to be this plan's."""
+        return sha256(self.text.encode()).hexdigest()
+
+    @property
+    def part(self) -> Path:
+        """The folder of the unfinished output."""
+        place = Path(self.target)
+        return place.with_name(f"{place.name}.part")
+
+    @property
+    def named(self) -> str:
+        """The file that somebody asked for."""
+        return self.target
+
+    @property
+    def texts(self) -> Mapping[str, Path]:
+        """What is written when all pieces are in, by its name in that folder: where it goes."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Planned):
+    """One tensor that is packed or unpacked.
+
+    Attributes:
         layout: its declaration, without open parameters.
         shape: of the tensor.
         dtype: of the items, as numpy spells it.
         raw: whether the files have a header, ``npy``, or none, ``raw``.
         fill: what padding holds, as a text; that of the layout where it is `None`.
         cuts: how the tensor is cut, as `cut_by` takes it.
-        source: the file that is read.
-        source_size: its bytes.
-        source_modified: when it was last written, in nanoseconds.
-        target: where the result goes.
-        size: its bytes.
-        mode: the permissions that it gets.
-        inode: its number in the file system.
-        token: random; no two plans are the same.
     """
 
-    verb: Verb
+    FORMAT: ClassVar[str] = "layoutdsl plan 2"
+
     layout: str
     shape: tuple[int, ...]
     dtype: str
     raw: Literal["npy", "raw"]
     fill: str | None
     cuts: tuple[int, ...]
-    source: str
-    source_size: int
-    source_modified: int
-    target: str
-    size: int
-    mode: int
-    inode: int
-    token: str
 
     @property
     def fill_number(self) -> int | float | None:
@@ -99,26 +137,9 @@ class Plan:
         except TypeError:
             raise PlanError(f"says that items are of `{self.dtype}`, which is no type") from None
 
-    @property
-    def text(self) -> str:
-        """The plan as a file holds it."""
-        hashed = {"layout_hash": sha256(self.layout.encode()).hexdigest()}
-        return json.dumps({"format": FORMAT, **hashed, **asdict(self)}, indent=2) + "\n"
 
-    @property
-    def digest(self) -> str:
-        """The hash of the plan: by it the unfinished output is known to be this plan's."""
-        return sha256(self.text.encode()).hexdigest()
-
-    @property
-    def part(self) -> Path:
-        """The folder of the unfinished output."""
-        place = Path(self.target)
-        return place.with_name(f"{place.name}.part")
-
-
-def read_plan(place: Path) -> Plan:
-    """Return the plan in a file.
+def read_said(place: Path) -> tuple[str, dict[str, Any]]:
+    """Return the format of the plan in a file, and what else it says, which nobody has looked at.
 
     Raises:
         PlanError: it is none.
@@ -131,59 +152,78 @@ def read_plan(place: Path) -> Plan:
         said = json.loads(data) if len(data) <= MOST_BYTES else None
     except (ValueError, RecursionError):
         said = None
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
-        raise PlanError("is no plan of layoutdsl", "write one with `layoutdsl plan`")
-    return _plan(said)
+    if not isinstance(said, dict) or not isinstance(said.get("format"), str):
+        raise no_plan()
+    return said.pop("format"), said
 
 
-def _plan(said: dict[str, Any]) -> Plan:
-    """The plan that a file says."""
-    del said["format"]
-    hashed = said.pop("layout_hash", None)
-    names = {each.name for each in fields(Plan)}
+def no_plan() -> PlanError:
+    """Return how a file is refused that is no plan."""
+    return PlanError("is no plan of layoutdsl", "write one with `layoutdsl plan`")
+
+
+def plan_of(said: dict[str, Any]) -> Plan:
+    """Return the plan of one tensor that a file says.
+
+    Raises:
+        PlanError: it says no such plan.
+    """
+    checked(said, Plan, _KINDS)
+    tuples = {name: tuple(said[name]) for name in ("shape", "cuts")}
+    return Plan(**{**said, **tuples, "sources": sources_of(said)})
+
+
+def checked(said: dict[str, Any], plan: type[Planned], more: Kinds) -> None:
+    """Fail where what a file says is no plan of some class.
+
+    Raises:
+        PlanError: it names the field.
+    """
+    names = {each.name for each in fields(plan)}
     if said.keys() != names:
         odd = min(said.keys() ^ names)
         raise PlanError(f"{'lacks' if odd in names else 'has a strange'} `{odd}`")
+    kinds = {**_ANY, **more}
     for name, value in said.items():
-        if not _KINDS[name](value):
+        if not kinds[name](value):
             raise PlanError(f"says of `{name}` what cannot be")
-    if hashed != sha256(said["layout"].encode()).hexdigest():
-        raise PlanError("has a layout that is not of its hash")
-    tuples = {name: tuple(said[name]) for name in ("shape", "cuts")}
-    return Plan(**{**said, **tuples})
 
 
-def _number(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= MOST
+def sources_of(said: dict[str, Any]) -> tuple[Source, ...]:
+    """Return the files that are read."""
+    return tuple(Source(**each) for each in said["sources"])
 
 
-def _numbers(value: Any) -> bool:
-    return type(value) is list and len(value) <= 64 and all(map(_number, value))
-
-
-def _path(value: Any) -> bool:
+def is_path(value: Any) -> bool:
+    """Return whether it is the whole name of a file."""
     return type(value) is str and value.startswith("/") and "\0" not in value
 
 
-def _matches(pattern: re.Pattern[str]) -> Any:
+def is_numbers(value: Any) -> bool:
+    """Return whether it is a row of some whole numbers."""
+    return type(value) is list and len(value) <= 64 and all(map(is_whole_number, value))
+
+
+def _matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:
     return lambda value: type(value) is str and pattern.fullmatch(value) is not None
 
 
-_KINDS: dict[str, Any] = {
+_ANY: Kinds = {
     "verb": lambda value: value in get_args(Verb),
+    "sources": lambda value: type(value) is list and value != [] and all(map(is_source, value)),
+    "target": is_path,
+    "size": is_whole_number,
+    "mode": lambda value: is_whole_number(value) and value <= 0o777,
+    "inode": is_whole_number,
+    "token": _matches(_TOKEN),
+}
+
+_KINDS: Kinds = {
+    "sources": lambda value: _ANY["sources"](value) and len(value) == 1,
     "layout": lambda value: type(value) is str,
-    "shape": _numbers,
+    "shape": is_numbers,
     "dtype": _matches(_DTYPE),
     "raw": lambda value: value in ("npy", "raw"),
     "fill": lambda value: value is None or _matches(_FILL)(value),
-    "cuts": _numbers,
-    "source": _path,
-    "source_size": _number,
-    "source_modified": _number,
-    "target": _path,
-    "size": _number,
-    "mode": lambda value: _number(value) and value <= 0o777,
-    "inode": _number,
-    "token": _matches(_HASH),
+    "cuts": is_numbers,
 }
-"""What each field may be."""

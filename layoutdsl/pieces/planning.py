@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from layoutdsl.files.npy import UnreadableError, header
 from layoutdsl.files.places import replaceable
 from layoutdsl.pieces import shared
-from layoutdsl.pieces.cut import Pieces, TooLargeError, cut, lead_of
-from layoutdsl.pieces.files import Stored, named
-from layoutdsl.pieces.moves import Code, Look, Moving, Number, Packing, Unpacking
-from layoutdsl.pieces.plan import Plan, Verb
-from layoutdsl.pieces.runs import USUAL, Given, Limits, TooLittleError
-from layoutdsl.pieces.sums import Sum, unsummed
-from layoutdsl.pieces.tensors import Raw, opened, physical, stored_in
+from layoutdsl.pieces.cutting import cut_among
+from layoutdsl.pieces.files import Stored, Target, named
+from layoutdsl.pieces.moves import Code, Look, Number
+from layoutdsl.pieces.packed import Packed, physical
+from layoutdsl.pieces.plan import Plan, Planned, Verb
+from layoutdsl.pieces.queue import Division, Part
+from layoutdsl.pieces.runs import Given, Limits
+from layoutdsl.pieces.shared import Made
+from layoutdsl.pieces.sources import source_of
+from layoutdsl.pieces.tensors import Raw, opened, refuse_rank, stored_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,32 +65,46 @@ def draw_up(task: Task, source: Path, target: Path) -> tuple[Plan, int]:
     with opened(source, target) as given, named(target):
         stored, shape = _stored(task, given)
         task.look(np.empty(0, stored.dtype))
-        result = physical(task.code, shape) if task.verb == "pack" else shape
         pieces = _pieces(task, stored, shape)
-        head = b"" if task.raw is not None else header(stored.dtype, result)
-        size = len(head) + prod(result) * stored.dtype.itemsize
-        place, old = replaceable(target)
-        part = place.with_name(f"{place.name}.part")
-        made = shared.make(part, old, head, size)
+        head, size = head_of(task.verb, task.code, shape, stored.dtype, task.raw is not None)
+        place, made = begin(target, head, size)
         plan = Plan(
             verb=task.verb,
+            sources=(source_of(given),),
+            target=str(place),
+            size=size,
+            mode=made.mode,
+            inode=made.inode,
+            token=secrets.token_hex(16),
             layout=task.text,
             shape=shape,
             dtype=stored.dtype.str,
             raw="npy" if task.raw is None else "raw",
             fill=None if task.fill is None else repr(task.fill),
-            cuts=tuple(units for _, units in pieces.cuts),
-            source=os.path.realpath(source),
-            source_size=given.before.size,
-            source_modified=given.before.modified,
-            target=str(place),
-            size=size,
-            mode=made.mode,
-            inode=made.inode,
-            token=secrets.token_hex(32),
+            cuts=pieces.units,
         )
-        (part / shared.NEW).rename(part / plan.digest)
+        (plan.part / shared.NEW).rename(plan.part / plan.digest)
         return plan, pieces.count
+
+
+def head_of(
+    verb: Verb, code: Code, shape: tuple[int, ...], dtype: np.dtype[Any], raw: object
+) -> tuple[bytes, int]:
+    """Return the bytes before the items of an output, and the bytes of all of it."""
+    result = physical(code, shape) if verb == "pack" else shape
+    head = b"" if raw else header(dtype, result)
+    return head, len(head) + prod(result) * dtype.itemsize
+
+
+def begin(target: Path, head: bytes, size: int) -> tuple[Path, Made]:
+    """Make an unfinished output, called `NEW`; return where it goes, and what it is.
+
+    Raises:
+        OccupiedError: something is in the way.
+        OSError: there is no space for it on the disk.
+    """
+    place, old = replaceable(target)
+    return place, shared.make(place.with_name(f"{place.name}.part"), old, head, size)
 
 
 def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
@@ -96,10 +113,7 @@ def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
     if task.verb == "pack":
         raw = None if task.raw is None or shape is None else Raw(task.raw, shape)
         found = stored_in(given, raw)
-        if len(found.shape) != layout.rank:
-            axes = ", ".join(axis.name for axis in layout.axes)
-            words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
-            raise UnreadableError(f"is of rank {len(found.shape)}, {words}")
+        refuse_rank(layout, found.shape)
         return found, found.shape
     assert shape is not None
     box = physical(task.code, shape)
@@ -111,44 +125,23 @@ def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
     return found, shape
 
 
-def _pieces(task: Task, stored: Stored, shape: tuple[int, ...]) -> Pieces:
+def _pieces(task: Task, stored: Stored, shape: tuple[int, ...]) -> Division:
     """The pieces: as large as is usual, or smaller, so that every share has some."""
-    layout, limits = task.code.layout, task.limits
-    cost = moving_for(task.verb, task.code, stored, stored, shape, task.fill).cost
-    most, usual = limits.memory // limits.jobs, min(limits.memory // limits.jobs, USUAL)
-    try:
-        found = cut(layout, shape, usual, cost)
-    except TooLargeError as smallest:
-        if smallest.needed > most:
-            raise TooLittleError(layout.name, limits, smallest) from None
-        return cut(layout, shape, smallest.needed, cost)
-    while found.count < task.shards and usual > 1:
-        usual //= 2
-        try:
-            found = cut(layout, shape, usual, cost)
-        except TooLargeError as smallest:
-            return cut(layout, shape, smallest.needed, cost)
-    return found
+    packed = Packed(task.code, shape, stored, task.fill, task.look)
+    part = part_of(task.verb, packed, Target(stored.place), 0)
+    found = cut_among((part,), task.limits, task.shards)
+    return found.cuts[0]
 
 
-def moving_for(
-    verb: Verb,
-    code: Code,
-    stored: Stored,
-    into: Stored,
-    shape: tuple[int, ...],
-    fill: Number | None,
-    look: Look = lambda _: None,
-    sum_up: Sum = unsummed,
-) -> Moving:
-    """Return what moves pieces of a tensor of some shape from one array in a file to another."""
-    lead = lead_of(code.layout, shape)
+def part_of(verb: Verb, packed: Packed, target: Target, data: int) -> Part:
+    """Return how a tensor is packed or unpacked, into what starts at a byte of a file."""
+    name = packed.code.layout.name
     if verb == "unpack":
-        return Unpacking(code, stored.flat(), into, lead, look, sum_up)
-    return Packing(code, stored, into.flat(), lead, fill, look, sum_up)
+        return packed.unpacking(name, target, data)
+    return packed.packing(name, target, data)
 
 
-def discard(plan: Plan) -> None:
+def discard(plan: Planned) -> None:
     """Remove the unfinished output of a plan that nobody has begun with."""
     (plan.part / plan.digest).unlink(missing_ok=True)
     plan.part.rmdir()

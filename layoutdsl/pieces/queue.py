@@ -29,6 +29,14 @@ class Cut(Protocol):
         """Return a piece by its number, from 0 on."""
 
 
+class Division(Cut, Protocol):
+    """The pieces of a tensor, which somebody else may cut again."""
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """Numbers by which the same tensor is cut as it is here."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """One tensor of an output.
@@ -37,13 +45,15 @@ class Part:
         name: as messages call it.
         cut: from the bytes that a piece may take to the pieces; raises `TooLargeError`.
         moving: from the handle of the output, and what gives checksums, to what moves pieces.
+        again: from the `units` of a cut to that cut; raises `ValueError` where it has none such.
     """
 
     name: str
-    cut: Callable[[int], Cut]
+    cut: Callable[[int], Division]
     moving: Callable[[int, Sum], Moving]
+    again: Callable[[tuple[int, ...]], Division]
 
-    def cut_to(self, room: int) -> tuple[Cut, TooLargeError | None]:
+    def cut_to(self, room: int) -> tuple[Division, TooLargeError | None]:
         """Return pieces of so many bytes, or the smallest there are, and why they are larger."""
         try:
             return self.cut(room), None
@@ -63,7 +73,7 @@ class Queue:
     """
 
     parts: tuple[Part, ...]
-    cuts: tuple[Cut, ...]
+    cuts: tuple[Division, ...]
     firsts: tuple[int, ...]
     count: int
 

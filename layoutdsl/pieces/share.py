@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,11 +38,10 @@ class Log:
 
     Attributes:
         claimed: the pieces that earlier runs say they have finished, by their number in the share.
-        token: random; checksums are made with it.
         whole: whether the share was done by a run that found the input as it was.
     """
 
-    def __init__(self, share: Share, part: Path, folder: int, output: int) -> None:
+    def __init__(self, share: Share, part: Path, folder: int, output: int, token: str) -> None:
         """Open it, and go on with it where it is sound.
 
         Args:
@@ -51,40 +49,45 @@ class Log:
             part: the folder of the unfinished output, to be named.
             folder: its handle.
             output: the handle of the output.
+            token: that checksums are made with; a journal with another one is none.
 
         Raises:
             OccupiedError: another run is doing this share.
         """
-        self._output = output
+        self._output, self._token = output, token
         name, flags = f"{share.number}-of-{share.of}", os.O_RDWR | os.O_CREAT | OPEN
         self._handle = os.open(name, flags, PRIVATE, dir_fd=folder)
         try:
             lock(self._handle, fcntl.LOCK_EX, part, f"another run is doing share {share}")
             noted, self._end, self._last = read(all_of(self._handle))
-            self.claimed: Mapping[int, Sums] = {} if noted is None else noted.pieces
-            self.whole = noted is not None and noted.whole
-            self.token = secrets.token_hex(16) if noted is None else noted.begun.token
-            if noted is None:
+            self.claimed: Mapping[int, Sums] = {}
+            self.whole, self._noted = False, dict[int, Sums]()
+            if noted is None or noted.begun.token != token:
                 self.forget()
+            else:
+                self.claimed, self.whole = noted.pieces, noted.whole
+                self._noted = dict(noted.pieces)
         except BaseException:
             os.close(self._handle)
             raise
 
     def forget(self) -> None:
         """Claim nothing any more."""
-        self._end, self._last, self.claimed, self.whole = 0, "", {}, False
-        self._add(Begun(self.token, {}, 0, 0).line())
+        self._end, self._last, self.claimed, self.whole, self._noted = 0, "", {}, False, {}
+        self._add(Begun(self._token, {}, 0, 0).line())
         os.fsync(self._handle)
 
     def note(self, done: Mapping[int, Sums]) -> None:
         """Put pieces that are done on the disk, and then into the journal."""
         os.fsync(self._output)
         self._add(pieces_line(done))
+        self._noted.update(done)
         os.fsync(self._handle)
 
-    def complete(self) -> None:
-        """Say that every piece is done, on the disk."""
+    def complete(self, sums: Mapping[int, Sums]) -> None:
+        """Say that every piece is done, on the disk, with its checksums."""
         os.fsync(self._output)
+        self._add(pieces_line({n: s for n, s in sums.items() if self._noted.get(n) != s}))
         self._add(WHOLE)
         os.fsync(self._handle)
         self.whole = True

@@ -3,38 +3,32 @@
 ``out.npy.part/`` holds the output, of its full size from the start, under the hash of its plan, and
 a journal for each share of the work. Whoever writes holds a shared lock of the output; whoever
 puts it in its place, when every piece is in it, the only one. So nothing is written any more to an
-output that is in its place.
+output that is in its place. What goes to other files then lies there too before it does, so that
+whoever comes after a kill still has it.
 """
 
 from __future__ import annotations
 
-import errno
 import fcntl
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
 from layoutdsl.files.places import OccupiedError, replaceable
-from layoutdsl.files.whole import created, flush_folder
+from layoutdsl.files.whole import PRIVATE, created, flush_folder
 from layoutdsl.pieces.files import named, reserve
+from layoutdsl.pieces.folder import REMEDY, GoneError, clear, content_of, names_in, own_folder
 from layoutdsl.pieces.journal import Noted, read
-from layoutdsl.pieces.share import OPEN, Share, all_of, lock, share_of
+from layoutdsl.pieces.share import OPEN, Share, lock, share_of
 
 NEW = "new"
 """What the output is called until its plan is drawn up."""
 
 PATIENCE, GLANCE = 2.0, 0.05
 """Seconds for which others are waited for, and between two looks."""
-
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | OPEN
-REMEDY = "remove it, and plan again"
-
-
-class GoneError(Exception):
-    """There is no unfinished output of this plan: it is in its place, or was never begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,24 +79,25 @@ class Shared:
         handle: of the output.
     """
 
-    def __init__(self, part: Path, name: str, size: int) -> None:
+    def __init__(self, part: Path, name: str, size: int, texts: Mapping[str, Path]) -> None:
         """Open it, and see to it that nobody puts it in its place meanwhile.
 
         Args:
             part: the folder.
             name: of the output in it.
             size: its bytes.
+            texts: the names in it of what goes to other files, and where that goes.
 
         Raises:
             GoneError: there is none.
             OccupiedError: it is not ours, or somebody is just putting it in its place.
         """
-        self.part, self._name, self.handle = part, name, -1
-        self.folder = _own_folder(part)
+        self.part, self._name, self._texts, self.handle = part, name, texts, -1
+        self.folder = own_folder(part)
         try:
             self.handle = self._opened(size)
             lock(self.handle, fcntl.LOCK_SH, part, "it is just being put in its place")
-            if not self._is_there():
+            if not self.is_there():
                 raise GoneError
         except BaseException:
             self.close()
@@ -112,8 +107,8 @@ class Shared:
         try:
             handle = os.open(self._name, os.O_RDWR | OPEN, dir_fd=self.folder)
         except FileNotFoundError:
-            others = [each for each in _names(self.folder) if share_of(each) is None]
-            if not others:
+            known = [each for each in names_in(self.folder) if share_of(each) is None]
+            if self._texts.keys() >= set(known):
                 raise GoneError from None
             raise OccupiedError(f"`{self.part}` is of another plan", REMEDY) from None
         if os.fstat(handle).st_size != size:
@@ -121,23 +116,44 @@ class Shared:
             raise OccupiedError(f"`{self.part}` holds an output of another size", REMEDY)
         return handle
 
-    def _is_there(self) -> bool:
+    def is_there(self) -> bool:
+        """Return whether nobody has put it in its place yet."""
         try:
             found = os.stat(self._name, dir_fd=self.folder, follow_symlinks=False)
         except FileNotFoundError:
             return False
         return os.path.samestat(found, os.fstat(self.handle))
 
-    def noted(self) -> dict[Share, Noted]:
-        """Return what the journals say, by share."""
+    def noted(self, token: str) -> dict[Share, Noted]:
+        """Return what the journals that have a token say, by share."""
         found: dict[Share, Noted] = {}
-        for each in _names(self.folder):
+        for each in names_in(self.folder):
             share = share_of(each)
             if share is not None:
-                noted = read(_content(each, self.folder))[0]
-                if noted is not None:
+                noted = read(content_of(each, self.folder))[0]
+                if noted is not None and noted.begun.token == token:
                     found[share] = noted
         return found
+
+    def read(self, place: int, count: int) -> bytes:
+        """Return bytes of the output."""
+        return os.pread(self.handle, count, place)
+
+    def write(self, fixed: Iterable[tuple[int, bytes]]) -> None:
+        """Write bytes that are of no piece, each at its place."""
+        for place, data in fixed:
+            count = 0
+            while count < len(data):
+                count += os.pwrite(self.handle, data[count:], place + count)
+
+    def leave(self, texts: Mapping[str, bytes]) -> None:
+        """Lay down, on the disk, what goes to other files once the output is in its place."""
+        for name, data in texts.items():
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | OPEN
+            with os.fdopen(os.open(name, flags, PRIVATE, dir_fd=self.folder), "wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
 
     @contextmanager
     def alone(self) -> Iterator[bool]:
@@ -154,7 +170,7 @@ class Shared:
                 return
             sleep(GLANCE)
         try:
-            yield self._is_there()
+            yield True
         finally:
             fcntl.flock(self.handle, fcntl.LOCK_SH)
 
@@ -170,7 +186,7 @@ class Shared:
         with named(place):
             os.rename(self._name, place, src_dir_fd=self.folder)
         flush_folder(place.parent)
-        clear(self.folder, self.part)
+        clear(self.folder, self.part, self._texts)
 
     def close(self) -> None:
         """Let others have it."""
@@ -180,28 +196,6 @@ class Shared:
         os.close(self.folder)
 
 
-def clear(folder: int, part: Path) -> None:
-    """Remove a folder in which there are only journals."""
-    for each in _names(folder):
-        if share_of(each) is not None:
-            with suppress(FileNotFoundError):  # several may be at it
-                os.unlink(each, dir_fd=folder)
-    with suppress(OSError):  # another run may hold on to it, and will remove it
-        part.rmdir()
-
-
-def cleared(part: Path) -> None:
-    """Remove what a run left that was killed after it had put the output in its place."""
-    try:
-        folder = _own_folder(part)
-    except GoneError:
-        return
-    try:
-        clear(folder, part)
-    finally:
-        os.close(folder)
-
-
 def _is_locked(handle: int) -> bool:
     """Whether it could be locked for us alone."""
     try:
@@ -209,32 +203,3 @@ def _is_locked(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-def _names(folder: int) -> list[str]:
-    return os.listdir(folder)
-
-
-def _own_folder(part: Path) -> int:
-    """Open a folder that nobody else can have put anything into."""
-    try:
-        folder = os.open(part, _FOLDER)
-    except FileNotFoundError:
-        raise GoneError from None
-    except OSError as failure:
-        if failure.errno in (errno.ENOTDIR, errno.ELOOP):
-            raise OccupiedError(f"`{part}` is there, and is no folder of a plan", REMEDY) from None
-        raise
-    found = os.fstat(folder)
-    if found.st_uid != os.geteuid() or found.st_mode & 0o022:
-        os.close(folder)
-        raise OccupiedError(f"`{part}` is another user's, or open to others", REMEDY)
-    return folder
-
-
-def _content(name: str, folder: int) -> bytes:
-    handle = os.open(name, os.O_RDONLY | OPEN, dir_fd=folder)
-    try:
-        return all_of(handle)
-    finally:
-        os.close(handle)

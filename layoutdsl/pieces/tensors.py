@@ -15,13 +15,14 @@ import numpy as np
 
 from layoutdsl.files.npy import UnreadableError, header
 from layoutdsl.files.places import followed, identity, refuse_input
-from layoutdsl.pieces.cut import Pieces, cut, lead_of
-from layoutdsl.pieces.files import Stored, named, stored_npy, stored_raw
-from layoutdsl.pieces.moves import Code, Look, Number, Packing, Unpacking
+from layoutdsl.meaning.model import Layout
+from layoutdsl.pieces.between import Between
+from layoutdsl.pieces.cutting import cut_to
+from layoutdsl.pieces.files import Stored, Target, named, stored_npy, stored_raw
+from layoutdsl.pieces.moves import Code, Number
 from layoutdsl.pieces.output import beside
-from layoutdsl.pieces.queue import Part
-from layoutdsl.pieces.runs import Asked, Given, Limits, Watchers, cut_to, run_asked
-from layoutdsl.pieces.sums import Sum, unsummed
+from layoutdsl.pieces.packed import Packed, layout_shape, physical
+from layoutdsl.pieces.runs import Asked, Given, Limits, Watchers, run_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,56 +44,8 @@ class Done:
     found: int
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """A tensor and its buffer, in files.
-
-    Attributes:
-        code: what packs and unpacks.
-        shape: of the tensor.
-        source: what is read: the tensor, or the buffer.
-        fill: what padding gets; that of the layout where it is `None`.
-        look: at every tensor.
-    """
-
-    code: Code
-    shape: tuple[int, ...]
-    source: Stored
-    fill: Number | None
-    look: Look
-
-    @property
-    def box(self) -> tuple[int, ...]:
-        """The shape of the buffer."""
-        return physical(self.code, self.shape)
-
-    def packing(self, name: str, target: Path, data: int) -> Part:
-        """Return how it is packed, into what starts at a byte of a file."""
-        dtype = self.source.dtype
-
-        def moving(handle: int, sum_up: Sum) -> Packing:
-            flat = Stored(target, handle, data, dtype, (prod(self.box),))
-            return Packing(self.code, self.source, flat, self._lead, self.fill, self.look, sum_up)
-
-        return Part(name, lambda room: self._cut(room, moving(-1, unsummed).cost), moving)
-
-    def unpacking(self, name: str, target: Path, data: int) -> Part:
-        """Return how it is unpacked, into what starts at a byte of a file."""
-        dtype = self.source.dtype
-
-        def moving(handle: int, sum_up: Sum) -> Unpacking:
-            tensor = Stored(target, handle, data, dtype, self.shape)
-            flat = self.source.flat()
-            return Unpacking(self.code, flat, tensor, self._lead, self.look, sum_up)
-
-        return Part(name, lambda room: self._cut(room, moving(-1, unsummed).cost), moving)
-
-    @property
-    def _lead(self) -> int:
-        return lead_of(self.code.layout, self.shape)
-
-    def _cut(self, room: int, cost: Callable[[int, int], int]) -> Pieces:
-        return cut(self.code.layout, self.shape, room, cost)
+BetweenOf = Callable[[tuple[int, ...]], tuple[Between, Number | None]]
+"""From the shape of a tensor to what stands between both files and the code, and what fills."""
 
 
 def pack_file(
@@ -102,7 +55,7 @@ def pack_file(
     limits: Limits,
     watchers: Watchers,
     *,
-    fill: Number | None,
+    between: BetweenOf,
     raw: Raw | None,
     about: dict[str, Any],
 ) -> Done:
@@ -114,7 +67,7 @@ def pack_file(
         target: is written whole or not at all: a `.npy` file, or a raw one.
         limits: memory and jobs.
         watchers: who is told.
-        fill: what padding holds; that of the layout where it is `None`.
+        between: what stands between; and what padding holds, that of the layout where it is `None`.
         raw: what the source holds, where it is raw; then the target is too.
         about: plain values that tell this work from others.
 
@@ -128,19 +81,18 @@ def pack_file(
     layout = code.layout
     with opened(source, target) as given:
         tensor = stored_in(given, raw)
-        if len(tensor.shape) != layout.rank:
-            axes = ", ".join(axis.name for axis in layout.axes)
-            words = f"and `{layout.name}` takes one of rank {layout.rank}: {axes}"
-            raise UnreadableError(f"is of rank {len(tensor.shape)}, {words}")
-        packed = Packed(code, tensor.shape, tensor, fill, watchers.look)
-        head = _head(tensor, packed.box, raw)
-        part = packed.packing(layout.name, target, len(head))
-        size = len(head) + prod(packed.box) * tensor.dtype.itemsize
+        refuse_rank(layout, tensor.shape)
+        side, fill = between(tensor.shape)
+        packed = Packed(code, layout_shape(layout, tensor.shape), tensor, fill, watchers.look, side)
+        dtype, box = packed.buffer(tensor.shape)
+        head = b"" if raw else header(dtype, box)
+        part = packed.packing(layout.name, Target(target), len(head))
+        size = len(head) + prod(box) * dtype.itemsize
         work = {**about, "verb": "pack", **_told(tensor, tensor.shape, raw)}
         cut_up = cut_to((part,), limits, watchers.tell)
         asked = Asked(*cut_up, (given,), target, size, ((0, head),), work)
         made = run_asked(asked, limits, watchers)
-    return Done(tensor.shape, packed.box, tensor.dtype, made.pieces, made.found)
+    return Done(tensor.shape, box, tensor.dtype, made.pieces, made.found)
 
 
 def unpack_file(
@@ -151,6 +103,7 @@ def unpack_file(
     limits: Limits,
     watchers: Watchers,
     *,
+    between: BetweenOf,
     raw: np.dtype[Any] | None,
     about: dict[str, Any],
 ) -> Done:
@@ -163,6 +116,7 @@ def unpack_file(
         shape: the extents of the tensor.
         limits: memory and jobs.
         watchers: who is told.
+        between: what stands between; nothing is filled.
         raw: the type of the items, where the source is raw; then the target is too.
         about: plain values that tell this work from others.
 
@@ -173,17 +127,22 @@ def unpack_file(
         ValueError, TypeError: the arguments do not fit the layout.
         OSError: a file cannot be read or written; its name is in it.
     """
-    box = physical(code, shape)
+    layout, (side, _) = code.layout, between(shape)
+    inner = physical(code, layout_shape(layout, shape))
+    box = inner if side.buffer is None else side.buffer.shape(shape)
     with opened(source, target) as given:
         buffer = stored_in(given, None if raw is None else Raw(raw, box))
         if buffer.shape not in (box, (prod(box),)):
             raise UnreadableError(f"has the shape {buffer.shape}, not {box}")
         if buffer.fortran:
             raise UnreadableError("is in Fortran order, so its slots do not lie in their order")
-        head = _head(buffer, shape, raw)
-        packed = Packed(code, shape, buffer, None, watchers.look)
-        part = packed.unpacking(code.layout.name, target, len(head))
-        size = len(head) + prod(shape) * buffer.dtype.itemsize
+        if side.buffer is not None and buffer.dtype != side.buffer.word:
+            raise UnreadableError(f"holds {buffer.dtype}, and is stored in {side.buffer.word}")
+        packed = Packed(code, layout_shape(layout, shape), buffer, None, watchers.look, side)
+        dtype = packed.tensor_type
+        head = b"" if raw else header(dtype, shape)
+        part = packed.unpacking(layout.name, Target(target), len(head))
+        size = len(head) + prod(shape) * dtype.itemsize
         work = {**about, "verb": "unpack", **_told(buffer, shape, raw)}
         cut_up = cut_to((part,), limits, watchers.tell)
         asked = Asked(*cut_up, (given,), target, size, ((0, head),), work)
@@ -191,19 +150,21 @@ def unpack_file(
     return Done(buffer.shape, shape, buffer.dtype, made.pieces, made.found)
 
 
-def _head(source: Stored, shape: tuple[int, ...], raw: object) -> bytes:
-    """The bytes before the result."""
-    return header(source.dtype, shape) if raw is None else b""
+def refuse_rank(layout: Layout, shape: tuple[int, ...]) -> None:
+    """Fail where a tensor is of another rank than a layout takes.
+
+    Raises:
+        UnreadableError: it says which it takes.
+    """
+    axes = [axis.name for axis in layout.tensor_axes]
+    if len(shape) != len(axes):
+        words = f"and `{layout.name}` takes one of rank {len(axes)}: {', '.join(axes)}"
+        raise UnreadableError(f"is of rank {len(shape)}, {words}")
 
 
 def _told(source: Stored, shape: tuple[int, ...], raw: object) -> dict[str, Any]:
     """What tells one work on a file from another."""
     return {"shape": list(shape), "raw": raw is not None, "type": source.dtype.str}
-
-
-def physical(code: Code, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape of the buffer."""
-    return tuple(code.module.physical_shape(shape))
 
 
 def stored_in(given: Given, raw: Raw | None) -> Stored:

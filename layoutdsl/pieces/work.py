@@ -10,12 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from math import prod
 from time import monotonic
 from typing import Protocol, TypeAlias
 
 from layoutdsl.pieces.moves import Arena, Moved, Moving
-from layoutdsl.pieces.queue import Cut, Queue
+from layoutdsl.pieces.queue import Queue
 from layoutdsl.pieces.sums import Sums
 
 PAUSE = 1.0
@@ -86,33 +85,6 @@ class _Done:
             output.note(fresh)
 
 
-@dataclass(frozen=True, slots=True)
-class Single:
-    """Pieces of one tensor, and what moves them."""
-
-    pieces: Cut
-    moving: Moving
-
-    @property
-    def count(self) -> int:
-        """How many there are."""
-        return self.pieces.count
-
-    @property
-    def size(self) -> int:
-        """The memory of a job."""
-        largest = self.pieces.largest
-        return self.moving.cost(prod(largest.extents), largest.slots)
-
-    def move(self, number: int, arena: Arena) -> Moved:
-        """Move a piece by its number."""
-        return self.moving.move(self.pieces.piece(number), arena)
-
-    def agrees(self, number: int, arena: Arena, sums: Sums) -> bool:
-        """Return whether a piece is what it was when it was moved."""
-        return self.moving.agrees(self.pieces.piece(number), arena, sums)
-
-
 @dataclass(slots=True)
 class Several:
     """Pieces of several tensors, what moves those of each, and which was begun last."""
@@ -143,7 +115,33 @@ class Several:
         return self.moving[part].agrees(piece, arena, sums)
 
 
-Task: TypeAlias = Single | Several
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """Some pieces of several tensors, side by side."""
+
+    whole: Several
+    numbers: range
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.numbers)
+
+    @property
+    def size(self) -> int:
+        """The memory of a job."""
+        return self.whole.size
+
+    def move(self, number: int, arena: Arena) -> Moved:
+        """Move a piece by its number among them."""
+        return self.whole.move(self.numbers[number], arena)
+
+    def agrees(self, number: int, arena: Arena, sums: Sums) -> bool:
+        """Return whether a piece is what it was when it was moved."""
+        return self.whole.agrees(self.numbers[number], arena, sums)
+
+
+Task: TypeAlias = Several | Portion
 
 
 def agreeing(task: Task, output: Notes, jobs: int, progress: Progress) -> int:

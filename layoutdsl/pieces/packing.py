@@ -1,0 +1,89 @@
+"""One piece packed: read into memory, moved by the code of the layout, written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from layoutdsl.files.npy import Array
+from layoutdsl.meaning.elements import FillAny
+from layoutdsl.pieces.between import NOTHING, Between
+from layoutdsl.pieces.cut import Piece
+from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.moves import Arena, Code, Look, Moved, Number, cost_of, stretch_of
+from layoutdsl.pieces.sums import Sum, Sums
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Pieces of a tensor, packed.
+
+    Attributes:
+        code: what packs.
+        source: the tensor.
+        target: the buffer, flat.
+        lead: slots before the first of the layout.
+        fill: what padding holds; that of the layout where it is `None`.
+        look: at every tensor before it is packed.
+        sum_up: gives checksums.
+        between: what stands between both files and the code.
+    """
+
+    code: Code
+    source: Stored
+    target: Stored
+    lead: int
+    fill: Number | None
+    look: Look
+    sum_up: Sum
+    between: Between = NOTHING
+
+    def cost(self, elements: int, slots: int) -> int:
+        """Return the bytes that a piece takes while it is moved."""
+        copies = 2 if self.source.fortran else 1
+        sizes = (copies * elements * self.source.dtype.itemsize, slots + self.lead, elements)
+        return cost_of(self.code, self.between, self.source.dtype, *sizes)
+
+    def move(self, piece: Piece, arena: Arena) -> Moved:
+        """Pack a piece."""
+        arena.clear()
+        tensor = self._tensor(piece, arena)
+        self.look(tensor)
+        read = self.sum_up(tensor)
+        fill = {} if self.fill is None else {"fill": self.fill}
+        if self.fill is None and isinstance(self.code.layout.fill, FillAny):
+            fill = {"fill": 0}  # as in a new buffer
+        items = self.between.items(tensor, piece)
+        if self.lead:
+            packed = self.code.module.pack(items, **fill).reshape(-1)
+        else:
+            shape = self.code.module.physical_shape(piece.extents)
+            out = arena.array(shape, items.dtype)
+            packed = self.code.module.pack(items, out, **fill).reshape(-1)
+        first, slots = stretch_of(piece, self.lead)
+        stored = self.between.stored(packed[packed.size - slots :])
+        self.target.write((self.between.place(first),), stored)
+        return Moved(Sums(read, self.sum_up(stored)), stored.nbytes)
+
+    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
+        """Return whether input and output of a piece are what they were when it was packed."""
+        arena.clear()
+        if self.sum_up(self._tensor(piece, arena)) != sums.read:
+            return False
+        first, slots = map(self.between.place, stretch_of(piece, self.lead))
+        stored = arena.array((slots,), self.target.dtype)
+        self.target.read((first,), stored)
+        return self.sum_up(stored) == sums.written
+
+    def _tensor(self, piece: Piece, arena: Arena) -> Array:
+        starts, extents = map(self.between.of_file, (piece.starts, piece.extents))
+        tensor = arena.array(extents, self.source.dtype)
+        if not self.source.fortran:
+            self.source.read(starts, tensor)
+            return tensor
+        turned = replace(self.source, shape=self.source.shape[::-1], fortran=False)
+        read = arena.array(extents[::-1], self.source.dtype)
+        turned.read(starts[::-1], read)
+        np.copyto(tensor, read.T)
+        return tensor

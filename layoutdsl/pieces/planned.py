@@ -1,0 +1,79 @@
+"""The work of a plan of one tensor: its input open, its pieces cut as the plan says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+
+from layoutdsl.pieces.cut import Pieces, cut_by
+from layoutdsl.pieces.files import Divided, Stored, Target
+from layoutdsl.pieces.moves import Code, Look
+from layoutdsl.pieces.packed import Packed, physical
+from layoutdsl.pieces.plan import Plan, PlanError
+from layoutdsl.pieces.planning import head_of, part_of
+from layoutdsl.pieces.queue import Queue
+from layoutdsl.pieces.runs import Filled, Given
+from layoutdsl.pieces.shards import REPLAN, Opening, Work, refuse_other
+from layoutdsl.pieces.tensors import Raw, opened, stored_in
+
+
+def opening_of(plan: Plan, code: Code, look: Look) -> Opening:
+    """Return what opens the work of a plan; how it is cut is looked at here.
+
+    Args:
+        plan: what is done.
+        code: what moves pieces, of the layout of the plan.
+        look: at every tensor.
+
+    Raises:
+        PlanError: the layout cannot be cut so.
+    """
+    try:
+        physical(code, plan.shape)
+        pieces = cut_by(code.layout, plan.shape, plan.cuts)
+    except (ValueError, TypeError) as unfit:
+        raise PlanError(f"does not fit its layout: {unfit}") from None
+    return _opened(plan, code, pieces, look)
+
+
+@contextmanager
+def _opened(plan: Plan, code: Code, pieces: Pieces, look: Look) -> Iterator[Work]:
+    (source,) = plan.sources
+    with opened(Path(source.path), Path(plan.target)) as given:
+        refuse_other(plan, (given,))
+        stored = _stored(plan, code, given)
+        head, size = head_of(plan.verb, code, plan.shape, stored.dtype, plan.raw == "raw")
+        packed = Packed(code, plan.shape, stored, plan.fill_number, look)
+        part = part_of(plan.verb, packed, Target(Path(plan.target), Divided), len(head))
+        queue = Queue((part,), (pieces,), (0,), pieces.count)
+        yield Work(queue, (size - len(head),), (given,), _Head(head))
+
+
+def _stored(plan: Plan, code: Code, given: Given) -> Stored:
+    """What is read, where it is what was planned for."""
+    result = physical(code, plan.shape)
+    shape = plan.shape if plan.verb == "pack" else result
+    stored = stored_in(given, None if plan.raw == "npy" else Raw(plan.item, shape))
+    flat = plan.verb == "unpack" and not stored.fortran and len(stored.shape) == 1
+    fits = stored.shape == shape or (flat and stored.shape == (prod(shape),))
+    if stored.dtype.str != plan.dtype or not fits:
+        raise PlanError(f"is of another array than `{given.place}` holds", REPLAN)
+    return stored
+
+
+@dataclass(frozen=True, slots=True)
+class _Head:
+    """The bytes before the items, which are the same from the start."""
+
+    head: bytes
+
+    def fixed(self, _: Filled, /) -> Iterable[tuple[int, bytes]]:
+        """Return them."""
+        return ((0, self.head),)
+
+    def texts(self) -> Mapping[str, bytes]:
+        """Return nothing."""
+        return {}
