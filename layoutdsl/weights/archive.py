@@ -28,11 +28,12 @@ _PLAIN = _UTF8 | 0x8 | 0x6
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A stored member: its name, the byte where it starts, and how many it has."""
+    """A stored member: its name, the byte where it starts, how many it has, and their CRC-32."""
 
     name: str
     data: int
     size: int
+    checksum: int
 
 
 def members(handle: int) -> tuple[Member, ...]:
@@ -82,7 +83,7 @@ def _member(handle: int, info: zipfile.ZipInfo, directory: int) -> Member:
         raise unreadable("npz", f"the member {shown(name)} has another name where it lies")
     if info.filename == "layoutdsl.json" and info.file_size > MOST_HEADER:
         raise unreadable("npz", f"{shown(name)} has more than {MOST_HEADER} bytes")
-    return Member(name, data, info.file_size)
+    return Member(name, data, info.file_size, info.CRC)
 
 
 class _File:

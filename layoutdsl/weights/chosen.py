@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Literal, TypeAlias
 
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillValue
-from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.group import Group
+from layoutdsl.meaning.model import ZERO, Layout
 from layoutdsl.meaning.rule import FromWords, Rule
 from layoutdsl.meaning.storage import STORAGES
-from layoutdsl.texts.faults import did_you_mean
+from layoutdsl.meaning.storage import stored as stored_in
+from layoutdsl.pieces.cut import box, values_of
+from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.faults import Problem, UnfitError
+from layoutdsl.weights.fits import extents_text, nearest, travels_as
 from layoutdsl.weights.form import Entry
+from layoutdsl.weights.groups import Grouped, gathered
 from layoutdsl.weights.words import NoShapeError, shape_of_words
 
 Unruled: TypeAlias = Literal["keep", "refuse"]
@@ -36,17 +43,34 @@ class Chosen:
     shape: tuple[int, ...]
     stored: FromWords | None = None
 
+    @property
+    def name(self) -> str:
+        """Of the tensor."""
+        return self.entry.name
 
-def chosen(entries: Sequence[Entry], rules: Sequence[Rule], unruled: Unruled) -> tuple[Chosen, ...]:
+
+def chosen(
+    entries: Sequence[Entry], rules: Sequence[Rule | Group], unruled: Unruled
+) -> tuple[Chosen | Grouped, ...]:
     """Return what becomes of each tensor: the first rule that fits its name holds.
+
+    What becomes of a group stands where the first of its tensors did.
 
     Raises:
         UnfitError: with all that does not fit.
     """
-    found = [next((rule for rule in rules if rule.fits(each.name)), None) for each in entries]
-    problems = [*_idle(entries, rules, found)]
-    taken: list[Chosen] = []
-    for entry, rule in zip(entries, found, strict=True):
+    groups = gathered(entries, rules)
+    alone = [each for each in rules if isinstance(each, Rule)]
+    left = [each for each in entries if each.name not in groups.taken]
+    found = [next((rule for rule in alone if rule.fits(each.name)), None) for each in left]
+    ruled = dict(zip((each.name for each in left), found, strict=True))
+    problems = [*groups.problems, *_idle(left, alone, found)]
+    taken: list[Chosen | Grouped] = []
+    for entry in entries:
+        if entry.name in groups.taken:
+            taken += groups.first.get(entry.name, ())
+            continue
+        rule = ruled[entry.name]
         if rule is None and unruled == "refuse":
             words = f"no rule is for the tensor {shown(entry.name)}"
             problems.append(Problem("rule", words, f'add `tensor "{entry.name}" = keep`'))
@@ -55,9 +79,25 @@ def chosen(entries: Sequence[Entry], rules: Sequence[Rule], unruled: Unruled) ->
             problems.append(made)
         else:
             taken.append(made)
+    problems += _same_names(taken)
     if problems:
         raise UnfitError(problems)
     return tuple(taken)
+
+
+def _same_names(taken: Sequence[Chosen | Grouped]) -> Iterator[Problem]:
+    """Groups that give a name that something else has."""
+    seen: dict[str, Chosen | Grouped] = {}
+    for each in sorted(taken, key=lambda each: isinstance(each, Grouped)):
+        first = seen.setdefault(each.name, each)
+        if first is each or not isinstance(each, Grouped):
+            continue
+        head = f"{each.group.place}: the group makes {shown(each.name)}"
+        if isinstance(first, Grouped):
+            words = f"which that at {first.group.place} makes too"
+        else:
+            words = "which is the name of another tensor"
+        yield Problem("rule", f"{head}, {words}", "give it another name after `as`")
 
 
 def _idle(
@@ -78,18 +118,7 @@ def _idle(
             yield Problem("rule", f"{message} ({earlier.place})", "put it first, or take it out")
         else:
             message = f"{rule.place}: no tensor is called `{rule.pattern}`"
-            yield Problem("rule", message, _nearest(rule.pattern, names))
-
-
-def _nearest(pattern: str, names: Sequence[str]) -> str:
-    """What was perhaps meant: the closest name, or one with the same last part."""
-    close = did_you_mean(pattern, names)
-    if close is not None:
-        return close.rstrip("?")
-    last = pattern.rpartition("*")[2].rpartition(".")[2]
-    alike = [each for each in names if last and each.endswith(last)]
-    some = ", ".join(shown(each) for each in (alike or names)[:3])
-    return f"there are {some}" if some else "the file has no tensor"
+            yield Problem("rule", message, nearest(rule.pattern, names))
 
 
 def _made(entry: Entry, rule: Rule | None) -> Chosen | Problem:
@@ -100,7 +129,9 @@ def _made(entry: Entry, rule: Rule | None) -> Chosen | Problem:
         words = f"the tensor {name} is of {entry.native}, whose items are no elements"
         return Problem("tensor", words, f'write `tensor "{entry.name}" = keep` before {rule.place}')
     element = ELEMENT_TYPES[entry.type]
-    words = f"the tensor {name} of {entry.native} and shape {_text(entry.shape)} does not fit"
+    words = (
+        f"the tensor {name} of {entry.native} and shape {extents_text(entry.shape)} does not fit"
+    )
     head = f"{words} {rule.place}"
     if rule.stored is not None:
         return _converted(entry, layout, rule.stored, element, head)
@@ -116,38 +147,50 @@ def _converted(
     bits = STORAGES[stored.word].bits
     if element.kind not in ("i", "u") or element.bits != bits:
         return Problem("tensor", f"{head}: words of {stored.word} are integers of {bits} bits")
+    if entry.stored.fortran and len(entry.shape) > 1:
+        words = "its words lie with their last axis most major"
+        return Problem("tensor", f"{head}: {words}", "write it with numpy.ascontiguousarray")
     try:
         shape = shape_of_words(stored.layout, stored.word, entry.shape)
     except NoShapeError as why:
         return Problem("tensor", f"{head}: {why}")
     wrong = _undefined(layout, shape)
     if wrong is not None:
-        return Problem("tensor", f"{head}: as elements it is {_text(shape)}, and {wrong}")
+        return Problem("tensor", f"{head}: as elements it is {extents_text(shape)}, and {wrong}")
     return Chosen(entry, layout, shape, stored)
 
 
 def _unfit(layout: Layout, shape: tuple[int, ...], element: ElementType) -> str | None:
     """Why a layout takes no such tensor, where it does not."""
-    if len(shape) != layout.rank:
-        axes = ", ".join(axis.name for axis in layout.axes)
-        return f"`{layout.name}` takes one of rank {layout.rank}: {axes}"
+    if len(shape) != len(layout.tensor_axes):
+        axes = ", ".join(axis.name for axis in layout.tensor_axes)
+        return f"`{layout.name}` takes one of rank {len(layout.tensor_axes)}: {axes}"
     wanted = layout.tensor_element
-    if wanted is not None and not _travels_as(wanted, element):
+    if layout.interface is not None and wanted is not None and element.kind == "f":
+        words = f"`{layout.name}` is of codes of {wanted.name}, which numbers are rounded to"
+        return f"{words}: what is packed has to come back bit for bit, so pack the codes"
+    if wanted is not None and not travels_as(wanted, element):
         return f"`{layout.name}` is of {wanted.name}"
-    return _undefined(layout, shape) or _unfilled(layout, element)
+    return _undefined(layout, shape) or _unwhole(layout, shape) or _unfilled(layout, element)
 
 
-def _travels_as(wanted: ElementType, element: ElementType) -> bool:
-    """Whether items of a file may be elements of a layout: of its type, or of one narrower."""
-    if wanted.item != element.item:
-        return False
-    return not wanted.fills_item or wanted == element or wanted.name in ("f8", element.kind + "8")
+def _unwhole(layout: Layout, shape: tuple[int, ...]) -> str | None:
+    """Why the bits of a tensor are no bytes, where they are placed one by one."""
+    if layout.bit_of is None:
+        return None
+    whole = layout_shape(layout, shape)
+    values, count = values_of(layout, whole), stored_in(layout, "bytes").joined
+    extents = box(layout, values)
+    left = prod(extents[len(extents) - count :])
+    if layout.start != ZERO:  # such a buffer is flat
+        left = prod(extents) + evaluate(layout.start, values)
+    return f"its last coordinates are {left} bits, which fill no whole bytes" if left % 8 else None
 
 
 def _undefined(layout: Layout, shape: tuple[int, ...]) -> str | None:
     """Why a layout has no such shape; of an empty tensor what it would say of extents of 1."""
     try:
-        layout.bind([each or 1 for each in shape])
+        layout.bind(layout_shape(layout, tuple(each or 1 for each in shape)))
     except ValueError as wrong:
         return str(wrong)
     return None
@@ -167,7 +210,3 @@ def _unfilled(layout: Layout, element: ElementType) -> str | None:
     if not low <= value <= high:
         return f"`{layout.name}` fills with {value}, which is none of {element.name}"
     return None
-
-
-def _text(shape: tuple[int, ...]) -> str:
-    return " x ".join(map(str, shape)) or "()"

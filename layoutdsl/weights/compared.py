@@ -6,7 +6,7 @@ that packs has made of them. Arrays are unsigned integers here: bits are compare
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from math import prod
 from typing import Any, TypeAlias
@@ -15,7 +15,7 @@ import numpy as np
 
 from layoutdsl.compare.arrays import slots
 from layoutdsl.files.npy import Array
-from layoutdsl.meaning.elements import BIT_AXIS, ElementType, FillAny, FillValue
+from layoutdsl.meaning.elements import ElementType, FillAny, FillValue
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import Piece, box, values_of
 from layoutdsl.pieces.files import Stored
@@ -79,6 +79,8 @@ class Unlike:
 
 
 Fault: TypeAlias = Difference | Unlike
+
+
 ASTRAY = "has elements where its layout has no room for them; pack it again"
 
 
@@ -93,6 +95,7 @@ class Placed:
         tensor: `None` where there is nothing to compare with but the padding.
         buffer: of one axis.
         fill: the bits in padding; `None` where they may be any.
+        copies: how many of the last axes are copies of what the tensor holds.
     """
 
     name: str
@@ -101,6 +104,7 @@ class Placed:
     tensor: Stored | None
     buffer: Stored
     fill: int | None
+    copies: int = 0
 
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that a piece takes while it is looked at."""
@@ -143,13 +147,15 @@ class Placed:
         self, piece: Piece, places: Array, packed: Array, first: int
     ) -> Difference | None:
         assert self.tensor is not None
-        wanted = read_box(self.tensor, piece)
+        rank = len(piece.starts) - self.copies
+        held = read_box(self.tensor, Piece(piece.starts[:rank], piece.extents[:rank], 0, 0))
+        wanted = np.broadcast_to(held.reshape(*held.shape, *(1,) * self.copies), piece.extents)
         wrong = packed[places] != wanted
         if not wrong.any():
             return None
         at = np.unravel_index(int(wrong.argmax()), wrong.shape)
         place = int(np.broadcast_to(places, wrong.shape)[at])
-        index = tuple(int(s + i) for s, i in zip(piece.starts, at, strict=True))
+        index = tuple(int(s + i) for s, i in zip(piece.starts, at, strict=True))[:rank]
         has, needs = int(packed[place]), int(wanted[at])
         return Difference(self.name, index, first + place, "element", needs, has)
 
@@ -204,92 +210,10 @@ def fill_bits(layout: Layout, element: ElementType, dtype: np.dtype[Any]) -> int
     )
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedBits:
-    """A tensor that was words by one layout, and is words by another: bit by bit.
-
-    Attributes:
-        name: of the tensor.
-        layouts: of the words that were, and of those that are.
-        shape: in elements.
-        given: the words that were, as bytes; `None` where there is only padding to look at.
-        made: the words that are.
-    """
-
-    name: str
-    layouts: tuple[Layout, Layout]
-    shape: tuple[int, ...]
-    given: Stored | None
-    made: Stored
-
-    def differs(self, _: Piece) -> Fault | None:
-        """Return the first difference in all of it."""
-        made = _bytes(self.made)
-        given = None if self.given is None else _bytes(self.given)
-        free = np.ones(8 * len(made), bool)
-        was, now = self.layouts
-        pairs = zip(_addresses(was, self.shape), _addresses(now, self.shape), strict=True)
-        for one, other in pairs:
-            if other.size and not 0 <= other.min() <= other.max() < len(free):
-                return Unlike(self.name, ASTRAY)
-            free[other] = False
-            if given is None:
-                continue
-            wanted, found = _bits(given, one), _bits(made, other)
-            wrong = wanted != found
-            if wrong.any():
-                at = np.unravel_index(int(wrong.argmax()), wrong.shape)
-                place = int(np.broadcast_to(other, wrong.shape)[at])
-                index = tuple(map(int, at))
-                pair = int(wanted[at]), int(found[at])
-                return Difference(self.name, index, place, "bit", *pair)
-        return self._padding(made, free)
-
-    def _padding(self, made: Array, free: Array) -> Difference | None:
-        now = self.layouts[1]
-        if not isinstance(now.fill, FillValue):
-            return None
-        width = 1 if now.bit_of is not None else _element(now).bits
-        places = np.flatnonzero(free)
-        wanted = now.fill.value >> (places % width) & 1
-        wrong = _bits(made, places) != wanted
-        if not wrong.any():
-            return None
-        first = int(wrong.argmax())
-        expected = int(wanted[first])
-        slot = int(places[first])
-        return Difference(self.name, None, slot, "padding bit", expected, 1 - expected)
-
-
-def _element(layout: Layout) -> ElementType:
-    assert layout.tensor_element is not None
-    return layout.tensor_element
-
-
-def _addresses(layout: Layout, shape: tuple[int, ...]) -> Iterator[Array]:
-    """Where each bit of all elements lies, counted in bits: the lowest first."""
-    bits = _element(layout).bits
-    starts = (0,) * len(shape)
-    for bit in range(bits):
-        if layout.bit_of is not None:
-            assert layout.axes[-1].name == BIT_AXIS
-            one = Piece((*starts, bit), (*shape, 1), 0, 0)
-            yield offsets_of(layout, (*shape, bits), one)[..., 0]
-        else:
-            yield offsets_of(layout, shape, Piece(starts, shape, 0, 0)) * bits + bit
-
-
-def _bits(data: Array, places: Array) -> Array:
+def bits_at(data: Array, places: Array) -> Array:
+    """Return bits of bytes, by their numbers."""
     found: Array = data[places >> 3] >> (places & 7).astype(np.uint8) & 1
     return found
-
-
-def _bytes(stored: Stored) -> Array:
-    """All items as bytes, the lowest of each first."""
-    flat = stored.flat()
-    found = np.empty(flat.shape, flat.dtype)
-    flat.read((0,), found)
-    return found.astype(found.dtype.newbyteorder("<")).view(np.uint8)
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,8 @@ class Contents:
         rest: whatever else the form carries over from the file to one that is made of it.
         files: further files that entries lie in, open: the place and handle of each. Whoever
             reads closes them.
+        look: at all items, where the format has checksums of them; it takes as long as reading
+            them, and raises `UnreadableError` where one has changed.
     """
 
     form: str
@@ -53,6 +55,7 @@ class Contents:
     said: str | None = None
     rest: Any = None
     files: tuple[tuple[Path, int], ...] = ()
+    look: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

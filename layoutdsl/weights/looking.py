@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from math import prod
 
 from layoutdsl.meaning.elements import ELEMENT_TYPES
-from layoutdsl.meaning.model import Layout
+from layoutdsl.weights.copies import shape_with_copies
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
+from layoutdsl.weights.held import Elaborate, Held, about_of, held_by, values_of
 from layoutdsl.weights.opened import opened_weights
 from layoutdsl.weights.packing import Place
-from layoutdsl.weights.said import Said
-from layoutdsl.weights.unpacking import Elaborate, about_of, layouts_of
+from layoutdsl.weights.said import Fields, Said
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class Tensor:
         layout: by which it is packed; `None` where it is not.
         original: the shape that it had before.
         padding: the share of its bytes that holds no element; `None` where it is not packed.
+        made_of: its fields, where it is a record of several tensors.
     """
 
     name: str
@@ -36,11 +37,24 @@ class Tensor:
     layout: str | None = None
     original: tuple[int, ...] | None = None
     padding: float | None = None
+    made_of: tuple[Source, ...] = ()
 
     @property
     def told(self) -> dict[str, object]:
-        """The fields by their names."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        """What is known of it, by names; ``made_of`` where it is made of several."""
+        found = {each.name: getattr(self, each.name) for each in fields(self)}
+        made_of = [asdict(each) for each in found.pop("made_of")]
+        return {**found, "made_of": made_of} if made_of else found
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A tensor that is a field of a record now."""
+
+    field: str
+    name: str
+    type: str
+    shape: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +86,8 @@ def inspect_weights(source: Place, elaborate: Elaborate) -> Inspected:
         if weights.contents.said is None:
             return Inspected(form, False, (), tuple(map(_plain, entries)))
         about = about_of(weights)
-        layouts = layouts_of(about, elaborate)
-        tensors = tuple(_told(each, about.tensors[each.name], layouts) for each in entries)
+        held = held_by(about, elaborate)
+        tensors = tuple(_told(each, about.tensors[each.name], held) for each in entries)
         return Inspected(form, True, tuple(about.layouts.values()), tensors)
 
 
@@ -82,18 +96,31 @@ def _plain(entry: Entry) -> Tensor:
     return Tensor(entry.name, entry.native, entry.shape, size)
 
 
-def _told(entry: Entry, said: Said, layouts: dict[str, Layout]) -> Tensor:
+def _told(entry: Entry, said: Said, held: Held) -> Tensor:
     found = _plain(entry)
+    if said.fields is not None:
+        return _of_fields(entry, said.fields, held)
     if said.layout is None:
         return found
-    layout = layouts[said.layout]
+    layout = held.layouts[said.layout]
     bits = ELEMENT_TYPES[said.type].item[1] * 8
-    if said.words is not None and layout.tensor_element is not None:
+    placed = said.words is not None or layout.bit_of is not None
+    if placed and layout.tensor_element is not None:
         bits = layout.tensor_element.bits
     original = said.shape if said.words is None else said.original
-    held = prod(said.shape) * bits / 8
-    padding = 1 - held / found.bytes if found.bytes else 0.0
+    filled = prod(shape_with_copies(layout, said.shape)) * bits / 8
+    padding = 1 - filled / found.bytes if found.bytes else 0.0
     return Tensor(*_fields(found), layout.name, original, max(padding, 0.0))
+
+
+def _of_fields(entry: Entry, made: Fields, held: Held) -> Tensor:
+    found, record = _plain(entry), held.records[made.record]
+    values = values_of(entry, record, made)
+    padding = 1 - record.elements_bits(values) / 8 / found.bytes
+    pairs = zip(record.fields, made.sources, strict=True)
+    made_of = tuple(Source(f.name, s.name, s.native, s.shape) for f, s in pairs)
+    shape = tuple(record.frame.shape_of(values))
+    return Tensor(*_fields(found), record.name, shape, padding, made_of)
 
 
 def _fields(found: Tensor) -> tuple[str, str, tuple[int, ...], int]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import pairwise
+from math import ceil
 from pathlib import Path
 
 from layoutdsl.files.places import replaceable
 from layoutdsl.files.whole import replacing
-from layoutdsl.pieces.files import named
+from layoutdsl.pieces.cutting import cut_to
+from layoutdsl.pieces.files import Stored, Target, named
 from layoutdsl.pieces.queue import Part, Queue
-from layoutdsl.pieces.runs import Asked, Filled, Limits, Made, Watchers, cut_to, run_asked
+from layoutdsl.pieces.runs import Asked, Filled, Limits, Made, Watchers, run_asked
 from layoutdsl.pieces.tensors import refuse_outputs
 from layoutdsl.weights.bounds import MOST_HEADER
 from layoutdsl.weights.faults import Problem, UnfitError, reading
@@ -34,6 +37,7 @@ class Making:
         said: from the pieces to what the file says of itself, and from them, the checksums of each
             and their token likewise; both are of one length.
         verb: what is done: it tells a run from another.
+        moved: how many of its tensors a layout has moved; the others are kept.
     """
 
     source: Weights
@@ -42,6 +46,96 @@ class Making:
     moves: tuple[Move, ...]
     said: Callable[[Queue, Filled | None], str]
     verb: str
+    moved: int
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A file that is to be made: where everything in it goes.
+
+    Attributes:
+        making: what is made.
+        pieces: of its tensors.
+        said: what it says of itself, without checksums.
+        arranged: its bytes then.
+        data: the file that tensors lie in.
+        beside: the file for what is said of it, where it has no room for that itself.
+        stale: files that speak of other data, which are taken away before these are in their place.
+    """
+
+    making: Making
+    pieces: Queue
+    said: str
+    arranged: Arranged
+    data: Path
+    beside: Path
+    stale: tuple[Path, ...]
+
+    def queue(self, kind: type[Stored]) -> Queue:
+        """Return the pieces as they are written, by arrays of a kind."""
+        parts = _parts(self.making, Target(self.data, kind), self.arranged.starts)
+        return replace(self.pieces, parts=parts)
+
+    @property
+    def texts(self) -> dict[str, Path]:
+        """Where that goes which is written last, by what it is."""
+        return texts_of(self.making.target, self.data)
+
+    @property
+    def digest(self) -> str:
+        """The hash of all that is known of it before anything is moved."""
+        moves = [each.wanted for each in self.making.moves]
+        tensors = [[each.name, each.type, each.native, each.shape, each.size] for each in moves]
+        places = [self.arranged.size, self.arranged.starts, self.arranged.data]
+        return _hash(json.dumps([self.said, tensors, places]))
+
+
+def texts_of(place: Path, data: Path) -> dict[str, Path]:
+    """Return where that goes which is written last, by what it is: both names of one file."""
+    beside = {"beside": place.with_name(f"{place.name}.json")}
+    return beside if place == data else {**beside, "model": place}
+
+
+def lay_out(making: Making, pieces: Queue) -> Laid:
+    """Return where everything goes.
+
+    Raises:
+        UnfitError: the format cannot hold it, or something is in the way.
+        OccupiedError: it would take the place of what it is made of.
+    """
+    place, said = making.target, making.said(pieces, None)
+    arranged = _arranged(making, said)
+    data, beside = _places(place, arranged)
+    stale = _stale(place, data, beside, arranged)
+    for each in making.source.given:
+        for one in dict.fromkeys((place, data, beside)):
+            refuse_outputs(each, one)
+    return Laid(making, pieces, said, arranged, data, beside, stale)
+
+
+class Ended:
+    """What a file holds besides its tensors, once these are in it."""
+
+    def __init__(self, laid: Laid) -> None:
+        self._laid, self._last = laid, laid.arranged
+
+    def fixed(self, filled: Filled, /) -> Iterator[tuple[int, bytes]]:
+        """Return its other bytes, with checksums, and take away what speaks of other data."""
+        laid = self._laid
+        self._last = _arranged(laid.making, laid.making.said(laid.pieces, filled))
+        assert (self._last.size, self._last.starts) == (laid.arranged.size, laid.arranged.starts)
+        for each in laid.stale:
+            _remove(each)  # what speaks of other data must not lie beside these
+        yield from self._last.fixed  # is written before a form reads what it says of it
+        if self._last.finish is not None:
+            yield from self._last.finish(filled.read)
+
+    def texts(self) -> dict[str, bytes]:
+        """Return what goes to other files when it is in its place, by what it is."""
+        found = {} if self._last.beside is None else {"beside": self._last.beside}
+        if self._last.model is not None:
+            found["model"] = self._last.model(self._laid.data.name)
+        return found
 
 
 def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
@@ -53,43 +147,27 @@ def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
         OccupiedError: the output is in use, is not ours, or is a source.
         OSError: a file cannot be read or written; its name is in it.
     """
-    place = making.target
-    pieces, room = cut_to(_parts(making, place, None), limits, watchers.tell)
-    said = making.said(pieces, None)
-    arranged = _arranged(making, said)
-    data, beside = _places(place, arranged)
-    stale = _stale(place, data, beside, arranged)
-    for each in making.source.given:
-        for one in dict.fromkeys((place, data, beside)):
-            refuse_outputs(each, one)
-    queued = Queue(_parts(making, data, arranged.starts), pieces.cuts, pieces.firsts, pieces.count)
-    last: list[Arranged] = [arranged]
-
-    def ending(filled: Filled) -> Iterator[tuple[int, bytes]]:
-        last[0] = _arranged(making, making.said(pieces, filled))
-        assert (last[0].size, last[0].starts) == (arranged.size, arranged.starts)
-        for each in stale:
-            _remove(each)  # what speaks of other data must not lie beside these
-        yield from last[0].fixed  # is written before a form reads what it says of it
-        if last[0].finish is not None:
-            yield from last[0].finish(filled.read)
-
-    work = {"verb": making.verb, "layout": _hash(said), "form": making.form.name, "room": room}
-    given, size = making.source.given, arranged.size
-    asked = Asked(queued, room, given, data, size, arranged.fixed, work, ending)
+    pieces, room = cut_to(parts_of(making), limits, watchers.tell)
+    laid = lay_out(making, pieces)
+    ended, size, fixed = Ended(laid), laid.arranged.size, laid.arranged.fixed
+    name = making.form.name
+    work = {"verb": making.verb, "layout": _hash(laid.said), "form": name, "room": room}
+    given, queued = making.source.given, laid.queue(Stored)
+    asked = Asked(queued, room, given, laid.data, size, fixed, work, ended.fixed)
     with reading(making.source.place):
         made = run_asked(asked, limits, watchers)
-    if last[0].beside is not None:
-        _write(beside, last[0].beside)
-    if last[0].model is not None:
-        _write(place, last[0].model(data.name))
+    for what, data in ended.texts().items():
+        _write(laid.texts[what], data)
     return made
 
 
-def _parts(making: Making, place: Path, starts: Sequence[int] | None) -> tuple[Part, ...]:
-    """The tensors; that they begin where the file does is as good while pieces are counted."""
-    given = [0] * len(making.moves) if starts is None else starts
-    return tuple(move.part(place, at) for move, at in zip(making.moves, given, strict=True))
+def parts_of(making: Making) -> tuple[Part, ...]:
+    """Return the tensors; that they begin where the file does is as good while pieces are cut."""
+    return _parts(making, Target(making.target), [0] * len(making.moves))
+
+
+def _parts(making: Making, target: Target, starts: Sequence[int]) -> tuple[Part, ...]:
+    return tuple(move.part(target, at) for move, at in zip(making.moves, starts, strict=True))
 
 
 def _arranged(making: Making, said: str) -> Arranged:
@@ -151,9 +229,9 @@ def _hash(said: str) -> str:
 def stretches(move: Move, queue: Queue, number: int) -> tuple[int, ...]:
     """Return how many bytes of a tensor each of its pieces writes, in the order of the file."""
     cut = queue.cuts[number]
-    firsts = [move.width * cut.piece(each).first for each in range(cut.count)]
+    firsts = [int(move.width * cut.piece(each).first) for each in range(cut.count)]
     last = cut.piece(cut.count - 1)
-    lead = move.size - move.width * (last.first + last.slots)
+    lead = move.size - ceil(move.width * (last.first + last.slots))
     starts = [0, *(lead + each for each in firsts[1:]), move.size]
     return tuple(end - start for start, end in pairwise(starts))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import prod
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,15 +14,18 @@ from layoutdsl.files.npy import Array, UnreadableError
 from layoutdsl.integers.expr import Coordinate, Extent, Index
 from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType
 from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import StorageName
-from layoutdsl.pieces.copies import BYTE, Copying, Stretches
-from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.between import BYTE, Between
+from layoutdsl.pieces.copies import Copying, Stretches, stretched
+from layoutdsl.pieces.files import Stored, Target
 from layoutdsl.pieces.moves import Code, Look, Packs
+from layoutdsl.pieces.packed import Packed, layout_shape
 from layoutdsl.pieces.queue import Part
 from layoutdsl.pieces.sums import Sum
-from layoutdsl.pieces.tensors import Packed
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.chosen import Chosen
+from layoutdsl.weights.copies import between_copies, copies_last, shape_with_copies
 from layoutdsl.weights.form import Entry, Wanted
 from layoutdsl.weights.words import converting
 
@@ -36,14 +39,20 @@ class Codes(Protocol):
     def words(self, layout: Layout, word: StorageName) -> Packs:
         """Return code for words."""
 
+    def bits(self, layout: Layout) -> tuple[Code, Between]:
+        """Return code for the bits of elements, and what makes bytes of them."""
+
+    def record(self, record: Record) -> Packs:
+        """Return code for the fields of a record."""
+
 
 @dataclass(frozen=True, slots=True)
 class Move:
     """A tensor that is written.
 
     Attributes:
-        entry: what it is made of.
-        type: of the entry that it becomes.
+        name: of the tensor that it becomes.
+        type: of it.
         shape: likewise.
         size: bytes of it.
         width: bytes of what its pieces count.
@@ -52,20 +61,19 @@ class Move:
         kept: what it is byte for byte, where it stays in its format.
     """
 
-    entry: Entry
+    name: str
     type: str | None
     shape: tuple[int, ...]
     size: int
-    width: int
-    part: Callable[[Path, int], Part]
+    width: int | Fraction
+    part: Callable[[Target, int], Part]
     native: str | None = None
     kept: Entry | None = None
 
     @property
     def wanted(self) -> Wanted:
         """What the format is told of it."""
-        name = self.entry.name
-        return Wanted(name, self.type, self.native, self.shape, self.size, self.kept)
+        return Wanted(self.name, self.type, self.native, self.shape, self.size, self.kept)
 
 
 def packed(tensor: Chosen, codes: Codes) -> Move:
@@ -79,24 +87,50 @@ def packed(tensor: Chosen, codes: Codes) -> Move:
         )
         shape = tuple(together.physical_shape(tensor.shape))
         return _converted(entry, (apart, together), tensor.shape, shape, word)
-    source = _as_items(entry, entry.type)
-    move = Packed(
-        codes.items(tensor.layout), entry.shape, source, None, _look(tensor.layout, entry)
-    )
+    source, layout = as_items(entry, entry.type), tensor.layout
+    if layout.bit_of is not None:
+        return _in_bits(entry, layout, codes)
+    code, shape = codes.items(copies_last(layout)), shape_with_copies(layout, entry.shape)
+    between = between_copies(layout, source.dtype)
+    move = Packed(code, shape, source, None, _look(layout, entry), between)
     width = source.dtype.itemsize
     size = prod(move.box) * width
-    return Move(entry, entry.type, move.box, size, width, lambda *to: move.packing(entry.name, *to))
+    return Move(
+        entry.name, entry.type, move.box, size, width, lambda *to: move.packing(entry.name, *to)
+    )
 
 
 def unpacked(
     entry: Entry, layout: Layout, shape: tuple[int, ...], type_: str, codes: Codes
 ) -> Move:
     """Return how a tensor is unpacked, whose entry is as large as its layout says."""
-    source = _as_items(entry, type_)
-    move = Packed(codes.items(layout), shape, source, None, _look(layout, entry))
+    source = as_items(entry, type_)
+    move = Packed(codes.items(layout.first_copy), shape, source, None, _look(layout, entry))
     width = source.dtype.itemsize
     size = prod(shape) * width
-    return Move(entry, type_, shape, size, width, lambda *to: move.unpacking(entry.name, *to))
+    return Move(entry.name, type_, shape, size, width, lambda *to: move.unpacking(entry.name, *to))
+
+
+def _in_bits(entry: Entry, layout: Layout, codes: Codes) -> Move:
+    """How a tensor is packed whose bits are placed one by one: into bytes."""
+    source, (code, between) = as_items(entry, entry.type), codes.bits(layout)
+    shape = layout_shape(layout, entry.shape)
+    move = Packed(code, shape, source, None, _look(layout, entry), between)
+    _, box = move.buffer(entry.shape)
+    bit = Fraction(1, 8)
+    return Move(entry.name, "u8", box, prod(box), bit, lambda *to: move.packing(entry.name, *to))
+
+
+def whole_again(
+    entry: Entry, layout: Layout, shape: tuple[int, ...], type_: str, codes: Codes
+) -> Move:
+    """Return how bytes become the elements whose bits they are, of which there are as many."""
+    code, between = codes.bits(layout)
+    look = _look(layout, entry)
+    move = Packed(code, layout_shape(layout, shape), entry.stored, None, look, between)
+    width = ELEMENT_TYPES[type_].item[1]
+    size = prod(shape) * width
+    return Move(entry.name, type_, shape, size, width, lambda *to: move.unpacking(entry.name, *to))
 
 
 def restored(
@@ -150,7 +184,7 @@ def kept(entry: Entry, codes: Codes) -> Move:
     move = Packed(codes.items(in_rows(source.shape)), source.shape, source, None, _nothing)
     size, width = source.end - source.data, source.dtype.itemsize
     return Move(
-        entry, entry.type, entry.shape, size, width, lambda *to: move.packing(entry.name, *to)
+        entry.name, entry.type, entry.shape, size, width, lambda *to: move.packing(entry.name, *to)
     )
 
 
@@ -160,13 +194,18 @@ def as_it_is(entry: Entry) -> Move:
     size = source.end - source.data
     flat = Stored(source.place, source.handle, source.data, BYTE, (size,))
 
-    def part(place: Path, start: int) -> Part:
+    def part(target: Target, start: int) -> Part:
+        into = target.array(start, BYTE, (size,))
+
         def moving(handle: int, sum_up: Sum) -> Copying:
-            return Copying(flat, Stored(place, handle, start, BYTE, (size,)), sum_up)
+            return Copying(flat, replace(into, handle=handle), sum_up)
 
-        return Part(entry.name, lambda room: Stretches(size, max(room, 1)), moving)
+        def cut(room: int) -> Stretches:
+            return Stretches(size, max(room, 1))
 
-    return Move(entry, entry.type, entry.shape, size, 1, part, entry.native, entry)
+        return Part(entry.name, cut, moving, lambda units: stretched(size, units))
+
+    return Move(entry.name, entry.type, entry.shape, size, 1, part, entry.native, entry)
 
 
 def _converted(
@@ -178,16 +217,16 @@ def _converted(
 ) -> Move:
     source = entry.stored
 
-    def part(place: Path, start: int) -> Part:
-        target = Stored(place, -1, start, source.dtype, (prod(made),))
-        return converting(entry.name, codes, shape, source, target, word)
+    def part(target: Target, start: int) -> Part:
+        into = target.array(start, source.dtype, (prod(made),))
+        return converting(entry.name, codes, shape, source, into, word)
 
     width = source.dtype.itemsize
-    return Move(entry, entry.type, made, prod(made) * width, width, part)
+    return Move(entry.name, entry.type, made, prod(made) * width, width, part)
 
 
-def _as_items(entry: Entry, type_: str | None) -> Stored:
-    """The items as what elements travel in, in place of unsigned integers."""
+def as_items(entry: Entry, type_: str | None) -> Stored:
+    """Return the items as what elements travel in, in place of unsigned integers."""
     assert type_ is not None
     kind, width = ELEMENT_TYPES[type_].item
     code = "?" if kind == "b" else f"{kind}{width}"
@@ -196,8 +235,11 @@ def _as_items(entry: Entry, type_: str | None) -> Stored:
 
 
 def _look(layout: Layout, entry: Entry) -> Look:
-    """What looks at items whose values need more bits than an element has."""
-    element = layout.tensor_element
+    return look_at(layout.tensor_element, entry)
+
+
+def look_at(element: ElementType | None, entry: Entry) -> Look:
+    """Return what looks at items whose values need more bits than an element has."""
     if element is None or element.values is None or element.fills_item:
         return _nothing
     return lambda array: _refuse_values(array, element, entry)

@@ -11,13 +11,14 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from struct import pack
 
 from layoutdsl.files.npy import UnreadableError, header, read_header_within
-from layoutdsl.weights.archive import members
+from layoutdsl.weights.archive import Member, members
 from layoutdsl.weights.arrays import entry, written_as
-from layoutdsl.weights.bounds import exactly, refuse_wanted, shown
+from layoutdsl.weights.bounds import AGAIN, exactly, refuse_wanted, shown
 from layoutdsl.weights.form import Arranged, Contents, Wanted
 
 SAID = "layoutdsl.json"
@@ -45,7 +46,8 @@ class Npz:
             OSError: it cannot be read.
         """
         found, said, headers = [], None, {}
-        for member in members(handle):
+        held = members(handle)
+        for member in held:
             if member.name == SAID:
                 said = _text(exactly(handle, member.data, member.size))
                 continue
@@ -58,7 +60,8 @@ class Npz:
             except UnreadableError as unfit:
                 raise UnreadableError(f"holds {shown(name)}, which {unfit.fact}") from None
             found.append(entry(name, (place, handle), headers[name]))
-        return Contents(self.name, tuple(found), said, headers)
+        look = partial(_refuse_changed, handle, held)
+        return Contents(self.name, tuple(found), said, headers, look=look)
 
     def arrange(self, given: Contents | None, wanted: Sequence[Wanted], said: str) -> Arranged:
         """Return how an archive of these tensors looks.
@@ -144,6 +147,19 @@ def _end(count: int, directory: int, place: int) -> bytes:
     where = b"PK\6\7" + pack("<IQI", 0, place, 1)
     few, short = min(count, _FULL16), (min(size, _FULL32), min(directory, _FULL32))
     return wide + where + b"PK\5\6" + pack("<HHHHIIH", 0, 0, few, few, *short, 0)
+
+
+def _refuse_changed(handle: int, held: Sequence[Member]) -> None:
+    """Fail where a member has another checksum than the archive says.
+
+    Raises:
+        UnreadableError: names it.
+    """
+    for each in held:
+        found = _checksum(partial(exactly, handle), each.data, each.data + each.size)
+        if int.from_bytes(found, "little") != each.checksum:
+            words = f"holds {shown(each.name)}, which has changed since it was written"
+            raise UnreadableError(f"{words}: its checksum is another; {AGAIN}")
 
 
 def _checksum(read: Callable[[int, int], bytes], start: int, past: int) -> bytes:

@@ -16,6 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from layoutdsl.files.near import opened_near
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.weights.bounds import (
     AGAIN,
@@ -32,7 +33,6 @@ from layoutdsl.weights.bounds import (
     word_of,
 )
 from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
-from layoutdsl.weights.near import opened_near
 from layoutdsl.weights.onnx_model import (
     DIMS,
     GRAPH,

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.rule import Rule
 from layoutdsl.pieces.queue import Queue
 from layoutdsl.pieces.runs import Filled, Limits, Watchers
-from layoutdsl.show.declaration import declaration
+from layoutdsl.show.declaration import declaration, record_declaration
+from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.chosen import Chosen, Unruled, chosen
-from layoutdsl.weights.faults import Problem, UnfitError
+from layoutdsl.weights.faults import Problem, UnfitError, reading
 from layoutdsl.weights.form import Form
+from layoutdsl.weights.gathering import gathering
+from layoutdsl.weights.groups import Grouped
 from layoutdsl.weights.making import Making, make, stretches, written_sums
 from layoutdsl.weights.moved import Codes, Move, as_it_is, kept, packed
 from layoutdsl.weights.opened import Weights, opened_weights
-from layoutdsl.weights.said import NOTHING, About, Said, Words, key_of, written
+from layoutdsl.weights.said import NOTHING, About, Fields, Said, Source, Words, key_of, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ class Done:
 def pack_weights(
     source: Place,
     target: Place,
-    rules: Sequence[Rule],
+    rules: Sequence[Rule | Group],
     unruled: Unruled,
     codes: Codes,
     limits: Limits,
@@ -65,15 +68,30 @@ def pack_weights(
         OSError: a file cannot be read or written; its name is in it.
     """
     with opened_weights(source.path, source.form) as weights:
-        _refuse_packed(weights)
-        tensors = chosen(weights.contents.entries, rules, unruled)
-        form = weights.contents.form
-        moves = tuple(_move(each, form, target.form.name, codes) for each in tensors)
-        told = _Telling(form, tensors, moves)
-        making = Making(weights, target.path, target.form, moves, told.said, "pack weights")
+        making = making_packed(weights, target, rules, unruled, codes)
+        with reading(source.path):
+            weights.contents.look()
         made = make(making, limits, watchers)
-    count = sum(each.layout is not None for each in tensors)
-    return Done(count, len(tensors) - count, made.pieces, made.found)
+    return Done(making.moved, len(making.moves) - making.moved, made.pieces, made.found)
+
+
+def making_packed(
+    weights: Weights, target: Place, rules: Sequence[Rule | Group], unruled: Unruled, codes: Codes
+) -> Making:
+    """Return what is made where tensors are packed by rules.
+
+    Raises:
+        UnfitError: rules and tensors do not fit; with all that does not.
+    """
+    _refuse_packed(weights)
+    tensors = chosen(weights.contents.entries, rules, unruled)
+    form = weights.contents.form
+    if form == target.form.name == "onnx":
+        _refuse_groups(tensors)
+    moves = tuple(_move(each, form, target.form.name, codes) for each in tensors)
+    told = _Telling(form, tensors, moves)
+    moved = sum(isinstance(each, Grouped) or each.layout is not None for each in tensors)
+    return Making(weights, target.path, target.form, moves, told.said, "pack weights", moved)
 
 
 def _refuse_packed(weights: Weights) -> None:
@@ -84,7 +102,18 @@ def _refuse_packed(weights: Weights) -> None:
         raise UnfitError((Problem("file", message, remedy),))
 
 
-def _move(tensor: Chosen, form: str, target: str, codes: Codes) -> Move:
+def _refuse_groups(tensors: Sequence[Chosen | Grouped]) -> None:
+    """The nodes of a model name its initialisers, and would be left without."""
+    found = [each for each in tensors if isinstance(each, Grouped)]
+    if found:
+        words = f"nodes of the model name {shown(found[0].entries[0].name)}"
+        message = f"{found[0].group.place}: {words}, and the group would take it away"
+        raise UnfitError((Problem("rule", message, "write to safetensors or gguf"),))
+
+
+def _move(tensor: Chosen | Grouped, form: str, target: str, codes: Codes) -> Move:
+    if isinstance(tensor, Grouped):
+        return gathering(tensor, target, codes)
     if tensor.layout is not None:
         return packed(tensor, codes)
     return as_it_is(tensor.entry) if form == target else kept(tensor.entry, codes)
@@ -95,7 +124,7 @@ class _Telling:
     """What a packed file says of its tensors."""
 
     form: str
-    tensors: tuple[Chosen, ...]
+    tensors: tuple[Chosen | Grouped, ...]
     moves: tuple[Move, ...]
 
     def said(self, queue: Queue, filled: Filled | None) -> str:
@@ -106,24 +135,29 @@ class _Telling:
             sizes = stretches(move, queue, number)
             sums = (NOTHING,) * len(sizes) if filled is None else written_sums(filled, number)
             pairs = tuple(zip(sizes, sums, strict=True))
-            tensors[each.entry.name] = _said(each, pairs, layouts)
+            tensors[each.name] = _said(each, pairs, layouts)
         token = NOTHING if filled is None else filled.token
         return written(About(token, self.form, layouts, tensors))
 
 
-def _said(each: Chosen, pairs: tuple[tuple[int, str], ...], layouts: dict[str, str]) -> Said:
+def _said(
+    each: Chosen | Grouped, pairs: tuple[tuple[int, str], ...], layouts: dict[str, str]
+) -> Said:
+    if isinstance(each, Grouped):
+        key = _noted(record_declaration(each.group.record), layouts)
+        sources = (Source(e.name, e.shape, e.type or "", e.native) for e in each.entries)
+        return Said(pairs, fields=Fields(key, tuple(sources)))
     entry = each.entry
     if each.layout is None or entry.type is None:
         return Said(pairs, type=entry.type or "", native=entry.native)
-    key = _noted(each.layout, layouts)
+    key = _noted(declaration(each.layout), layouts)
     if each.stored is None:
         return Said(pairs, key, each.shape, entry.type, entry.native)
-    words = Words(each.stored.word, _noted(each.stored.layout, layouts))
+    words = Words(each.stored.word, _noted(declaration(each.stored.layout), layouts))
     return Said(pairs, key, each.shape, entry.type, entry.native, words, entry.shape)
 
 
-def _noted(layout: Layout, layouts: dict[str, str]) -> str:
-    text = declaration(layout)
+def _noted(text: str, layouts: dict[str, str]) -> str:
     key = key_of(text)
     layouts[key] = text
     return key

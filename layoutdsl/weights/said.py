@@ -9,7 +9,7 @@ that a bit that has changed is found without the file that it was made from.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, TypeAlias
@@ -21,6 +21,9 @@ from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.json_object import read_object
 
 VERSION = 1
+OF_RECORDS = 2
+"""The version of a text that speaks of records, which programs of the first one do not know."""
+
 NOTHING = "0" * 32
 """Stands for a checksum, and for the token, until it is known: as long as they are."""
 
@@ -37,6 +40,29 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
+class Source:
+    """A tensor that has become a field of a record: its name, shape and type, as it was."""
+
+    name: str
+    shape: tuple[int, ...]
+    type: str
+    native: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """Tensors that became one.
+
+    Attributes:
+        record: by its hash.
+        sources: the tensor of each field, in the order of the record.
+    """
+
+    record: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """What is said of a tensor.
 
@@ -47,6 +73,7 @@ class Said:
         type: of the items, before it was packed.
         native: the word that its format had for them.
         words: how it was packed before, where it was; ``original`` is then the shape of those.
+        fields: what it was made of, where it was made of several.
     """
 
     stretches: tuple[Stretch, ...]
@@ -56,6 +83,12 @@ class Said:
     native: str = ""
     words: Words | None = None
     original: tuple[int, ...] = ()
+    fields: Fields | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether it is anything but kept."""
+        return self.layout is not None or self.fields is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +98,7 @@ class About:
     Attributes:
         token: that the checksums were made with.
         form: the format that the tensors were in.
-        layouts: their texts, by the hash of each.
+        layouts: their texts, and those of records, by the hash of each.
         tensors: by their names.
     """
 
@@ -84,8 +117,9 @@ def written(about: About) -> str:
     """Return the text; it has the same length whatever the checksums are."""
     tensors = {name: _plain(each) for name, each in about.tensors.items()}
     layouts = {key: {"text": text} for key, text in about.layouts.items()}
+    of_records = any(each.fields is not None for each in about.tensors.values())
     found = {
-        "version": VERSION,
+        "version": OF_RECORDS if of_records else VERSION,
         "token": about.token,
         "form": about.form,
         "layouts": layouts,
@@ -95,6 +129,9 @@ def written(about: About) -> str:
 
 
 def _plain(said: Said) -> dict[str, Any]:
+    if said.fields is not None:
+        rows = [[s.name, s.shape, s.type, s.native] for s in said.fields.sources]
+        return {"record": said.fields.record, "fields": rows, "sums": said.stretches}
     found: dict[str, Any] = {}
     if said.layout is not None:
         found = {"layout": said.layout, "shape": said.shape}
@@ -112,8 +149,8 @@ def read(text: str) -> About:
         UnreadableError: it says what no run of layoutdsl writes.
     """
     match read_object("packed", text.encode(), "what it says under `layoutdsl`"):
-        case {"version": int(version)} if version != VERSION:
-            raise _unfit(f"is of version {version}, and this program knows {VERSION}")
+        case {"version": int(version)} if version not in (VERSION, OF_RECORDS):
+            raise _unfit(f"is of version {version}, and this program knows {OF_RECORDS}")
         case {
             "token": str(token),
             "form": str(form),
@@ -146,6 +183,11 @@ def _said(name: str, said: Any, texts: Mapping[str, str]) -> Said:
             stretches = tuple((size, sum_) for size, sum_ in sums)
         case _:
             raise wrong
+    if "record" in said or "fields" in said:
+        held = _fields(said, texts)
+        if held is None:
+            raise wrong
+        return Said(stretches, fields=held)
     match said:
         case {
             "layout": str(key),
@@ -172,6 +214,25 @@ def _said(name: str, said: Any, texts: Mapping[str, str]) -> Said:
         case {"word": _} | {"from": _}:
             raise wrong
     return Said(stretches, key, tuple(shape), type_, native)
+
+
+def _fields(said: Mapping[str, Any], texts: Container[str]) -> Fields | None:
+    """What a tensor was made of; nothing where that makes no sense."""
+    match said:
+        case {"record": str(record), "fields": list(rows), "sums": _} if record in texts:
+            sources = [each for each in map(_source, rows) if each is not None]
+            if len(sources) == len(rows) and len(said) == 3:
+                return Fields(record, tuple(sources))
+    return None
+
+
+def _source(said: Any) -> Source | None:
+    """The tensor of a field; nothing where it is none."""
+    match said:
+        case [str(name), list(shape), str(type_), str(native)]:
+            if _is_shape(shape) and type_ in ELEMENT_TYPES:
+                return Source(name, tuple(shape), type_, native)
+    return None
 
 
 def _is_stretch(said: Any) -> bool:

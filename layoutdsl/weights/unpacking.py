@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from math import prod
 from typing import cast
 
 from layoutdsl.files.npy import UnreadableError
-from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.storage import STORAGES, StorageName
-from layoutdsl.meaning.storage import stored as stored_in
-from layoutdsl.pieces.cut import box, values_of
+from layoutdsl.meaning.storage import StorageName
 from layoutdsl.pieces.runs import Limits, Watchers
-from layoutdsl.show.declaration import declaration
 from layoutdsl.weights.bounds import item_bits, shown
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
+from layoutdsl.weights.gathering import scattering
+from layoutdsl.weights.held import (
+    Elaborate,
+    Held,
+    about_of,
+    held_by,
+    refuse_bitless,
+    refuse_nonsense,
+    refuse_wordless,
+    values_of,
+)
 from layoutdsl.weights.making import Making, make
-from layoutdsl.weights.moved import Codes, Move, as_it_is, kept, refuse_size, restored, unpacked
+from layoutdsl.weights.moved import (
+    Codes,
+    Move,
+    as_it_is,
+    kept,
+    refuse_size,
+    restored,
+    unpacked,
+    whole_again,
+)
 from layoutdsl.weights.opened import Weights, opened_weights
 from layoutdsl.weights.packing import Done, Place
-from layoutdsl.weights.said import About, Said, read
-
-Elaborate = Callable[[str], Layout]
-"""From the text of a layout to what it means; raises `ValueError` where it is none."""
+from layoutdsl.weights.said import About, Said
 
 
 def unpack_weights(
@@ -49,95 +59,25 @@ def unpack_weights(
         watchers: who is told.
     """
     with opened_weights(source.path, source.form) as weights, reading(source.path):
-        about = about_of(weights)
-        layouts = layouts_of(about, elaborate)
-        back = _Back(about, layouts, weights.contents.form, target.form.name, codes)
-        entries = weights.contents.entries
-        moves = tuple(map(back.move, entries))
-        making = Making(weights, target.path, target.form, moves, _nothing, "unpack weights")
+        making = making_unpacked(weights, target, elaborate, codes)
+        weights.contents.look()
         made = make(making, limits, watchers)
-    count = sum(each.layout is not None for each in about.tensors.values())
-    return Done(count, len(entries) - count, made.pieces, made.found)
+    return Done(making.moved, len(making.moves) - making.moved, made.pieces, made.found)
 
 
-def about_of(weights: Weights) -> About:
-    """Return what a packed file says of itself, which is something of each of its tensors.
+def making_unpacked(weights: Weights, target: Place, elaborate: Elaborate, codes: Codes) -> Making:
+    """Return what is made where tensors are unpacked by what their file says of itself.
 
     Raises:
         UnreadableError: it says nothing, or nothing that fits.
     """
-    said = weights.contents.said
-    if said is None:
-        words = "says nothing under `layoutdsl`, so it was not packed by it"
-        raise UnreadableError(f"{words}; `layoutdsl pack FILE --rules RULES -o OUT` packs it")
-    about = read(said)
-    names = {each.name for each in weights.contents.entries}
-    if names != about.tensors.keys():
-        first = min(names ^ about.tensors.keys())
-        where = "holds" if first in names else "speaks under `layoutdsl` of"
-        other = "it says nothing of it" if first in names else "it holds none"
-        raise UnreadableError(f"{where} the tensor {shown(first)}, and {other}; pack it again")
-    return about
-
-
-def layouts_of(about: About, elaborate: Elaborate) -> dict[str, Layout]:
-    """Return the layouts that a file speaks of, by their hashes; each is elaborated anew.
-
-    Raises:
-        UnreadableError: a text is no layout, or not the one that means what it says.
-    """
-    found: dict[str, Layout] = {}
-    for key, text in about.layouts.items():
-        try:
-            layout = elaborate(text)
-        except ValueError as wrong:
-            first = str(wrong).splitlines()[0]
-            raise UnreadableError(f"speaks of no layout: {shown(text)}: {first}") from None
-        if layout.parameters or layout.domain or declaration(layout) != text:
-            raise UnreadableError(f"speaks of {shown(text)}, which nobody packs by; pack it again")
-        found[key] = layout
-    return found
-
-
-def refuse_nonsense(entry: Entry, layout: Layout, shape: tuple[int, ...]) -> int:
-    """Return the slots of the buffer that a file says a tensor has.
-
-    Raises:
-        UnreadableError: the layout has no such shape.
-    """
-    extents = shape if layout.bit_of is None else (*shape, layout.bit_of.bits)
-    try:
-        if len(shape) != len(layout.tensor_axes):
-            raise ValueError(f"`{layout.name}` is of another rank than {shape}")
-        layout.bind([each or 1 for each in extents])
-        values = values_of(layout, extents)
-        return evaluate(layout.start, values) + prod(box(layout, values))
-    except (ValueError, ZeroDivisionError) as wrong:
-        raise _nonsense(entry, wrong) from None
-
-
-def refuse_wordless(
-    entry: Entry, layouts: tuple[Layout, Layout], word: StorageName, shape: tuple[int, ...]
-) -> None:
-    """Fail where a tensor cannot be words of two layouts, or of the first not as many as there are.
-
-    Raises:
-        UnreadableError: names the tensor.
-    """
-    slots = [refuse_nonsense(entry, each, shape) for each in layouts]
-    try:
-        made, _ = (stored_in(each, word) for each in layouts)
-    except ValueError as wrong:
-        raise _nonsense(entry, wrong) from None
-    bits = slots[0] * made.slot_bits
-    if bits % 8 or STORAGES[word].bits != 8 * entry.stored.dtype.itemsize:
-        raise _nonsense(entry, ValueError(f"they are no words of {word}"))
-    refuse_size(entry, bits // 8, layouts[0], shape)
-
-
-def _nonsense(entry: Entry, wrong: Exception) -> UnreadableError:
-    words = f"says of {shown(entry.name)} what cannot be: {wrong}"
-    return UnreadableError(f"{words}; pack it again")
+    about = about_of(weights)
+    held = held_by(about, elaborate)
+    back = _Back(about, held, weights.contents.form, target.form.name, codes)
+    moves = tuple(move for each in weights.contents.entries for move in back.moves(each))
+    kept_ = sum(not each.is_packed for each in about.tensors.values())
+    count = len(moves) - kept_
+    return Making(weights, target.path, target.form, moves, _nothing, "unpack weights", count)
 
 
 def _nothing(*_: object) -> str:
@@ -151,24 +91,40 @@ class _Back:
 
     Attributes:
         about: what the file says of them.
-        layouts: by their hashes.
+        held: the layouts and records that it speaks of.
         form: of the file.
         target: the format of the result.
         codes: what runs.
     """
 
     about: About
-    layouts: dict[str, Layout]
+    held: Held
     form: str
     target: str
     codes: Codes
 
-    def move(self, entry: Entry) -> Move:
-        """Return how a tensor is moved; its type and word are those that it had, if it had any."""
+    def moves(self, entry: Entry) -> list[Move]:
+        """Return how a tensor is moved; types and words are those that it had, if it had any."""
         said = self.about.tensors[entry.name]
+        if said.fields is None:
+            return [self._move(entry, said)]
+        record, sources = self.held.records[said.fields.record], said.fields.sources
+        values = values_of(entry, record, said.fields)
+        names = [each.name for each in sources]
+        moves = scattering(entry, record, values, names, self.codes)
+        same = self.about.form == self.target
+        return [
+            replace(move, type=each.type, native=each.native if same else None)
+            for move, each in zip(moves, sources, strict=True)
+        ]
+
+    def _move(self, entry: Entry, said: Said) -> Move:
         if said.layout is None and self.form == self.target:
             return as_it_is(entry)
-        if said.type and item_bits(said.type) != 8 * entry.stored.dtype.itemsize:
+        layout = None if said.layout is None else self.held.layouts[said.layout]
+        in_bits = layout is not None and layout.bit_of is not None and said.words is None
+        held = "u8" if in_bits else said.type
+        if held and item_bits(held) != 8 * entry.stored.dtype.itemsize:
             words = f"says that {shown(entry.name)} was of {said.type}, and it is of {entry.native}"
             raise UnreadableError(f"{words}; pack it again")
         native = said.native if said.native and self.about.form == self.target else None
@@ -178,12 +134,18 @@ class _Back:
     def _moved(self, entry: Entry, said: Said) -> Move:
         if said.layout is None:
             return kept(entry, self.codes)
-        layout = self.layouts[said.layout]
+        layout = self.held.layouts[said.layout]
         if said.words is not None:
             word = cast("StorageName", said.words.word)
-            pair, shapes = (layout, self.layouts[said.words.layout]), (said.shape, said.original)
+            pair, shapes = (
+                (layout, self.held.layouts[said.words.layout]),
+                (said.shape, said.original),
+            )
             refuse_wordless(entry, pair, word, said.shape)
             return restored(entry, pair, shapes, word, self.codes)
-        slots = refuse_nonsense(entry, layout, said.shape)
+        if layout.bit_of is not None:
+            refuse_bitless(entry, layout, said)
+            return whole_again(entry, layout, said.shape, said.type, self.codes)
+        slots = refuse_nonsense(entry, layout.first_copy, said.shape)
         refuse_size(entry, slots * entry.stored.dtype.itemsize, layout, said.shape)
         return unpacked(entry, layout, said.shape, said.type, self.codes)

@@ -111,6 +111,11 @@ class Whole:
         """It."""
         return self.piece(0)
 
+    @property
+    def units(self) -> tuple[int, ...]:
+        """None: it is not cut."""
+        return ()
+
     def piece(self, _: int) -> Piece:
         """Return it."""
         return Piece((0,), (self.given,), 0, self.made)
@@ -193,4 +198,9 @@ def converting(
             raise TooLargeError(needed, "packed words are converted at once")
         return whole
 
-    return Part(name, cut, moving)
+    def again(units: tuple[int, ...]) -> Whole:
+        if units:
+            raise ValueError("packed words are converted at once")
+        return whole
+
+    return Part(name, cut, moving, again)

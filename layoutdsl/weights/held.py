@@ -1,0 +1,175 @@
+"""What a packed file speaks of: elaborated anew, and held against its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container
+from dataclasses import dataclass
+from math import prod
+
+from layoutdsl.files.npy import UnreadableError
+from layoutdsl.integers.value import evaluate
+from layoutdsl.meaning.bands import values_of_fields
+from layoutdsl.meaning.elements import ELEMENT_TYPES
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.storage import STORAGES, StorageName
+from layoutdsl.meaning.storage import stored as stored_in
+from layoutdsl.pieces.cut import box
+from layoutdsl.pieces.cut import values_of as values_at
+from layoutdsl.show.declaration import declaration, record_declaration
+from layoutdsl.weights.bounds import shown
+from layoutdsl.weights.form import Entry
+from layoutdsl.weights.groups import unlike
+from layoutdsl.weights.moved import (
+    refuse_size,
+)
+from layoutdsl.weights.opened import Weights
+from layoutdsl.weights.said import About, Fields, Said, read
+
+Elaborate = Callable[[str], Layout | Record]
+"""From the text of a layout or record to what it means; raises `ValueError` where it is none."""
+
+
+def about_of(weights: Weights) -> About:
+    """Return what a packed file says of itself, which is something of each of its tensors.
+
+    Raises:
+        UnreadableError: it says nothing, or nothing that fits.
+    """
+    said = weights.contents.said
+    if said is None:
+        words = "says nothing under `layoutdsl`, so it was not packed by it"
+        raise UnreadableError(f"{words}; `layoutdsl pack FILE --rules RULES -o OUT` packs it")
+    about = read(said)
+    names = {each.name for each in weights.contents.entries}
+    if names != about.tensors.keys():
+        first = min(names ^ about.tensors.keys())
+        where = "holds" if first in names else "speaks under `layoutdsl` of"
+        other = "it says nothing of it" if first in names else "it holds none"
+        raise UnreadableError(f"{where} the tensor {shown(first)}, and {other}; pack it again")
+    return about
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What a file speaks of, by their hashes."""
+
+    layouts: dict[str, Layout]
+    records: dict[str, Record]
+
+
+def held_by(about: About, elaborate: Elaborate) -> Held:
+    """Return the layouts and records that a file speaks of; each is elaborated anew.
+
+    Raises:
+        UnreadableError: a text is none, or not the one that means what it says.
+    """
+    held = Held({}, {})
+    for key, text in about.layouts.items():
+        try:
+            found = elaborate(text)
+        except ValueError as wrong:
+            first = str(wrong).splitlines()[0]
+            raise UnreadableError(f"speaks of no layout: {shown(text)}: {first}") from None
+        if not _is_said(found, text):
+            raise UnreadableError(f"speaks of {shown(text)}, which nobody packs by; pack it again")
+        match found:
+            case Record():
+                held.records[key] = found
+            case Layout():
+                held.layouts[key] = found
+    known: list[tuple[str | None, Container[str]]]
+    for name, each in about.tensors.items():
+        one, other = each.layout, each.words.layout if each.words else None
+        record = each.fields.record if each.fields else None
+        known = [(one, held.layouts), (other, held.layouts), (record, held.records)]
+        if any(key is not None and key not in some for key, some in known):
+            words = f"says under `layoutdsl` what makes no sense of the tensor {shown(name)}"
+            raise UnreadableError(f"{words}; pack it again")
+    return held
+
+
+def _is_said(found: Layout | Record, text: str) -> bool:
+    """Whether a text is how we write what it means, and is for all tensors of a shape."""
+    if isinstance(found, Record):
+        return not found.parameters and record_declaration(found) == text
+    return not (found.parameters or found.domain) and declaration(found) == text
+
+
+def values_of(entry: Entry, record: Record, fields: Fields) -> dict[str, int]:
+    """Return the extents of a record that a tensor is said to be.
+
+    Raises:
+        UnreadableError: its fields do not make it, or it has other bytes.
+    """
+    if len(fields.sources) != len(record.fields):
+        raise _nonsense(entry, ValueError(f"`{record.name}` has {len(record.fields)} fields"))
+    pairs = list(zip(record.fields, fields.sources, strict=True))
+    for field, source in pairs:
+        why = unlike(field, source.type, source.native)
+        if why is not None:
+            raise _nonsense(entry, ValueError(f"{shown(source.name)} {why}"))
+    try:
+        values = values_of_fields(record, {field.name: s.shape for field, s in pairs})
+        bits = record.size_bits_at(values)
+    except (ValueError, ZeroDivisionError) as wrong:
+        raise _nonsense(entry, wrong) from None
+    size = entry.stored.end - entry.stored.data
+    if bits != 8 * size:
+        words = f"{shown(entry.name)} in {size} bytes, and `{record.name}` has {bits / 8:g}"
+        raise UnreadableError(f"holds {words}; pack it again")
+    return values
+
+
+def refuse_nonsense(entry: Entry, layout: Layout, shape: tuple[int, ...]) -> int:
+    """Return the slots of the buffer that a file says a tensor has.
+
+    Raises:
+        UnreadableError: the layout has no such shape.
+    """
+    extents = shape if layout.bit_of is None else (*shape, layout.bit_of.bits)
+    try:
+        if len(shape) != len(layout.tensor_axes):
+            raise ValueError(f"`{layout.name}` is of another rank than {shape}")
+        layout.bind([each or 1 for each in extents])
+        values = values_at(layout, extents)
+        return evaluate(layout.start, values) + prod(box(layout, values))
+    except (ValueError, ZeroDivisionError) as wrong:
+        raise _nonsense(entry, wrong) from None
+
+
+def refuse_bitless(entry: Entry, layout: Layout, said: Said) -> None:
+    """Fail where bytes are not the bits of as many elements as a file says.
+
+    Raises:
+        UnreadableError: names the tensor.
+    """
+    slots = refuse_nonsense(entry, layout, said.shape)
+    refuse_size(entry, -(-slots // 8), layout, said.shape)
+    wanted, element = layout.tensor_element, ELEMENT_TYPES[said.type]
+    if wanted is None or wanted.item != element.item:
+        raise _nonsense(entry, ValueError(f"`{layout.name}` is not of {said.type}"))
+
+
+def refuse_wordless(
+    entry: Entry, layouts: tuple[Layout, Layout], word: StorageName, shape: tuple[int, ...]
+) -> None:
+    """Fail where a tensor cannot be words of two layouts, or of the first not as many as there are.
+
+    Raises:
+        UnreadableError: names the tensor.
+    """
+    slots = [refuse_nonsense(entry, each, shape) for each in layouts]
+    try:
+        made, _ = (stored_in(each, word) for each in layouts)
+    except ValueError as wrong:
+        raise _nonsense(entry, wrong) from None
+    bits = slots[0] * made.slot_bits
+    if bits % 8 or STORAGES[word].bits != 8 * entry.stored.dtype.itemsize:
+        raise _nonsense(entry, ValueError(f"they are no words of {word}"))
+    refuse_size(entry, bits // 8, layouts[0], shape)
+
+
+def _nonsense(entry: Entry, wrong: Exception) -> UnreadableError:
+    words = f"says of {shown(entry.name)} what cannot be: {wrong}"
+    return UnreadableError(f"{words}; pack it again")

@@ -1,0 +1,136 @@
+"""A record of some shape and its rows, of which some are moved at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from layoutdsl.meaning.bands import rows_along
+from layoutdsl.meaning.record import Record
+from layoutdsl.pieces.cut import Piece, TooLargeError
+
+CHUNK = 1 << 19
+"""Bytes of a record that its code moves at a time."""
+
+
+COPIES = 8
+"""So many times over: items, items without room between them, and what is joined of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bands:
+    """Rows of a record, some at a time.
+
+    Attributes:
+        rows: how many there are; one, where it does not come apart.
+        length: of a piece, at least 1.
+        width: bytes of a row.
+    """
+
+    rows: int
+    length: int
+    width: int
+
+    @property
+    def count(self) -> int:
+        """How many pieces there are."""
+        return -(-self.rows // self.length)
+
+    @property
+    def largest(self) -> Piece:
+        """The first: only the last is smaller."""
+        return self.piece(0)
+
+    @property
+    def units(self) -> tuple[int, ...]:
+        """The rows of one."""
+        return (self.length,)
+
+    def piece(self, number: int) -> Piece:
+        """Return some rows by their number, from 0 on."""
+        first = number * self.length
+        left = min(self.length, self.rows - first)
+        return Piece((first,), (left,), first * self.width, left * self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A record of some shape, and its rows.
+
+    Attributes:
+        record: without open parameters.
+        values: its extents.
+        along: the extent of its rows; ``None`` where it does not come apart.
+    """
+
+    record: Record
+    values: Mapping[str, int]
+    along: str | None
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return 1 if self.along is None else self.values[self.along]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the record."""
+        return self.record.size_bits_at(self.values) // 8
+
+    def bands(self, length: int) -> Bands:
+        """Return the pieces of so many rows."""
+        return Bands(self.count, length, self.size // self.count)
+
+    def of(self, piece: Piece) -> dict[str, int]:
+        """Return the extents of some rows."""
+        if self.along is None:
+            return dict(self.values)
+        return {**self.values, self.along: piece.extents[0]}
+
+    def field_box(self, shape: tuple[int, ...], piece: Piece) -> Piece:
+        """Return what some rows are of a field of this shape."""
+        if self.along is None:
+            return Piece((0,) * len(shape), shape, 0, 0)
+        starts = (piece.starts[0], *(0 for _ in shape[1:]))
+        return Piece(starts, (piece.extents[0], *shape[1:]), 0, 0)
+
+    def cut(self, room: int, cost: Callable[[int, int], int]) -> Bands:
+        """Return pieces that take so many bytes, from what some rows take.
+
+        Raises:
+            TooLargeError: there are none as small.
+        """
+        one = self.bands(1).piece(0)
+        least = cost(1, one.slots)
+        if least > room:
+            why = "its rows know of one another" if self.along is None else "it is one row"
+            raise TooLargeError(least, why)
+        low, high = 1, self.count
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = cost(middle, middle * one.slots) <= room
+            low, high = (middle, high) if fits else (low, middle - 1)
+        return self.bands(low)
+
+    def again(self, units: tuple[int, ...]) -> Bands:
+        """Return pieces as they were cut before.
+
+        Raises:
+            ValueError: there are no such pieces.
+        """
+        if len(units) != 1 or not 1 <= units[0] <= self.count:
+            raise ValueError(f"there are no pieces of {units} rows")
+        return self.bands(*units)
+
+    def scratch(self, slots: int) -> int:
+        """Return the bytes that its code needs for some bytes of the record."""
+        chunk = slots if self.along is None else min(slots, max(CHUNK, self.size // self.count))
+        return COPIES * chunk
+
+
+def rows_of(record: Record, values: Mapping[str, int]) -> Rows:
+    """Return a record of some shape with its rows, where each is whole bytes."""
+    along = rows_along(record)
+    if along is not None and record.size_bits_at(values) % (8 * values[along]):
+        along = None
+    return Rows(record, values, along)
