@@ -1,0 +1,50 @@
+"""From a plan to the model, without any search: so it is written, and so it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal, TypeAlias
+
+from layoutdsl.meaning.model import Layout
+from layoutdsl.propagation.emitting.emit import emit
+from layoutdsl.propagation.emitting.emitting import Style
+from layoutdsl.propagation.emitting.physical import Emission
+from layoutdsl.propagation.models.onnx_read import Model
+from layoutdsl.propagation.plan import Plan
+from layoutdsl.propagation.roles.anchors import Choice
+from layoutdsl.propagation.ways.ways import Ways, Wishes
+
+Emit: TypeAlias = Literal["functions", "plain", "onnxruntime", "plan"]
+"""What is to come out: functions of the model's own, operators of ONNX alone, those of onnxruntime,
+or a plan and no model."""
+
+
+def wishes_of(
+    inputs: Mapping[str, Layout], outputs: Mapping[str, Layout], choice: Choice, kind: Emit
+) -> Wishes:
+    """Return what is asked of all ways to run a graph."""
+    free = kind in ("functions", "plan")
+    return Wishes(inputs, outputs, choice, "functions" if free else "standard")
+
+
+def emission_of(
+    model: Model, ways: Ways, plan: Plan, layouts: Iterable[Layout], kind: Emit
+) -> Emission:
+    """Return what each node of a model becomes.
+
+    Args:
+        model: that was planned.
+        ways: all that the plan chose from.
+        plan: of it.
+        layouts: that give operators and tensors their names.
+        kind: of what comes out.
+    """
+    style: Style = "functions" if kind == "plan" else kind
+    named = tuple(layouts)
+    return emit(model.graph, plan, ways, named, style, model.inner)
+
+
+def chosen(ways: Ways, plan: Plan) -> tuple[int, ...]:
+    """Return the number of the variant of each node."""
+    both = zip(ways.variants, plan.variants, strict=True)
+    return tuple(few.index(variant) for few, variant in both)

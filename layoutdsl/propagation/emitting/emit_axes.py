@@ -1,0 +1,34 @@
+"""Operators of ONNX that name axes, on buffers: what they name are dimensions now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from layoutdsl.propagation.emitting.emit_along import ALONG, along, reduce, tail
+from layoutdsl.propagation.emitting.emit_pieces import cut, gather, grow, join, scale, split
+from layoutdsl.propagation.emitting.emit_products import emit_product
+from layoutdsl.propagation.emitting.emitting import Emitting
+from layoutdsl.propagation.roles.bound import Bound
+from layoutdsl.propagation.variants import Variant
+
+Way = Callable[[Emitting, Bound, Variant], bool]
+
+_BY_OPERATOR: Mapping[str, Way] = {
+    "Concat": join,
+    "Split": split,
+    "Slice": cut,
+    "Gather": gather,
+    "Pad": grow,
+    "Resize": scale,
+    "MatMul": emit_product,
+    "Gemm": emit_product,
+    "LayerNormalization": tail,
+    **dict.fromkeys(ALONG, along),
+}
+
+
+def emit_by_axes(out: Emitting, bound: Bound, variant: Variant) -> bool:
+    """Add an operator that names axes on buffers; false where it cannot be one node there."""
+    operator = bound.node.operator
+    way = reduce if operator.startswith("Reduce") else _BY_OPERATOR.get(operator)
+    return way is not None and way(out, bound, variant)

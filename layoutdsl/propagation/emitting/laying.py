@@ -1,0 +1,80 @@
+"""Constants as they have to lie, laid out when they are asked for, and never all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from layoutdsl.propagation.graph import Array
+from layoutdsl.propagation.placings.packing import packed
+from layoutdsl.propagation.placings.placing import Placing
+
+Fill: TypeAlias = float | int | bool | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recipe:
+    """How a constant comes to lie as it has to.
+
+    Attributes:
+        array: of the graph.
+        placing: where its elements go.
+        fill: what padding holds.
+        extents: of the buffer.
+    """
+
+    array: Array
+    placing: Placing
+    fill: Fill
+    extents: tuple[int, ...]
+
+    def laid(self) -> Array:
+        """Return the buffer."""
+        return packed(self.array, self.placing, self.fill).reshape(self.extents)
+
+
+class Constants(MutableMapping[str, Array]):
+    """Arrays by their names; those of recipes are made anew each time."""
+
+    def __init__(self, known: Mapping[str, Array | Recipe] | None = None) -> None:
+        self._known = dict[str, Array | Recipe](known or {})
+
+    def __getitem__(self, name: str) -> Array:
+        found = self._known[name]
+        return found.laid() if isinstance(found, Recipe) else found
+
+    def __setitem__(self, name: str, array: Array) -> None:
+        self._known[name] = array
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def lay(self, name: str, recipe: Recipe) -> None:
+        """Note how one is made."""
+        self._known[name] = recipe
+
+    def shape(self, name: str, other: str, extents: tuple[int, ...]) -> None:
+        """Note that one is another one, of other extents."""
+        match self._known[other]:
+            case Recipe() as found:
+                self._known[name] = replace(found, extents=extents)
+            case array:
+                self._known[name] = array.reshape(extents)
+
+    def copy(self) -> Constants:
+        """Return the same, to be added to."""
+        return Constants(self._known)
+
+    def only(self, names: Container[str]) -> Constants:
+        """Return those of some names."""
+        return Constants({name: each for name, each in self._known.items() if name in names})

@@ -1,0 +1,78 @@
+"""Which inputs of a model leave only their first axis open, all the same one: the batch.
+
+Source: onnx.proto of 1.23, TensorShapeProto.Dimension; onnx, docs/IR.md, "Static tensor shapes".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from layoutdsl.propagation.emitting.at_any_batch import refuse_misfits
+from layoutdsl.propagation.emitting.following import FixedBatchError
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError
+from layoutdsl.propagation.models.onnx_read import Model, Shapes, Source, model_at
+
+
+@dataclass(frozen=True, slots=True)
+class OpenBatch:
+    """An extent that nobody gave a number.
+
+    Attributes:
+        name: as the model calls it; empty where it has no name for it.
+        rest: the extents behind it, of each input that has it.
+        given: shapes of other inputs.
+    """
+
+    name: str
+    rest: Mapping[str, tuple[int, ...]]
+    given: Shapes
+
+    def at(self, batch: int) -> dict[str, tuple[int, ...]]:
+        """Return shapes in which the batch is a number."""
+        return {**self.given, **{name: (batch, *rest) for name, rest in self.rest.items()}}
+
+
+def open_batch(source: Source, shapes: Shapes) -> OpenBatch | None:
+    """Return the batch that a model leaves open; `None` where it has none, or not only one.
+
+    Inputs whose first axes have different names, or several without any, may well be of different
+    extents: those are to be given.
+
+    Args:
+        source: the model.
+        shapes: that were given. Who gives a shape to an input with an open batch gives the batch.
+    """
+    names, rest = set[str](), dict[str, tuple[int, ...]]()
+    for name, value in source.inputs.items():
+        tensor = value.type.tensor_type
+        if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
+            continue
+        extents = list(tensor.shape.dim)
+        if not extents or extents[0].dim_value:
+            continue
+        if name in shapes or any(not each.dim_value for each in extents[1:]):
+            return None
+        names.add(extents[0].dim_param)
+        rest[name] = tuple(each.dim_value for each in extents[1:])
+    if len(names) != 1 or (names == {""} and len(rest) > 1):
+        return None
+    return OpenBatch(names.pop(), rest, dict(shapes))
+
+
+def single(source: Source, batch: OpenBatch) -> Model:
+    """Return a model at batch 1.
+
+    Raises:
+        UnfitModelError: it has none: the caller has to say which batch fits.
+    """
+    try:
+        found = model_at(source, batch.at(1))
+        refuse_misfits(found.graph)
+    except (UnfitModelError, FixedBatchError) as unfit:
+        name = next(iter(batch.rest))
+        why = unfit.message if isinstance(unfit, UnfitModelError) else str(unfit)
+        words = f"the shape of input `{name}` is open, and 1 does not fit: {why}"
+        remedy = f"give one, as in `--shape {name}=1,3,224,224`"
+        raise UnfitModelError(words, remedy, "option") from None
+    return found

@@ -1,0 +1,241 @@
+"""The main graph of a model as our graph: shapes inferred, constants folded, what is dead left out.
+
+Source: onnx, docs/IR.md, docs/ShapeInference.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from layoutdsl.propagation.graph import Array, Attribute, Graph, Node, Value
+from layoutdsl.propagation.models.fold import folded, shape_of
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
+
+ROUNDS = 100
+"""How often shapes are inferred again from what was folded meanwhile."""
+
+IN_SIGHT = 128
+"""Elements of a folded constant that whoever infers shapes is shown."""
+
+OPEN = frozenset(
+    {"NonZero", "NonMaxSuppression", "Unique", "Compress", "Loop", "If", "Scan", "StringSplit"}
+)
+"""Operators whose results have the shape that data gives them; what follows is as written."""
+
+
+def graph_of(proto: Any, weights: Mapping[str, Array], place: str) -> Graph:
+    """Return the main graph of a model.
+
+    Args:
+        proto: checked, of opset 13 at least, without its weights, which are inputs of it.
+        weights: by their names.
+        place: of the model, to be named.
+
+    Raises:
+        UnfitModelError: a shape cannot be inferred.
+    """
+    from onnx import numpy_helper
+
+    constants = dict(weights)
+    constants |= {each.name: numpy_helper.to_array(each) for each in proto.graph.initializer}
+    nodes = [_node(number, each) for number, each in enumerate(proto.graph.node)]
+    values = dict[str, Value]()
+    for _ in range(ROUNDS):
+        values |= _inferred(proto, constants, place)
+        before = len(constants)
+        _fold(nodes, values, constants)
+        if before == len(constants) or not _is_open(nodes, values, constants):
+            break
+    values |= {name: Value(name, each.shape, _kind(each.dtype)) for name, each in constants.items()}
+    outputs = tuple(each.name for each in proto.graph.output)
+    alive = _alive(nodes, outputs, constants)
+    values |= _open(alive, values, place)
+    used = {*outputs, *(name for node in alive for name in (*node.inputs, *node.outputs))} - {""}
+    inputs = tuple(each.name for each in proto.graph.input if each.name not in weights)
+    inputs = tuple(name for name in inputs if name not in constants)
+    version = next(each.version for each in proto.opset_import if each.domain in ("", "ai.onnx"))
+    return Graph(
+        name=proto.graph.name,
+        opset=version,
+        nodes=alive,
+        values={name: each for name, each in values.items() if name in used or name in inputs},
+        constants={name: array for name, array in constants.items() if name in used},
+        inputs=inputs,
+        outputs=outputs,
+    )
+
+
+def _is_open(
+    nodes: list[Node], values: Mapping[str, Value], constants: Mapping[str, Array]
+) -> bool:
+    """Whether the shape of something is not known yet."""
+    names = (name for node in nodes for name in node.outputs if name)
+    return any(name not in values and name not in constants for name in names)
+
+
+def _node(number: int, proto: Any) -> Node:
+    attributes, opaque = dict[str, Attribute](), False
+    for each in proto.attribute:
+        found = _attribute(each)
+        if found is None:
+            opaque = True
+        else:
+            attributes[each.name] = found
+    outer = tuple(_captured(proto)) if opaque else ()
+    domain = "" if proto.domain in ("", "ai.onnx") else f"{proto.domain}::"
+    operator = f"{domain}{proto.op_type}"
+    inputs = (*proto.input, *(name for name in outer if name not in proto.input))
+    return Node(
+        number, proto.name, operator, inputs, tuple(proto.output), attributes, opaque, proto
+    )
+
+
+def _attribute(proto: Any) -> Attribute | None:
+    """What an attribute says; nothing where it is a graph or a type."""
+    from onnx import AttributeProto, numpy_helper
+
+    match proto.type:
+        case AttributeProto.INT:
+            return int(proto.i)
+        case AttributeProto.FLOAT:
+            return float(proto.f)
+        case AttributeProto.STRING:
+            return str(proto.s.decode("utf-8", "replace"))
+        case AttributeProto.INTS:
+            return tuple(proto.ints)
+        case AttributeProto.FLOATS:
+            return tuple(proto.floats)
+        case AttributeProto.STRINGS:
+            return tuple(each.decode("utf-8", "replace") for each in proto.strings)
+        case AttributeProto.TENSOR:
+            found: Array = numpy_helper.to_array(proto.t)
+            return found
+        case _:
+            return None
+
+
+def _captured(proto: Any) -> Iterator[str]:
+    """Values of the outer graph that the bodies of a node use, each once."""
+    seen = set[str]()
+    bodies = [each.g for each in proto.attribute if each.HasField("g")]
+    bodies += [graph for each in proto.attribute for graph in each.graphs]
+    for body in bodies:
+        own = {each.name for each in (*body.input, *body.initializer)}
+        own |= {name for node in body.node for name in node.output}
+        used = [name for node in body.node for name in (*node.input, *_captured(node))]
+        for name in (*used, *(each.name for each in body.output)):
+            if name and name not in own and name not in seen:
+                seen.add(name)
+                yield name
+
+
+def _inferred(proto: Any, constants: Mapping[str, Array], place: str) -> dict[str, Value]:
+    """Tensors whose shapes are known."""
+    import onnx
+    from onnx import numpy_helper
+
+    light = onnx.ModelProto()
+    light.CopyFrom(proto)
+    held = {each.name for each in (*light.graph.initializer, *light.graph.input)}
+    for name, array in constants.items():
+        if name not in held and array.size <= IN_SIGHT and array.dtype.kind in "iufb":
+            light.graph.initializer.append(numpy_helper.from_array(np.array(array), name))
+    _drop_made_twice(light)
+    try:
+        found = onnx.shape_inference.infer_shapes(light, strict_mode=True, data_prop=True).graph
+    except Exception as error:  # whatever C++ threw
+        words = f"the shapes of `{place}` cannot be inferred: {line_of(error)}"
+        raise UnfitModelError(words, "export it again, or check what `--shape` says") from None
+    values = dict[str, Value]()
+    for each in (*found.input, *found.value_info, *found.output):
+        if (value := _value(each)) is not None:
+            values[each.name] = value
+    return values
+
+
+def _drop_made_twice(light: Any) -> None:
+    """Leave out nodes of which all results are initialisers by now."""
+    held = {each.name for each in light.graph.initializer}
+    left = [each for each in light.graph.node if not set(each.output) <= held]
+    if len(left) < len(light.graph.node):
+        nodes = [type(each).FromString(each.SerializeToString()) for each in left]
+        del light.graph.node[:]
+        light.graph.node.extend(nodes)
+
+
+def _value(proto: Any) -> Value | None:
+    """A tensor of known shape."""
+    from onnx import helper
+
+    kind = proto.type.WhichOneof("value")
+    if kind is None:
+        return None
+    if kind != "tensor_type":
+        return Value(proto.name, (), None)
+    tensor = proto.type.tensor_type
+    extents = tensor.shape.dim
+    if not tensor.HasField("shape") or not all(each.HasField("dim_value") for each in extents):
+        return None
+    try:
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
+    except (KeyError, TypeError):
+        return None
+    return Value(proto.name, tuple(each.dim_value for each in extents), _kind(dtype))
+
+
+def _kind(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    return None if dtype.kind in "OUS" else dtype
+
+
+def _fold(nodes: list[Node], values: Mapping[str, Value], constants: dict[str, Array]) -> None:
+    """Add what nodes make of constants, and of shapes, to the constants."""
+    for node in nodes:
+        if all(name in constants for name in node.outputs if name):
+            continue
+        first = node.inputs[0] if node.inputs else ""
+        if node.operator in ("Shape", "Size") and (first in constants or first in values):
+            shape = constants[first].shape if first in constants else values[first].shape
+            constants[node.outputs[0]] = shape_of(node, shape)
+            continue
+        if not all(name in constants for name in node.inputs if name):
+            continue
+        found = folded(node, [constants.get(name) for name in node.inputs])
+        if found is not None:
+            named = zip(node.outputs, found, strict=False)
+            constants.update({name: each for name, each in named if name})
+
+
+def _alive(
+    nodes: list[Node], outputs: tuple[str, ...], constants: Mapping[str, Array]
+) -> tuple[Node, ...]:
+    """The nodes that something is left of, numbered through."""
+    wanted, left = set(outputs), list[Node]()
+    for node in reversed(nodes):
+        if any(name in wanted and name not in constants for name in node.outputs if name):
+            left.append(node)
+            wanted.update(node.inputs)
+    return tuple(replace(node, number=number) for number, node in enumerate(reversed(left)))
+
+
+def _open(nodes: tuple[Node, ...], values: Mapping[str, Value], place: str) -> dict[str, Value]:
+    """Values whose shapes data decides: they are no tensors to whoever plans.
+
+    Raises:
+        UnfitModelError: a shape is not known, and no data decides it.
+    """
+    found = dict[str, Value]()
+    for node in nodes:
+        odd = [name for name in node.inputs if name in values and values[name].dtype is None]
+        free = odd or any(name in found for name in node.inputs)
+        for name in node.outputs:
+            if not name or name in values:
+                continue
+            if not (free or node.opaque or node.operator in OPEN):
+                words = f"the shape of `{name}`, which {node.operator} makes, cannot be inferred"
+                raise UnfitModelError(f"`{place}`: {words}", "say it in the model, as `value_info`")
+            found[name] = Value(name, (), None)
+    return found

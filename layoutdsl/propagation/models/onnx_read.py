@@ -1,0 +1,283 @@
+"""Models of ONNX, read: bounded, checked, raised to one opset, with the shape of every value.
+
+Weights are read one by one and set aside: what checks, converts and infers never sees them, which
+is minutes less for large models. A model is not trusted: files beside it are opened below its
+folder only, and nothing of it is run but what `fold.py` names.
+
+Source: onnx.proto of 1.23; onnx, docs/IR.md, docs/ExternalData.md, docs/VersionConverter.md.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from stat import S_ISREG
+from typing import Any
+
+from layoutdsl.files.npy import UnreadableError
+from layoutdsl.propagation.graph import Array, Graph
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
+from layoutdsl.propagation.models.onnx_weights import Tensors, Weights, refuse_hidden, set_aside
+from layoutdsl.propagation.models.onnx_wire import Piece, WireError, taken_apart
+
+MOST_BYTES = 2**31 - 1
+"""What a message of protobuf may have; larger models keep their weights in files beside them."""
+
+OPSET = 13
+"""The oldest opset that is planned: axes of sums, splits and views are operands from here on."""
+
+_LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
+
+Shapes = Mapping[str, tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A model, as its format has it and as a graph.
+
+    Attributes:
+        proto: the model without its large weights, of opset 13 at least.
+        graph: its main graph.
+        size: bytes of the file.
+        inner: names that graphs within nodes use for values of their own.
+    """
+
+    proto: Any
+    graph: Graph
+    size: int
+    inner: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file that was read once, to be planned at whatever shapes its inputs are given.
+
+    Attributes:
+        place: of the file.
+        proto: the model without its large weights, as it was written.
+        weights: those, by their names.
+        size: bytes of the file.
+    """
+
+    place: Path
+    proto: Any
+    weights: Mapping[str, Array]
+    size: int
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Those that the caller gives, by their names."""
+        constants = {*self.weights, *(each.name for each in self.proto.graph.initializer)}
+        return {each.name: each for each in self.proto.graph.input if each.name not in constants}
+
+
+def read_model(place: Path, shapes: Shapes) -> Model:
+    """Return the model that a file holds.
+
+    Args:
+        place: of the file.
+        shapes: of inputs, by their names; needed where the model leaves extents open.
+
+    Raises:
+        UnfitModelError: it is no model, or none that can be planned.
+        OSError: it, or a file beside it, cannot be read.
+    """
+    return model_at(read_source(place), shapes)
+
+
+def read_source(place: Path) -> Source:
+    """Return what a file holds, before its inputs have shapes.
+
+    Raises:
+        UnfitModelError: it is no model.
+        OSError: it, or a file beside it, cannot be read.
+    """
+    proto, tensors, size = parsed(place)
+    try:
+        weights = dict(set_aside(proto, tensors, place))
+    except UnreadableError as error:
+        fact, _, remedy = error.fact.partition("; ")
+        raise UnfitModelError(f"`{place}` {fact}", remedy or "save it again") from None
+    return Source(place, proto, weights, size)
+
+
+def model_at(source: Source, shapes: Shapes) -> Model:
+    """Return a model whose inputs have shapes.
+
+    Raises:
+        UnfitModelError: it is none that can be planned.
+    """
+    from layoutdsl.propagation.models.onnx_graph import graph_of
+
+    place, proto = source.place, _copied(source.proto)
+    _fix_shapes(proto, source, shapes)
+    proto = _raised(proto, place)
+    graph = graph_of(proto, source.weights, str(place))
+    return Model(proto, graph, source.size, frozenset(_inner_names(graph)))
+
+
+def _copied(proto: Any) -> Any:
+    """A message of its own, as shapes are put into it."""
+    return type(proto).FromString(proto.SerializeToString())
+
+
+def _inner_names(graph: Graph) -> Iterator[str]:
+    """Names that graphs within nodes give, which nothing outside may have."""
+    left = [node.source for node in graph.nodes if node.opaque]
+    while left:
+        node: Any = left.pop()
+        bodies = [each.g for each in node.attribute if each.HasField("g")]
+        bodies += [body for each in node.attribute for body in each.graphs]
+        for body in bodies:
+            yield from (each.name for each in (*body.input, *body.initializer))
+            yield from (name for each in body.node for name in each.output)
+            left += body.node
+
+
+def weights_of(place: Path) -> tuple[Any, Mapping[str, Array]]:
+    """Return what a model says besides its weights, and all weights by their names.
+
+    Each is read from the file when it is asked for.
+
+    Raises:
+        UnfitModelError: it is no model, or says of its weights what cannot be.
+        OSError: it, or a file beside it, cannot be read.
+    """
+    proto, tensors, _ = parsed(place)
+    try:
+        refuse_hidden(proto)
+        return proto, Weights(tensors, place)
+    except (UnreadableError, ValueError, TypeError) as error:
+        words = f"`{place}` has weights that cannot be read: {line_of(error)}"
+        raise UnfitModelError(words, "save it again") from None
+
+
+def parsed(place: Path) -> tuple[Any, Tensors, int]:
+    """Return a model as the package onnx has it, its initialisers, and the bytes of its file.
+
+    The model is unchecked, and without initialisers in its main graph.
+
+    Raises:
+        UnfitModelError: it is none.
+        OSError: it cannot be read.
+    """
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    handle = os.open(place, _LOOK)
+    proto, pieces = onnx.ModelProto(), tuple[Piece, ...]()
+    try:
+        size = _size_of(handle, place)
+        with suppress(WireError, DecodeError):
+            shell, pieces = taken_apart(handle, size)
+            proto.ParseFromString(shell)
+        if not proto.HasField("graph") or not proto.graph.output:
+            words = f"`{place}` is no model of ONNX"
+            raise UnfitModelError(words, "name a file that `onnx.load` reads")
+    except BaseException:
+        os.close(handle)
+        raise
+    return proto, Tensors(handle, pieces), size
+
+
+def _size_of(handle: int, place: Path) -> int:
+    """The bytes of a file that may be a model."""
+    found = os.fstat(handle)
+    if not S_ISREG(found.st_mode):
+        raise UnfitModelError(f"`{place}` is no plain file", "name a model of ONNX")
+    if found.st_size > MOST_BYTES:
+        words = f"`{place}` has {found.st_size} bytes, and {MOST_BYTES} are the most"
+        raise UnfitModelError(words, "save it with its weights in a file beside it")
+    return found.st_size
+
+
+def _fix_shapes(proto: Any, source: Source, shapes: Shapes) -> None:
+    """Put numbers in place of the open extents of inputs."""
+    known, place = source.inputs, source.place
+    inputs = {each.name: each for each in proto.graph.input if each.name in known}
+    for name in shapes:
+        if name not in inputs:
+            words = f"`{place}` has no input `{name}`"
+            raise UnfitModelError(words, f"its inputs are {_names(inputs)}", "option")
+    for name, value in inputs.items():
+        if not value.type.HasField("tensor_type"):
+            continue
+        tensor = value.type.tensor_type
+        said = [each.dim_value if each.HasField("dim_value") else 0 for each in tensor.shape.dim]
+        wanted = shapes.get(name)
+        if wanted is None:
+            if not tensor.HasField("shape") or 0 in said:
+                shown = ",".join(str(each or "?") for each in said) or "..."
+                words = f"the shape of input `{name}` is open: {shown}"
+                raise UnfitModelError(
+                    words, f"give one, as in `--shape {name}=1,3,224,224`", "option"
+                )
+            continue
+        fits = not tensor.HasField("shape") or (
+            len(said) == len(wanted)
+            and all(one in (0, other) for one, other in zip(said, wanted, strict=True))
+        )
+        if not fits or min(wanted, default=1) < 1:
+            words = f"input `{name}` cannot have the shape {','.join(map(str, wanted))}"
+            shown = ",".join(str(each or "?") for each in said)
+            raise UnfitModelError(words, f"the model says {shown or 'none'}", "option")
+        del tensor.shape.dim[:]
+        tensor.shape.SetInParent()
+        for extent in wanted:
+            tensor.shape.dim.add().dim_value = extent
+    for value in (*proto.graph.output, *proto.graph.value_info):
+        for each in value.type.tensor_type.shape.dim:
+            if shapes or not each.HasField("dim_value"):
+                each.Clear()
+
+
+def _names(names: Mapping[str, object]) -> str:
+    found = [f"`{each}`" for each in list(names)[:8]]
+    return ", ".join(found) + (" and more" if len(names) > len(found) else "")
+
+
+def _raised(proto: Any, place: Path) -> Any:
+    """The model, checked, with operators of opset 13 at least."""
+    import onnx
+    from onnx import version_converter
+
+    known = onnx.defs.onnx_opset_version()
+    own = [each.version for each in proto.opset_import if each.domain in ("", "ai.onnx")]
+    version = max(own, default=known)
+    if version > known:
+        words = f"`{place}` is of opset {version}, and {known} is the newest that is known"
+        raise UnfitModelError(words, "update the package onnx, or export it for an older opset")
+    proto = _checked(proto, place)
+    if not own:
+        proto.opset_import.append(onnx.helper.make_opsetid("", known))
+    if version >= OPSET:
+        return proto
+    try:
+        return version_converter.convert_version(proto, OPSET)
+    except Exception as error:  # whatever C++ threw
+        words = f"`{place}` is of opset {version} and cannot be raised to {OPSET}: {line_of(error)}"
+        raise UnfitModelError(words, f"export it for opset {OPSET} or newer") from None
+
+
+def _checked(proto: Any, place: Path) -> Any:
+    """The model, where the package's own checker has nothing to say.
+
+    It asks for the shapes of outputs, which many models leave out and nothing here needs.
+    """
+    import onnx
+
+    said = type(proto)()
+    said.CopyFrom(proto)
+    for each in said.graph.output:
+        if each.type.HasField("tensor_type"):
+            each.type.tensor_type.shape.SetInParent()
+    try:
+        onnx.checker.check_model(said)
+    except Exception as error:  # the checker's own, and ValueError of what it calls
+        raise UnfitModelError(
+            f"`{place}` is no valid model: {line_of(error)}", "export it again"
+        ) from None
+    return proto

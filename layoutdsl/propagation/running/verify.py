@@ -1,0 +1,195 @@
+"""What came out of a plan, run: each part alone, and then the whole beside the original."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, nan
+from typing import Any, Literal, TypeAlias
+
+from layoutdsl.propagation.emitting.emit_ort import BLOCK
+from layoutdsl.propagation.emitting.following import FixedBatchError
+from layoutdsl.propagation.emitting.physical import Emission, Step
+from layoutdsl.propagation.graph import Array, Graph
+from layoutdsl.propagation.models.onnx_read import Model
+from layoutdsl.propagation.placings.packing import unpacked
+from layoutdsl.propagation.running.at_batches import at_batch
+from layoutdsl.propagation.running.onnx_parts import model_of_nodes
+from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, RunError, block, run
+from layoutdsl.propagation.running.samples import far_apart, sampled
+from layoutdsl.propagation.running.trying import Findings, can_run, laid, try_all
+
+Way: TypeAlias = Literal["nodes", "outputs"]
+
+NEAR_OUTPUTS = 1e-3
+"""How far apart outputs may be, where all differences add up."""
+
+STEP = 0.5
+"""The same where an operator is a step: what lies at its edge may fall to either side."""
+
+STEPS = frozenset(
+    {"Round", "Floor", "Ceil", "Sign", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
+    | {"QuantizeLinear", "DynamicQuantizeLinear", "ArgMax", "ArgMin", "TopK", "Mod", "Hardmax"}
+    | {"QLinearConv", "QLinearMatMul", "IsInf", "IsNaN", "NonMaxSuppression", "RoiAlign", "Shrink"}
+)
+
+MOST_FAULTS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was found when it was run.
+
+    Attributes:
+        way: `nodes`: each alone, and outputs; or outputs only.
+        nodes: that were held against the original's, each alone.
+        exact: those of which every bit was the same.
+        worst: the largest difference, relative to the largest number of the value.
+        where: what it was found in.
+        outputs: the largest difference of the outputs of the whole.
+        sensitivity: how far apart the original's outputs are for two inputs; what is smaller in
+            `outputs` shows little where this is small.
+        faults: sentences; none where all is well.
+        unrun: sentences about what nothing here runs, as a model for other machines may have.
+        batches: at which outputs were compared besides, where the batch is open.
+    """
+
+    way: Way
+    nodes: int
+    exact: int
+    worst: float
+    where: str
+    outputs: float
+    sensitivity: float
+    faults: tuple[str, ...]
+    unrun: tuple[str, ...] = ()
+    batches: tuple[int, ...] = ()
+
+
+def verified(
+    model: Model,
+    emission: Emission,
+    result: Any,
+    way: Way = "nodes",
+    weights: Mapping[str, Array] = NONE,
+    others: Mapping[int, Model] | None = None,
+) -> Verified:
+    """Return what is found when a model and what it became are run.
+
+    Args:
+        model: that was read.
+        emission: of it.
+        result: the model that this was written as.
+        way: whether nodes are run alone, too.
+        weights: of the result that are not in it.
+        others: the model at batches that were not planned, where the batch is open.
+
+    Raises:
+        FixedBatchError: the batch is open, and something cannot be run at one of these.
+    """
+    found = Findings()
+    outputs, sensitivity = nan, nan
+    batches: tuple[int, ...] = ()
+    own = block() if _has_kernels(emission) else BLOCK
+    if own != BLOCK:
+        words = f"blocks of onnxruntime hold {own or 'no'} channels on this machine"
+        found.faults.append(f"{words}, and those of the plan {BLOCK}")
+        way = "outputs"
+    foreign = foreign_nodes(model)
+    try:
+        if way == "nodes":
+            try_all(model, emission, found, frozenset(foreign))
+        if not foreign:
+            outputs, sensitivity = _compare_outputs(model, emission, result, weights)
+            apart = STEP if _has_steps(model.graph) else NEAR_OUTPUTS
+            if not outputs <= apart:
+                found.faults.append(f"outputs of the whole differ by {outputs:.2g}, relative")
+            for number, each in (others or {}).items():
+                here = at_batch(emission, each.graph, number)
+                differ, _ = _compare_outputs(each, here, result, weights)
+                if not differ <= apart:
+                    found.faults.append(
+                        f"at batch {number} outputs differ by {differ:.2g}, relative"
+                    )
+                outputs, batches = max(outputs, differ), (*batches, number)
+    except RunError as error:
+        if others is not None:
+            raise FixedBatchError(f"it cannot be run at every batch: {error}") from None
+        found.faults.append(f"it cannot be run: {error}")
+    return Verified(
+        way,
+        found.nodes,
+        found.exact,
+        found.worst,
+        found.where,
+        outputs,
+        sensitivity,
+        tuple(found.faults[:MOST_FAULTS]),
+        tuple(dict.fromkeys(foreign.values())),
+        batches,
+    )
+
+
+def foreign_nodes(model: Model) -> dict[int, str]:
+    """Return the nodes of other domains that nothing here runs, each with a sentence about it."""
+    own = {f"{each.domain}::{each.name}" for each in model.proto.functions}
+    found: dict[str, bool] = {}
+    for node in model.graph.nodes:
+        if "::" in node.operator and node.operator not in found:
+            found[node.operator] = node.operator in own or can_run(model, node)
+    return {
+        node.number: f"nothing here runs {node.operator}"
+        for node in model.graph.nodes
+        if not found.get(node.operator, True)
+    }
+
+
+def _has_steps(graph: Graph) -> bool:
+    """Whether a difference of one rounding can become any other: outputs are then no evidence."""
+    whole = any(node.operator == "Cast" and node.attributes.get("to") != 1 for node in graph.nodes)
+    names = {node.operator for node in graph.nodes}
+    return whole or bool(names & STEPS) or any("QLinear" in name for name in names)
+
+
+def _has_kernels(emission: Emission) -> bool:
+    steps = (step for part in emission.parts for step in part.work if isinstance(step, Step))
+    return any(step.operator.startswith(KERNELS) for step in steps)
+
+
+def _compare_outputs(
+    model: Model, emission: Emission, result: Any, weights: Mapping[str, Array]
+) -> tuple[float, float]:
+    """How far apart the outputs of the whole are, and the original's for another input."""
+    graph = model.graph
+    one, other = sampled(graph, 0), sampled(graph, 1)
+    wanted = [
+        name
+        for name in dict.fromkeys(graph.outputs)
+        if name not in one and name not in graph.constants and graph.values[name].dtype is not None
+    ]
+    if not wanted:
+        return 0.0, 0.0
+    original, own = model_of_nodes(model, graph.nodes, one, wanted)
+    feeds = {name: laid(emission.tensors[name], one, graph, "said") for name in one}
+    expected = _run_anyhow(original, one, wanted, own)
+    moved = _run_anyhow(original, other, wanted, own)
+    found = _run_anyhow(result, feeds, wanted, weights)
+    apart = sensitivity = 0.0
+    for name in wanted:
+        placing = emission.tensors[name].held.placing
+        if found[name].size != placing.slots:
+            return inf, sensitivity
+        buffer = found[name].reshape(placing.physical_shape)
+        apart = max(apart, far_apart(unpacked(buffer, placing), expected[name]))
+        sensitivity = max(sensitivity, far_apart(moved[name], expected[name]))
+    return apart, sensitivity
+
+
+def _run_anyhow(
+    model: Any, feeds: Mapping[str, Array], wanted: Sequence[str], weights: Mapping[str, Array]
+) -> dict[str, Any]:
+    """What a model makes; it is run as it is where what would make it faster fails on it."""
+    try:
+        return run(model, feeds, wanted, "optimised", weights)
+    except RunError:
+        return run(model, feeds, wanted, weights=weights)

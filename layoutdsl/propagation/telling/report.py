@@ -1,0 +1,184 @@
+"""What a plan comes to, as a few lines for people, and why each transform is left."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from math import isnan
+
+from layoutdsl.propagation.checking.check import Checked
+from layoutdsl.propagation.proving.theorems import Theorems
+from layoutdsl.propagation.running.verify import Verified
+from layoutdsl.propagation.telling.figures import Amount, Anchor, Figures, Gap, Left
+
+SHOWN = 2
+"""Transforms that are told without being asked for."""
+
+MOST_FAULTS = 8
+"""Sentences about what is wrong or undecided that are told."""
+
+WIDTH = 18
+"""Where the second column starts."""
+
+
+def told(figures: Figures, name: str) -> Iterator[str]:
+    """Yield lines that say what a plan comes to; nine at most.
+
+    Args:
+        figures: of the plan.
+        name: of the model.
+    """
+    yield row(name, f"{count(figures.nodes, 'node')}{_anchors(figures.anchors)}")
+    both = f"{figures.alone.count} -> {figures.planned.count}"
+    sizes = f"{size(figures.alone.bytes)} -> {size(figures.planned.bytes)} moved"
+    yield row("transforms", f"{both}, {sizes}  (each anchor on its own -> planned)")
+    yield row("minimal", minimal(figures))
+    yield from _left(figures.left)
+    if figures.gaps:
+        yield row("as written", _gaps(figures.gaps))
+    if figures.padding.values:
+        yield row("padding", _padding(figures))
+    if figures.weights.packed:
+        weights = figures.weights
+        sizes = f"{size(weights.before)} -> {size(weights.after)}"
+        yield row("weights", f"{weights.packed} packed, {sizes}")
+
+
+def proved(theorems: Theorems) -> Iterator[str]:
+    """Yield lines that say which rules were used, and what was found of them."""
+    words = f"{theorems.used} used, {theorems.everywhere} proved for all shapes"
+    if theorems.here:
+        words += f", {theorems.here} for these shapes"
+    for number, what in (
+        (len(theorems.undecided), "undecided"),
+        (len(theorems.refuted), "refuted"),
+    ):
+        words += f", {number} {what}" if number else ""
+    yield row("rules", words)
+    yield from _faults("refuted", theorems.refuted)
+    yield from _faults("undecided", theorems.undecided)
+
+
+def run(verified: Verified | None) -> Iterator[str]:
+    """Yield lines that say what was run, and what came out."""
+    if verified is None:
+        yield row("verified", "off: nothing was run")
+        return
+    words = "outputs were not compared"
+    if not isnan(verified.outputs):
+        words = f"outputs differ by {verified.outputs:.1g}, relative"
+        words += f" (another input: by {verified.sensitivity:.1g})"
+    if verified.way == "nodes":
+        worst = f", worst relative error {verified.worst:.1g}" if verified.worst else ""
+        alone = f"{count(verified.nodes, 'node')} alone, {verified.exact} bit for bit{worst}"
+        words = f"{alone}, with zero, junk and NaN in padding; {words}"
+    yield row("verified", words)
+    yield from _faults("wrong", verified.faults)
+    yield from _faults("not run", verified.unrun)
+
+
+def checked(found: Checked, name: str) -> Iterator[str]:
+    """Yield lines that say whether a certificate holds."""
+    yield row(name, "confirmed" if found.holds else "failed")
+    if found.holds:
+        what = f"{found.bytes} bytes and {count(found.transforms, 'transform')}"
+        near = "a lower bound" if found.bound == found.cost else f"cost {found.cost}"
+        least = "" if found.bound == found.cost else f", and {found.bound} is a lower bound"
+        yield row("minimal", f"{what} are {near}{least}; checked in integers, without a solver")
+        if found.batches:
+            one, other = found.batches
+            yield row("batch", f"open: it is the same at {one} and {other}; bytes are of {one}")
+        yield row("nodes", f"{found.nodes} follow their rules, and are written as these say")
+        yield row("weights", f"{found.weights} lie where their layouts say, padding too")
+    if found.theorems is not None:
+        yield from proved(found.theorems)
+    yield from _faults("wrong", found.faults)
+
+
+def _faults(head: str, sentences: tuple[str, ...]) -> Iterator[str]:
+    for each in sentences[:MOST_FAULTS]:
+        yield row(head, each)
+    if len(sentences) > MOST_FAULTS:
+        yield row("", f"and {len(sentences) - MOST_FAULTS} more")
+
+
+def row(head: str, words: str) -> str:
+    """Return a line with its subject in the first column."""
+    return f"{head:<{WIDTH}} {words}" if len(head) >= WIDTH else f"{head:<{WIDTH}}{words}"
+
+
+def count(number: int, word: str) -> str:
+    """Return so many of something, in words."""
+    return f"1 {word}" if number == 1 else f"{number} {word}s"
+
+
+def size(number: int) -> str:
+    """Return bytes as people read them.
+
+    >>> size(3813376)
+    '3.8 MB'
+    """
+    for limit, unit in ((10**9, "GB"), (10**6, "MB"), (10**3, "kB")):
+        if number >= limit:
+            return f"{number / limit:.1f} {unit}"
+    return count(number, "byte")
+
+
+def minimal(figures: Figures) -> str:
+    """Return whether no plan costs less, and what says so."""
+    numbers = count(figures.numbers, "non-zero integer")
+    rows = f"certificate of {numbers} over {figures.rows} rows"
+    if figures.minimal:
+        planned = figures.planned
+        if not planned.count:
+            return "yes: nothing is moved"
+        what = f"{planned.bytes} bytes and {count(planned.count, 'transform')}"
+        return f"yes: {what} are a lower bound; {rows}"
+    return f"within {figures.beyond:.2g} % of the bound; {rows}"
+
+
+def _anchors(anchors: tuple[Anchor, ...]) -> str:
+    shown = sorted(anchors, key=lambda each: -each.nodes)
+    words = [f"{each.nodes} of {each.of} {each.operator} in {each.layout}" for each in shown[:3]]
+    words += [f"and {len(shown) - 3} more"] if len(shown) > 3 else []
+    return "".join(f", {each}" for each in words)
+
+
+def _left(left: tuple[Left, ...]) -> Iterator[str]:
+    largest = sorted(left, key=lambda each: -each.bytes)
+    for number, each in enumerate(largest[:SHOWN]):
+        yield row("" if number else "left", sentence(each))
+    if len(left) > SHOWN:
+        rest = sum(each.bytes for each in largest[SHOWN:])
+        yield row("", f"and {len(left) - SHOWN} more, {size(rest)}; --explain names them")
+
+
+def sentence(left: Left) -> str:
+    """Return a transform that is left, and why."""
+    if left.kind == "refill":
+        return f"`{left.value}`: padding filled anew, {size(left.bytes)}; for {left.readers}"
+    made = "gives" if left.maker == "the caller" else "makes"
+    words = {"input": "input ", "output": "output "}.get(left.kind, "")
+    head = f"{words}`{left.value}`: {left.source} -> {left.target}, {size(left.bytes)}"
+    return f"{head}; {left.maker} {made} it so, {left.readers} takes it otherwise"
+
+
+def _gaps(gaps: tuple[Gap, ...]) -> str:
+    reasons = Counter(gap.operator for gap in gaps)
+    first = gaps[0]
+    total = Amount(len(gaps), sum(gap.bytes for gap in gaps))
+    kinds = ", ".join(f"{number} {operator}" for operator, number in reasons.most_common(4))
+    more = "" if len(reasons) <= 4 else f" and {count(len(reasons) - 4, 'operator')} more"
+    head = f"{count(total.count, 'node')} without a rule that fits ({kinds}{more})"
+    return f"{head}, {size(total.bytes)} moved there; {first.operator}: {first.reason}"
+
+
+def _padding(figures: Figures) -> str:
+    padding = figures.padding
+    refills = sum(each.kind == "refill" for each in figures.left)
+    told_refills = count(refills, "refill") if refills else "no refill"
+    lanes = ", ".join(padding.lanes)
+    return (
+        f"{count(padding.values, 'value')}, {size(padding.bytes)}; lanes hold {lanes}; "
+        f"{told_refills}"
+    )
