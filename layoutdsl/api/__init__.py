@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from layoutdsl.api.converting import Conversion, convert
     from layoutdsl.api.copies import Differing, differing_copies
     from layoutdsl.api.cutting import pieces_of
+    from layoutdsl.api.engines import engine_called, engine_names, load_engine
     from layoutdsl.api.evidence import (
         left_over,
         lemma_files,
@@ -41,14 +42,17 @@ if TYPE_CHECKING:
         generate,
         generate_c,
     )
+    from layoutdsl.api.planning import plan_file, plan_weights
     from layoutdsl.api.proofs import Report, checks, prove, timed_checks, usual_jobs
+    from layoutdsl.api.propagating import Propagation, check, propagate
+    from layoutdsl.api.record_files import RecordDone, pack_record_file, unpack_record_file
     from layoutdsl.api.records import (
         GeneratedRecord,
         NotAsMeantError,
         RecordTarget,
         generate_record,
     )
-    from layoutdsl.api.shards import Planned, finish_plan, load_plan, plan_file, run_share
+    from layoutdsl.api.shards import Planned, PlannedWeights, finish_plan, load_plan, run_share
     from layoutdsl.api.tensor import Tensor
     from layoutdsl.api.translation import (
         LANGUAGE,
@@ -104,6 +108,9 @@ __all__ = [
     "NotAsMeantError",
     "Piece",
     "Planned",
+    "PlannedWeights",
+    "Propagation",
+    "RecordDone",
     "RecordTarget",
     "RefusedError",
     "Report",
@@ -112,6 +119,7 @@ __all__ = [
     "Translation",
     "UnvalidatedError",
     "WidthError",
+    "check",
     "checks",
     "claims_about",
     "claims_of",
@@ -121,6 +129,8 @@ __all__ = [
     "cost",
     "declared",
     "differing_copies",
+    "engine_called",
+    "engine_names",
     "family_of",
     "finish_plan",
     "formula",
@@ -141,12 +151,14 @@ __all__ = [
     "library_record",
     "library_record_names",
     "load",
+    "load_engine",
     "load_plan",
     "look",
     "missing_solver",
     "narrowed",
     "notations",
     "pack_file",
+    "pack_record_file",
     "pack_weights",
     "parse",
     "pick",
@@ -154,6 +166,8 @@ __all__ = [
     "pick_table",
     "pieces_of",
     "plan_file",
+    "plan_weights",
+    "propagate",
     "prove",
     "read",
     "reading_of",
@@ -165,6 +179,7 @@ __all__ = [
     "to_notation",
     "translate",
     "unpack_file",
+    "unpack_record_file",
     "unpack_weights",
     "usual_jobs",
     "verify_weights",
@@ -177,15 +192,19 @@ _ELSEWHERE = {
     "api.converting": "Conversion convert",
     "api.cutting": "pieces_of",
     "api.copies": "Differing differing_copies",
+    "api.engines": "engine_called engine_names load_engine",
     "api.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
     "api.files": "MEM pack_file unpack_file",
     "api.formulas": "closed_inverse cost formula",
     "api.functions": "IndexFunctions WidthError index_functions languages",
     "api.generating": "Generated GeneratedC RefusedError UnvalidatedError generate generate_c",
+    "api.propagating": "Propagation check propagate",
     "api.proofs": "Report checks prove timed_checks usual_jobs",
     "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
     "api.tensor": "Tensor",
-    "api.shards": "Planned finish_plan load_plan plan_file run_share",
+    "api.planning": "plan_file plan_weights",
+    "api.record_files": "RecordDone pack_record_file unpack_record_file",
+    "api.shards": "Planned PlannedWeights finish_plan load_plan run_share",
     "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
     "to_notation translate",
     "api.weights": "inspect_weights pack_weights unpack_weights verify_weights",

@@ -9,8 +9,10 @@ from dataclasses import replace
 from layoutdsl.elaborate.shelf import elaborated
 from layoutdsl.meaning.arguments import called
 from layoutdsl.meaning.claims import AnyClaim, Claim, Module, RecordClaim, Sound, TableClaim
+from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.rule import Rule
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import Source
 
@@ -46,12 +48,15 @@ def claims_of(
     raise TypeError(f"`subject` is {called(subject)}, and has to be {words}")
 
 
-def _of_rules(module: Module) -> Iterator[Layout]:
-    """The layouts that tensors get or have, but for those that the module declares."""
-    declared = set(module.values())
-    stored = [rule.stored.layout for rule in module.rules if rule.stored is not None]
-    given = [rule.layout for rule in module.rules if rule.layout is not None]
-    return (each for each in dict.fromkeys((*given, *stored)) if each not in declared)
+def _of_rules(module: Module) -> Iterator[Layout | Record]:
+    """Layouts that tensors get or have, and records of groups; none that the module declares."""
+    declared: list[Layout | Record] = [*module.values(), *module.records.values()]
+    rules = [each for each in module.rules if isinstance(each, Rule)]
+    stored = [rule.stored.layout for rule in rules if rule.stored is not None]
+    given = [rule.layout for rule in rules if rule.layout is not None]
+    held = [each.record for each in module.rules if isinstance(each, Group)]
+    found: list[Layout | Record] = [*given, *stored, *held]
+    return (each for each in dict.fromkeys(found) if each not in declared)
 
 
 def _not_refuted_tables(module: Module) -> Iterator[Table]:

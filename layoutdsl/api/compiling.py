@@ -2,34 +2,23 @@
 
 from __future__ import annotations
 
-from functools import cache
-from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, overload
 
-from layoutdsl.api.emitting import validated
-from layoutdsl.api.generating import generate, refuse_refuted
+from layoutdsl.api.modules import CompileTarget as CompileTarget
+from layoutdsl.api.modules import Moves, compiled, expect_target
 from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
 from layoutdsl.meaning.arguments import FLAG, TEXT, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import ITEMS, StorageName, stored
-from layoutdsl.texts.values import exact
 
 if TYPE_CHECKING:
     import numpy as np
 
     from layoutdsl.codegen.coded import QuantisedModule
-    from layoutdsl.codegen.loops.moves import Move, NoCode
-    from layoutdsl.codegen.native.module import Failed, NativeModule
-    from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.codegen.record import RecordModule
     from layoutdsl.codegen.stored import BitModule, StoredModule
 
-CompileTarget: TypeAlias = Literal["auto", "native", "numpy"]
-TARGETS = ("auto", "native", "numpy")
-SUBSTITUTE = "numpy serves in place of compiled code"
-"""How those are told who asked for compiled code and do not get it."""
-Moves: TypeAlias = "ModuleType | NativeModule"
 Compiled: TypeAlias = "Moves | StoredModule | BitModule | QuantisedModule"
 """What `compile` returns: either has `pack`, `unpack` and `physical_shape`."""
 
@@ -93,7 +82,8 @@ def compile(  # noqa: A001  the verb of `re.compile`
 
     Args:
         layout: without open parameters; or a record, whose module takes and returns its fields
-            (`codegen/record.py`), each part of it moved as a layout of its own.
+            (`codegen/record.py`): all of them in one call of C, or each part of it as a layout of
+            its own.
         target: ``auto``, ``native`` or ``numpy``.
         storage: ``items`` for one item an element. With ``bytes``, ``u32``, ``i32`` or the like the
             buffer is stored in words, without room between elements, as files have it. A layout
@@ -112,7 +102,9 @@ def compile(  # noqa: A001  the verb of `re.compile`
     if isinstance(layout, Record):
         if storage not in (ITEMS, "bytes"):
             raise ValueError(f"the record `{layout.name}` is stored in bytes, and not in {storage}")
-        return _record_module(layout, target, validate)
+        from layoutdsl.api.record_modules import record_module
+
+        return record_module(layout, target, validate)
     expect(layout=(layout, LAYOUT))
     moves = _of_elements(layout.of_codes, target, storage, validate)
     if layout.interface is None:
@@ -137,140 +129,3 @@ def _of_elements(
 
         return BitModule(layout, found)
     return found
-
-
-@cache
-def _record_module(record: Record, target: CompileTarget, validate: bool) -> RecordModule:
-    """Return the module of a record; that it is proved is kept, as the text of a module is."""
-    from layoutdsl.codegen.native.cache import keep_text, kept_text
-    from layoutdsl.codegen.placed import placed
-    from layoutdsl.codegen.record import RecordModule
-    from layoutdsl.texts.resources import fingerprint
-
-    if record.parameters:
-        message = f"the record `{record.name}` has an open parameter `{record.parameters[0]}`"
-        raise ValueError(
-            f"{message}: give it a number, as `record({record.parameters[0]}=16)` does"
-        )
-    key = f"{fingerprint()} record {exact(record)}"
-    if kept_text(key) != "proved":
-        checked = refuse_refuted(record)
-        if checked.status == "proved":
-            keep_text(key, "proved")
-        else:
-            _say_once(f"`{record.name}` is moved, and not proved: it is undecided")
-    parts = placed(record)
-    for each in parts:  # what is refused is refused now, not at a call
-        if not each.items.parameters:
-            compiled(each.items, target, validate)
-    return RecordModule(record, parts, lambda items: compiled(items, target, validate))
-
-
-def expect_target(name: str, target: CompileTarget) -> None:
-    """Check what is to run.
-
-    Raises:
-        TypeError: it is no text.
-        ValueError: there is no such target.
-    """
-    expect(**{name: (target, TEXT)})
-    if target not in TARGETS:
-        raise ValueError(f"there is no target `{target}`; known are {', '.join(TARGETS)}")
-
-
-@cache
-def compiled(layout: Layout, target: CompileTarget, validate: bool) -> Moves:
-    """Return the module of a layout's slots, an item each; its arguments are those of `compile`."""
-    compiles = can_compile(target)
-    plain = plain_module(layout, validate)
-    found = _native(layout, plain, target, validate) if compiles else plain
-    if found is plain and plain.FALLBACK is not None:
-        _say_once(f"`{layout.name}` is moved element by element: {plain.FALLBACK}")
-    return found
-
-
-@cache
-def plain_module(layout: Layout, validate: bool) -> ModuleType:
-    """Return the numpy module: what this very program proved of this very layout before is kept."""
-    from layoutdsl.codegen import EmittedModule, load
-    from layoutdsl.codegen.native.cache import keep_text, kept_text
-    from layoutdsl.texts.resources import fingerprint
-
-    key = f"{fingerprint()} numpy {validate} {exact(layout)}"
-    text = kept_text(key)
-    if text is not None:
-        return load(EmittedModule(layout.name, text, None))
-    made = generate(layout, validate=validate)
-    if made.checked.status == "proved":  # the undecided may be decided with more time
-        keep_text(key, made.text)
-    return made.load()
-
-
-def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: bool) -> Moves:
-    if layout.domain:
-        numpy_serves(target, f"`{layout.name}` holds elements of a domain only")
-        return plain
-    from layoutdsl.codegen.native.libraries import Emitter
-    from layoutdsl.codegen.native.loader import native_module
-
-    def make(move: Move, width: int) -> EmittedProgram | NoCode:
-        from layoutdsl.codegen.native.program import generate_c
-
-        return generate_c(
-            move.layouts[0],
-            source=plain.SOURCE,
-            certificate=plain.CERTIFICATE,
-            widths=(width,),
-            verbs=(move.verb,),
-        )
-
-    return native_module(
-        layout,
-        plain,
-        Emitter(make, validated if validate else None),
-        failed=failing(target),
-        untold=lambda found: numpy_serves(target, found.reason),
-        waits=target == "native",
-    )
-
-
-def can_compile(target: CompileTarget) -> bool:
-    """Return whether C is compiled for a target.
-
-    Raises:
-        CompilerError: it cannot be, and nothing else was asked for.
-    """
-    from layoutdsl.codegen.native.cache import refusal
-    from layoutdsl.codegen.native.loader import expect_compiler, why_not
-
-    if target != "native":
-        return target == "auto" and why_not() is None
-    expect_compiler()
-    reason = refusal()
-    if reason is not None:
-        _say_once(f"nothing is kept of what is compiled: {reason}")
-    return True
-
-
-def failing(target: CompileTarget) -> Failed:
-    """Return who is told that a compiler failed: who asked for ``auto`` gets numpy in its place."""
-    from layoutdsl.codegen.native.loader import insist
-
-    return insist if target == "native" else _forgo
-
-
-def _forgo(_: CompilerError) -> None:
-    """Who asked for what there is, is not told what there is not."""
-
-
-def numpy_serves(target: CompileTarget, reason: str) -> None:
-    """Tell those who asked for ``native``, once, that it is not for these layouts."""
-    if target == "native":
-        _say_once(f"{SUBSTITUTE}: {reason}")
-
-
-@cache
-def _say_once(words: str) -> None:
-    from layoutdsl.codegen.native.loader import say
-
-    say(words)

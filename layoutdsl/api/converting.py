@@ -7,7 +7,10 @@ from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeAlias, overload
 
-from layoutdsl.api.compiling import (
+from layoutdsl.api.compiling import compile as compile_
+from layoutdsl.api.emitting import validated
+from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
+from layoutdsl.api.modules import (
     CompileTarget,
     can_compile,
     expect_target,
@@ -15,10 +18,7 @@ from layoutdsl.api.compiling import (
     numpy_serves,
     plain_module,
 )
-from layoutdsl.api.compiling import compile as compile_
-from layoutdsl.api.compiling import compiled as compiled_layout
-from layoutdsl.api.emitting import validated
-from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
+from layoutdsl.api.modules import compiled as compiled_layout
 from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched

@@ -7,15 +7,24 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layoutdsl.api.compiling import CompileTarget, expect_target
-from layoutdsl.api.compiling import compile as compiled
-from layoutdsl.meaning.arguments import FUNCTION, INTEGER, NUMBER, PATH, TYPE, expect, integers
+from layoutdsl.api.modules import CompileTarget, compiled, expect_target
+from layoutdsl.meaning.arguments import (
+    FUNCTION,
+    INTEGER,
+    NUMBER,
+    NUMBERS,
+    PATH,
+    TEXT,
+    TYPE,
+    expect,
+    integers,
+)
 from layoutdsl.meaning.model import LAYOUT, Layout
-from layoutdsl.show.declaration import declaration
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
+    from layoutdsl.meaning.storage import StorageName
     from layoutdsl.pieces.amount import Amount
     from layoutdsl.pieces.moves import Code, Look
     from layoutdsl.pieces.runs import Limits, Watchers
@@ -25,6 +34,7 @@ MEM = 256 << 20
 """Bytes that all pieces under way may take, where nobody says otherwise."""
 
 MOST_JOBS = 256
+NUMPY: CompileTarget = "numpy"
 EXTENTS = "an extent for each axis, in order"
 
 
@@ -37,6 +47,9 @@ def pack_file(
     mem: int = MEM,
     jobs: int = 1,
     target: CompileTarget = "auto",
+    storage: StorageName = "items",
+    scale: object = None,
+    zero_point: object = None,
     raw: DTypeLike | None = None,
     shape: tuple[int, ...] | None = None,
     progress: Callable[[Amount], None] | None = None,
@@ -46,7 +59,7 @@ def pack_file(
     """Pack a tensor of any size from a file into a file, in pieces of bounded memory.
 
     The result is what `compile(layout).pack` makes of the whole; where elements are codes of real
-    numbers, files hold codes. It is built up in
+    numbers, the source holds these where a scale is given, else codes. It is built up in
     ``DESTINATION.part``, with a journal beside it, and takes its place in one step; a run that was
     interrupted goes on where it was, if neither layout nor input has changed.
 
@@ -58,6 +71,9 @@ def pack_file(
         mem: bytes that all pieces under way may take; what the program itself takes is not in it.
         jobs: pieces at a time, 1 to 256; the memory is shared between them.
         target: what moves: ``auto``, ``native`` or ``numpy``.
+        storage: how the buffer is stored, as `compile` takes it.
+        scale: of real numbers that have codes for elements, as `pack` of such a layout takes it.
+        zero_point: likewise.
         raw: the type of the items of files without a header; both files are such then.
         shape: of the tensor in a file without a header.
         progress: is told how many pieces and bytes of how many are done, as an `Amount`.
@@ -75,12 +91,14 @@ def pack_file(
     """
     import numpy as np
 
+    from layoutdsl.api.between import about_of, between_of, refuse_raw, scaled_of
     from layoutdsl.pieces import tensors
 
     expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
     expect(fill=(fill, NUMBER.or_none()), raw=(raw, TYPE.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
-    expect(look=(look, FUNCTION.or_none()))
+    expect(look=(look, FUNCTION.or_none()), storage=(storage, TEXT))
+    expect(scale=(scale, NUMBERS.or_none()), zero_point=(zero_point, NUMBERS.or_none()))
     expect_target("target", target)
     if shape is not None:
         shape = integers(shape, "shape", EXTENTS)
@@ -92,15 +110,17 @@ def pack_file(
     header = None
     if raw is not None and shape is not None:
         header = tensors.Raw(np.dtype(raw), shape)
+    refuse_raw(raw, storage, scale, zero_point)
+    code, asked = code_of(layout, target), scaled_of(layout, scale, zero_point, "f4")
     return tensors.pack_file(
-        code_of(layout, target),
+        code,
         Path(source),
         Path(destination),
         limits_of(mem, jobs),
         watchers_of(progress, tell, look),
-        fill=fill,
+        between=between_of(code, layout, storage, asked, fill),
         raw=header,
-        about=_about(layout, fill),
+        about=about_of(layout, fill, storage, asked),
     )
 
 
@@ -113,6 +133,10 @@ def unpack_file(
     mem: int = MEM,
     jobs: int = 1,
     target: CompileTarget = "auto",
+    storage: StorageName = "items",
+    scale: object = None,
+    zero_point: object = None,
+    dtype: DTypeLike = "float32",
     raw: DTypeLike | None = None,
     progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
@@ -130,6 +154,10 @@ def unpack_file(
         mem: bytes that all pieces under way may take; what the program itself takes is not in it.
         jobs: pieces at a time, 1 to 256; the memory is shared between them.
         target: what moves: ``auto``, ``native`` or ``numpy``.
+        storage: how the buffer is stored, as `compile` takes it.
+        scale: of real numbers that have codes for elements, as `unpack` of such a layout takes it.
+        zero_point: likewise.
+        dtype: of these numbers.
         raw: the type of the items of files without a header; both files are such then.
         progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
@@ -137,22 +165,29 @@ def unpack_file(
     """
     import numpy as np
 
+    from layoutdsl.api.between import about_of, between_of, refuse_raw, scaled_of
     from layoutdsl.pieces import tensors
 
     expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
     expect(raw=(raw, TYPE.or_none()), look=(look, FUNCTION.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
+    expect(storage=(storage, TEXT), dtype=(dtype, TYPE))
+    expect(scale=(scale, NUMBERS.or_none()), zero_point=(zero_point, NUMBERS.or_none()))
     expect_target("target", target)
     shape = integers(shape, "shape", EXTENTS)
+    refuse_raw(raw, storage, scale, zero_point)
+    layout = layout.first_copy
+    code, asked = code_of(layout, target), scaled_of(layout, scale, zero_point, dtype)
     return tensors.unpack_file(
-        code_of(layout.first_copy, target),
+        code,
         Path(source),
         Path(destination),
         shape,
         limits_of(mem, jobs),
         watchers_of(progress, tell, look),
+        between=between_of(code, layout, storage, asked, None),
         raw=None if raw is None else np.dtype(raw),
-        about=_about(layout, None),
+        about=about_of(layout, None, storage, asked),
     )
 
 
@@ -162,7 +197,7 @@ def code_of(layout: Layout, target: CompileTarget) -> Code:
     from layoutdsl.pieces.moves import Code
 
     layout = layout.of_codes
-    module, plain = compiled(layout, target), compiled(layout, "numpy")
+    module, plain = (compiled(layout, each, validate=True) for each in (target, NUMPY))
     beside = 8 * OFFSETS if hasattr(plain, "_offsets") else 0
 
     def scratch(width: int) -> int:
@@ -205,10 +240,3 @@ def watchers_of(
         """Take note of nothing."""
 
     return Watchers(progress or nothing, tell or nothing, look or nothing)
-
-
-def _about(layout: Layout, fill: float | None) -> dict[str, object]:
-    from hashlib import sha256
-
-    written = declaration(layout).encode()
-    return {"layout": sha256(written).hexdigest(), "fill": repr(fill)}

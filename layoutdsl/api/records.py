@@ -2,36 +2,34 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import module_from_spec, spec_from_file_location
-from itertools import islice
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from layoutdsl.api.generating import certificate_of, generate, generate_c, refuse_refuted
+from layoutdsl.api.generating import (
+    UnvalidatedError,
+    certificate_of,
+    generate,
+    generate_c,
+    refuse_refuted,
+)
+from layoutdsl.api.record_trials import NotAsMeantError as NotAsMeantError
+from layoutdsl.api.record_trials import try_package
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect
+from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.record import RECORD, Record
-from layoutdsl.meaning.shapes import small
+from layoutdsl.meaning.storage import StorageName
 from layoutdsl.show.declaration import record_lines
 from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:
+    from layoutdsl.codegen.native.record_library import RecordProgram
     from layoutdsl.codegen.placed import Placed
     from layoutdsl.prover.verdict import Checked
 
 RecordTarget: TypeAlias = Literal["numpy", "c"]
-
-MOST_VOLUME = 1 << 16
-MOST_BITS = 1 << 17
-"""Of a shape at which a package is tried before it is handed out."""
-
-TRIED = 2
-"""Shapes at which it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +59,15 @@ class GeneratedRecord:
         return folder
 
 
-class NotAsMeantError(RuntimeError):
-    """A package did something else than its record means: a fault of ours."""
-
-
 def generate_record(
     record: Record, target: RecordTarget = "numpy", *, validate: bool = True
 ) -> GeneratedRecord:
     """Prove a record for all shapes, and return code that packs and unpacks its fields.
 
-    The code of each part is read back, and it is proved that it does what its layout means. What
-    puts the parts together is the same for all records, over what this one says of its digits and
-    windows. A package of Python is tried at small shapes, bit by bit, before it is handed out.
+    The code of each part is read back, and it is proved that it does what its layout means; so is
+    the C that puts parts together. In Python that is the same text for all records, over what this
+    one says of its digits and windows; a package is tried at small shapes, bit by bit, before it is
+    handed out.
 
     Args:
         record: without open parameters.
@@ -98,32 +93,112 @@ def generate_record(
         raise ValueError(f"{message}: `compile` serves it, and no code is generated")
     checked = refuse_refuted(record)
     if target == "c":
-        return GeneratedRecord(record, checked, _c_files(record, parts, checked, validate))
+        program = record_program(record, parts, checked, validate)
+        return GeneratedRecord(record, checked, program.files)
     made = GeneratedRecord(record, checked, _package(record, parts, checked, validate))
-    _try(made)
+    try_package(record, made.write)
     return made
 
 
-def _c_files(
-    record: Record, parts: Sequence[Placed], checked: Checked, validate: bool
-) -> dict[str, str]:
+def generate_words(
+    layout: Layout, storage: StorageName, *, validate: bool = True
+) -> GeneratedRecord:
+    """Prove a layout that is stored in words, and return C that packs and unpacks it.
+
+    The buffer is a record of one field: where each bit lies is proved, and so is the C.
+
+    Args:
+        layout: without open parameters.
+        storage: ``bytes`` or a type of words, such as ``u32``.
+        validate: with `False` the C is not read back, and says so.
+
+    Raises:
+        RefusedError: the layout is refuted.
+        UnvalidatedError: it was not shown that the C does what the layout means.
+        CompilerError: the package `pycparser` is missing, which reads it back.
+        ValueError: the layout has open parameters, fills no whole words, or has padding that words
+            do not hold; or there is no such storage.
+    """
+    from layoutdsl.codegen.placed import placed
+    from layoutdsl.meaning.dense import dense
+    from layoutdsl.meaning.storage import STORAGES
+
+    expect(layout=(layout, LAYOUT), storage=(storage, TEXT), validate=(validate, FLAG))
+    if layout.parameters:
+        message = f"the layout `{layout.name}` has an open parameter `{layout.parameters[0]}`"
+        raise ValueError(f"{message}: give it a number")
+    record = dense(layout, storage)
+    checked = refuse_refuted(record)
+    about = f"elements without room between them, in words of {STORAGES[storage].bits} bits"
+    about = f"{about},\n   the lowest byte of each first"
+    program = record_program(record, placed(record), checked, validate, about)
+    return GeneratedRecord(record, checked, program.files)
+
+
+def record_program(
+    record: Record,
+    parts: Sequence[Placed],
+    checked: Checked,
+    validate: bool,
+    about: str | None = None,
+) -> RecordProgram:
+    """Return the C of a record.
+
+    Args:
+        record: without open parameters.
+        parts: how each part is moved.
+        checked: what was found of the record.
+        validate: with `False` the C is not read back, and says so.
+        about: what is in the buffer, where that is not several tensors.
+
+    Raises:
+        UnvalidatedError: it was not shown that it does what the record means.
+        CompilerError: the package `pycparser` is missing, which reads it back.
+    """
+    from layoutdsl.codegen.native.loader import expect_reader
     from layoutdsl.codegen.native.program import stem_of
-    from layoutdsl.codegen.native.record_header import part_file, record_header
-    from layoutdsl.codegen.native.record_text import record_c
+    from layoutdsl.codegen.native.record_header import SEVERAL, part_file, record_header
+    from layoutdsl.codegen.native.record_library import RecordProgram
+    from layoutdsl.codegen.native.record_text import head_text, record_c
 
     proofs = certificate_of(checked)
     stems = [stem_of(each.items.name) for each in parts]
-    found = {
-        f"{record.name}.c": record_c(record, parts, stems, proofs),
-        f"{record.name}.h": record_header(record, proofs),
+    name = f"{record.name}.c"
+    functions = record_c(record, parts, stems)
+    if validate:
+        expect_reader()
+    seal = _sealed(record, functions, parts, stems) if validate else _UNSEALED
+    files = {
+        name: head_text(record, len(parts), proofs, seal, about or SEVERAL) + functions,
+        f"{record.name}.h": record_header(record, proofs, about or SEVERAL),
     }
+    programs = {}
     for number, each in enumerate(parts):
         assert each.items.element is not None, "a part says of what type it is"
         width = each.items.element.item[1]
         made = generate_c(each.items, widths=(width,), validate=validate)
-        found[f"{part_file(number)}.c"] = made.program.text
-        found[f"{part_file(number)}.h"] = made.program.header
-    return found
+        programs[f"{part_file(number)}.c"] = made.program
+        files[f"{part_file(number)}.c"] = made.program.text
+        files[f"{part_file(number)}.h"] = made.program.header
+    return RecordProgram(name, record.name.lower(), len(record.fields), files, programs)
+
+
+_UNSEALED = "no proof that it does what the record means"
+
+
+def _sealed(record: Record, functions: str, parts: Sequence[Placed], stems: Sequence[str]) -> str:
+    """The hash of the proof that functions do what a record means.
+
+    Raises:
+        UnvalidatedError: there is none.
+    """
+    from layoutdsl.validate.outcome import NotValidated
+    from layoutdsl.validate.records import validate_record
+
+    found = validate_record(functions, record, parts, stems)
+    if isinstance(found, NotValidated):
+        raise UnvalidatedError(record.name, f"what puts its parts together: {found.reason}")
+    return found.seal
 
 
 def _package(
@@ -143,67 +218,3 @@ def _package(
         validated=validate,
     )
     return {"__init__.py": text, **found}
-
-
-def _try(made: GeneratedRecord) -> None:
-    """Pack and unpack at small shapes, against the meaning in plain integers.
-
-    Raises:
-        NotAsMeantError: a bit is not where it has to be.
-    """
-    record = made.record
-    shapes = (
-        values
-        for values in small(record.frame, MOST_VOLUME)
-        if record.elements_bits(values) <= MOST_BITS and record.size_bits_at(values) % 8 == 0
-    )
-    with TemporaryDirectory() as folder:
-        module = loaded(made.write(Path(folder) / made.name), f"layoutdsl_tried_{made.name}")
-        for values in islice(shapes, TRIED):
-            if not _as_meant(record, module, values):
-                given = " ".join(f"{name}={value}" for name, value in values.items())
-                raise NotAsMeantError(f"the package of `{record.name}` errs at {given}")
-
-
-def loaded(folder: Path, name: str) -> ModuleType:
-    """Return the package in a folder, imported under a name that nothing else has."""
-    spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[""])
-    assert spec is not None
-    assert spec.loader is not None
-    assert spec.submodule_search_locations is not None
-    spec.submodule_search_locations[:] = [str(folder)]
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    finally:
-        for each in [each for each in sys.modules if each == name or each.startswith(f"{name}.")]:
-            del sys.modules[each]
-    return module
-
-
-def _as_meant(record: Record, module: ModuleType, values: dict[str, int]) -> bool:
-    import numpy as np
-
-    random = np.random.default_rng(0)
-    fields: dict[str, Any] = {}
-    plain: dict[str, Any] = {}
-    for each in record.fields:
-        kind, width = each.element.item
-        most = 1 << min(each.element.bits, 8 * width)
-        held = random.integers(0, most, each.shape(values), "u8").astype(f"u{width}")
-        plain[each.name] = held
-        if each.element.kind == "i" and each.element.bits < 8:
-            held = ((held ^ most // 2) - most // 2 & 0xFF).astype("u1")
-        fields[each.name] = (held & 1 if kind == "b" else held).view(f"{kind}{width}")
-        if kind == "b":
-            plain[each.name] = held & 1
-    bits = np.zeros(record.size_bits_at(values), "u1")
-    for _, held_bit, address in record.every_bit(values):
-        bits[address] = int(plain[held_bit.field][held_bit.index]) >> held_bit.bit & 1
-    wanted = np.packbits(bits, bitorder="little")
-    packed = module.pack(**fields, shape=values)
-    back = module.unpack(packed, values)._asdict()
-    return np.array_equal(packed.reshape(-1), wanted) and all(
-        back[name].tobytes() == each.tobytes() for name, each in fields.items()
-    )

@@ -1,4 +1,4 @@
-"""One tensor packed or unpacked by many machines, by a plan that all of them read."""
+"""Shares of a plan done by many machines, and what they make put in its place."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from layoutdsl.api.compiling import CompileTarget
 from layoutdsl.api.files import MEM, code_of, limits_of, watchers_of
+from layoutdsl.api.modules import CompileTarget
+from layoutdsl.api.planning import making_of
+from layoutdsl.api.weights import layout_of
 from layoutdsl.elaborate.shelf import parse
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.declaration import declaration
 from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
     from layoutdsl.pieces.amount import Amount
     from layoutdsl.pieces.moves import Look
-    from layoutdsl.pieces.plan import Plan, Verb
-    from layoutdsl.pieces.shards import Standing
+    from layoutdsl.pieces.plan import Plan
+    from layoutdsl.pieces.shards import Opening
+    from layoutdsl.pieces.standing import Standing
+    from layoutdsl.weights.plan import WeightsPlan
 
 MOST_SHARES = 100_000
 
@@ -34,92 +35,55 @@ class Planned:
     layout: Layout
 
 
-def plan_file(
-    verb: Verb,
-    layout: Layout,
-    source: str | PathLike[str],
-    destination: str | PathLike[str],
-    plan: str | PathLike[str],
-    *,
-    shape: tuple[int, ...] | None = None,
-    raw: DTypeLike | None = None,
-    fill: float | None = None,
-    mem: int = MEM,
-    shards: int = 1,
-    target: CompileTarget = "auto",
-    look: Look | None = None,
-) -> int:
-    """Plan how a tensor is packed or unpacked in shares; return how many pieces there are.
+@dataclass(frozen=True, slots=True)
+class PlannedWeights:
+    """A plan of weights that was read."""
 
-    The output lies in ``DESTINATION.part/`` then, of its full size, and waits for `run_share`.
-
-    Args:
-        verb: what is done.
-        layout: without open parameters.
-        source: a `.npy` file, or a raw one.
-        destination: what the output becomes.
-        plan: becomes the file of the plan.
-        shape: of the tensor; what is packed says it itself, unless it is raw.
-        raw: the type of the items of files without a header.
-        fill: the number in padding; that of the layout if left out.
-        mem: bytes that a piece may take.
-        shards: shares that are to have pieces, if there are as many.
-        target: what moves: ``auto``, ``native`` or ``numpy``.
-        look: is shown an array without items, of the type that is read, and may raise.
-
-    Raises:
-        TooLittleError, UnreadableError, OccupiedError, ValueError, TypeError, OSError: as for
-            `pack_file`.
-    """
-    import numpy as np
-
-    from layoutdsl.files.whole import write_whole
-    from layoutdsl.pieces.planning import Task, discard, draw_up
-
-    text = declaration(layout)
-    if _read(text) != layout:
-        raise ValueError(f"`{layout.name}` cannot be written as a text that means it")
-    code, item = code_of(layout, target), None if raw is None else np.dtype(raw)
-    task = Task(
-        verb,
-        code,
-        text,
-        shape,
-        item,
-        fill,
-        limits_of(mem, 1),
-        shards,
-        watchers_of(None, None, look).look,
-    )
-    drawn, count = draw_up(task, Path(source), Path(destination))
-    try:
-        write_whole(plan, drawn.text)
-    except BaseException as failure:
-        discard(drawn)
-        if isinstance(failure, OSError):
-            failure.filename = str(plan)  # and not what it was to be renamed from
-        raise
-    return count
+    plan: WeightsPlan
 
 
-def load_plan(place: str | PathLike[str]) -> Planned:
-    """Return the plan in a file, with its layout.
+AnyPlanned: TypeAlias = Planned | PlannedWeights
+
+
+def load_plan(place: str | PathLike[str]) -> AnyPlanned:
+    """Return the plan in a file, of one tensor with its layout, or of weights.
 
     Raises:
         PlanError: it is none, or its layout is none.
         OSError: it cannot be read.
     """
-    from layoutdsl.pieces.plan import PlanError, read_plan
+    from layoutdsl.pieces.plan import Plan, PlanError, no_plan, plan_of, read_said
+    from layoutdsl.weights.plan import WeightsPlan, weights_plan_of
 
-    plan = read_plan(Path(place))
-    layout = _read(plan.layout)
-    if layout is None or layout.parameters or layout.bit_of is not None:
+    called, said = read_said(Path(place))
+    if called == WeightsPlan.FORMAT:
+        return PlannedWeights(_with_rules(weights_plan_of(said)))
+    if called != Plan.FORMAT:
+        raise no_plan()
+    plan = plan_of(said)
+    try:
+        layout = layout_of(plan.layout)
+    except ValueError:
+        raise PlanError("has a layout that cannot be packed") from None
+    if layout.parameters or layout.bit_of is not None:
         raise PlanError("has a layout that cannot be packed")
     return Planned(plan, layout)
 
 
+def _with_rules(plan: WeightsPlan) -> WeightsPlan:
+    """A plan, whose rules are a text of the language."""
+    from layoutdsl.pieces.plan import PlanError
+
+    try:
+        parse(plan.rules)
+    except LayoutError as wrong:
+        message = wrong.diagnostics[0].message
+        raise PlanError(f"has rules that are none: {message}") from None
+    return plan
+
+
 def run_share(
-    planned: Planned,
+    planned: AnyPlanned,
     number: int,
     of: int,
     *,
@@ -139,11 +103,12 @@ def run_share(
         target: what moves: ``auto``, ``native`` or ``numpy``.
         progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
-        look: is shown every tensor, and may raise.
+        look: is shown every tensor, and may raise; of weights none is shown.
 
     Raises:
         PlanError: the plan does not fit what it is about.
         UnreadableError, OccupiedError, RefusedError, OSError: as for `pack_file`.
+        UnfitError: of weights, as for `pack_weights`.
         ValueError: there is no such share.
     """
     from layoutdsl.pieces import shards
@@ -151,27 +116,32 @@ def run_share(
 
     if not 0 <= number < of <= MOST_SHARES:
         raise ValueError(f"there is no share {number}/{of}: shares of {of} are 0/{of} and so on")
-    limits, code = limits_of(MEM, jobs), code_of(planned.layout, target)
-    watchers = watchers_of(progress, tell, look)
-    return shards.run_share(planned.plan, code, Share(number, of), limits.jobs, watchers)
+    limits, watchers = limits_of(MEM, jobs), watchers_of(progress, tell, look)
+    opening = _opening(planned, target, watchers.look)
+    return shards.run_share(planned.plan, opening, Share(number, of), limits.jobs, watchers)
 
 
-def finish_plan(planned: Planned) -> Standing:
+def finish_plan(planned: AnyPlanned) -> Standing:
     """Put the output of a plan in its place, if every share is done; say what is missing.
 
     Raises:
         PlanError: the plan does not fit what it is about.
         UnreadableError, OccupiedError, RefusedError, OSError: as for `pack_file`.
+        UnfitError: of weights, as for `pack_weights`.
     """
     from layoutdsl.pieces import shards
 
-    return shards.finish(planned.plan, code_of(planned.layout, "numpy"))
+    return shards.finish(planned.plan, _opening(planned, "numpy", lambda _: None))
 
 
-def _read(text: str) -> Layout | None:
-    """The only layout of a text; nothing where there are others, or none."""
-    try:
-        found = parse(text)
-    except LayoutError:
-        return None
-    return next(iter(found.values())) if len(found) == 1 else None
+def _opening(planned: AnyPlanned, target: CompileTarget, look: Look) -> Opening:
+    """What opens the work of a plan."""
+    from layoutdsl.pieces import planned as tensor
+    from layoutdsl.weights import planning
+
+    match planned:
+        case Planned(plan, layout):
+            return tensor.opening_of(plan, code_of(layout, target), look)
+        case PlannedWeights(weights):
+            making = making_of(weights.verb, weights.rules, weights.unruled, target)
+            return planning.opening_of(weights, making)

@@ -7,19 +7,22 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from layoutdsl.api.compiling import CompileTarget, expect_target
 from layoutdsl.api.compiling import compile as compiled
 from layoutdsl.api.files import MEM, code_of, limits_of, watchers_of
-from layoutdsl.elaborate.shelf import parse
+from layoutdsl.api.modules import CompileTarget, expect_target
+from layoutdsl.elaborate.shelf import library, library_names, parse
 from layoutdsl.meaning.arguments import FUNCTION, PATH, TEXT, Kind, expect
 from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.rule import Rule
 from layoutdsl.meaning.storage import StorageName
 from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
     from layoutdsl.pieces.amount import Amount
+    from layoutdsl.pieces.between import Between
     from layoutdsl.pieces.moves import Code, Packs
     from layoutdsl.weights.chosen import Unruled
     from layoutdsl.weights.looking import Inspected
@@ -31,7 +34,7 @@ File = str | PathLike[str]
 
 def _are_rules(value: object) -> bool:
     if isinstance(value, tuple | list):
-        return all(isinstance(each, Rule) for each in value)
+        return all(isinstance(each, Rule | Group) for each in value)
     return isinstance(value, Module)
 
 
@@ -41,7 +44,7 @@ RULES = Kind("a module, or rules of one", _are_rules)
 def pack_weights(
     source: File,
     destination: File,
-    rules: Module | Sequence[Rule],
+    rules: Module | Sequence[Rule | Group],
     *,
     mem: int = MEM,
     jobs: int = 1,
@@ -92,7 +95,7 @@ def pack_weights(
         place_of(destination, form),
         rules.rules if isinstance(rules, Module) else tuple(rules),
         unruled,
-        _Codes(target),
+        Codes(target),
         limits_of(mem, jobs),
         watchers_of(progress, tell, None),
     )
@@ -121,8 +124,8 @@ def unpack_weights(
     return unpacking.unpack_weights(
         place_of(source, form),
         place_of(destination, form),
-        layout_of,
-        _Codes(target),
+        declared_in,
+        Codes(target),
         limits_of(mem, jobs),
         watchers_of(progress, tell, None),
     )
@@ -167,7 +170,8 @@ def verify_weights(
     watchers = watchers_of(progress, None, None)
     other = None if against is None else place_of(against, form)
     place, limits = place_of(packed, form), limits_of(mem, jobs)
-    return verifying.verify_weights(place, other, layout_of, limits, watchers.progress)
+    known = ((name, library(name)) for name in library_names())
+    return verifying.verify_weights(place, other, declared_in, limits, watchers.progress, known)
 
 
 def inspect_weights(file: File, *, form: str | None = None) -> Inspected:
@@ -185,7 +189,7 @@ def inspect_weights(file: File, *, form: str | None = None) -> Inspected:
     from layoutdsl.weights import looking
 
     expect(file=(file, PATH), form=(form, TEXT.or_none()))
-    return looking.inspect_weights(place_of(file, form), layout_of)
+    return looking.inspect_weights(place_of(file, form), declared_in)
 
 
 def layout_of(text: str) -> Layout:
@@ -194,13 +198,26 @@ def layout_of(text: str) -> Layout:
     Raises:
         ValueError: it declares none, or more, or something else besides.
     """
+    found = declared_in(text)
+    if isinstance(found, Record):
+        raise ValueError("it is not the declaration of one layout")
+    return found
+
+
+def declared_in(text: str) -> Layout | Record:
+    """Return the one layout or record that a text declares.
+
+    Raises:
+        ValueError: it declares none, or more, or something else besides.
+    """
     try:
         module = parse(text)
     except LayoutError as wrong:
         raise ValueError(wrong.diagnostics[0].message) from None
-    if len(module) != 1 or module.all_claims or module.tables or module.records or module.rules:
+    found: list[Layout | Record] = [*module.values(), *module.records.values()]
+    if len(found) != 1 or module.all_claims or module.tables or module.rules:
         raise ValueError("it is not the declaration of one layout")
-    return next(iter(module.values()))
+    return found[0]
 
 
 def place_of(file: File, form: str | None) -> Place:
@@ -216,17 +233,33 @@ def place_of(file: File, form: str | None) -> Place:
     return Place(place, form_of(place) if form is None else form_named(form))
 
 
-class _Codes:
+class Codes:
     """What runs: each layout is proved when its code is first asked for."""
 
     def __init__(self, target: CompileTarget) -> None:
         self._target = target
         self._items: dict[Layout, Code] = {}
+        self._records: dict[Record, Packs] = {}
 
     def items(self, layout: Layout) -> Code:
+        """Return code for items."""
         if layout not in self._items:
             self._items[layout] = code_of(layout, self._target)
         return self._items[layout]
 
     def words(self, layout: Layout, word: StorageName) -> Packs:
+        """Return code for words."""
         return cast("Packs", compiled(layout, self._target, storage=word))
+
+    def bits(self, layout: Layout) -> tuple[Code, Between]:
+        """Return code for the bits of elements, and what makes bytes of them."""
+        from layoutdsl.api.between import between_of
+
+        code = self.items(layout)
+        return code, between_of(code, layout, "bytes", None, None)(())[0]
+
+    def record(self, record: Record) -> Packs:
+        """Return code for the fields of a record."""
+        if record not in self._records:
+            self._records[record] = cast("Packs", compiled(record, self._target))
+        return self._records[record]

@@ -44,6 +44,11 @@ def extents_of(layout: Layout, shape: tuple[int, ...] | dict[str, int]) -> tuple
     return tuple(0 if given == 0 else each for given, each in zip(shape, lifted, strict=False))
 
 
+def bitless(layout: Layout, extents: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the extents of a tensor of elements, where a layout places their bits."""
+    return extents if layout.bit_of is None else extents[: len(layout.tensor_axes)]
+
+
 def _named_extents(layout: Layout, shape: Mapping[str, int]) -> tuple[int, ...]:
     lifted = layout.element_shape(layout.bind({name: each or 1 for name, each in shape.items()}))
     empty = {name for name, each in shape.items() if each == 0}
@@ -63,14 +68,19 @@ def fill_of(written: str) -> int | float:
     raise Failure(Exit.USAGE, f"`{written[:40]}` in --fill is not a number")
 
 
-def refuse_words(storage: StorageName, layout: Layout) -> None:
-    """Fail where a file is packed in pieces, which are of items."""
-    if storage != "items":
-        hint = "leave out --mem, --jobs, --raw and --shape"
-        raise Failure(Exit.USAGE, "words are packed at once, and not in pieces", hint)
+def refuse_bits(layout: Layout) -> None:
+    """Fail where a layout places the bits of its elements, and items are planned."""
     if layout.bit_of is not None:
-        words = f"`{layout.name}` places the bits of its elements, and is packed at once"
-        raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
+        words = f"`{layout.name}` places the bits of its elements, and plans are of items"
+        raise Failure(Exit.USAGE, words, "`layoutdsl pack --mem` packs it in pieces, by one run")
+
+
+def refuse_raw_words(raw: str | None, storage: StorageName, scale: str | None) -> None:
+    """Fail where a file without a header would hold words, or real numbers."""
+    what = "real numbers" if scale is not None else "words"
+    if raw is not None and (storage != "items" or scale is not None):
+        hint = "leave out --raw: a .npy file says what it holds"
+        raise Failure(Exit.USAGE, f"--raw is for items, and not for {what}", hint)
 
 
 def refuse_copies(layout: Layout) -> None:

@@ -80,6 +80,7 @@ WORST = 10
     metavar="SECONDS",
     help="For the whole run: rounds are left out where time is short, down to 3.",
 )
+@choice("propagate", "subject", "Of models of ONNX: how many transforms are left in them.")
 @choice("markdown", "form", "Print tables for a document, by case and element type.")
 @JSON
 def bench(
@@ -95,6 +96,7 @@ def bench(
     threads: int,
     rounds: int,
     budget: float | None,
+    subject: str,
     form: str,
 ) -> int:
     """Measure how fast tensors are packed, unpacked and converted, beside a copy.
@@ -113,6 +115,7 @@ def bench(
       layoutdsl bench --random 200 --seed 7
       layoutdsl bench --random 1 --seed 31          one of them again
       layoutdsl bench --peers all --markdown > table.md
+      layoutdsl bench --propagate model.onnx        or without one, those of the package onnx
     \b
     us      microseconds of a call of our first target, compiled C where there is a compiler
     share   the time of the floor over that of a candidate: 1 is as fast as a copy. The floor is
@@ -132,6 +135,10 @@ def bench(
         hint = f"ask for {cores()} at most"
         message = f"--threads is {threads}, and this process may use {cores()} cores"
         raise Failure(Exit.USAGE, message, hint)
+    if subject == "propagate":
+        from layoutdsl.cli.benchmark_models import bench_models
+
+        return bench_models(written, threads, rounds, form)
     if count is None and seed is not None:
         message = "--seed is of drawn cases, and --random is not given"
         raise Failure(Exit.USAGE, message, f"say how many: --random 20 --seed {seed}")

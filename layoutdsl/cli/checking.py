@@ -64,6 +64,7 @@ def _module_json(chosen: Target) -> dict[str, Any]:
         "tables": [table_json(each) for each in module.tables.values()],
         "records": [record_json(each) for each in module.records.values()],
         "rules": [rule.text for rule in module.rules],
+        "operators": list(module.operators),
         "claims": [claim.text for claim in module.all_claims],
     }
 
@@ -136,15 +137,19 @@ def _well_formed(module: Module) -> str:
         written = f"{axes_text(table)}{slots_text(table)} = {decoded_text(table)}"
         rows.append((table.name, written))
     rows += [row for each in module.records.values() for row in _record_rows(each)]
-    rows += [("tensor", rule.text.removeprefix("tensor ")) for rule in module.rules]
+    rows += [(head, rest) for head, _, rest in (each.text.partition(" ") for each in module.rules)]
+    for said in module.operators:
+        word, _, rest = said.partition(" ")
+        rows.append((word, rest))
     width = max((len(name) for name, _ in rows), default=0)
     lines = [f"{name:<{width}}  {written}" for name, written in rows]
     claims = len(module.all_claims)
-    alone = not (module.records or module.rules)
+    alone = not (module.records or module.rules or module.operators)
     counts = [_count(len(module), "layout")] if module or alone else []
     counts += [_count(len(module.tables), "table")] if module.tables else []
     counts += [_count(len(module.records), "record")] if module.records else []
     counts += [_count(len(module.rules), "rule")] if module.rules else []
+    counts += [_count(len(module.operators), "statement")] if module.operators else []
     return "\n".join([*lines, f"{', '.join([*counts, _count(claims, 'claim')])}: well formed"])
 
 

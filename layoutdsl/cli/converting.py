@@ -17,6 +17,7 @@ from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import COMPILED, SHAPE, choice
 from layoutdsl.cli.output import error
+from layoutdsl.cli.progress import Way, progress_option
 from layoutdsl.cli.records import convert_records, refuse_options
 from layoutdsl.cli.targets import Target, shape_of, target
 from layoutdsl.cli.telling import notes, say_done
@@ -43,6 +44,7 @@ _ANYWAY = "`--unvalidated` converts all the same"
 @click.option("--fill", metavar="V", help="What padding holds, instead of what B says.")
 @COMPILED
 @choice("unvalidated", "trust", "Convert by code that was not proved to do what A and B mean.")
+@progress_option
 @VERBOSE
 def convert(
     one: str,
@@ -54,6 +56,7 @@ def convert(
     fill: str | None,
     compiled: CompileTarget,
     trust: str,
+    way: Way,
     verbose: int,
 ) -> None:
     """Convert a buffer of A into one of B: unpack and pack in one pass, without the tensor between.
@@ -77,11 +80,13 @@ def convert(
       layoutdsl convert Q4_0 Q4_0_4x8 in.bin out.bin --shape 4096,4096
     """
     from layoutdsl.cli import elements, npy
+    from layoutdsl.cli.at_once import amounts, under_way
 
     first, second = target(one), target(other)
     records = _records(first, second)
     if records is not None:
-        refuse_options(records[0], {"--axes": axes, "--fill": fill})
+        told = None if way == "auto" else way
+        refuse_options(records[0], {"--axes": axes, "--fill": fill, "--progress": told})
         files = source, destination
         convert_records((first, second), records, files, shape, compiled, trust, verbose)
         return
@@ -103,9 +108,10 @@ def convert(
     elements.refuse_unheld(after, value, buffer)
     if verbose and conversion.fallback is not None:
         error(f"note: through the tensor: {conversion.fallback}")
-    with notes(), npy.fitting(f"`{source}`"):
-        converted = conversion(buffer, extents, fill=value)
-    npy.write(destination, converted, given)
+    with under_way("convert", way, source, buffer) as progress:
+        with notes(), npy.fitting(f"`{source}`"):
+            converted = conversion(buffer, extents, fill=value)
+        npy.write(destination, converted, given, amounts(progress, destination, converted))
     say_done("converted", buffer, converted, verbose)
 
 

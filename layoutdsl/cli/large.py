@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from layoutdsl.cli.progress import Progress, Way, progress_option
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.storage import StorageName
     from layoutdsl.pieces.runs import TooLittleError
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,6})?)\s*([kKmMgGtT]?)(?:i?[bB])?")
@@ -36,12 +37,21 @@ class Large:
         jobs: pieces at a time, or None where it was not said.
         raw: an element type, where files have no header.
         way: how progress is told.
+        storage: how the buffer is stored.
+        scaled: what codes stand for: arguments of the verbs of Python; none where files hold codes.
     """
 
     mem: int | None
     jobs: int | None
     raw: str | None
     way: Way = "auto"
+    storage: StorageName = "items"
+    scaled: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def in_pieces(self) -> bool:
+        """Whether memory or jobs were asked for."""
+        return (self.mem, self.jobs) != (None, None)
 
     @property
     def asked(self) -> bool:
@@ -170,9 +180,11 @@ def _how(
         "jobs": asked.jobs or 1,
         "target": compiled,
         "raw": None if asked.raw is None else dtype_of(asked.raw),
+        "storage": asked.storage,
+        **asked.scaled,
         "progress": progress,
         "tell": lambda words: progress.above(f"note: {words}"),
-        "look": looking(layout, str(source), fill),
+        "look": None if asked.scaled else looking(layout, str(source), fill),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from stat import S_ISREG
@@ -75,22 +75,23 @@ def fitting(shown: str) -> Iterator[None]:
         raise Failure(Exit.INPUT, f"{shown} does not fit: {error}") from None
 
 
-def write(name: str, array: Any, given: Given) -> None:
+def write(name: str, array: Any, given: Given, told: Callable[[int], None] | None = None) -> None:
     """Write an array to a file, whole or not at all; ``-`` is the standard output.
 
     Args:
         name: of the file.
         array: what was made.
         given: what it was made from, and may still be a view of.
+        told: how many bytes have been written.
     """
     from layoutdsl.files.whole import replacing
 
     if name == "-":
         sys.stdout.flush()
-        npy.write(sys.stdout.buffer, array)
+        npy.write(sys.stdout.buffer, array, told)
         sys.stdout.buffer.flush()
         given.refuse_changed()
         return
     with writing(f"`{name}`"), replacing(name) as file:
-        npy.write(file, array)
+        npy.write(file, array, told)
         given.refuse_changed()

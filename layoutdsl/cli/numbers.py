@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -10,6 +10,7 @@ import click
 
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.progress import Way
 from layoutdsl.cli.targets import Target
 from layoutdsl.cli.telling import notes, say_done
 from layoutdsl.meaning.model import Layout
@@ -62,12 +63,9 @@ def refuse_unfit(layout: Layout, numbers: Numbers) -> None:
             raise Failure(Exit.USAGE, message)
 
 
-def no_pieces() -> Failure:
-    """Return how it ends where numbers are to be packed in pieces, which are of codes."""
-    hint = (
-        "leave out --mem, --jobs and --raw, and --shape of a tensor that is packed; or give codes"
-    )
-    return Failure(Exit.USAGE, "real numbers are packed at once, and not in pieces", hint)
+def no_shape() -> Failure:
+    """Return how it ends where a shape is given of numbers, whose file says it."""
+    return Failure(Exit.USAGE, "--shape is given without --raw", "a .npy file says it itself")
 
 
 def refuse_floats(layout: Layout, source: str, array: Any) -> None:
@@ -83,6 +81,7 @@ def pack_numbers(
     numbers: Numbers,
     fill: float | None,
     ready: Callable[[], Any],
+    way: Way,
     verbose: int,
 ) -> None:
     """Pack the numbers of a file as codes.
@@ -93,19 +92,20 @@ def pack_numbers(
         numbers: the scale and the zero point.
         fill: the code in padding, where it was said.
         ready: makes the module.
+        way: how progress is told.
         verbose: whether to say what was done.
     """
     from layoutdsl.cli import npy
+    from layoutdsl.cli.at_once import amounts, under_way
 
     source, destination = files
     given = npy.read(source)
-    module, scales = ready(), _scales(chosen, destination, numbers)
-    shape = given.array.shape
-    if len(shape) == chosen.layout.rank:
-        _expect(module, scales, shape)
-    with notes(), npy.fitting(f"`{source}`"):
-        packed = module.pack(given.array, fill=fill, **scales)
-    npy.write(destination, packed, given)
+    module, scales = ready(), scales_of(chosen, destination, numbers)
+    refuse_scales(module, scales, given.array.shape, chosen.layout)
+    with under_way("pack", way, source, given.array) as progress:
+        with notes(), npy.fitting(f"`{source}`"):
+            packed = module.pack(given.array, fill=fill, **scales)
+        npy.write(destination, packed, given, amounts(progress, destination, packed))
     say_done("packed", given.array, packed, verbose)
 
 
@@ -115,24 +115,31 @@ def unpack_numbers(
     numbers: Numbers,
     shape: tuple[int, ...],
     ready: Callable[[], Any],
+    way: Way,
     verbose: int,
     type_: str,
 ) -> None:
     """Unpack codes of a file as the numbers that they stand for, of a type such as `f32`."""
     from layoutdsl.cli import npy
+    from layoutdsl.cli.at_once import amounts, under_way
 
     source, destination = files
     given = npy.read(source)
-    module, scales = ready(), _scales(chosen, destination, numbers)
-    _expect(module, scales, shape)
-    with notes(), npy.fitting(f"`{source}`"):
-        tensor = module.unpack(given.array, shape, dtype=TYPES[type_], **scales)
-    npy.write(destination, tensor, given)
+    module, scales = ready(), scales_of(chosen, destination, numbers)
+    refuse_scales(module, scales, shape, chosen.layout)
+    with under_way("unpack", way, source, given.array) as progress:
+        with notes(), npy.fitting(f"`{source}`"):
+            tensor = module.unpack(given.array, shape, dtype=TYPES[type_], **scales)
+        npy.write(destination, tensor, given, amounts(progress, destination, tensor))
     say_done("unpacked", given.array, tensor, verbose)
 
 
-def _expect(module: Any, scales: dict[str, Any], shape: tuple[int, ...]) -> None:
-    """Fail where these are no scale and zero point for tensors of a shape."""
+def refuse_scales(
+    module: Any, scales: Mapping[str, Any], shape: tuple[int, ...], layout: Layout
+) -> None:
+    """Fail where these are no scale and zero point for tensors of a shape, if it is of the rank."""
+    if len(shape) != layout.rank:
+        return
     with usage():
         try:
             module.expect(scales["scale"], scales["zero_point"], shape)
@@ -140,8 +147,8 @@ def _expect(module: Any, scales: dict[str, Any], shape: tuple[int, ...]) -> None
             raise Failure(Exit.USAGE, str(wrong)) from None
 
 
-def _scales(chosen: Target, destination: str, numbers: Numbers) -> dict[str, Any]:
-    """The numbers, or what the files of them hold."""
+def scales_of(chosen: Target, destination: str, numbers: Numbers) -> dict[str, Any]:
+    """Return the numbers, or what the files of them hold."""
     assert numbers.scale is not None
     assert numbers.zero_point is not None
     return {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -12,11 +13,13 @@ from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.large import Large, in_pieces, pack_large
 from layoutdsl.cli.numbers import (
     Numbers,
-    no_pieces,
+    no_shape,
     pack_numbers,
     refuse_floats,
+    refuse_scales,
     refuse_unfit,
     scaled,
+    scales_of,
 )
 from layoutdsl.cli.options import BYTES, COMPILED, TARGET, WORD, storage_of
 from layoutdsl.cli.progress import Way
@@ -25,6 +28,7 @@ from layoutdsl.cli.records import (
     pack_record,
     refuse_fields,
     refuse_options,
+    refuse_told,
 )
 from layoutdsl.cli.targets import shape_of, target
 from layoutdsl.cli.telling import notes, say_done, say_words
@@ -43,12 +47,13 @@ from layoutdsl.cli.arrays import (
     DESTINATION,
     SOURCE,
     VERBOSE,
+    bitless,
     extents_of,
     fill_of,
     named,
     ready,
     refuse_copies,
-    refuse_words,
+    refuse_raw_words,
 )
 
 
@@ -132,6 +137,7 @@ def pack(
       layoutdsl pack model.safetensors --rules rules.layout -o packed.safetensors --jobs 2
     """
     from layoutdsl.cli import elements, npy
+    from layoutdsl.cli.at_once import amounts, under_way
 
     if rules is not None:
         single = {"--fill": fill, "--word": word, "--bytes": dense, "--shape": shape, "--raw": raw}
@@ -147,12 +153,12 @@ def pack(
         refuse_fields(chosen.layout.name, fields)
     source, destination = files_of(source, destination, fields)
     if chosen.record is not None:
-        options = {"--fill": fill, "--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
-        options["--progress"] = None if way == "auto" else way
+        options = {"--fill": fill, "--word": word, "--bytes": dense}
         options |= {"--scale": scale, "--zero-point": zero_point}
-        refuse_options(chosen.record, options)
+        large = Large(mem, jobs, raw, way)
+        refuse_options(chosen.record, options | refuse_told(large))
         files = source, destination
-        pack_record(chosen, chosen.record, files, fields, shape, compiled, raw, verbose)
+        pack_record(chosen, chosen.record, files, fields, shape, compiled, large, verbose)
         return
     layout, numbers = chosen.layout, Numbers(scale, zero_point)
     refuse_inputs(destination, source, chosen.place)
@@ -160,22 +166,27 @@ def pack(
     value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(layout, value)
-    asked = Large(mem, jobs, raw, way)
-    if numbers.asked:
-        if asked.asked or shape is not None:
-            raise no_pieces()
+    asked = Large(mem, jobs, raw, way, storage)
+    refuse_raw_words(raw, storage, numbers.scale)
+    if numbers.asked and not asked.asked:
+        if shape is not None:
+            raise no_shape()
         files = source, destination
         make = partial(ready, chosen, layout, compiled, storage)
-        pack_numbers(chosen, files, numbers, value, make, verbose)
+        pack_numbers(chosen, files, numbers, value, make, way, verbose)
         return
     if asked.asked or shape is not None:
-        refuse_words(storage, layout)
         refuse_copies(layout)
-        elements.refuse_unfilled(layout, value)
+        if numbers.asked:
+            asked = replace(asked, scaled=scales_of(chosen, destination, numbers))
+        else:
+            elements.refuse_unfilled(layout, value)
         with usage():
             said = shape is not None or (raw is not None and not layout.symbols)
-            extents = extents_of(layout, shape_of(layout, shape)) if said else None
-        ready(chosen, layout, compiled)
+            extents = bitless(layout, extents_of(layout, shape_of(layout, shape))) if said else None
+        module = ready(chosen, layout if numbers.asked else layout.of_codes, compiled, storage)
+        if numbers.asked:
+            refuse_scales(module, asked.scaled, npy.read(source).array.shape, layout)
         with notes():
             done = pack_large(layout, (source, destination), asked, compiled, value, extents)
         say_words(done, verbose)
@@ -192,7 +203,8 @@ def pack(
     elements.refuse_values(layout, source, tensor)
     module = ready(chosen, layout.of_codes, compiled, storage)
     elements.refuse_unheld(layout, value, tensor)
-    with notes(), npy.fitting(f"`{source}`"):
-        packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
-    npy.write(destination, packed, given)
+    with under_way("pack", way, source, tensor) as progress:
+        with notes(), npy.fitting(f"`{source}`"):
+            packed = module.pack(tensor) if value is None else module.pack(tensor, fill=value)
+        npy.write(destination, packed, given, amounts(progress, destination, packed))
     say_done("packed", tensor, packed, verbose)

@@ -13,7 +13,9 @@ from layoutdsl.cli.targets import Target
 
 if TYPE_CHECKING:
     from layoutdsl.api import GeneratedRecord, RecordTarget
+    from layoutdsl.meaning.model import Layout
     from layoutdsl.meaning.record import Record
+    from layoutdsl.meaning.storage import StorageName
 
 
 def refuse_options(given: Mapping[str, str | None]) -> None:
@@ -38,6 +40,29 @@ def record_packages(
         message = f"`{record.name}` is a record, and becomes a folder of modules"
         raise Failure(Exit.USAGE, message, f"name it: -o {record.name.lower()}/")
     return _written([(made_of(chosen, record, language, trust), Path(output))], chosen, mode)
+
+
+def word_packages(
+    chosen: Target, layout: Layout, storage: StorageName, output: str, mode: str, trust: str
+) -> int:
+    """Write the C of a layout that is stored in words into the folder ``output``.
+
+    Raises:
+        Failure: there is no folder to write into, or there is no such C.
+    """
+    from layoutdsl.api import CompilerError
+    from layoutdsl.api.records import generate_words
+    from layoutdsl.cli.verdicts import refusing
+
+    if output == "-":
+        message = f"C of `{layout.name}` in words becomes a folder of files"
+        raise Failure(Exit.USAGE, message, f"name it: -o {layout.name.lower()}/")
+    try:
+        with usage(), refusing(chosen):
+            made = generate_words(layout, storage, validate=trust == "plain")
+    except CompilerError as failed:
+        raise Failure(Exit.USAGE, failed.message, failed.remedy) from None
+    return _written([(made, Path(output))], chosen, mode)
 
 
 def beside_layouts(chosen: Target, language: str, output: str, mode: str, trust: str) -> int:

@@ -17,22 +17,20 @@ from layoutdsl.show.words import named_text
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
+    from layoutdsl.cli.large import Large
     from layoutdsl.cli.npy import Given
     from layoutdsl.meaning.record import Record
 
-_AT_ONCE = "records are packed at once, and not in pieces"
 _BYTES = "the buffer of a record is of bytes already"
 _SAYS = "a record says itself what bits hold that no field does"
 _CODES = "its fields are packed as they are"
 _FIELDS = "fields go by their names"
 _WHY = {
-    "--mem": _AT_ONCE,
-    "--jobs": _AT_ONCE,
     "--word": _BYTES,
     "--bytes": _BYTES,
     "--fill": _SAYS,
     "--axes": _FIELDS,
-    "--progress": _AT_ONCE,
+    "--progress": "progress is told with --mem",
     "--scale": _CODES,
     "--zero-point": _CODES,
     "--check": "a record holds each bit once",
@@ -46,6 +44,11 @@ def refuse_options(record: Record, given: Mapping[str, object]) -> None:
         if value not in (None, "plain"):
             message = f"{option} is for layouts, and `{record.name}` is a record"
             raise Failure(Exit.USAGE, message, f"leave it out: {_WHY[option]}")
+
+
+def refuse_told(asked: Large) -> dict[str, str | None]:
+    """Return the option of progress where a record is packed at once, which tells of none."""
+    return {"--progress": None if asked.way == "auto" or asked.in_pieces else asked.way}
 
 
 def refuse_fields(name: str, fields: tuple[str, ...]) -> None:
@@ -74,19 +77,24 @@ def pack_record(
     fields: tuple[str, ...],
     shape: str | None,
     compiled: CompileTarget,
-    raw: str | None,
+    asked: Large,
     verbose: int,
 ) -> None:
     """Pack fields into one buffer of bytes."""
     from layoutdsl.cli import npy, record_files
+    from layoutdsl.cli.record_pieces import pack_rows
 
-    source, destination = files
+    (source, destination), raw = files, asked.raw
     _refuse_open(record)
     _refuse_raw(record, raw)
     named = _named_fields(record, fields)
     for each in named.values() if named else (source,):
         refuse_inputs(destination, each, chosen.place)
     extents = None if shape is None else _bound(record, shape)
+    if asked.in_pieces:
+        _ready(chosen, record, compiled)
+        pack_rows(record, named or source, destination, asked, extents, compiled, verbose)
+        return
     given, tensors = _tensors(record, source, named)
     module = _ready(chosen, record, compiled)
     with notes(), npy.fitting(f"`{source}`" if source else "what --field names"):
@@ -101,17 +109,22 @@ def unpack_record(
     files: tuple[str, str],
     shape: str | None,
     compiled: CompileTarget,
-    raw: str | None,
+    asked: Large,
     verbose: int,
 ) -> None:
     """Unpack a buffer of bytes into an archive of fields."""
     from layoutdsl.cli import npy, record_files
+    from layoutdsl.cli.record_pieces import unpack_rows
 
-    source, destination = files
+    (source, destination), raw = files, asked.raw
     _refuse_open(record)
     _refuse_raw(record, raw)
     refuse_inputs(destination, source, chosen.place)
     extents = _bound(record, shape)
+    if asked.in_pieces:
+        _ready(chosen, record, compiled)
+        unpack_rows(record, files, asked, extents, compiled, verbose)
+        return
     given = record_files.read_buffer(source, raw)
     module = _ready(chosen, record, compiled)
     _refuse_size(record, given, extents)

@@ -1,4 +1,4 @@
-"""``plan`` and ``run``: a large file packed or unpacked by many machines, each its share."""
+"""``run``: a share of what many machines pack or unpack by a plan."""
 
 from __future__ import annotations
 
@@ -10,136 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from layoutdsl.cli.arrays import (
-    SOURCE,
-    VERBOSE,
-    extents_of,
-    fill_of,
-    ready,
-    refuse_copies,
-    refuse_words,
-)
-from layoutdsl.cli.destination import refuse_foreign, refuse_inputs
-from layoutdsl.cli.exits import Exit, Failure, reason, usage
+from layoutdsl.cli.arrays import VERBOSE
+from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.interrupts import watched
-from layoutdsl.cli.large import MEMORY, RAW, Large, dtype_of, failing, looking, places
-from layoutdsl.cli.options import COMPILED, TARGET, choice
-from layoutdsl.cli.output import error, say
+from layoutdsl.cli.large import looking
+from layoutdsl.cli.options import COMPILED, choice
+from layoutdsl.cli.output import error
 from layoutdsl.cli.progress import Progress, Way, progress_option
-from layoutdsl.cli.targets import shape_of, target
 from layoutdsl.cli.telling import notes, say_words
+from layoutdsl.cli.weights import told_unfit
 
 if TYPE_CHECKING:
-    from layoutdsl.api import CompileTarget, Planned
-    from layoutdsl.pieces.shards import Standing
+    from layoutdsl.api import CompileTarget, Planned, PlannedWeights
+    from layoutdsl.pieces.standing import Standing
 
-_OPENING = b'{\n  "format": "layoutdsl plan'
+    AnyPlanned = Planned | PlannedWeights
+
 _SHARE = re.compile(r"([0-9]{1,6})/([0-9]{1,6})")
 SHOWN = 8
 """Missing shares that a message names."""
-
-
-@click.command(short_help="Plan to pack a .npy file by many machines.")
-@TARGET
-@SOURCE
-@click.option("-o", "plan", metavar="PLAN.json", required=True, help="Becomes the plan.")
-@click.option("--out", "output", metavar="OUT.npy", required=True, help="What is packed.")
-@choice("unpack", "verb", "Unpack IN.npy, of which --shape says the tensor, in place of packing.")
-@click.option("--fill", metavar="V", help="What padding holds, instead of what the layout says.")
-@click.option("--shape", metavar="2,20,3,4", help="The extents of the tensor, to unpack or --raw.")
-@click.option(
-    "--shards",
-    type=click.IntRange(1, 100_000),
-    default=1,
-    metavar="N",
-    help="Cut so many pieces at least that each of N machines has some.",
-)
-@RAW
-@MEMORY
-@COMPILED
-def plan(
-    written: str,
-    source: str,
-    plan: str,
-    output: str,
-    verb: str,
-    fill: str | None,
-    shape: str | None,
-    shards: int,
-    raw: str | None,
-    mem: int | None,
-    compiled: CompileTarget,
-) -> None:
-    """Plan to pack a large file by many machines that see the same folders.
-
-    PLAN.json says all that decides what comes out. OUT.npy.part is a folder with the output, of its
-    full size, until `run` has done every share of it. A share is a run of pieces, and a piece fills
-    its own stretch of the output, which is proved first.
-
-    \b
-      layoutdsl plan NCHW16c in.npy -o plan.json --out out.npy --shards 16
-      layoutdsl run plan.json --shard 3/16
-    """
-    chosen = target(written)
-    layout = chosen.layout
-    for name in (output, plan):
-        refuse_inputs(name, source, chosen.place)
-    if "-" in (plan, output) or Path(plan).absolute() == Path(output).absolute():
-        raise Failure(Exit.USAGE, "the plan and what it makes are two files", "name both")
-    refuse_words("items", layout)
-    refuse_copies(layout)
-    hint = "choose another file, or remove this one"
-    refuse_foreign(Path(plan), chosen.place, _OPENING, _OPENING, hint)
-    value = None if fill is None else fill_of(fill)
-    verb = "pack" if verb == "plain" else verb
-    with usage():
-        extents = None if shape is None else extents_of(layout, shape_of(layout, shape))
-    _refuse_shape(verb, raw, shape, value)
-    ready(chosen, layout, compiled)
-    files, asked = (source, output), Large(mem, None, raw)
-    places(files)
-    from layoutdsl.api import MEM, plan_file
-
-    with failing(layout, files, asked), _writing(plan), notes():
-        count = plan_file(
-            "unpack" if verb == "unpack" else "pack",
-            layout,
-            source,
-            output,
-            plan,
-            shape=extents,
-            raw=None if raw is None else dtype_of(raw),
-            fill=value,
-            mem=MEM if mem is None else mem,
-            shards=shards,
-            target=compiled,
-            look=looking(layout, source, value),
-        )
-    say(f"wrote {plan}: {count} piece{'' if count == 1 else 's'}")
-
-
-@contextmanager
-def _writing(plan: str) -> Iterator[None]:
-    """What goes wrong with the plan itself."""
-    try:
-        yield
-    except OSError as failure:
-        if failure.filename != plan:
-            raise
-        message = f"`{plan}` cannot be written: {reason(failure)}"
-        raise Failure(Exit.INPUT, message) from None
-
-
-def _refuse_shape(verb: str, raw: str | None, shape: str | None, fill: float | None) -> None:
-    """Fail where a shape is missing, or is said twice."""
-    if shape is None and (verb == "unpack" or raw is not None):
-        option = "--raw" if raw is not None else "--unpack"
-        raise Failure(Exit.USAGE, f"{option} is given without --shape", "give the tensor's extents")
-    if shape is not None and verb == "pack" and raw is None:
-        hint = "a .npy file says it itself"
-        raise Failure(Exit.USAGE, "--shape is given without --raw or --unpack", hint)
-    if fill is not None and verb == "unpack":
-        raise Failure(Exit.USAGE, "--fill is for packing, and --unpack drops it", "leave it out")
 
 
 @click.command(short_help="Do a share of a plan.")
@@ -214,18 +103,23 @@ def _share(written: str | None) -> tuple[int, int]:
     raise Failure(Exit.USAGE, message, hint)
 
 
-def _look(planned: Planned) -> Any:
+def _look(planned: AnyPlanned) -> Any:
+    """What looks at every tensor; tensors of weights are looked at by their rules."""
+    from layoutdsl.api import Planned
+
+    if not isinstance(planned, Planned):
+        return None
     plan = planned.plan
-    return looking(planned.layout, plan.source, plan.fill_number)
+    return looking(planned.layout, plan.sources[0].path, plan.fill_number)
 
 
-def _output(planned: Planned) -> str:
+def _output(planned: AnyPlanned) -> str:
     """The output as it is seen from here."""
-    place, here = Path(planned.plan.target), Path.cwd()
+    place, here = Path(planned.plan.named), Path.cwd()
     return str(place.relative_to(here) if place.is_relative_to(here) else place)
 
 
-def _standing(planned: Planned, standing: Standing) -> str:
+def _standing(planned: AnyPlanned, standing: Standing) -> str:
     """How far the plan has come, in words."""
     if standing.placed:
         return f"`{_output(planned)}` is whole"
@@ -248,7 +142,7 @@ def _named(standing: Standing) -> str:
     return f"{', '.join(words[:SHOWN])}{more}"
 
 
-def _refuse_missing(place: str, planned: Planned, standing: Standing) -> None:
+def _refuse_missing(place: str, planned: AnyPlanned, standing: Standing) -> None:
     """Fail where the output is not in its place."""
     target = _output(planned)
     if standing.missing:
@@ -262,20 +156,25 @@ def _refuse_missing(place: str, planned: Planned, standing: Standing) -> None:
 
 
 @contextmanager
-def _failing(place: str, planned: Planned | None = None) -> Iterator[None]:
+def _failing(place: str, planned: AnyPlanned | None = None) -> Iterator[None]:
     """What goes wrong with a plan and its files, in words for a shell."""
-    from layoutdsl.api import RefusedError
+    from layoutdsl.api import RefusedError, UnvalidatedError
     from layoutdsl.files.npy import UnreadableError
     from layoutdsl.files.places import OccupiedError
     from layoutdsl.pieces.plan import PlanError
+    from layoutdsl.weights.faults import UnfitError
 
-    source = place if planned is None else planned.plan.source
+    source = place if planned is None else planned.plan.sources[0].path
     try:
         yield
     except PlanError as unfit:
         raise Failure(Exit.INPUT, f"`{place}` {unfit.fact}", unfit.remedy) from None
+    except UnfitError as unfit:
+        raise told_unfit(unfit) from None
     except RefusedError as refused:
         raise Failure(Exit.REFUTED, str(refused)) from None
+    except UnvalidatedError as missing:
+        raise Failure(Exit.UNDECIDED, str(missing)) from None
     except UnreadableError as unfit:
         raise Failure(Exit.INPUT, f"`{source}` {unfit.fact}") from None
     except OccupiedError as occupied:

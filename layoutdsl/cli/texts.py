@@ -62,6 +62,6 @@ def print_file(file: str) -> None:
     from layoutdsl.cli.targets import target
 
     module = target(file).module
-    said = (*module.rules, *module.all_claims)
-    for text in (*module.texts.values(), *(each.text for each in said)):
+    rules, claims = ((each.text for each in kind) for kind in (module.rules, module.all_claims))
+    for text in (*module.texts.values(), *rules, *module.operators, *claims):
         say(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,15 +14,17 @@ from layoutdsl.cli.large import Large, in_pieces, unpack_large
 from layoutdsl.cli.numbers import (
     TYPES,
     Numbers,
-    no_pieces,
+    refuse_scales,
     refuse_unfit,
     scaled,
+    scales_of,
     unpack_numbers,
 )
 from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, choice, storage_of
 from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
     refuse_options,
+    refuse_told,
     unpack_record,
 )
 from layoutdsl.cli.targets import shape_of, target
@@ -43,10 +46,11 @@ from layoutdsl.cli.arrays import (
     DESTINATION,
     SOURCE,
     VERBOSE,
+    bitless,
     extents_of,
     named,
     ready,
-    refuse_words,
+    refuse_raw_words,
 )
 
 
@@ -122,6 +126,7 @@ def unpack(
       layoutdsl unpack packed.safetensors -o model.safetensors
     """
     from layoutdsl.cli import elements, npy
+    from layoutdsl.cli.at_once import amounts, under_way
 
     if output is not None:
         single = {"--shape": shape, "--word": word, "--bytes": dense, "--raw": raw}
@@ -134,35 +139,38 @@ def unpack(
     storage = storage_of(word, dense)
     chosen = target(written)
     if chosen.record is not None:
-        options = {"--word": word, "--bytes": dense, "--mem": mem, "--jobs": jobs}
-        options["--progress"] = None if way == "auto" else way
+        options = {"--word": word, "--bytes": dense, "--check": copies}
         options |= {"--scale": scale, "--zero-point": zero_point}
-        options["--check"] = copies
-        refuse_options(chosen.record, options)
+        large = Large(mem, jobs, raw, way)
+        refuse_options(chosen.record, options | refuse_told(large))
         files = source, destination
-        unpack_record(chosen, chosen.record, files, shape, compiled, raw, verbose)
+        unpack_record(chosen, chosen.record, files, shape, compiled, large, verbose)
         return
     layout, numbers = chosen.layout, Numbers(scale, zero_point)
     refuse_inputs(destination, source, chosen.place)
     refuse_unfit(layout, numbers)
     with usage():
         extents = extents_of(layout, shape_of(layout, shape))
-    asked = Large(mem, jobs, raw, way)
-    if numbers.asked:
-        if asked.asked:
-            raise no_pieces()
+    asked = Large(mem, jobs, raw, way, storage)
+    refuse_raw_words(raw, storage, numbers.scale)
+    if numbers.asked and not asked.asked:
         files = source, destination
         make = partial(ready, chosen, layout, compiled, storage)
-        unpack_numbers(chosen, files, numbers, extents, make, verbose, type_)
+        unpack_numbers(chosen, files, numbers, extents, make, way, verbose, type_)
         return
     if asked.asked:
-        refuse_words(storage, layout)
+        if numbers.asked:
+            more = {"dtype": TYPES[type_]}
+            asked = replace(asked, scaled=scales_of(chosen, destination, numbers) | more)
         if copies == "check":
             hint = "leave out --check, or --mem, --jobs and --raw"
             raise Failure(Exit.USAGE, "copies are compared of a whole buffer", hint)
-        ready(chosen, layout, compiled)
+        module = ready(chosen, layout if numbers.asked else layout.of_codes, compiled, storage)
+        if numbers.asked:
+            refuse_scales(module, asked.scaled, extents, layout)
         with notes():
-            done = unpack_large(layout, (source, destination), asked, compiled, extents)
+            sizes = bitless(layout, extents)
+            done = unpack_large(layout, (source, destination), asked, compiled, sizes)
         say_words(done, verbose)
         return
     given = npy.read(source)
@@ -170,11 +178,12 @@ def unpack(
     if storage == "items" and layout.bit_of is None:
         elements.refuse_items(layout, source, packed)
     module = ready(chosen, layout.of_codes, compiled, storage)
-    with notes(), npy.fitting(f"`{source}`"):
-        tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
-    if copies == "check":
-        _refuse_differing(layout, source, packed, extents, storage)
-    npy.write(destination, tensor, given)
+    with under_way("unpack", way, source, packed) as progress:
+        with notes(), npy.fitting(f"`{source}`"):
+            tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
+        if copies == "check":
+            _refuse_differing(layout, source, packed, extents, storage)
+        npy.write(destination, tensor, given, amounts(progress, destination, tensor))
     say_done("unpacked", packed, tensor, verbose)
 
 

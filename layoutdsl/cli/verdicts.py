@@ -13,6 +13,7 @@ from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.output import error
 from layoutdsl.cli.replay import replays
 from layoutdsl.cli.targets import Target
+from layoutdsl.integers.expr import Constant, text
 from layoutdsl.meaning.claims import (
     AnyClaim,
     Claim,
@@ -62,8 +63,21 @@ class Verdict:
             "status": checked.status,
             "passed": checked.passed,
             "seconds": round(self.seconds, 4),
+            **({"copies": copies} if (copies := copies_of(checked)) else {}),
             "findings": [_finding_json(each, self) for each in checked.findings],
         }
+
+
+def copies_of(checked: Checked) -> dict[str, int | str]:
+    """Return how many copies a layout that is proved has of an element, for each axis of them."""
+    claim = checked.claim
+    if not isinstance(claim, Claim) or not isinstance(claim.predicate, Sound):
+        return {}
+    if checked.status != "proved":
+        return {}
+    extents = {axis.name: axis.extent for axis in claim.layout.axes}
+    found = {name: extents[name] for name in claim.layout.copies}
+    return {n: e.value if isinstance(e, Constant) else text(e) for n, e in found.items()}
 
 
 def _kind(claim: AnyClaim) -> str:

@@ -1,4 +1,4 @@
-"""``verify`` and ``inspect``, and what `pack` and `unpack` do with files of weights."""
+"""What `pack` and `unpack` do with files of weights, and what goes wrong with them."""
 
 from __future__ import annotations
 
@@ -11,26 +11,48 @@ import click
 
 from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.interrupts import watched
-from layoutdsl.cli.large import kept_part, memory_options, size_text, too_little
-from layoutdsl.cli.options import JSON, Command
-from layoutdsl.cli.output import error, say, say_json
-from layoutdsl.cli.progress import Progress, Way, progress_option
+from layoutdsl.cli.large import kept_part, too_little
+from layoutdsl.cli.options import Command
+from layoutdsl.cli.output import error
+from layoutdsl.cli.progress import Progress, Way
 from layoutdsl.cli.telling import notes, say_words
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
+    from layoutdsl.cli.targets import Target
     from layoutdsl.weights.faults import UnfitError
-    from layoutdsl.weights.looking import Tensor
     from layoutdsl.weights.packing import Done
 
+
 OUT = click.option("-o", "output", metavar="OUT", help="Of weights: the file that is written.")
+
+
 FORMAT = click.option(
     "--format",
     "called",
     metavar="NAME",
     help="Of weights: the format of both files, where the ends of their names do not say it.",
 )
+
+
+STRICT = click.option(
+    "--strict",
+    "unruled",
+    flag_value="refuse",
+    default="keep",
+    help="Of weights: refuse tensors that no rule is for, instead of keeping them.",
+)
+
+
+RULES = click.option(
+    "--rules",
+    metavar="RULES.layout",
+    help="FILE is a file of weights, and each tensor is packed by the rule for its name.",
+)
+
+
 _OURS = {
+    "plan": "layoutdsl plan model.safetensors --rules rules.layout -o plan.json --out OUT",
     "pack": "layoutdsl pack model.safetensors --rules rules.layout -o packed.safetensors",
     "unpack": "layoutdsl unpack packed.safetensors -o model.safetensors",
 }
@@ -55,22 +77,7 @@ class Limits:
 
 def by_rules(command: Command) -> Command:
     """Give `pack` the options for files of weights."""
-    for option in (
-        FORMAT,
-        click.option(
-            "--strict",
-            "unruled",
-            flag_value="refuse",
-            default="keep",
-            help="Of weights: refuse tensors that no rule is for, instead of keeping them.",
-        ),
-        OUT,
-        click.option(
-            "--rules",
-            metavar="RULES.layout",
-            help="FILE is a file of weights, and each tensor is packed by the rule for its name.",
-        ),
-    ):
+    for option in (FORMAT, STRICT, OUT, RULES):
         command = option(command)
     return command
 
@@ -112,16 +119,12 @@ def pack_by_rules(
 ) -> None:
     """Pack a file of weights."""
     from layoutdsl.api import pack_weights
-    from layoutdsl.cli.targets import target
 
-    chosen = target(rules)
-    if not chosen.module.rules:
-        hint = 'write `tensor "**.weight"(n, k) = [k/64, n, k%64]`'
-        raise Failure(Exit.USAGE, f"{chosen.called} has no rules for tensors", hint)
+    chosen = rules_in(rules)
     source, destination = _two(files)
     _refuse_rules(destination, rules)
     progress = Progress("pack", limits.way)
-    with _failing(source, destination, limits), watched(progress), notes():
+    with failing_weights(source, destination, limits), watched(progress), notes():
         done = pack_weights(
             source,
             destination,
@@ -134,6 +137,17 @@ def pack_by_rules(
     say_words(_done("packed", done), verbose)
 
 
+def rules_in(rules: str) -> Target:
+    """Return the rules of a file."""
+    from layoutdsl.cli.targets import target
+
+    chosen = target(rules)
+    if not chosen.module.rules:
+        hint = 'write `tensor "**.weight"(n, k) = [k/64, n, k%64]`'
+        raise Failure(Exit.USAGE, f"{chosen.called} has no rules for tensors", hint)
+    return chosen
+
+
 def unpack_by_itself(
     files: tuple[str, str | None], limits: Limits, compiled: CompileTarget, verbose: int
 ) -> None:
@@ -142,7 +156,7 @@ def unpack_by_itself(
 
     source, destination = _two(files)
     progress = Progress("unpack", limits.way)
-    with _failing(source, destination, limits), watched(progress), notes():
+    with failing_weights(source, destination, limits), watched(progress), notes():
         done = unpack_weights(
             source,
             destination,
@@ -153,109 +167,14 @@ def unpack_by_itself(
     say_words(_done("unpacked", done), verbose)
 
 
-@click.command(short_help="Verify a file of packed weights.")
-@click.argument("packed", metavar="PACKED")
-@click.option("--against", metavar="FILE", help="What it was made from: bits are compared.")
-@memory_options
-@FORMAT
-@JSON
-@progress_option
-def verify(
-    packed: str,
-    against: str | None,
-    mem: int | None,
-    jobs: int | None,
-    called: str | None,
-    form: str,
-    way: Way,
-) -> int:
-    """Verify a file of packed weights, byte for byte.
-
-    With --against the slot of every element has to hold its bits, by the formula of its layout and
-    not by the code that packed it; padding has to hold the fill, and what was kept the same bytes.
-    Without it every byte has to have the checksum that was written with it, and padding the fill.
-    The first fault is named: the tensor, the index, the slot, and what it holds.
-
-    \b
-      layoutdsl verify packed.safetensors --against model.safetensors
-      layoutdsl verify packed.safetensors
-    """
-    from layoutdsl.api import verify_weights
-
-    limits = Limits(mem, jobs, way, called)
-    progress = Progress("verify", way)
-    with _failing(packed, packed, limits), watched(progress):
-        found = verify_weights(packed, against, **limits.given(progress))
-    counts = {"tensors": found.tensors, "packed": found.packed, "elements": found.elements}
-    if form == "json":
-        status = "verified" if found.fault is None else "different"
-        fault = None if found.fault is None else found.fault.told
-        say_json({"status": status, **counts, "fault": fault})
-    elif found.fault is not None:
-        say(f"different  {packed}: {found.fault}")
-    else:
-        lie = f"{found.elements} elements lie where their layouts say, with the bits of `{against}`"
-        said = "every byte has its checksum" if against is None else lie
-        head = f"verified  {packed}: {_count(found.tensors)}, {found.packed} of them packed"
-        say(f"{head}; {said}")
-    return Exit.OK if found.fault is None else Exit.REFUTED
-
-
-@click.command(short_help="Say what a file of weights holds.")
-@click.argument("file", metavar="FILE")
-@FORMAT
-@JSON
-def inspect(file: str, called: str | None, form: str) -> int:
-    """Say what a file of weights holds: names, types, shapes, layouts and padding.
-
-    Of a packed tensor the first shape is that of the file, the second the one that it had. Layouts
-    that the file speaks of are printed below, as the language writes them.
-
-    \b
-      layoutdsl inspect model.safetensors
-      layoutdsl inspect packed.safetensors --json
-    """
-    from layoutdsl.api import inspect_weights
-
-    with _failing(file, file, Limits(None, None, "none", called)):
-        found = inspect_weights(file, form=called)
-    if form == "json":
-        tensors = [each.told for each in found.tensors]
-        told = {"format": found.form, "packed": found.packed, "layouts": found.layouts}
-        say_json({**told, "tensors": tensors})
-        return Exit.OK
-    rows = [_row(each) for each in found.tensors]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        say("  ".join(cells).rstrip())
-    packed = sum(each.layout is not None for each in found.tensors)
-    size = size_text(sum(each.bytes for each in found.tensors))
-    head = f"{_count(len(found.tensors))} of {found.form}, {packed} of them packed, {size}"
-    say("\n".join([head, *found.layouts]))
-    return Exit.OK
-
-
-def _row(tensor: Tensor) -> tuple[str, ...]:
-    name = "".join(each if each.isprintable() else "?" for each in tensor.name)
-    shape = _shape(tensor.extents)
-    if tensor.layout is None or tensor.original is None:
-        return name, tensor.type, shape, "", ""
-    padding = f"{100 * (tensor.padding or 0):.1f} % padding"
-    return name, tensor.type, shape, f"{tensor.layout} of {_shape(tensor.original)}", padding
-
-
-def _shape(extents: tuple[int, ...]) -> str:
-    return " x ".join(map(str, extents)) or "()"
-
-
-def _count(tensors: int) -> str:
+def count_text(tensors: int) -> str:
+    """Return how many tensors there are, in words."""
     return "1 tensor" if tensors == 1 else f"{tensors} tensors"
 
 
 def _done(word: str, done: Done) -> str:
     pieces = "1 piece" if done.pieces == 1 else f"{done.pieces} pieces"
-    return f"{word} {_count(done.moved)}, kept {done.kept}, in {pieces}"
+    return f"{word} {count_text(done.moved)}, kept {done.kept}, in {pieces}"
 
 
 def _two(files: tuple[str, str | None]) -> tuple[str, str]:
@@ -281,7 +200,7 @@ def _refuse_rules(destination: str, rules: str) -> None:
 
 
 @contextmanager
-def _failing(source: str, destination: str, limits: Limits) -> Iterator[None]:
+def failing_weights(source: str, destination: str, limits: Limits) -> Iterator[None]:
     """What goes wrong with rules, files and memory, in words for a shell."""
     from layoutdsl.api import RefusedError, UnvalidatedError
     from layoutdsl.cli.verdicts import Verdict, verdict_text
@@ -293,7 +212,7 @@ def _failing(source: str, destination: str, limits: Limits) -> Iterator[None]:
     try:
         yield
     except UnfitError as unfit:
-        raise _told(unfit) from None
+        raise told_unfit(unfit) from None
     except TooLittleError as few:
         raise too_little(few.name, limits.mem, limits.jobs, few) from None
     except UnvalidatedError as missing:
@@ -317,8 +236,8 @@ def _failing(source: str, destination: str, limits: Limits) -> Iterator[None]:
         raise
 
 
-def _told(unfit: UnfitError) -> Failure:
-    """All problems but the last are printed; the last one ends the verb."""
+def told_unfit(unfit: UnfitError) -> Failure:
+    """Return how a verb ends where things do not fit; all problems but the last are printed."""
     from layoutdsl.weights.faults import MOST
 
     rules = any(each.kind == "rule" for each in unfit.problems)

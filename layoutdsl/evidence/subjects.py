@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from layoutdsl.meaning.claims import AnyClaim, Claim, RecordClaim, TableClaim
+from layoutdsl.meaning.claims import (
+    AnyClaim,
+    Claim,
+    FieldAligns,
+    FieldFormula,
+    RecordClaim,
+    TableClaim,
+)
 from layoutdsl.show.declaration import declaration, record_declaration, table_declaration
 from layoutdsl.texts.values import brief
 
@@ -16,7 +23,7 @@ LEMMAS = "lemmas"
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The claims about one layout, table or record of one text.
+    """The claims about one layout, table or record of one text, or about one field of a record.
 
     Attributes:
         file: where their certificate is, without the ending: ``blocked/NCHW16c``.
@@ -42,13 +49,15 @@ class Subject:
 def subjects(claims: Iterable[AnyClaim], folder: str = "") -> tuple[Subject, ...]:
     """Return claims by the layout or table that they are about, each with a file of its own.
 
+    So has each field of a record that claims speak of: `Q4_K.scale`.
+
     Args:
         claims: those of one text, in its order.
         folder: stands before every file.
     """
     groups: dict[str, dict[str, AnyClaim]] = {}
     for claim in claims:
-        groups.setdefault(claim.subject.name, {}).setdefault(claim.text, claim)
+        groups.setdefault(_about(claim), {}).setdefault(claim.text, claim)
     taken = {LEMMAS}
     found = []
     for name, group in groups.items():
@@ -67,6 +76,14 @@ def written_out(claim: AnyClaim) -> str:
             return table_declaration(claim.table)
         case RecordClaim():
             return record_declaration(claim.record)
+
+
+def _about(claim: AnyClaim) -> str:
+    match claim:
+        case RecordClaim(predicate=FieldFormula(field) | FieldAligns(field)):
+            return f"{claim.record.name}.{field}"
+        case _:
+            return claim.subject.name
 
 
 def _file_name(name: str, taken: set[str]) -> str:

@@ -8,13 +8,14 @@ from dataclasses import replace
 from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, establish
 from layoutdsl.kernel.theorem import Native, Proof, Theorem, Use
-from layoutdsl.meaning.claims import Claim, RecordClaim, Sound
+from layoutdsl.meaning.claims import Claim, EqualsRecord, RecordClaim, Sound
 from layoutdsl.meaning.counterexample import Counterexample
 from layoutdsl.meaning.record import Record
-from layoutdsl.properties.record import PartClaim, part_claims, unmatched
+from layoutdsl.properties.record import PartClaim, claimed, part_claims, unsaid
 from layoutdsl.prover.layout_check import layout_findings
 from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.refute import refute
+from layoutdsl.refute.field_refute import field_example
 from layoutdsl.refute.record_refute import differences, record_examples
 from layoutdsl.statements import record_statement, statement
 from layoutdsl.statements.record_statement import (
@@ -46,7 +47,7 @@ def record_findings(claim: RecordClaim, tell: Tell, attempt: Attempt) -> tuple[F
         return (Undecided(RANGE, words),)
     tell(f"proving {claim.text}")
     if not isinstance(claim.predicate, Sound):
-        return _equality(claim, claim.predicate.other, attempt)
+        return _of_parts(claim, attempt)
     findings = [*_of_whole(record, element[0])]
     for part in part_claims(claim):
         found = layout_findings(part.claim.ranged, lambda _: None)
@@ -140,16 +141,23 @@ def _refuted(findings: list[Finding], examples: dict[str, Counterexample]) -> tu
     )
 
 
-def _equality(claim: RecordClaim, other: Record, attempt: Attempt) -> tuple[Finding, ...]:
-    """Whether two records put every bit at the same place: part by part."""
-    record = claim.ranged
+def _of_parts(claim: RecordClaim, attempt: Attempt) -> tuple[Finding, ...]:
+    """Whether two records put every bit at the same place, or what is said of a field: by parts."""
     findings = [_of_part(each, attempt(each.claim)) for each in part_claims(claim)]
-    missing = unmatched(record, other)
+    missing = unsaid(claim)
     if missing:
-        findings.append(Undecided(f"equals {other.name}", missing))
+        findings.append(Undecided(claimed(claim), missing))
     if all(isinstance(each, Proved) for each in findings):
         return tuple(findings)
-    example = differences(record, other)
-    if example is not None:
-        return (Refuted(f"equals {other.name}", example),)
-    return tuple(findings)
+    example = _example(claim)
+    return tuple(findings) if example is None else (Refuted(claimed(claim), example),)
+
+
+def _example(claim: RecordClaim) -> Counterexample | None:
+    match claim.predicate:
+        case EqualsRecord(other):
+            return differences(claim.ranged, other)
+        case Sound():
+            return None
+        case said:
+            return field_example(claim.ranged, said)

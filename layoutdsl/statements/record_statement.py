@@ -221,7 +221,7 @@ def own_properties(record: Record) -> dict[str, tuple[str, ...]]:
     """Return the properties of a record as a whole, with the theorems that each of them is."""
     many = len(record.regions) > 1
     held = [f"apart.{one}.{other}" for one, other in pairs(record)]
-    cut = ("extents",) if _cut(record) else ()
+    cut = ("extents",) if any(map(said_twice, record.fields)) else ()
     return {
         RANGE: ("range",),
         DEFINED: ("parts",) if any(part.values for part in record.parts) else (),
@@ -232,11 +232,10 @@ def own_properties(record: Record) -> dict[str, tuple[str, ...]]:
     }
 
 
-def _cut(record: Record) -> bool:
+def said_twice(field: Field) -> bool:
     """Whether parts of a field say its extents in several ways."""
     return any(
         _size(tuple(each.extent for each in digits)) != extent
-        for field in record.fields
         for part in field.parts[1:]
         for digits, extent in zip(part.picks, field.extents, strict=True)
     )

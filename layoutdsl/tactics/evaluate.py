@@ -41,6 +41,11 @@ class Evaluator:
         """Remember that a name, or a term, equals a polynomial; ``fact`` is that equation."""
         self._values[term] = (value, fact)
 
+    def settle(self, name: str, number: int, fact: str) -> None:
+        """Remember that a name is a number; normal forms that spoke of it are worked out anew."""
+        self._values = {term: each for term, each in self._values.items() if isinstance(term, str)}
+        self.know(name, {(): number} if number else {}, fact)
+
     def know_sum(self, key: Polynomial, value: Polynomial, fact: str) -> None:
         """Remember that one polynomial equals another; ``fact`` says so of their normal forms."""
         self._sums[frozen(key)] = (value, fact)

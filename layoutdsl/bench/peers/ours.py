@@ -14,7 +14,7 @@ import numpy as np
 
 from layoutdsl.api import Compiled, CompileTarget, convert
 from layoutdsl.api import compile as ready
-from layoutdsl.api.compiling import SUBSTITUTE
+from layoutdsl.api.modules import SUBSTITUTE
 from layoutdsl.bench.moves import Move
 from layoutdsl.bench.peers.peer import CannotError, Run
 from layoutdsl.codegen.native.compilers import CompilerError

@@ -1,0 +1,58 @@
+"""Texts of engines: which layouts operators have kernels for, and what operators are to axes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+from layoutdsl.elaborate import shelf
+from layoutdsl.meaning.arguments import TEXT, expect
+from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.operator import Engine
+from layoutdsl.texts import resources
+from layoutdsl.texts.faults import UnknownNameError, did_you_mean
+
+ENDING = ".layout"
+
+
+def load_engine(text: str, name: str = "<text>") -> Engine:
+    """Return what a text says of operators; rules of its own come before those of ONNX.
+
+    >>> load_engine("prefer Conv = NHWC").preferences[0].layouts[0].name
+    'NHWC'
+
+    Raises:
+        LayoutError: with every fault of the text.
+        TypeError: ``text`` or ``name`` is no text.
+    """
+    expect(text=(text, TEXT), name=(name, TEXT))
+    return replace(engine_in(shelf.parse(text, name)), text=text)
+
+
+def engine_in(module: Module) -> Engine:
+    """Return what a module says of operators; rules of its own come before those of ONNX."""
+    found = module.engine or Engine()
+    return replace(found, rules=(*found.rules, *shelf.operator_rules()))
+
+
+@cache
+def engine_called(name: str) -> Engine:
+    """Return an engine that comes along, by its name.
+
+    >>> len(engine_called("blocked16").kernels)
+    4
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    texts = dict(resources.engines())
+    if f"{name}{ENDING}" not in texts:
+        known = engine_names()
+        hint = did_you_mean(name, known) or f"known are {', '.join(known)}"
+        raise UnknownNameError(f"there is no engine `{name}`", hint)
+    return load_engine(texts[f"{name}{ENDING}"], f"{name}{ENDING}")
+
+
+def engine_names() -> tuple[str, ...]:
+    """Return the names of the engines that come along."""
+    return tuple(name.removesuffix(ENDING) for name, _ in resources.engines())

@@ -1,0 +1,217 @@
+"""Records packed from files of fields, and unpacked into an archive, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from layoutdsl.api.compiling import compile as compiled
+from layoutdsl.api.files import MEM, limits_of, watchers_of
+from layoutdsl.api.modules import CompileTarget, expect_target
+from layoutdsl.api.record_sides import File, archive_of, opened_fields, values_of
+from layoutdsl.meaning.arguments import FUNCTION, PATH, expect
+from layoutdsl.meaning.bands import rows_along
+from layoutdsl.meaning.record import RECORD, Record
+
+if TYPE_CHECKING:
+    from layoutdsl.meaning.model import Shape
+    from layoutdsl.pieces.amount import Amount
+    from layoutdsl.pieces.moves import Moving
+    from layoutdsl.pieces.records import Fields
+    from layoutdsl.pieces.runs import Given, Limits, Made, Watchers
+    from layoutdsl.pieces.sums import Sum
+
+Told: TypeAlias = Callable[["Amount"], None] | None
+Words: TypeAlias = Callable[[str], None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDone:
+    """What was done: the shape of each field, that of the buffer, and pieces, and those found."""
+
+    fields: Mapping[str, tuple[int, ...]]
+    buffer: tuple[int, ...]
+    pieces: int
+    found: int
+
+
+def pack_record_file(
+    record: Record,
+    source: File | Mapping[str, File],
+    destination: File,
+    *,
+    shape: Shape | None = None,
+    raw: object = None,
+    mem: int = MEM,
+    jobs: int = 1,
+    target: CompileTarget = "auto",
+    progress: Told = None,
+    tell: Words = None,
+) -> RecordDone:
+    """Pack the fields of a record of any size from files into a file, in pieces of bounded memory.
+
+    A piece is a run of rows; that rows lie in the buffer as they would alone is proved first. The
+    result is what packing at once gives, and appears as `pack_file` says.
+
+    Args:
+        record: without open parameters.
+        source: an `.npz` archive whose members are stored as they are, or a `.npy` file for each
+            field, by its name.
+        destination: becomes a `.npy` file of bytes.
+        shape: of the record; worked out from the fields if left out.
+        raw: whatever is not `None`, or false: the destination has no header.
+        mem: bytes that all pieces under way may take; what the program itself takes is not in it.
+        jobs: pieces at a time, 1 to 256; the memory is shared between them.
+        target: what moves: ``auto``, ``native`` or ``numpy``.
+        progress: is told how many pieces and bytes of how many are done, as an `Amount`.
+        tell: is told in words what becomes of an earlier run.
+
+    Raises:
+        TooLittleError, UnreadableError, OccupiedError, RefusedError, ValueError, TypeError,
+            OSError: as for `pack_file`.
+    """
+    from layoutdsl.files.npy import header
+    from layoutdsl.pieces.between import BYTE
+    from layoutdsl.pieces.files import Stored
+    from layoutdsl.pieces.records import Fields, PackingRows
+
+    expect(record=(record, RECORD), destination=(destination, PATH))
+    limits, watchers, module = _ready(record, target, mem, jobs, progress, tell)
+    place = Path(destination)
+    with opened_fields(record, source) as (given, stored):
+        for each in given:
+            _refuse(each, place)
+        values = values_of(record, module, stored, shape)
+        box = tuple(module.physical_shape(values))
+        head = b"" if raw else header(BYTE, box)
+        size = record.size_bits_at(values) // 8
+        into = Stored(place, -1, len(head), BYTE, (size,))
+
+        def moving(fields: Fields, handle: int, sum_up: Sum) -> Moving:
+            return PackingRows(fields, replace(into, handle=handle), sum_up)
+
+        fields = Fields(record, module, _by_rows(record), values, _along(record, values), stored)
+        output = {"given": given, "target": place, "size": len(head) + size, "fixed": ((0, head),)}
+        made = _make("pack record", fields, moving, output, limits, watchers)
+    return RecordDone({n: s.shape for n, s in stored.items()}, box, made.pieces, made.found)
+
+
+def unpack_record_file(
+    record: Record,
+    source: File,
+    destination: File,
+    shape: Shape,
+    *,
+    raw: object = None,
+    mem: int = MEM,
+    jobs: int = 1,
+    target: CompileTarget = "auto",
+    progress: Told = None,
+    tell: Words = None,
+) -> RecordDone:
+    """Unpack the bytes of a record of any size into an `.npz` archive, in pieces of bounded memory.
+
+    It goes about it as `pack_record_file` does, takes what that takes and raises what that raises.
+
+    Args:
+        record: without open parameters.
+        source: a `.npy` file of bytes; or bytes without a header, where `raw` is given.
+        destination: becomes an archive with an array for each field.
+        shape: of the record.
+        raw: likewise.
+        mem, jobs, target, progress, tell: as for `pack_record_file`.
+    """
+    from layoutdsl.files.npy import UnreadableError
+    from layoutdsl.pieces.between import BYTE
+    from layoutdsl.pieces.files import Stored, stored_npy, stored_raw
+    from layoutdsl.pieces.records import Fields, UnpackingRows
+    from layoutdsl.pieces.tensors import opened_input
+
+    expect(record=(record, RECORD), source=(source, PATH), destination=(destination, PATH))
+    limits, watchers, module = _ready(record, target, mem, jobs, progress, tell)
+    place, values = Path(destination), record.bind(shape)
+    size = record.size_bits_at(values) // 8
+    box = tuple(module.physical_shape(values))
+    arranged, types = archive_of(record, values)
+    with opened_input(Path(source)) as given:
+        _refuse(given, place)
+        if raw:
+            held = stored_raw(given.place, given.handle, BYTE, (size,))
+        else:
+            held = stored_npy(given.place, given.handle)
+        if held.dtype != BYTE or held.shape not in (box, (size,)):
+            raise UnreadableError(f"holds {held.dtype} {held.shape}, not {size} bytes")
+        stored = {
+            field.name: Stored(place, -1, start, types[field.name], field.shape(values))
+            for field, start in zip(record.fields, arranged.starts, strict=True)
+        }
+
+        def moving(fields: Fields, handle: int, sum_up: Sum) -> Moving:
+            into = {name: replace(each, handle=handle) for name, each in fields.stored.items()}
+            return UnpackingRows(replace(fields, stored=into), held.flat(), sum_up)
+
+        fields = Fields(record, module, _by_rows(record), values, _along(record, values), stored)
+        output = {"given": (given,), "target": place, "size": arranged.size}
+        output |= {"fixed": arranged.fixed, "ending": lambda all_: arranged.finish(all_.read)}
+        made = _make("unpack record", fields, moving, output, limits, watchers)
+    return RecordDone({n: s.shape for n, s in stored.items()}, box, made.pieces, made.found)
+
+
+def _ready(
+    record: Record, target: CompileTarget, mem: int, jobs: int, progress: Told, tell: Words
+) -> tuple[Limits, Watchers, Any]:
+    """What a run may use, who is told, and the code."""
+    expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
+    expect_target("target", target)
+    return limits_of(mem, jobs), watchers_of(progress, tell, None), compiled(record, target)
+
+
+def _by_rows(record: Record) -> bool:
+    return rows_along(record) is not None
+
+
+def _refuse(given: Given, place: Path) -> None:
+    from layoutdsl.pieces.tensors import refuse_outputs
+
+    refuse_outputs(given, place)
+
+
+def _along(record: Record, values: Mapping[str, int]) -> str:
+    """The extent along which pieces are rows, whether there are several or one."""
+    from layoutdsl.pieces.rows import cut_rows
+
+    return cut_rows(record, values, 1 << 62, lambda *_: 0).extent
+
+
+def _make(
+    verb: str,
+    fields: Fields,
+    moving: Callable[[Fields, int, Sum], Moving],
+    output: Mapping[str, Any],
+    limits: Limits,
+    watchers: Watchers,
+) -> Made:
+    """Move all rows; `output` says what is read and made, as `Asked` has it."""
+    from layoutdsl.pieces.cutting import cut_to
+    from layoutdsl.pieces.queue import Part
+    from layoutdsl.pieces.rows import Rows, cut_rows
+    from layoutdsl.pieces.runs import Asked, run_asked
+    from layoutdsl.texts.values import exact
+
+    record, values = fields.record, fields.values
+
+    def cut(room: int) -> Rows:
+        return cut_rows(record, values, room, fields.cost)
+
+    def again(units: tuple[int, ...]) -> Rows:
+        raise ValueError(f"records are cut anew, and not by {units}")
+
+    part = Part(record.name, cut, lambda *to: moving(fields, *to), again)
+    queue, room = cut_to((part,), limits, watchers.tell)
+    types = [each.dtype.str for each in fields.stored.values()]
+    told = f"{exact(record)} {sorted(values.items())} {types}"
+    work = {"verb": verb, "layout": sha256(told.encode()).hexdigest(), "shape": dict(values)}
+    return run_asked(Asked(queue, room, work=work, **output), limits, watchers)

@@ -1,0 +1,290 @@
+"""``propagate``: layouts carried through a model of ONNX, and checked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from errno import ENOTDIR
+from importlib.util import find_spec
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from layoutdsl.cli.destination import refuse_inputs
+from layoutdsl.cli.exits import Exit, Failure, reason, usage, writing
+from layoutdsl.cli.options import JSON
+from layoutdsl.cli.output import say, say_json
+from layoutdsl.cli.propagation_words import extents, layout, layouts, pairs
+from layoutdsl.files.places import replaceable
+
+if TYPE_CHECKING:
+    from layoutdsl.api.propagating import Propagation
+    from layoutdsl.meaning.model import Layout
+    from layoutdsl.propagation.telling.batch import Open
+
+_CODES = {"done": Exit.OK, "refuted": Exit.REFUTED, "open": Exit.UNDECIDED}
+_ALL = ""
+"""What `--explain` is given where it names no value."""
+
+
+@click.command(short_help="Carry layouts through a model, with as little moved as can be.")
+@click.argument("model", metavar="MODEL.onnx", required=False)
+@click.option("-o", "output", metavar="OUT", help="The model that is written; without it, none is.")
+@click.option(
+    "--prefer",
+    multiple=True,
+    metavar="OP=L1,L2",
+    help="The first layout that fits a node is required there.",
+)
+@click.option(
+    "--engine",
+    metavar="NAME",
+    help="What has kernels for which layouts: a text, or nhwc, blocked16, onnxruntime.",
+)
+@click.option(
+    "--choose",
+    "choice",
+    flag_value="any",
+    default="first",
+    help="Layouts of --prefer are of equal worth: any may be taken.",
+)
+@click.option(
+    "--shape",
+    "shapes",
+    multiple=True,
+    metavar="x=1,3,224,224",
+    help="The extents of an input that the model leaves open; a batch alone may stay so.",
+)
+@click.option(
+    "--input", "inputs", multiple=True, metavar="x=L", help="The caller gives x in layout L."
+)
+@click.option(
+    "--output", "outputs", multiple=True, metavar="y=L", help="The caller takes y in layout L."
+)
+@click.option(
+    "--emit",
+    type=click.Choice(["functions", "plain", "onnxruntime", "plan"]),
+    default="functions",
+    show_default=True,
+    help="Functions of the model's own; plain ONNX; kernels of onnxruntime (experimental); "
+    "or no model, but a plan in JSON with its weights.",
+)
+@click.option(
+    "--verify",
+    type=click.Choice(["nodes", "outputs", "off"]),
+    default="nodes",
+    show_default=True,
+    help="Run each node alone, with zero, junk and NaN in padding; outputs only; or nothing.",
+)
+@click.option(
+    "--explain",
+    is_flag=False,
+    flag_value=_ALL,
+    metavar="[VALUE]",
+    help="Say why each transform is left, or why a value lies as it does.",
+)
+@click.option(
+    "--report", metavar="OUT.html", help="Write a page with the graph coloured by layout."
+)
+@click.option(
+    "--check", "checked", metavar="OUT", help="Check the certificate of a model, without planning."
+)
+@click.option("--against", metavar="MODEL", help="With --check: the model that was planned.")
+@JSON
+def propagate(model: str | None, output: str | None, **options: Any) -> int:
+    """Carry layouts through a model of ONNX, with as little moved as can be, and prove it.
+
+    Operators that are asked for a layout get it. Whatever does not care follows them, weights are
+    laid beforehand, and what has to be moved is as little as there can be: an integer for each row
+    of a linear program proves that, and the model carries them. The rules that are used are proved,
+    every node is run alone, and nothing that was found wrong is written.
+
+    \b
+      layoutdsl propagate model.onnx --prefer Conv=NHWC -o out.onnx
+      layoutdsl propagate model.onnx --engine acme.layout -o out.onnx
+      layoutdsl propagate model.onnx --prefer Conv=NCHW16c,NHWC --input x=NHWC -o out.onnx
+      layoutdsl propagate model.onnx --prefer Conv=NCHW --emit plain -o out.onnx
+      layoutdsl propagate --check out.onnx --against model.onnx
+
+    Exit code 1: a rule, a node or a certificate was found wrong, and nothing is written. 3: it is
+    written, but a rule is undecided, or the plan is only near its bound.
+    """
+    needed()
+    if options["checked"] is not None:
+        return _check(model, output, options)
+    if options["against"] is not None:
+        raise Failure(Exit.USAGE, "--against is for --check", "write `--check OUT --against MODEL`")
+    if model is None:
+        raise Failure(Exit.USAGE, "no model is named", "see `layoutdsl propagate --help`")
+    for place in (output, options["report"]):
+        if place is not None:
+            _refuse(place, model, options["engine"])
+    with failing(model):
+        found = _propagated(model, options)
+    name = Path(model).name
+    lines = list(_lines(name, found))
+    asked = options["explain"]
+    told = lines if asked is None else list(_explained(found, asked))
+    if found.status != "refuted":
+        told += _write(found, output, options["report"], name, lines)
+    if options["form"] == "json":
+        say_json(_told(found, model, output))
+    else:
+        say("\n".join(told))
+    return _CODES[found.status]
+
+
+def needed() -> None:
+    """Fail where a package that models need is not there."""
+    for name in ("onnx", "scipy"):
+        if find_spec(name) is None:
+            hint = "install it: pip install 'layoutdsl[onnx]'"
+            raise Failure(Exit.USAGE, f"the package {name} is not installed", hint)
+
+
+def _propagated(model: str, options: Mapping[str, Any]) -> Propagation:
+    from layoutdsl.api.propagating import propagate as propagated
+
+    preferred: dict[str, list[str | Layout]] = {}
+    for name, words in pairs(options["prefer"], "--prefer", "Conv=NHWC"):
+        preferred.setdefault(name, []).extend(layouts(words))
+    shapes = {
+        name: extents(name, words)
+        for name, words in pairs(options["shapes"], "--shape", "x=1,3,224,224")
+    }
+    ends = [
+        {name: layout(word) for name, word in pairs(options[each], f"--{each[:-1]}", "x=NHWC")}
+        for each in ("inputs", "outputs")
+    ]
+    if not preferred and options["engine"] is None:
+        hint = "say what operators would rather have: --prefer Conv=NHWC, or --engine nhwc"
+        raise Failure(Exit.USAGE, "nothing is asked of the model", hint)
+    return propagated(
+        model,
+        options["engine"],
+        prefer=preferred,
+        shapes=shapes,
+        inputs=ends[0],
+        outputs=ends[1],
+        choice=options["choice"],
+        emit=options["emit"],
+        verify=options["verify"],
+    )
+
+
+def _refuse(place: str, model: str, engine: str | None) -> None:
+    if place == "-":
+        hint = "name a file"
+        raise Failure(Exit.USAGE, "a model does not go to the standard output", hint)
+    refuse_inputs(place, model, *([] if engine is None else [engine]))
+    with writing(f"`{place}`"):
+        replaceable(place)
+        if not (folder := Path(place).absolute().parent).is_dir():
+            raise NotADirectoryError(ENOTDIR, f"`{folder}` is no folder", place)
+
+
+@contextmanager
+def failing(model: str) -> Iterator[None]:
+    """What is wrong with a model or with what is asked of it, in words for a shell."""
+    from layoutdsl.propagation.models.onnx_faults import UnfitModelError
+
+    with usage():
+        try:
+            yield
+        except UnfitModelError as unfit:
+            code = Exit.USAGE if unfit.kind == "option" else Exit.INPUT
+            raise Failure(code, unfit.message, unfit.remedy or None) from None
+        except UnicodeDecodeError:
+            raise Failure(Exit.INPUT, "the text of the engine is not UTF-8") from None
+        except OSError as failure:
+            name = str(failure.filename or model)
+            raise Failure(Exit.INPUT, f"`{name}` cannot be read: {reason(failure)}") from None
+
+
+def _lines(name: str, found: Propagation) -> Iterator[str]:
+    from layoutdsl.propagation.telling.batch import told_batch
+    from layoutdsl.propagation.telling.report import proved, run, told
+
+    head, *rest = told(found.figures, name)
+    tried = found.verified.batches if found.verified else ()
+    yield from (head, *told_batch(found.batch, tried), *rest)
+    yield from proved(found.theorems)
+    yield from run(found.verified)
+
+
+def _explained(found: Propagation, value: str) -> Iterator[str]:
+    from layoutdsl.propagation.telling.batch import told_batch
+    from layoutdsl.propagation.telling.explain import Explaining
+
+    graph = found.source.graph
+    asked = Explaining(graph, found.ways, found.plan, found.layouts, found.figures)
+    if value == _ALL:
+        yield from told_batch(found.batch)
+    with usage():
+        yield from asked.all() if value == _ALL else asked.one(value)
+
+
+def _write(
+    found: Propagation, output: str | None, report: str | None, name: str, lines: list[str]
+) -> Iterator[str]:
+    """Write what was asked for, and yield a line for each."""
+    if output is not None:
+        with writing(f"`{output}`"):
+            found.write(output)
+        yield f"{'wrote':<18}{output}"
+    if report is not None:
+        from layoutdsl.files.whole import write_whole
+
+        with writing(f"`{report}`"):
+            write_whole(report, found.page(name, lines))
+        yield f"{'wrote':<18}{report}"
+
+
+def _told(found: Propagation, model: str, output: str | None) -> dict[str, Any]:
+    """What `--json` prints."""
+    figures = found.figures
+    return {
+        "status": {"done": "done", "refuted": "refuted", "open": "undecided"}[found.status],
+        "model": model,
+        "output": None if found.status == "refuted" else output,
+        "batch": None if found.batch is None else _batch(found.batch),
+        **asdict(figures),
+        "minimal": figures.minimal,
+        "rules": asdict(found.theorems),
+        "verified": None if found.verified is None else _numbers(asdict(found.verified)),
+    }
+
+
+def _batch(batch: Open) -> dict[str, Any]:
+    from layoutdsl.propagation.telling.batch import Kept
+
+    return {"open": isinstance(batch, Kept), **asdict(batch)}
+
+
+def _numbers(found: dict[str, Any]) -> dict[str, Any]:
+    """JSON has nothing for what is no number."""
+    return {
+        key: None if isinstance(each, float) and not isfinite(each) else each
+        for key, each in found.items()
+    }
+
+
+def _check(model: str | None, output: str | None, options: Mapping[str, Any]) -> int:
+    against = options["against"] or model
+    if against is None or output is not None:
+        hint = "write `layoutdsl propagate --check out.onnx --against model.onnx`"
+        raise Failure(Exit.USAGE, "--check compares two models, and writes none", hint)
+    from layoutdsl.api.propagating import check
+
+    with failing(against):
+        found = check(options["checked"], against)
+    if options["form"] == "json":
+        say_json({"status": "confirmed" if found.holds else "failed", **asdict(found)})
+    else:
+        from layoutdsl.propagation.telling.report import checked
+
+        say("\n".join(checked(found, Path(options["checked"]).name)))
+    return Exit.OK if found.holds else Exit.REFUTED
