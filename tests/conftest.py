@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from layoutdsl.api import compiling
+from layoutdsl.api import modules
 from layoutdsl.codegen.native import background, libraries
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -119,4 +119,4 @@ def golden() -> Callable[[str, str], None]:
 @pytest.fixture(autouse=True)
 def said_again() -> None:
     """What is said once per process is said once per test."""
-    compiling._say_once.cache_clear()
+    modules.say_once.cache_clear()

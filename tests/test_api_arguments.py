@@ -60,6 +60,10 @@ FUNCTION: Kind = ("a function", {"a function", "a class"})
 MAYBE_FUNCTION: Kind = ("a function, or None", {"a function", "a class", "None"})
 INTEGER: Kind = ("an integer", {"an integer", "a flag"})
 NUMBER: Kind = ("a number", {"an integer", "a flag", "a float", "None"})
+NUMBERS: Kind = (
+    "a number or an array of them",
+    {*NUMBER[1], "integers", "an array", "an array of nothing"},
+)
 SHAPE: Kind = ("an extent for each axis", {"integers", "a set", "a mapping"})
 EXTENTS: Kind = ("an extent for each axis", {"integers", "a set"})
 TYPE: Kind = ("a type", {"a text", "a class"})
@@ -70,6 +74,7 @@ NOTES: Kind = ("a mapping", {"a mapping", "a module", "None"})
 LAYOUT_FILE = {"layout": LAYOUT, "source": PATH, "destination": PATH, "target": WORDS}
 LAYOUT_FILE |= {"mem": INTEGER, "jobs": INTEGER, "progress": MAYBE_FUNCTION}
 LAYOUT_FILE |= {"tell": MAYBE_FUNCTION, "look": MAYBE_FUNCTION}
+LAYOUT_FILE |= {"storage": WORDS, "scale": NUMBERS, "zero_point": NUMBERS}
 LAYOUT_FILE |= {"raw": (TYPE[0], TYPE[1] | {"None"})}
 WEIGHTS = {"source": PATH, "destination": PATH, "mem": INTEGER, "jobs": INTEGER}
 WEIGHTS |= {"form": MAYBE_WORDS, "target": WORDS, "progress": MAYBE_FUNCTION}
@@ -154,6 +159,22 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         | {"packed": PATH, "against": ("a path, or None", PATH[1] | {"None"})},
         {"packed": "out.npz"},
     ),
+    "check": ({"out": PATH, "against": PATH}, {"out": "out.onnx", "against": "in.onnx"}),
+    "load_engine": ({"text": WORDS, "name": WORDS}, {"text": "prefer Conv = NHWC"}),
+    "propagate": (
+        {
+            "model": PATH,
+            "engine": ("an engine", {"a text", "a path", "None"}),
+            "prefer": ("a mapping of operators", {"a module", "None"}),
+            "shapes": ("a mapping of inputs", {"None"}),
+            "inputs": ("a mapping of names", {"a module", "None"}),
+            "outputs": ("a mapping of names", {"a module", "None"}),
+            "choice": ("one of", set()),
+            "emit": ("one of", set()),
+            "verify": ("one of", set()),
+        },
+        {"model": "in.onnx", "engine": "nhwc"},
+    ),
     "parse": ({"text": WORDS, "name": WORDS}, {"text": TEXT}),
     "pieces_of": (
         {"layout": LAYOUT, "shape": EXTENTS, "memory": INTEGER, "itemsize": INTEGER},
@@ -193,7 +214,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         {"layout": A, "notation": "onednn"},
     ),
     "unpack_file": (
-        LAYOUT_FILE | {"shape": EXTENTS},
+        LAYOUT_FILE | {"shape": EXTENTS, "dtype": TYPE},
         {"layout": A, "source": "in.npy", "destination": "out.npy", "shape": (2, 3)},
     ),
 }

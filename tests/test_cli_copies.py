@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Callable
 from pathlib import Path
@@ -126,3 +127,16 @@ def test_what_is_refused(shell: Shell, line: str, words: str) -> None:
     assert ended.code in (2, 4)
     assert words in ended.err, ended.err
     assert not Path("o.npy").exists()
+
+
+def test_copies_are_counted_in_json(shell: Shell) -> None:
+    """As the text says it: for each axis of copies, where the layout is proved."""
+    for text, copies in (
+        ("layout A(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]", {"copy": 4}),
+        ("layout A(r, a: 3 broadcast, b: 2 broadcast) = [a, r, b]", {"a": 3, "b": 2}),
+        ("layout A(r, g) = [r, g]", None),
+        ("layout A(r, copy: 4 broadcast) = [r, copy%2]", None),
+    ):
+        Path("a.layout").write_text(text, encoding="utf-8")
+        (claim,) = json.loads(shell("prove", "a.layout", "--json").out)["claims"]
+        assert claim.get("copies") == copies

@@ -90,8 +90,10 @@ FAILS: list[tuple[tuple[str, ...], int, str]] = [
     (("q.layout:Q", "in.npy", "o.npy", "--scale", "1"), 2, "--zero-point is missing"),
     (("q.layout:Q", "in.npy", "o.npy", "--zero-point", "1"), 2, "--scale is missing"),
     (("q.layout:Q", "in.npy", "o.npy"), 4, "say what these stand for: --scale"),
-    (("q.layout:Q", "in.npy", "o.npy", *SCALED, "--mem", "1M"), 2, "at once, and not in pieces"),
-    (("q.layout:Q", "in.npy", "o.npy", *SCALED, "--shape", "2,6,3"), 2, "not in pieces"),
+    (("q.layout:Q", "in.npy", "o.npy", *SCALED, "--mem", "8"), 2, "8 bytes of memory are too"),
+    (("q.layout:Q", "nan.npy", "o.npy", *SCALED, "--mem", "1M"), 4, "holds NaN at (0, 0, 0)"),
+    (("q.layout:Q", "in.npy", "o.npy", *SCALED, "--raw", "f64"), 2, "not for real numbers"),
+    (("q.layout:Q", "in.npy", "o.npy", *SCALED, "--shape", "2,6,3"), 2, "without --raw"),
     (("q.layout:Q", "in.npy", "o.npy", "--scale", "0", "--zero-point", "0"), 2, "not positive"),
     (("q.layout:Q", "in.npy", "o.npy", "--scale", "nan", "--zero-point", "0"), 2, "not positive"),
     (("q.layout:Q", "in.npy", "o.npy", "--scale", "1", "--zero-point", "256"), 2, "0 to 255"),
@@ -125,7 +127,9 @@ def test_what_is_refused(files: Shell, words: tuple[str, ...], code: int, said: 
 def test_what_is_refused_of_unpacking(files: Shell) -> None:
     np.save("p.npy", np.zeros((2, 2, 3, 4), "u1"))
     for words, code, said in (
-        ((*SCALED, "--jobs", "2"), 2, "not in pieces"),
+        ((*SCALED, "--jobs", "2", "--mem", "9"), 2, "are too little for 2 jobs"),
+        ((*SCALED, "--raw", "u8"), 2, "not for real numbers"),
+        (("--scale", "1", "--zero-point", "-1", "--mem", "1M"), 2, "codes are 0 to 255"),
         (("--scale", "1e38", "--zero-point", "0"), 4, "float32 cannot hold"),
         (("--scale", "1", "--zero-point", "-1"), 2, "codes are 0 to 255"),
         ((*SCALED, "--to", "u8"), 2, "--to"),

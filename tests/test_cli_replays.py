@@ -246,6 +246,7 @@ def drawn(seed: int) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_texts_drawn_at_random(shell: Shell, seed: int) -> None:
     name = random.Random(seed).choice(FILES)

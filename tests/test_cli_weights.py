@@ -27,6 +27,8 @@ TEXTS = {
     "refuted.layout": 'tensor "m.0.q.weight"(n, k) = [n, k%4]\n',
     "lost.layout": 'tensor "m.0.q.weight"(n, k) = [n : N, min(k, 3) : K]\n',
     "many.layout": 'tensor "m.*.weight" = NCHW16c\ntensor "**" = NHWC\ntensor "x" = keep\n',
+    "groups.layout": 'group "g.{i}" = Q4_0(d = "{}.d", q = "{}.q") as "blk.{i}"\n',
+    "lacks.layout": 'group "{p}.{i}" = Q8_0(d = "{}.d", q = "{}.q") as "blk.{p}.{i}"\n',
     "wide.layout": 'tensor "**.up.weight"(n, k) = [(n, k)%3, (n, k)/3]\n',
 }
 LINES = (
@@ -63,6 +65,13 @@ LINES = (
     "pack in.npz --rules rules.layout -o rules.layout --format npz",
     "pack in.npz --rules rules.layout -o -",
     "pack in.npz -o more.npz",
+    "pack in.npz --rules groups.layout -o groups.gguf -v",
+    "inspect groups.gguf",
+    "verify groups.gguf --against in.npz",
+    "unpack groups.gguf -o groups.npz -v",
+    "pack in.npz --rules lacks.layout -o more.npz",
+    "check groups.layout",
+    "print groups.layout",
     "pack NCHW16c in.npy out.npy --strict",
     "pack NCHW16c",
     "unpack in.npz -o more.npz",
@@ -77,6 +86,10 @@ def tensors() -> dict[str, np.ndarray]:
     found = {f"m.{n}.q.weight": draw.integers(0, 9, (40, 50)).astype("u2") for n in range(2)}
     found["m.up.weight"] = draw.integers(0, 9, (8, 70)).astype("i4")
     found["m.qweight"] = draw.integers(0, 2**31, (16, 64)).astype("i4")
+    found |= {
+        "g.0.d": np.ones((3, 2), "f2"),
+        "g.0.q": np.arange(192).reshape(3, 64).astype("u1") % 16,
+    }
     return found | {"m.norm": np.ones(5, "f4"), "bias": np.zeros((), "f8")}
 
 
@@ -120,7 +133,7 @@ def test_progress_names_tensors(weights: Shell) -> None:
     line = "pack in.npz --rules rules.layout -o out.npz --progress json --target numpy"
     ended = weights(*line.split())
     told = [json.loads(each) for each in ended.err.splitlines() if each.startswith("{")]
-    assert (told[-1]["name"], told[-1]["number"], told[-1]["count"]) == ("bias", 6, 6)
+    assert (told[-1]["name"], told[-1]["number"], told[-1]["count"]) == ("bias", 8, 8)
     assert told[-1]["done_bytes"] == told[-1]["total_bytes"]
 
 

@@ -62,7 +62,7 @@ def buffer(module: ModuleType, array: np.ndarray) -> np.ndarray:
     return flat.reshape(module.physical_shape(SHAPE))
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(13)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element", ["u4", "i4", "u2", "u1", "i1"])
 @pytest.mark.parametrize("body", BODIES)

@@ -69,6 +69,7 @@ def test_offset_is_the_meaning(case: Case) -> None:
             assert module.offset(index, shape) == layout.offset(index, shape)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_slot_is_written_exactly_once(case: Case) -> None:
     layout, module = layout_of(case.text), module_of(case.text)

@@ -19,7 +19,10 @@ from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Source, Span
 FAULTY = sorted((HERE / "golden/diagnostics").glob("*.layout"))
 
 
-SEVERAL = {"L104-aliases", "L201-case", "L208-rules", "L216-rules"}
+SEVERAL = {
+    *("L104-aliases", "L201-case", "L208-rules", "L216-rules", "L216-groups"),
+    *("L201-operators", "L203-operators", "L204-operators", "L217-rules", "L218-engine"),
+}
 """Files with more than one fault."""
 
 

@@ -1,10 +1,10 @@
 """Every example does what it says: those in docstrings, and those in the documents.
 
 In a document, a block marked ``layout`` is proved, and one marked ``layout FILE`` is written to
-that file as well; ``python`` is run, and ``python PACKAGE`` where that is installed; ``console`` is
-run by a shell, line by line, and what it prints is compared. The blocks of a document are run in
-their order, in one folder. ``...`` on a line of its own stands for what is left out; durations are
-not compared.
+that file as well; ``python`` is run; ``console`` is run by a shell, line by line, and what it
+prints is compared. Behind both may stand packages that have to be installed for it. The blocks of a
+document are run in their order, in one folder. ``...`` on a line of its own stands for what is left
+out; durations are not compared.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                     Path(name).write_text(body, encoding="utf-8")
             case ["python", *packages] if all(map(find_spec, packages)):
                 assert run(f"{shlex.quote(sys.executable)} -W error -c {shlex.quote(body)}") == ""
-            case ["console"]:
+            case ["console", *packages] if all(map(find_spec, packages)):
                 for line, printed in commands(body):
                     found = run(line)
                     assert matches(printed, found), f"$ {line}\n{found}"

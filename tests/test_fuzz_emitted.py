@@ -51,6 +51,7 @@ COUNTED = (
     "inverses run at every slot",
     "modules run beyond 64 bits",
     "modules with a domain",
+    "modules with copies",
     "modules of an element type",
     "modules, element by element",
     "modules, fill any",
@@ -60,7 +61,7 @@ COUNTED = (
 
 
 @pytest.mark.parametrize(
-    ("block", "layouts"), [(1, 50), pytest.param(2, 270, marks=pytest.mark.slow)]
+    ("block", "layouts"), [(3, 50), pytest.param(2, 270, marks=pytest.mark.slow)]
 )
 def test_what_is_emitted_of_random_layouts_is_what_is_meant(block: int, layouts: int) -> None:
     share = Share(shapes=2, numpy=35, large=6, c=6, conversions=12, wrong=4)

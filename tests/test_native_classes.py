@@ -104,11 +104,11 @@ def test_a_class_that_cannot_be_made(
     """The library of all shapes serves."""
     real, failed = libraries.build, list[str]()
 
-    def build(which: compilers.Compiler, source: Path, *rest: object) -> None:
-        if "n_N" not in source.read_text().partition("_walk(")[2]:
-            failed.append(source.name)
+    def build(which: compilers.Compiler, sources: tuple[Path], *rest: object) -> None:
+        if "n_N" not in sources[0].read_text().partition("_walk(")[2]:
+            failed.append(sources[0].name)
             raise CompilerError("it does not like numbers")
-        real(which, source, *rest)  # type: ignore[arg-type]
+        real(which, sources, *rest)  # type: ignore[arg-type]
 
     def proved(move: Move, width: int) -> EmittedProgram | NoCode:
         if move.layouts[0].bind((3, 6, 100)).keys() != {"N", "C", "W"}:
@@ -225,11 +225,12 @@ def test_a_kernel_that_is_wrong_is_not_used(place: Path, monkeypatch: pytest.Mon
     monkeypatch.delenv("CC", raising=False)  # kernels with vectors
     real = libraries.build
 
-    def build(which: compilers.Compiler, source: Path, *rest: object) -> None:
+    def build(which: compilers.Compiler, sources: tuple[Path], *rest: object) -> None:
+        (source,) = sources
         text = source.read_text()
         assert "= zipped_high(e, " in text
         source.write_text(text.replace("= zipped_high(e, ", "= zipped_low(e, "))
-        real(which, source, *rest)  # type: ignore[arg-type]
+        real(which, sources, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(libraries, "build", build)
     module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)

@@ -92,8 +92,7 @@ def against_numpy(text: str, dtype: str, vector: int, count: int) -> None:
         assert np.array_equal(module.unpack(want, shape, threads=threads), tensor), shape
 
 
-@pytest.mark.sampled(9)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_larger_shapes_as_numpy_does(number: int) -> None:
     against_numpy(LAYOUTS[number], WIDTHS[number % 4], 64, 6)

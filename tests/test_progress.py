@@ -23,12 +23,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_shell import Shell, shell
 from processes import ended, running
 
 from layoutdsl.api import pack_file, parse
 from layoutdsl.cli.amounts import Pace, fitted, time_text
 from layoutdsl.cli.progress import ERASE, Progress, Told, Way, shows_task_bar
 from layoutdsl.pieces.amount import Amount, counted
+
+__all__ = ["shell"]
 
 GB = 10**9
 NAME = "blk.17.attn_q.weight"
@@ -424,3 +427,27 @@ def test_what_is_refuted_is_said_at_once(tmp_path: Path) -> None:
     early = [each for each in done.stderr.splitlines() if not each.startswith("{")]
     assert early in ([], ["refuted: prove Slow fits int8; more when it is its turn"])
     assert ended([*LINE, "prove", str(place), "-j", "2"]).stderr == b""
+
+
+@pytest.mark.parametrize("verb", ["pack", "unpack", "convert"])
+def test_what_is_held_in_memory_is_told_too(shell: Shell, verb: str) -> None:
+    """What is moved is said before, as one call cannot be asked; then what is written."""
+    np.save("in.npy", np.zeros((2, 20, 3, 4), "f4"))
+    np.save("packed.npy", np.zeros((2, 2, 3, 4, 16), "f4"))
+    lines = {
+        "pack": ["pack", "NCHW16c", "in.npy", "out.npy"],
+        "unpack": ["unpack", "NCHW16c", "packed.npy", "out.npy", "--shape", "2,20,3,4"],
+        "convert": ["convert", "NCHW16c", "NHWC", "packed.npy", "out.npy", "--shape", "2,20,3,4"],
+    }
+    read = "in.npy  2 x 20 x 3 x 4 float32, 1.9 KiB"
+    if verb != "pack":
+        read = "packed.npy  2 x 2 x 3 x 4 x 16 float32, 3.0 KiB"
+    written = "3.1 of 3.1 kB" if verb == "pack" else "1.9 of 1.9 kB"
+    said = shell(*lines[verb], "--progress", "plain")
+    assert said.code == 0
+    assert said.err.splitlines() == [f"{verb}  {read}", f"{verb}  out.npy  1 of 1  {written}"]
+    said = shell(*lines[verb], "--progress", "json")
+    first, *_, last = map(json.loads, said.err.splitlines())
+    assert first == {"verb": verb, "words": f"{verb}  {read}"}
+    assert (last["verb"], last["done_bytes"]) == (verb, last["total_bytes"])
+    assert shell(*lines[verb]).err == "", "on a pipe nobody is told who did not ask"

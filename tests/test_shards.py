@@ -211,6 +211,21 @@ def test_an_input_that_changes_is_noticed() -> None:
     assert len(noted) == 15, "what was read of another input is not believed"
 
 
+@pytest.mark.usefixtures("tensor")
+@pytest.mark.parametrize("place", [130, 300_000, 999_999])
+def test_an_input_with_the_size_and_time_of_another_is_noticed(place: int) -> None:
+    """A copy that keeps times: other bytes at the beginning, in the middle, at the end."""
+    np.save("in.npy", np.zeros((500, 500), "f4"))
+    planned(mem=1 << 16)
+    before = Path("in.npy").stat()
+    with Path("in.npy").open("r+b") as file:
+        file.seek(place)
+        file.write(b"\1" * 20_000)
+    os.utime("in.npy", ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(PlanError, match="was drawn up before"):
+        run(0, 1)
+
+
 def changed(**more: Any) -> None:
     said = json.loads(Path("plan.json").read_text())
     said.update(more)
@@ -218,21 +233,22 @@ def changed(**more: Any) -> None:
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [
-    ({"format": "layoutdsl plan 2"}, "is no plan of layoutdsl"),
+    ({"format": "layoutdsl plan 1"}, "is no plan of layoutdsl"),
     ({"verb": "left out"}, "lacks `verb`"),
     ({"more": 1}, "has a strange `more`"),
     ({"verb": "bury"}, "says of `verb` what cannot be"),
     ({"shape": [True, 3]}, "says of `shape` what cannot be"),
     ({"shape": [1 << 70, 3]}, "says of `shape` what cannot be"),
     ({"dtype": "O"}, "says of `dtype` what cannot be"),
-    ({"source": "in.npy"}, "says of `source` what cannot be"),
+    ({"sources": ["in.npy"]}, "says of `sources` what cannot be"),
+    ({"sources": []}, "says of `sources` what cannot be"),
     ({"fill": "__import__('os')"}, "says of `fill` what cannot be"),
-    ({"layout": "layout A(n, c) = [c, n]"}, "has a layout that is not of its hash"),
+    ({"layout": "layout A(n, c) = [c, n]"}, "is of another plan"),
     ({"cuts": [31]}, "there are no 31 units of axis `n`"),
     ({"cuts": [2, 3]}, "there are no 2 units of axis `n`"),
     ({"cuts": [1, 1, 1]}, "does not fit its layout: "),
     ({"shape": [30, 36]}, "is of another plan"),
-    ({"source_size": 7}, "is of another plan"),
+    ({"size": 7}, "is of another plan"),
     ({"fill": "3"}, "is of another plan"),
     ({"mode": 0o777}, "is of another plan"),
     ({"target": "/nowhere/at/all"}, "has no unfinished output any more"),

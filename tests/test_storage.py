@@ -231,7 +231,7 @@ def check(text: str, shape: tuple[int, ...], random: Random) -> bool:
 @pytest.mark.parametrize(
     ("seed", "count"),
     [
-        (1, 20),
+        (1, 12),
         pytest.param(2, 420, marks=pytest.mark.slow),
         pytest.param(3, 4000, marks=pytest.mark.campaign),
     ],
@@ -337,7 +337,7 @@ CHANGES: Sequence[tuple[str, str]] = (
 )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[1][:40])
 def test_wrong_words_are_not_validated(change: tuple[str, str]) -> None:
     layout = layoutdsl.library("AwqWeights")
@@ -372,7 +372,8 @@ def test_words_in_files(shell: Shell) -> None:
     ("arguments", "code", "said"),
     [
         (("--bytes", "--word", "u32"), 2, "--bytes and --word u32 are two ways to store"),
-        (("--word", "u32", "--mem", "1M"), 2, "words are packed at once, and not in pieces"),
+        (("--word", "u32", "--mem", "9"), 2, "9 bytes of memory are too little"),
+        (("--word", "u32", "--raw", "u8", "--shape", "3,8"), 2, "--raw is for items, and not for"),
         (("--word", "u12"), 2, "invalid value for `--word`: `u12`"),
     ],
 )

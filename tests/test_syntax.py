@@ -116,6 +116,7 @@ def test_empty_text(text: str) -> None:
         "keeps",
         "in",
         "tensor",
+        "group",
         "keep",
     ],
 )
@@ -135,6 +136,10 @@ def test_words_of_the_grammar_may_be_names(word: str) -> None:
         "layout A(c) = [c] whereC > 4",
         "proveA",
         'tensor "a" = keepA fill fill 0',
+        "ruleRelu(x[..]) -> [..]",
+        "rule Relu(x[..]) -> [..] withaxis: whole",
+        "opRelu(x: NHWC) -> NHWC",
+        "preferRelu = NHWC",
         'tensor"a" = A fromwords u32 of B',
         "prove A fitsint32",
         "prove A aligns c to 64 bytesof u8",
@@ -260,7 +265,65 @@ rules = st.builds(
     st.lists(clauses, max_size=3).map(tuple),
     *(st.just(NOWHERE),) * 2,
 ) | patterns.map(lambda text: ast.RuleDecl(text, None, None, None, (), NOWHERE, NOWHERE))
+quoted = patterns.map(lambda text: ast.Quoted(text, NOWHERE))
+groups = st.builds(
+    ast.GroupDecl,
+    quoted,
+    references(0),
+    st.lists(st.builds(ast.SourceDecl, name_nodes, quoted), min_size=1, max_size=3).map(tuple),
+    quoted,
+    st.just(NOWHERE),
+)
 definitions = st.lists(st.builds(ast.Definition, name_nodes, expressions), max_size=2).map(tuple)
+roles = st.none() | name_nodes
+axis_patterns = st.builds(
+    ast.AxisPatternDecl, name_nodes, roles, st.booleans(), st.just(NOWHERE)
+) | st.builds(ast.AxisPatternDecl, st.none(), roles, st.just(True), st.just(NOWHERE))
+pattern_lists = st.lists(axis_patterns, max_size=3).map(tuple)
+operand_patterns = st.builds(
+    ast.OperandDecl,
+    name_nodes,
+    st.none() | pattern_lists,
+    *(st.booleans(),) * 2,
+    st.just(NOWHERE),
+)
+result_patterns = st.builds(
+    ast.OperandDecl,
+    st.none() | name_nodes,
+    pattern_lists,
+    st.just(False),
+    st.booleans(),
+    st.just(NOWHERE),
+) | st.builds(ast.OperandDecl, name_nodes, st.none(), *(st.just(False),) * 2, st.just(NOWHERE))
+operator_names = name_nodes | name_nodes.map(
+    lambda name: ast.Name(f"com.acme-2::{name.text}", NOWHERE)
+)
+settings = st.builds(
+    ast.SettingDecl, name_nodes, st.none() | st.integers(-99, 99), roles, st.just(NOWHERE)
+)
+named_layouts = st.lists(references(0), min_size=1, max_size=3).map(tuple)
+operators = (
+    st.builds(
+        ast.OperatorRuleDecl,
+        st.lists(operator_names, min_size=1, max_size=3).map(tuple),
+        st.lists(operand_patterns, max_size=3).map(tuple),
+        st.lists(result_patterns, min_size=1, max_size=2).map(tuple),
+        st.lists(settings, max_size=2).map(tuple),
+        st.none() | wheres,
+        st.just(NOWHERE),
+    )
+    | st.builds(
+        ast.KernelDecl,
+        operator_names,
+        st.lists(
+            st.builds(ast.TakenDecl, name_nodes, st.booleans(), references(0)), max_size=3
+        ).map(tuple),
+        named_layouts,
+        st.none() | wheres,
+        st.just(NOWHERE),
+    )
+    | st.builds(ast.PreferenceDecl, operator_names, named_layouts, st.just(NOWHERE))
+)
 claims = st.builds(
     ast.ClaimDecl,
     st.sampled_from(["prove", "refute"]),
@@ -269,13 +332,20 @@ claims = st.builds(
     | st.builds(ast.Equals, references(1) | coordinate_lists() | expressions, definitions)
     | st.builds(ast.Fits, name_nodes)
     | st.builds(ast.Keeps, places)
-    | st.builds(ast.Aligns, places, numbers, name_nodes),
+    | st.builds(ast.Aligns, places, numbers, st.none() | name_nodes),
     st.none() | wheres,
     st.just(NOWHERE),
+    st.none()
+    | st.builds(
+        ast.FieldName,
+        name_nodes,
+        st.lists(name_nodes, max_size=3).map(tuple),
+        st.just(NOWHERE),
+    ),
 )
 
 
-@given(st.lists(layouts | rules | claims, max_size=3))
+@given(st.lists(layouts | rules | groups | operators | claims, max_size=3))
 def test_any_tree_prints_and_parses_back(
     declarations: list[ast.Declaration],
 ) -> None:

@@ -106,6 +106,10 @@ def changed(draw: Random, case: Case, source: Path, packed: Path) -> None:
         assert isinstance(found, Difference)
         assert (found.name, found.what, found.slot) == (name, "byte", at - start)
         return
+    if rule.layout.bit_of is not None:
+        assert found is not None
+        assert found.name == name
+        return
     slot = (at - start) // tensor.width
     index = index_of(tensor, rule.layout, slot)
     if index is None and isinstance(rule.layout.fill, FillAny):
@@ -361,7 +365,7 @@ def words(said: Any, word: str) -> None:
 
 
 LIES: list[tuple[Callable[[Any], None], str]] = [
-    (lambda said: said.update(version=2), "is of version 2"),
+    (lambda said: said.update(version=3), "is of version 3"),
     (lambda said: said.pop("tensors"), "has neither layouts nor tensors"),
     (lambda said: said["tensors"].pop("m.0.w"), "holds the tensor `m.0.w`"),
     (lambda said: said["tensors"].update(x={"sums": []}), "speaks under `layoutdsl` of"),
@@ -504,3 +508,85 @@ def test_what_a_file_holds() -> None:
     first = found.tensors[0]
     assert (first.name, first.extents, first.layout) == ("m.0.w", (11, 64, 4), "rule1")
     assert (first.original, first.padding) == ((42, 64), pytest.approx(1 - 42 / 44))
+
+
+def test_words_in_another_order_are_refused() -> None:
+    words = np.asfortranarray(np.arange(32, dtype="u4").reshape(2, 16))
+    np.savez("in.npz", a=words)
+    rules = layoutdsl.parse('tensor "a" = AwqWeights from words u32 of GptqWeights')
+    with pytest.raises(UnfitError, match="its words lie with their last axis most major"):
+        pack_weights("in.npz", "out.npz", rules, target="numpy")
+
+
+# Codes of real numbers.
+
+
+def test_codes_are_packed_and_numbers_are_not_rounded() -> None:
+    text = "layout Codes(n, k) = [n, k/4, k%4] of u8 as scale_offset fill 3"
+    rules = layoutdsl.parse(f'{text}\ntensor "*" = Codes')
+    codes = np.arange(18, dtype="u1").reshape(3, 6)
+    np.savez("in.npz", a=codes)
+    pack_weights("in.npz", "out.npz", rules, target="numpy")
+    with np.load("out.npz") as found:
+        assert (
+            found["a"].tolist()
+            == np.pad(codes, ((0, 0), (0, 2)), constant_values=3).reshape(3, 2, 4).tolist()
+        )
+    assert verify_weights("out.npz", "in.npz").fault is None
+    np.savez("in.npz", a=codes.astype("f4"))
+    with pytest.raises(UnfitError, match="has to come back bit for bit, so pack the codes"):
+        pack_weights("in.npz", "more.npz", rules, target="numpy")
+    assert not Path("more.npz").exists()
+
+
+# What explains a tensor that lies otherwise.
+
+
+@pytest.mark.parametrize(
+    ("other", "shape", "said"),
+    [
+        ("NHWC", (2, 3, 4, 5), "it is packed as `NHWC`: all 120 elements lie so"),
+        ("NCHW4c", (2, 32, 16, 16), "it is packed as `NCHW4c`: [0-9]+ elements drawn lie so"),
+        ("NCHW", (2, 3, 4, 5), "it lies as it was, and is not packed: all 120 elements lie so"),
+    ],
+)
+def test_another_layout_explains_a_tensor(other: str, shape: tuple[int, ...], said: str) -> None:
+    tensor = np.random.default_rng(0).integers(0, 60000, shape).astype("u2")
+    np.savez("in.npz", a=tensor)
+    rules = layoutdsl.parse('tensor "a"(n, c, h, w) = [w, h, c, n]')
+    pack_weights("in.npz", "out.npz", rules, target="numpy")
+    with opened_entries(Path("out.npz")) as entries:
+        start = entries[0].stored.data
+    data = bytearray(Path("out.npz").read_bytes())
+    data[start : start + tensor.nbytes] = (
+        layoutdsl.compile(layoutdsl.library(other)).pack(tensor).tobytes()
+    )
+    Path("out.npz").write_bytes(data)
+    found = verify_weights("out.npz", "in.npz")
+    assert found.fault is not None
+    assert re.fullmatch(said, str(found.explained))
+
+
+def test_a_bit_that_was_flipped_is_explained_by_nothing() -> None:
+    np.savez("in.npz", a=np.arange(6, dtype="u2").reshape(2, 3))
+    pack_weights("in.npz", "out.npz", layoutdsl.parse('tensor "a"(n, k) = [k, n]'), target="numpy")
+    damage("out.npz", "a", 5)
+    found = verify_weights("out.npz", "in.npz")
+    assert found.fault is not None
+    assert found.explained is None
+
+
+def test_an_archive_that_has_changed_is_refused() -> None:
+    np.savez("in.npz", a=np.arange(6, dtype="u2").reshape(2, 3))
+    rules = layoutdsl.parse('tensor "a"(n, k) = [k, n]')
+    pack_weights("in.npz", "out.npz", rules, target="numpy")
+    damage("in.npz", "a", 5)
+    damage("out.npz", "a", 5)
+    for verb in (
+        lambda: pack_weights("in.npz", "more.npz", rules, target="numpy"),
+        lambda: unpack_weights("out.npz", "more.npz", target="numpy"),
+        lambda: verify_weights("out.npz", "in.npz"),
+    ):
+        with pytest.raises(UnfitError, match=r"`a\.npy`, which has changed since"):
+            verb()
+    assert not Path("more.npz").exists()

@@ -104,11 +104,13 @@ def test_python(elsewhere: Path) -> None:
 import json, layoutdsl
 module = layoutdsl.parse(open("demo.layout").read())
 nchw16c = layoutdsl.library("NCHW16c")
-print(json.dumps([list(module), nchw16c.offset((1, 17, 2, 3), (2, 20, 3, 4))]))
+from layoutdsl.api.engines import engine_called
+kernels = len(engine_called("blocked16").kernels)
+print(json.dumps([list(module), nchw16c.offset((1, 17, 2, 3), (2, 20, 3, 4)), kernels]))
 """
     found = run(elsewhere, "-c", program)
     assert found.stderr == ""
-    assert json.loads(found.stdout) == [["Demo"], 753]
+    assert json.loads(found.stdout) == [["Demo"], 753, 4]
 
 
 RIGHT = """\

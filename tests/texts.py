@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from layoutdsl.elaborate.module import elaborate
+from layoutdsl.elaborate.shelf import operator_rules
 from layoutdsl.integers.expr import CeilDiv, Constant, Extent, FloorDiv, Index, Mod, indices, walk
 from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
@@ -20,7 +21,7 @@ HERE = Path(__file__).parent
 
 
 def module(text: str, known: dict[str, Layout] | None = None, name: str = "demo.layout") -> Module:
-    return elaborate(parse(Source(name, text)), name, known)
+    return elaborate(parse(Source(name, text)), name, known, operators=operator_rules)
 
 
 def layout(text: str) -> Layout:

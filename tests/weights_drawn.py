@@ -32,6 +32,10 @@ RULES = {
     "row": ("(a) = [a/16, a%16] fill 7", ("u8", "i32", "u16"), (90,)),
     "even": ("(n, k) = [n/2, k, n%2] where N%2 == 0", ("f16", "u8", "f8e5m2"), (10, 14)),
     "nibbles": ("(k, n) = [k/8, n, k%8] of u4 fill 9", ("u8",), (20, 12)),
+    "copied": ("(n, k, twice: 2 broadcast) = [n/4, twice, k, n%4]", ("f16", "u8"), (13, 17)),
+    "spread": ("(n, k, again: N broadcast) = [again, k/4, n, k%4] fill 1", ("u8", "i32"), (6, 9)),
+    "bits": ("(n, k) = [n/3, bit, k/8, n%3, k%8] of u4", ("u8",), (10, 12)),
+    "planes": ("(k) = [bit, k/8, k%8] of f16", ("f16",), (70,)),
     "kept": ("keep", ("f16", "i64", "bf16", "f8"), (20, 20)),
 }
 TEXT = "layout Tiles(n, k) = [n/4, k/8, n%4, k%8]\n" + "".join(
@@ -82,24 +86,49 @@ class Case:
 
 def placed(tensor: Tensor, layout: Layout) -> bytes:
     """The buffer of a tensor, item by item."""
+    if layout.bit_of is not None:
+        return bits_placed(tensor, layout)
     width, values = tensor.width, layout.bind(tensor.shape)
     fill = layout.fill.value if isinstance(layout.fill, FillValue) else 0
     item = (fill % (1 << 8 * width)).to_bytes(width, "little")
     buffer = [item] * layout.size(tensor.shape)
-    names = [axis.name for axis in layout.axes]
     for number, index in enumerate(product(*map(range, tensor.shape))):
-        slot = layout.offset_at(values | dict(zip(names, index, strict=True)))
-        buffer[slot] = tensor.data[number * width : (number + 1) * width]
+        for slot in slots_of(layout, tensor.shape, values, index):
+            buffer[slot] = tensor.data[number * width : (number + 1) * width]
     return b"".join(buffer)
+
+
+def bits_placed(tensor: Tensor, layout: Layout) -> bytes:
+    """The buffer of a tensor whose bits are placed one by one."""
+    assert layout.bit_of is not None
+    shape, whole = (*tensor.shape, layout.bit_of.bits), 0
+    for index in product(*map(range, shape)):
+        number = 0
+        for extent, each in zip(tensor.shape, index, strict=False):
+            number = number * extent + each
+        item = tensor.data[number * tensor.width : (number + 1) * tensor.width]
+        bit = int.from_bytes(item, "little") >> index[-1] & 1
+        whole |= bit << layout.offset(index, shape)
+    return whole.to_bytes(-(-layout.size(shape) // 8), "little")
 
 
 def index_of(tensor: Tensor, layout: Layout, slot: int) -> tuple[int, ...] | None:
     """The element in a slot; nothing where it is padding."""
-    values, names = layout.bind(tensor.shape), [axis.name for axis in layout.axes]
+    values = layout.bind(tensor.shape)
     for index in product(*map(range, tensor.shape)):
-        if layout.offset_at(values | dict(zip(names, index, strict=True))) == slot:
+        if slot in slots_of(layout, tensor.shape, values, index):
             return index
     return None
+
+
+def slots_of(
+    layout: Layout, shape: tuple[int, ...], values: dict[str, int], index: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Every slot of an element."""
+    if layout.copies:
+        return layout.slots(index, shape)
+    names = [axis.name for axis in layout.axes]
+    return (layout.offset_at(values | dict(zip(names, index, strict=True))),)
 
 
 def drawn(draw: Random, forms: tuple[str, ...] = ("safetensors", "npz", "gguf", "onnx")) -> Case:
@@ -135,7 +164,7 @@ def _tensor(
     if kind in ("", "kept") and draw.random() < 0.2:
         shape = (0, *shape[1:]) if shape else shape
     data = draw.randbytes(prod(shape) * ELEMENT_TYPES[type_].item[1])
-    if kind == "nibbles":
+    if kind in ("nibbles", "bits"):
         data = bytes(each & 15 for each in data)
     if type_ == "bool":
         data = bytes(each & 1 for each in data)

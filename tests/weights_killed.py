@@ -10,6 +10,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import groups_drawn
 from crashes.killed import Death, ended
 from weight_files import said_of
 from weights_drawn import TEXT, Case, drawn
@@ -41,7 +42,7 @@ class Played:
     def __init__(self, draw: Random) -> None:
         form = draw.choice(("safetensors", "npz", "npy", "gguf", "onnx"))
         self.draw, self.kills = draw, 0
-        self.cases = [one_of(drawn(draw, (form,)), form) for _ in range(2)]
+        self.cases = [any_of(draw, form) for _ in range(2)]
         self.out = Path(f"out.{form}")
         self.form = form_named(form)
         self.sources = [Path(f"in{n}.{form}") for n in range(2)]
@@ -127,6 +128,13 @@ def is_archive(place: Path) -> bool:
         return True
     with zipfile.ZipFile(place) as archive:
         return archive.testzip() is None
+
+
+def any_of(draw: Random, form: str) -> Case:
+    """Some weights; of several tensors that become one, now and then."""
+    if form in ("safetensors", "npz", "gguf") and draw.random() < 0.25:
+        return groups_drawn.drawn(draw, (form,), drawn_records=0.0)
+    return one_of(drawn(draw, (form,)), form)
 
 
 def one_of(case: Case, form: str) -> Case:

@@ -13,16 +13,25 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # where `texts` is
 
-from . import campaign, planted, shards
+from . import campaign, planted, shards, weight_shards
 
-KINDS = {"files": (campaign.case, planted.PLANTED), "plans": (shards.case, shards.PLANTED)}
+KINDS = {
+    "files": (campaign.case, planted.PLANTED),
+    "plans": (shards.case, shards.PLANTED),
+    "weights": (weight_shards.case, weight_shards.PLANTED),
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.crashes", description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first case; then one by one")
-    parser.add_argument("--of", choices=KINDS, default="files", help="one run, or shares of a plan")
+    parser.add_argument(
+        "--of",
+        choices=KINDS,
+        default="files",
+        help="one run, or shares of a plan, of one tensor or of weights",
+    )
     parser.add_argument("--planted", metavar="FAULT", help="with a fault; ends where it is noticed")
     given = parser.parse_args()
     case, faults_of = KINDS[given.of]

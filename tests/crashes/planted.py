@@ -6,22 +6,24 @@ from collections.abc import Callable
 
 from layoutdsl.files.places import Identity
 from layoutdsl.pieces import moves, output, runs, tensors
+from layoutdsl.pieces.packing import Packing
+from layoutdsl.pieces.unpacking import Unpacking
 
 
 def _believing() -> None:
     """What an earlier run says it has finished is not looked at."""
-    for each in (moves.Packing, moves.Unpacking):
+    for each in (Packing, Unpacking):
         each.agrees = lambda *_: True  # type: ignore[method-assign]
 
 
 def _reading_only() -> None:
     """Only the input is looked at, and not what lies in the output."""
 
-    def agrees(moving: moves.Packing, piece: object, arena: moves.Arena, sums: object) -> bool:
+    def agrees(moving: Packing, piece: object, arena: moves.Arena, sums: object) -> bool:
         arena.clear()
         return moving.sum_up(moving._tensor(piece, arena)) == sums.read  # type: ignore
 
-    moves.Packing.agrees = agrees  # type: ignore[method-assign, assignment]
+    Packing.agrees = agrees  # type: ignore[method-assign, assignment]
 
 
 def _blind() -> None:

@@ -71,7 +71,7 @@ def part(work: tuple[int, int, int, int]) -> Found:
             print(f"{message}\n  {case}", file=sys.stderr, flush=True)
         faults = len(found.faults)
 
-    return campaign(seed, count, Share(c, conversions), tell)
+    return campaign(seed, count, Share(c=c, conversions=conversions), tell)
 
 
 if __name__ == "__main__":

@@ -39,12 +39,14 @@ def _of_module(case: Case, outcome: str, counts: Counter[str], first: bool) -> N
         counts[f"no module: {made}"] += first
         return
     module, layout = modules.module_of(case.text), modules.layout_of(case.text)
-    large = hasattr(module, "_kind") and outcome == "right" and module._kind(case.shape) is object
+    shape = modules.own_shape(layout, case.shape)
+    large = hasattr(module, "_kind") and outcome == "right" and module._kind(shape) is object
     counts["modules run beyond 64 bits"] += large
     if first:
         counts["modules"] += 1
         counts["modules, proved layout"] += made.checked.status == "proved"
         counts["modules, element by element"] += made.fallback is not None
+        counts["modules with copies"] += bool(layout.copies)
         counts["modules with a domain"] += bool(layout.domain)
         counts["modules of an element type"] += layout.element is not None
         counts["modules, fill any"] += isinstance(layout.fill, FillAny)

@@ -1,4 +1,4 @@
-"""Layouts and shapes, drawn: what other tests draw, with clauses and numbers of any size put in."""
+"""Layouts and shapes, drawn: what other tests draw, with clauses, copies, large numbers put in."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from .trees import (
     tree,
     with_clause,
     with_condition,
+    with_copies,
     with_places,
 )
 
@@ -60,7 +61,16 @@ def drawn(random: Random) -> str:
         layout = large(layout, random)
     if layout.axes and random.random() < 0.15:
         layout = shifted(layout, random)
-    return text_of(with_clauses(layout, random))
+    layout = with_clauses(layout, random)
+    return text_of(copied(layout, random) if layout.axes and random.random() < 0.12 else layout)
+
+
+def copied(layout: ast.LayoutDecl, random: Random) -> ast.LayoutDecl:
+    """The same with an axis, or with two, that count copies; one of the tensor stays if it can."""
+    count = len(layout.axes or ())
+    for place in random.sample(range(count), min(count, random.choice((1, 1, 1, 2)))):
+        layout = with_copies(layout, place, random.choice((1, 2, 3, 4, 5, 8)))
+    return layout
 
 
 def shifted(layout: ast.LayoutDecl, random: Random) -> ast.LayoutDecl:

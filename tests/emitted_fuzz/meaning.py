@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 
@@ -48,6 +48,21 @@ class Meaning:
         """The elements, in the order of `slots`; the first ones, where they are many."""
         places = self.held.nonzero()[0][:most]
         return [tuple(map(int, np.unravel_index(each, self.shape))) for each in places]
+
+    def first_copies(self, along: tuple[int, ...]) -> Meaning:
+        """The same of the first copies alone, where some axes count copies."""
+        first = np.ones(self.shape, bool)
+        for place in along:
+            extent = self.shape[place]
+            number = np.arange(extent).reshape(
+                [1] * place + [extent] + [1] * (len(self.shape) - place - 1)
+            )
+            first &= number == 0
+        kept = first.reshape(-1)
+        slots = (
+            slot for slot, is_first in zip(self.slots, kept[self.held], strict=True) if is_first
+        )
+        return replace(self, held=self.held & kept, slots=tuple(slots))
 
     def packed(self, tensor: np.ndarray, padding: np.ndarray) -> np.ndarray:
         """The flat buffer that holds the tensor, and elsewhere what `padding` does."""

@@ -21,6 +21,8 @@ from .meaning import Meaning, Shape, meaning
 LARGEST = 1 << 19
 """Slots of a buffer that is made; of larger ones only shapes and offsets are asked for."""
 
+Offset = Callable[[Shape, Shape], int]
+
 SIDES = 200
 """Indices at most whose offset is asked for one by one."""
 
@@ -73,31 +75,47 @@ def check_module(case: Case) -> None:
         Refused: there is none, or the layout is wrong at that shape.
     """
     module, meant = module_of(case.text), meaning(case.text, case.shape)
+    layout = layout_of(case.text)
+    shape = own_shape(layout, case.shape)
     if meant is None:
-        refuses(lambda: module.physical_shape(case.shape), "a shape that there is not")
+        refuses(lambda: module.physical_shape(shape), "a shape that there is not")
         return
     proved = validated(case.text).checked.status == "proved"
     if not meant.right:
         if proved and meant.size < 2**63:
             raise Fault("the layout is proved, and wrong at this shape")
         _refuse_wrong(module, meant, case)
-    expect(module.physical_shape(case.shape), meant.physical, "physical_shape")
-    for index, slot in zip(meant.index(SIDES), meant.slots, strict=False):
-        expect(module.offset(index, case.shape), slot, f"offset of {index}")
-    for index in np.argwhere(~meant.held.reshape(meant.shape))[:20]:
-        refuses(lambda index=index: module.offset(index.tolist(), case.shape), f"offset of {index}")
+    expect(module.physical_shape(shape), meant.physical, "physical_shape")
+    _offsets(module.offset, meant.first_copies(along_copies(layout)), layout, shape)
+    if layout.copies:
+        _offsets(module.all_offset, meant, layout.every_copy, case.shape)
     if meant.size <= LARGEST:
-        ways = fitting(layout_of(case.text), case.ways)
-        tensor = tensor_of(layout_of(case.text), case.shape, ways)
+        ways = fitting(layout, case.ways)
+        tensor = tensor_of(layout, shape, ways)
         with np.errstate(all="ignore"):
-            _packs(layout_of(case.text), module, tensor, meant, ways)
-            _unpacks(layout_of(case.text), module, tensor, meant, ways)
+            _packs(layout, module, tensor, meant, ways)
+            _unpacks(layout, module, tensor, meant, ways)
+
+
+def _offsets(offset: Offset, meant: Meaning, layout: Layout, shape: Shape) -> None:
+    """What a module says of indices that the layout has axes for, and of some that it holds not."""
+    along = along_copies(layout)
+
+    def own(index: Shape) -> Shape:
+        return tuple(each for k, each in enumerate(index) if k not in along)
+
+    for index, slot in zip(meant.index(SIDES), meant.slots, strict=False):
+        expect(offset(own(index), shape), slot, f"offset of {index}")
+    without = first_copy(layout, ~meant.held.reshape(meant.shape))
+    for index in np.argwhere(without)[:20].tolist():
+        refuses(lambda index=index: offset(index, shape), f"offset of {index}")
 
 
 def _refuse_wrong(module: ModuleType, meant: Meaning, case: Case) -> None:
     """A layout that nobody could refute, at a shape where it is wrong."""
     if meant.size <= LARGEST and not meant.inside:
-        tensor = np.zeros(case.shape, np.dtype(fitting(layout_of(case.text), case.ways).dtype))
+        shape = own_shape(layout_of(case.text), case.shape)
+        tensor = np.zeros(shape, np.dtype(fitting(layout_of(case.text), case.ways).dtype))
         refuses(lambda: module.pack(tensor, fill=0), "pack beyond the buffer")
     raise Refused("wrong at the shape")
 
@@ -177,6 +195,28 @@ def default_of(layout: Layout) -> int:
     return layout.fill.value if isinstance(layout.fill, FillValue) else 0
 
 
+def along_copies(layout: Layout) -> tuple[int, ...]:
+    """The places of the axes that count copies."""
+    return tuple(k for k, axis in enumerate(layout.axes) if axis.name in layout.copies)
+
+
+def own_shape(layout: Layout, shape: Shape) -> Shape:
+    """The extents of the tensor: those of all axes but the ones that count copies."""
+    return tuple(each for k, each in enumerate(shape) if k not in along_copies(layout))
+
+
+def every_copy(layout: Layout, tensor: np.ndarray, shape: Shape) -> np.ndarray:
+    """The tensor with its copies, along their axes."""
+    return np.broadcast_to(np.expand_dims(tensor, along_copies(layout)), shape)
+
+
+def first_copy(layout: Layout, of_all: np.ndarray) -> np.ndarray:
+    """Of something for every index of all axes, what it is for those of the tensor."""
+    return of_all[
+        tuple(0 if k in along_copies(layout) else slice(None) for k in range(of_all.ndim))
+    ]
+
+
 def _packs(
     layout: Layout, module: ModuleType, tensor: np.ndarray, meant: Meaning, ways: Ways
 ) -> None:
@@ -185,7 +225,8 @@ def _packs(
     filled[...] = item_of(number, tensor.dtype)
     given: dict[str, Any] = {} if ways.fill is None else {"fill": ways.fill}
     given |= {} if ways.threads == 1 else {"threads": ways.threads}
-    wanted = meant.packed(tensor, filled).reshape(meant.physical)
+    copies = every_copy(layout, tensor, meant.shape)
+    wanted = meant.packed(copies, filled).reshape(meant.physical)
     same(module.pack(tensor, **given), wanted, "pack")
     same(module.pack(tensor, copy=None, **given), wanted, "pack, copy=None")
     memory, view = frame(ways.target, meant.physical, tensor.dtype)
@@ -193,7 +234,7 @@ def _packs(
     padding = view(memory).reshape(-1).copy()
     if not (isinstance(layout.fill, FillAny) and ways.fill is None):
         padding[meant.start :] = filled[meant.start :]
-    view(beside)[...] = meant.packed(tensor, padding).reshape(meant.physical)
+    view(beside)[...] = meant.packed(copies, padding).reshape(meant.physical)
     out = view(memory)
     if module.pack(tensor, out, **given) is not out:
         raise Fault("pack returns another array than out")
@@ -218,28 +259,31 @@ def _unpacks(
 ) -> None:
     memory, view = frame(ways.target, meant.physical, tensor.dtype)
     buffer = view(memory)
-    buffer[...] = meant.packed(tensor, buffer.reshape(-1)).reshape(meant.physical)
+    first = meant.first_copies(along_copies(layout))
+    copies = every_copy(layout, tensor, meant.shape)
+    buffer[...] = first.packed(copies, buffer.reshape(-1)).reshape(meant.physical)
+    held, shape = first_copy(layout, meant.held.reshape(meant.shape)).reshape(-1), tensor.shape
     before = memory.copy()
     given: dict[str, Any] = {} if ways.threads == 1 else {"threads": ways.threads}
     number = default_of(layout)
     if layout.domain and (ways.fill is not None or isinstance(layout.fill, FillValue)):
         number = number if ways.fill is None else ways.fill
         given |= {} if ways.fill is None else {"fill": ways.fill}
-    wanted = np.empty(meant.shape, tensor.dtype)
+    wanted = np.empty(shape, tensor.dtype)
     wanted[...] = item_of(number, tensor.dtype)
-    wanted.reshape(-1)[meant.held] = tensor.reshape(-1)[meant.held]
-    same(module.unpack(buffer, meant.shape, **given), wanted, "unpack")
-    same(module.unpack(buffer.reshape(-1), list(meant.shape), **given), wanted, "unpack, flat")
-    room, seen = frame(ways.source.replace("broadcast", "turned"), meant.shape, tensor.dtype)
+    wanted.reshape(-1)[held] = tensor.reshape(-1)[held]
+    same(module.unpack(buffer, shape, **given), wanted, "unpack")
+    same(module.unpack(buffer.reshape(-1), list(shape), **given), wanted, "unpack, flat")
+    room, seen = frame(ways.source.replace("broadcast", "turned"), shape, tensor.dtype)
     beside = room.copy()
     kept = seen(beside).copy()
-    kept.reshape(-1)[meant.held] = tensor.reshape(-1)[meant.held]
+    kept.reshape(-1)[held] = tensor.reshape(-1)[held]
     seen(beside)[...] = kept
     out = seen(room)
-    if module.unpack(buffer, meant.shape, out, **given) is not out:
+    if module.unpack(buffer, shape, out, **given) is not out:
         raise Fault("unpack returns another array than out")
     same(seen(room), seen(beside), "unpack into out")
     same(room, beside, "memory around the tensor")
     same(memory, before, "the buffer that was unpacked")
-    call = lambda: module.unpack(buffer, meant.shape, copy=False, **given)  # noqa: E731
+    call = lambda: module.unpack(buffer, shape, copy=False, **given)  # noqa: E731
     _views(call, buffer, wanted, "unpack, copy=False")

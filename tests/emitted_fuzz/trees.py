@@ -174,6 +174,20 @@ def without_axis(layout: ast.LayoutDecl, place: int) -> ast.LayoutDecl:
     return replace(made, clauses=tuple(_put_clause(each, instead) for each in made.clauses))
 
 
+def with_copies(layout: ast.LayoutDecl, place: int, copies: int) -> ast.LayoutDecl:
+    """The layout with an axis that counts copies: as many as told, or as its extent says."""
+    axes = list(layout.axes or ())
+    name, extent = axes[place].name, axes[place].extent
+    marked = ast.Name("broadcast", name.span)
+    axes[place] = ast.AxisDecl(name, extent or ast.Number(copies, name.span), marked)
+    made = replace(layout, axes=tuple(axes))
+    if extent is not None:
+        return made
+    instead = {name.text.upper(): copies}
+    made = with_places(made, tuple(_put_place(each, instead) for each in places_of(made)))
+    return replace(made, clauses=tuple(_put_clause(each, instead) for each in made.clauses))
+
+
 def _bare(place: ast.Place) -> str:
     return print_expression(place.value)
 
