@@ -8,7 +8,7 @@ from layoutdsl.codegen.loops import tree
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.expr import Add, CeilDiv, Constant, Expr, FloorDiv
 
-MOST_SHARED = 3
+MOST_SHARED = 4
 """Loops that are counted as one: each costs a division a piece."""
 TOGETHER = 16
 """Turns of an innermost loop that are one piece."""
@@ -35,7 +35,8 @@ def shared(node: tree.Node) -> tuple[tuple[Loop, ...], tree.Node]:
 def span(loop: Loop) -> int:
     """Return how far a piece of a loop goes: a turn, or several where one would be little work."""
     step = 1 if isinstance(loop, tree.For) else loop.step
-    return step if _loops(loop.body) else TOGETHER * step
+    turns = loop.together or (1 if _loops(loop.body) else TOGETHER)
+    return turns * step
 
 
 def turns(loop: Loop) -> Expr:

@@ -9,7 +9,7 @@ from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.around import Around, Loop, when
 from layoutdsl.codegen.loops.boxes import Box, cheapest
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
-from layoutdsl.codegen.loops.leaf import radix_of, stretch
+from layoutdsl.codegen.loops.leaf import held, radix_of, stretch
 from layoutdsl.codegen.loops.leaves import Leaf, whole_axis
 from layoutdsl.integers.bounds import ONE, simplify
 from layoutdsl.integers.conditions import Condition
@@ -18,6 +18,10 @@ from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Sub, extents
 
 OWN = re.compile(r"([aby]|m[ab])[0-9]")
 """How names of loops inside of a leaf begin, over what lies in scratch."""
+OPEN = 512
+"""Lines of the target that are written to in turn: each may lie in a page of its own."""
+BESIDE = 16
+"""Turns of the loop around a strip that are one piece of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,25 @@ class _Plan:
             if number != self.along:
                 loops += [each for d in axis.digits for each in self._loops(number, axis, d)]
         loops.sort(key=self._order)
-        return self._nested(loops, Around(self.chains, tuple(self._blocks())))
+        return self._nested(self._in_strips(loops), Around(self.chains, tuple(self._blocks())))
+
+    def _in_strips(self, loops: list[Loop]) -> list[Loop]:
+        """The loops in the order of the target, but for the one along the source, which is last.
+
+        A processor fetches ahead what follows in the source; in the order of the target each turn
+        would read from other pages. It is cut into strips, as it writes to other pages of the
+        target in each turn, and those have to be few until the next turn around it.
+        """
+        outer = [each for each in loops if not self._is_inner(each)]
+        if len(outer) < 2 or self.along is not None or self.box.is_run:
+            return loops
+        last = max(outer, key=lambda each: (each.digit.place[1], -each.digit.divisor))
+        if last is outer[-1]:
+            return loops
+        outer.remove(last)
+        beside = replace(outer.pop(), together=BESIDE)
+        strip = max(1, OPEN // held(self.box.columns))
+        return [*outer, beside, replace(last, together=strip), *loops[len(outer) + 2 :]]
 
     def _order(self, loop: Loop) -> tuple[bool, int, int, int]:
         inner = self._is_inner(loop)
@@ -108,19 +130,21 @@ class _Plan:
             return self._slid(loop, rest, around)
         within = around.within(loop)
         block = loop.digit.divisor * loop.step
-        if rest and block == within.blocks[loop.axis] and loop.axis in within.open():
+        strips = any(each.together for each in rest)  # what is asked around them cuts them short
+        asks = rest and not strips and block == within.blocks[loop.axis]
+        if asks and loop.axis in within.open():
             whole = self._nested(rest, within.closing(loop.axis))
             other = self._nested(rest, within.ending(loop.axis))
             body = when(within.ends(loop.axis, block), whole, other)
         else:
             body = self._nested(rest, within)
-        return tree.For(loop.name, loop.count, body, loop.note)
+        return tree.For(loop.name, loop.count, body, loop.note, loop.together)
 
     def _slid(self, loop: Loop, rest: list[Loop], around: Around) -> tree.Node:
         """A loop whose last turn is moved back, where there is a whole one."""
         extent = self.chains.axes[loop.axis].extent
         inner = self._nested(rest, around.within(loop).closing(loop.axis))
-        slid = tree.Slide(loop.name, extent, loop.step, inner, loop.note)
+        slid = tree.Slide(loop.name, extent, loop.step, inner, loop.note, loop.together)
         enough = Condition(extent, ">=", Constant(loop.step))
         return when(enough, slid, self._nested(rest, around.ending(loop.axis)))
 

@@ -66,12 +66,16 @@ WHOLE = Edge()
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """``name`` goes from 0 up to ``count``, which may be 0; ``note`` says what it walks."""
+    """``name`` goes from 0 up to ``count``, which may be 0; ``note`` says what it walks.
+
+    So many turns as are ``together`` are one piece of work; 0 where that may be as it pleases.
+    """
 
     name: str
     count: Expr
     body: Node
     note: str = field(default="", compare=False)
+    together: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,8 @@ class Slide:
     """``name`` goes from 0 in steps up to ``extent``, the last of them moved back to be whole.
 
     ``name = min(k*step, extent - step)`` for ``k`` below ``ceil(extent/step)``; the extent is not
-    below the step. Elements may be written twice, with the same value. ``note`` says what it walks.
+    below the step. Elements may be written twice, with the same value. ``note`` and ``together``
+    are those of `For`.
     """
 
     name: str
@@ -87,6 +92,7 @@ class Slide:
     step: int
     body: Node
     note: str = field(default="", compare=False)
+    together: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
