@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Protocol, cast
 
 import numpy as np
@@ -16,14 +15,16 @@ from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.copies import Stretches
 from layoutdsl.pieces.cut import Piece, TooLargeError, cut
 from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.pieces.queue import Cut
 from layoutdsl.pieces.runs import USUAL, Limits, TooLittleError
 from layoutdsl.pieces.sums import Sum, summing
 from layoutdsl.weights.compared import Fault, Kept, Placed, Unlike, fill_bits
-from layoutdsl.weights.compared_bits import PlacedBits, items_in_bits
+from layoutdsl.weights.compared_bits import PlacedBits
 from layoutdsl.weights.compared_fields import PlacedFields
 from layoutdsl.weights.copies import copies_last, shape_with_copies
 from layoutdsl.weights.form import Entry
+from layoutdsl.weights.given import InWords, Items
 from layoutdsl.weights.held import (
     Held,
     refuse_bitless,
@@ -34,9 +35,6 @@ from layoutdsl.weights.held import (
 from layoutdsl.weights.moved import in_rows
 from layoutdsl.weights.rows import rows_of
 from layoutdsl.weights.said import About, Fields, Said, Stretch
-from layoutdsl.weights.words import Whole
-
-AT_ONCE = "packed words and bits are compared at once"
 
 
 class Look(Protocol):
@@ -207,19 +205,19 @@ def _placed(
     layout, size = layouts[said.layout], _bytes(entry).shape[0]
     tensor = None if original is None else original.stored
     if said.words is not None:
-        pair, (made,) = (layouts[said.words.layout], layout), entry.stored.flat().shape
-        word = cast("StorageName", said.words.word)
-        refuse_wordless(entry, (layout, pair[0]), word, said.shape)
-        bits = PlacedBits(entry.name, pair, said.shape, tensor, entry.stored)
-        needed = 10 * size + 40 * prod(said.shape)
-        _refuse_large(entry.name, needed, AT_ONCE, limits)
-        return Check(entry.name, size, Whole(made, made), bits)
+        word, was = cast("StorageName", said.words.word), layouts[said.words.layout]
+        refuse_wordless(entry, (layout, was), word, said.shape)
+        if tensor is not None and tensor.fortran and len(tensor.shape) > 1:
+            words = "is compared with words that lie with their last axis most major"
+            return Unlike(entry.name, f"{words}; write them with numpy.ascontiguousarray")
+        given = None if tensor is None else InWords(tensor, was, said.shape)
+        bits = PlacedBits(entry.name, layout, said.shape, given, entry.stored)
+        return Check(entry.name, size, _cut_bits(bits, limits), bits)
     if layout.bit_of is not None:
         refuse_bitless(entry, layout, said)
-        items = items_in_bits(said.shape, layout.bit_of)
-        bits = PlacedBits(entry.name, (items, layout), said.shape, tensor, entry.stored)
-        _refuse_large(entry.name, 10 * size + 40 * prod(said.shape), AT_ONCE, limits)
-        return Check(entry.name, size, Whole(size, size), bits)
+        items = None if tensor is None else Items(tensor)
+        bits = PlacedBits(entry.name, layout, said.shape, items, entry.stored)
+        return Check(entry.name, size, _cut_bits(bits, limits), bits)
     slots = refuse_nonsense(entry, layout.first_copy, said.shape)
     flat, width = entry.stored.flat(), entry.stored.dtype.itemsize
     element = ELEMENT_TYPES[said.type]
@@ -229,6 +227,11 @@ def _placed(
     every, shape = copies_last(layout), shape_with_copies(layout, said.shape)
     look = Placed(entry.name, every, shape, tensor, flat, fill, len(layout.copies))
     return Check(entry.name, size, _cut(entry.name, every, shape, look.cost, limits), look)
+
+
+def _cut_bits(bits: PlacedBits, limits: Limits) -> Cut:
+    shape = layout_shape(bits.layout, bits.shape)
+    return _cut(bits.name, bits.layout, shape, bits.cost, limits)
 
 
 def _cut(
