@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -151,9 +152,87 @@ group "a" = Q4_0(d = "{}.d", q = "{}.q") as "{}"
     assert verify_weights("out.gguf", "in.npz").fault is None
 
 
+# Fields that come in words.
+
+MLX = """layout Rows(r, k) = [r, k/8, k%8] of u4 where K % 8 == 0
+layout Turned(b, r) = [b, r] of f16
+group "{p}" = Q4_1(
+    d = "{}.scales" from words u16 of Turned,
+    m = "{}.biases",
+    q = "{}.weight" from words u32 of Rows
+) as "blk.{p}"
+"""
+IN_WORDS = (
+    ('"l.weight",[40,8]', '"l.weight",[40,16]'),
+    (",[40,64]]", ",[40,32]]"),
+    (",[40,64]]", ",[64,40]]"),
+    (",[40,64]]", ",[40]]"),
+    ('"<u4","u32"', '"<u4","u64"'),
+    ('"<u4","u32"', '"<u4","u31"'),
+    ('"version":3', '"version":2'),
+    ("[r, k/8, k%8]", "[r, k/8, k%4]"),
+    ("] of u4", "] of u2"),
+)
+
+
+def in_words() -> dict[str, np.ndarray]:
+    draw = np.random.default_rng(5)
+    return {
+        "l.weight": draw.integers(0, 1 << 32, (40, 8), np.uint32),
+        "l.scales": draw.standard_normal((2, 40)).astype("f2"),
+        "l.biases": draw.standard_normal((40, 2)).astype("f2"),
+    }
+
+
+def test_words_become_blocks_of_gguf() -> None:
+    """As MLX has them, whose scales and biases are those of Q4_1; the scales turned besides."""
+    gguf = pytest.importorskip("gguf")
+    arrays = in_words()
+    np.savez("in.npz", **arrays)
+    pack_weights("in.npz", "out.gguf", layoutdsl.parse(MLX), target="numpy")
+    (one,) = gguf.GGUFReader("out.gguf").tensors
+    codes = arrays["l.weight"][..., None] >> np.arange(0, 32, 4, dtype="u4") & 15
+    scales, biases = (
+        np.repeat(arrays[name].astype("f4"), 32, axis=axis)
+        for name, axis in (("l.scales", 0), ("l.biases", 1))
+    )
+    wanted = codes.reshape(40, 64) * scales.T + biases
+    assert (gguf.dequantize(one.data, one.tensor_type) == wanted).all()
+
+
+@pytest.mark.parametrize(("one", "other"), IN_WORDS)
+def test_lies_about_words_of_groups(one: str, other: str) -> None:
+    np.savez("in.npz", **in_words())
+    pack_weights("in.npz", "out.npz", layoutdsl.parse(MLX), target="numpy")
+    with zipfile.ZipFile("out.npz") as archive:
+        said = archive.read("layoutdsl.json").decode()
+        members = {each: archive.read(each) for each in archive.namelist()}
+    assert one in said
+    lie = said.replace(one, other)
+    for text in set(re.findall(r'"text":"([^"]*)"', lie)) - set(
+        re.findall(r'"text":"([^"]*)"', said)
+    ):
+        (key,) = re.findall(rf'"([0-9a-f]{{64}})":{{"text":"{re.escape(text)}"', lie)
+        lie = lie.replace(key, sha256(text.encode()).hexdigest())
+    with zipfile.ZipFile("lie.npz", "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, lie if name == "layoutdsl.json" else data)
+    for tried in (
+        lambda: unpack_weights("lie.npz", "again.npz", target="numpy"),
+        lambda: verify_weights("lie.npz", "in.npz"),
+    ):
+        try:
+            tried()
+        except (UnfitError, RefusedError):
+            continue
+        assert '"version"' in other
+    assert '"version"' in other or not Path("again.npz").exists()
+
+
 # What does not fit, all of it told before a byte is written.
 
 GROUP = 'group "m.{i}" = Q4_0(d = "{}.d", q = "{}.q") as "blk.{i}"\n'
+OTHERS = {"l.scales": ("f2", (2, 40)), "l.biases": ("f2", (40, 2))}
 REFUSED = {
     "a source that is missing": (GROUP, {"m.1.q": ("u1", (2, 32))}, "lacks `m.1.d`"),
     "none at all": (GROUP, {}, "no tensor is called `m.{i}.d` or `m.{i}.q`"),
@@ -171,6 +250,17 @@ REFUSED = {
         GROUP,
         {"m.0.d": ("f2", (2, 1)), "m.0.q": ("u1", (2, 31))},
         "does not fit `Q4_0`",
+    ),
+    "words of another type": (
+        MLX,
+        OTHERS | {"l.weight": ("u2", (40, 8))},
+        "is of <u2, and words of u32 are integers of 32 bits",
+    ),
+    "words of another shape": (MLX, OTHERS | {"l.weight": ("u4", (40, 9))}, "does not fit `Q4_1`"),
+    "words of another rank": (
+        MLX,
+        OTHERS | {"l.weight": ("u4", (40,))},
+        "has no tensor of which these",
     ),
     "a name that stays": (GROUP, {"blk.0": ("u1", (3,))}, "is the name of another tensor"),
     "one name twice": (
@@ -209,7 +299,7 @@ LIES = (
     ('"u8"', '"f8"'),
     ('"f16"', '"u16"'),
     ('"version":2', '"version":1'),
-    ('"version":2', '"version":3'),
+    ('"version":2', '"version":4'),
     ('"record":', '"recorx":'),
     ('"fields":', '"layout":'),
     (',["m.0.q",[2,32],"u8","|u1"]', ""),

@@ -1,11 +1,11 @@
-"""What the shapes of its fields say of a record, and along which extent it comes apart."""
+"""What the shapes of its fields say of a record, and along which extent it or a layout is rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from layoutdsl.integers.expr import Constant, Extent, FloorDiv, Index, Mod, extents, indices
-from layoutdsl.meaning.model import ZERO
+from layoutdsl.meaning.model import ZERO, Layout
 from layoutdsl.meaning.record import Record
 
 
@@ -58,6 +58,24 @@ def rows_along(record: Record) -> str | None:
         if not (axis and plain and alone and name not in part.layout.parameters):
             return None
     return name
+
+
+def is_by_rows(layout: Layout) -> bool:
+    """Return whether a layout is rows along its first axis that know nothing of one another.
+
+    Its first coordinate is that axis, and nothing else speaks of it.
+    """
+    if layout.start != ZERO or not layout.coordinates:
+        return False
+    axis, (first, *others) = layout.axes[0], layout.coordinates
+    if not isinstance(axis.extent, Extent) or first.value != Index(axis.name):
+        return False
+    name = axis.extent.name
+    spoken = [each for c in others for each in (c.value, c.extent)]
+    spoken += [side for each in layout.where for side in (each.left, each.right)]
+    spoken += [each.extent for each in layout.axes[1:]]
+    alone = not any(axis.name in indices(each) or name in extents(each) for each in spoken)
+    return first.extent == axis.extent and alone
 
 
 def values_of_fields(record: Record, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:

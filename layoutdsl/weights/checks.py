@@ -24,17 +24,23 @@ from layoutdsl.weights.compared_bits import PlacedBits
 from layoutdsl.weights.compared_fields import PlacedFields
 from layoutdsl.weights.copies import copies_last, shape_with_copies
 from layoutdsl.weights.form import Entry
-from layoutdsl.weights.given import InWords, Items
+from layoutdsl.weights.given import Given, InWords, Items
 from layoutdsl.weights.held import (
     Held,
     refuse_bitless,
     refuse_nonsense,
     refuse_wordless,
+    stored_before,
     values_of,
 )
 from layoutdsl.weights.moved import in_rows
 from layoutdsl.weights.rows import rows_of
 from layoutdsl.weights.said import About, Fields, Said, Stretch
+
+TURNED = (
+    "is compared with words that lie with their last axis most major; "
+    "write them with numpy.ascontiguousarray"
+)
 
 
 class Look(Protocol):
@@ -104,7 +110,7 @@ def _fields(
 ) -> Check | Unlike:
     """A tensor that was made of several; these are by their names."""
     record = held.records[fields.record]
-    values, given = values_of(entry, record, fields), list[Stored]()
+    values, given = values_of(entry, record, fields, held), list[Given]()
     for source in fields.sources if originals is not None else ():
         original = originals.get(source.name) if originals is not None else None
         if original is None:
@@ -113,7 +119,13 @@ def _fields(
             words = f"was {source.type} of {source.shape} when it was packed"
             kind = original.type or original.native
             return Unlike(source.name, f"{words}, and is compared with {kind} of {original.shape}")
-        given.append(original.stored)
+        stored = stored_before(source, held)
+        if stored is None:
+            given.append(Items(original.stored))
+        elif _is_turned(original.stored):
+            return Unlike(source.name, TURNED)
+        else:
+            given.append(InWords(original.stored, stored.layout, source.elements))
     rows, names = rows_of(record, values), tuple(each.name for each in fields.sources)
     look = PlacedFields(entry.name, rows, names, tuple(given), _bytes(entry))
     most = limits.memory // limits.jobs
@@ -207,9 +219,8 @@ def _placed(
     if said.words is not None:
         word, was = cast("StorageName", said.words.word), layouts[said.words.layout]
         refuse_wordless(entry, (layout, was), word, said.shape)
-        if tensor is not None and tensor.fortran and len(tensor.shape) > 1:
-            words = "is compared with words that lie with their last axis most major"
-            return Unlike(entry.name, f"{words}; write them with numpy.ascontiguousarray")
+        if tensor is not None and _is_turned(tensor):
+            return Unlike(entry.name, TURNED)
         given = None if tensor is None else InWords(tensor, was, said.shape)
         bits = PlacedBits(entry.name, layout, said.shape, given, entry.stored)
         return Check(entry.name, size, _cut_bits(bits, limits), bits)
@@ -227,6 +238,10 @@ def _placed(
     every, shape = copies_last(layout), shape_with_copies(layout, said.shape)
     look = Placed(entry.name, every, shape, tensor, flat, fill, len(layout.copies))
     return Check(entry.name, size, _cut(entry.name, every, shape, look.cost, limits), look)
+
+
+def _is_turned(words: Stored) -> bool:
+    return words.fortran and len(words.shape) > 1
 
 
 def _cut_bits(bits: PlacedBits, limits: Limits) -> Cut:

@@ -9,32 +9,63 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
-from layoutdsl.files.npy import Array
-from layoutdsl.meaning.record import Record
+from layoutdsl.files.npy import Array, UnreadableError
+from layoutdsl.meaning.record import Field, Record
+from layoutdsl.meaning.rule import FromWords
+from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.cut import Piece
 from layoutdsl.pieces.files import Stored, Target
 from layoutdsl.pieces.moves import ALIGNED, Arena, Look, Moved, Moving, Packs
 from layoutdsl.pieces.queue import Part
 from layoutdsl.pieces.sums import Sum, Sums, unsummed
+from layoutdsl.weights.bounds import shown
+from layoutdsl.weights.fits import extents_text
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.gguf_types import TYPES
 from layoutdsl.weights.groups import Grouped
 from layoutdsl.weights.moved import Codes, Move, as_items, look_at
 from layoutdsl.weights.rows import Rows, rows_of
 
+UNPACKED = 12
+"""Bytes for an element that is taken out of words, or put into them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The tensor of a field: its name there, where its items are, and who looks at them."""
+    """The tensor of a field.
+
+    Attributes:
+        field: its name there.
+        stored: its items; words, where it is packed already.
+        look: looks at elements.
+        shape: of the field.
+        apart: the code of words.
+    """
 
     field: str
     stored: Stored
     look: Look
+    shape: tuple[int, ...]
+    apart: Packs | None = None
+
+    @property
+    def bytes(self) -> int:
+        """All that is read, with what elements take that are taken out of words."""
+        words = 0 if self.apart is None else UNPACKED * prod(self.shape)
+        return _size(self.stored) + words
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """What a field becomes: its name, its shape, and how it is packed, where it is."""
+
+    name: str
+    shape: tuple[int, ...]
+    words: FromWords | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +89,7 @@ class Gathering:
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that some rows take while they are moved."""
         rows = self.rows.count
-        read = sum(-(-_size(each.stored) // rows) for each in self.sources)
+        read = sum(-(-each.bytes // rows) for each in self.sources)
         return 2 * elements * read + slots + self.rows.scratch(slots) + 4 * ALIGNED
 
     def move(self, piece: Piece, arena: Arena) -> Moved:
@@ -95,8 +126,13 @@ class Gathering:
         for each, box, size in zip(self.sources, boxes, sizes, strict=True):
             items = memory[first : first + size].view(each.stored.dtype).reshape(box.extents)
             _read_into(items, each.stored, box)
-            found[each.field], first = items, first + size
+            found[each.field], first = self._elements(each, items, piece), first + size
         return memory, found
+
+    def _elements(self, source: Source, items: Array, piece: Piece) -> Array:
+        if source.apart is None:
+            return items
+        return source.apart.unpack(items, self.rows.field_box(source.shape, piece).extents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +144,9 @@ class Scattering:
         rows: of the record.
         source: its bytes, of one axis.
         field: the name of the field.
-        target: the tensor.
+        target: the tensor; words, where it was these.
         sum_up: gives checksums.
+        together: the code of words.
     """
 
     module: Packs
@@ -118,6 +155,7 @@ class Scattering:
     field: str
     target: Stored
     sum_up: Sum
+    together: Packs | None = None
 
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that some rows take while they are moved."""
@@ -125,6 +163,9 @@ class Scattering:
             prod(each.shape(self.rows.values)) * each.element.item[1]
             for each in self.rows.record.fields
         )
+        if self.together is not None:
+            field = self.rows.record.field(self.field)
+            held += UNPACKED * prod(field.shape(self.rows.values)) + _size(self.target)
         row = -(-held // self.rows.count)
         return 2 * elements * row + slots + self.rows.scratch(slots) + 4 * ALIGNED
 
@@ -132,7 +173,9 @@ class Scattering:
         """Unpack some rows."""
         stored = self._stored(piece, arena)
         found = self.module.unpack(stored, self.rows.of(piece))
-        items = np.ascontiguousarray(getattr(found, self.field)).view(self.target.dtype)
+        items = getattr(found, self.field)
+        items = items if self.together is None else self.together.pack(items)
+        items = np.ascontiguousarray(items).view(self.target.dtype)
         box = self.rows.field_box(self.target.shape, piece)
         items = items.reshape(box.extents)
         self.target.write(box.starts, items)
@@ -162,12 +205,10 @@ def gathering(grouped: Grouped, form: str, codes: Codes) -> Move:
         form: the format of the result.
         codes: what runs.
     """
-    record, values = grouped.group.record, grouped.values
-    module, rows = codes.record(record), rows_of(record, values)
-    sources = tuple(
-        Source(field.name, as_items(entry, entry.type), look_at(field.element, entry))
-        for field, entry in zip(record.fields, grouped.entries, strict=True)
-    )
+    record, values, stored = grouped.group.record, grouped.values, grouped.group.stored
+    module, rows = codes.record(record), rows_of(record, values, stored)
+    of = zip(record.fields, grouped.entries, stored, grouped.shapes, strict=True)
+    sources = tuple(_source(*each, codes) for each in of)
     widest = sorted(sources, key=lambda each: -each.stored.dtype.itemsize)
 
     def part(target: Target, start: int) -> Part:
@@ -186,6 +227,20 @@ def gathering(grouped: Grouped, form: str, codes: Codes) -> Move:
     return Move(grouped.name, "u8", box, rows.size, 1, part)
 
 
+def _source(
+    field: Field, entry: Entry, words: FromWords | None, shape: tuple[int, ...], codes: Codes
+) -> Source:
+    if words is None:
+        look = look_at(field.element, entry)
+        return Source(field.name, as_items(entry, entry.type), look, shape)
+    items = replace(entry.stored, dtype=np.dtype(STORAGES[words.word].dtype))
+    return Source(field.name, items, _nothing, shape, codes.words(words.layout, words.word))
+
+
+def _nothing(_: Array) -> None:
+    """Look at nothing: words hold no more bits than elements have."""
+
+
 def _native(grouped: Grouped, size: int) -> str | None:
     """The type of GGUF that the record is, where it has one for such a shape."""
     word = TYPES.get(grouped.group.native or "")
@@ -199,7 +254,7 @@ def scattering(
     entry: Entry,
     record: Record,
     values: Mapping[str, int],
-    names: Sequence[str],
+    tensors: Sequence[Tensor],
     codes: Codes,
 ) -> list[Move]:
     """Return how the bytes of a record become the tensors of its fields.
@@ -208,30 +263,53 @@ def scattering(
         entry: as many bytes as the record has at this shape.
         record: without open parameters.
         values: its extents.
-        names: of the tensors, in the order of the fields.
+        tensors: of the fields, in their order.
         codes: what runs.
+
+    Raises:
+        UnreadableError: a field has no such words.
     """
-    module, rows = codes.record(record), rows_of(record, values)
-    size = rows.size
+    module, size = codes.record(record), record.size_bits_at(values) // 8
     bytes_ = Stored(entry.stored.place, entry.stored.handle, entry.stored.data, BYTE, (size,))
 
-    def moved(field: str, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Move:
+    def moved(field: Field, tensor: Tensor) -> Move:
+        words, rows = tensor.words, rows_of(record, values, (tensor.words,))
+        together = None if words is None else _together(field, tensor, values, codes)
+        dtype = np.dtype(f"<u{field.element.item[1]}")
+        if words is not None:
+            dtype = np.dtype(STORAGES[words.word].dtype)
+
         def part(target: Target, start: int) -> Part:
-            into = target.array(start, dtype, shape)
+            into = target.array(start, dtype, tensor.shape)
 
             def moving(handle: int, sum_up: Sum) -> Scattering:
                 to = replace(into, handle=handle)
-                return Scattering(module, rows, bytes_, field, to, sum_up)
+                return Scattering(module, rows, bytes_, field.name, to, sum_up, together)
 
-            return _part(name, rows, moving)
+            return _part(tensor.name, rows, moving)
 
         width = dtype.itemsize
-        return Move(name, None, shape, prod(shape) * width, width, part)
+        return Move(tensor.name, None, tensor.shape, prod(tensor.shape) * width, width, part)
 
-    return [
-        moved(each.name, name, each.shape(values), np.dtype(f"<u{each.element.item[1]}"))
-        for each, name in zip(record.fields, names, strict=True)
-    ]
+    return [moved(field, each) for field, each in zip(record.fields, tensors, strict=True)]
+
+
+def _together(field: Field, tensor: Tensor, values: Mapping[str, int], codes: Codes) -> Packs:
+    """The code that makes words of a field.
+
+    Raises:
+        UnreadableError: there are no such words.
+    """
+    assert tensor.words is not None
+    layout, shape = tensor.words.layout, field.shape(values)
+    module = codes.words(layout, tensor.words.word)
+    try:
+        if tuple(module.physical_shape(shape)) == tensor.shape:
+            return module
+        why = f"`{layout.name}` of {extents_text(shape)} has no such words"
+    except ValueError as wrong:
+        why = str(wrong)
+    raise UnreadableError(f"says of {shown(tensor.name)} what cannot be: {why}; pack it again")
 
 
 def _part(name: str, rows: Rows, moving: Callable[[int, Sum], Moving]) -> Part:

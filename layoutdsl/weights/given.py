@@ -11,7 +11,7 @@ from math import prod
 
 import numpy as np
 
-from layoutdsl.files.npy import Array
+from layoutdsl.files.npy import Array, UnreadableError
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import Piece
@@ -57,8 +57,12 @@ class InWords:
                 for start, first, extent in zip(box.starts, piece.starts, box.extents, strict=True)
             )
             for bit, places in addresses(self.layout, self.shape, box):
+                if places.size and not 0 <= places.min() <= places.max() < held.count:
+                    raise UnreadableError(
+                        f"speaks of `{self.layout.name}`, whose elements lie outside of their words"
+                    )
                 found[within] |= held.at(places).astype(found.dtype) << found.dtype.type(bit)
-        return found
+        return as_item(found, element)
 
 
 Given = Items | InWords
@@ -94,6 +98,15 @@ def addresses(layout: Layout, shape: tuple[int, ...], piece: Piece) -> Iterator[
             yield bit, offsets_of(layout, (*shape, bits), one)[..., 0]
         else:
             yield bit, offsets_of(layout, shape, piece) * bits + bit
+
+
+def as_item(bits: Array, element: ElementType) -> Array:
+    """Return the items that elements travel in, from their bits: those of a sign are repeated."""
+    if element.kind != "i" or element.fills_item:
+        return bits
+    sign = bits.dtype.type(1 << element.bits - 1)
+    extended: Array = (bits ^ sign) - sign
+    return extended
 
 
 def element_of(layout: Layout) -> ElementType:

@@ -115,7 +115,7 @@ def _told(entry: Entry, said: Said, held: Held) -> Tensor:
 
 def _of_fields(entry: Entry, made: Fields, held: Held) -> Tensor:
     found, record = _plain(entry), held.records[made.record]
-    values = values_of(entry, record, made)
+    values = values_of(entry, record, made, held)
     padding = 1 - record.elements_bits(values) / 8 / found.bytes
     pairs = zip(record.fields, made.sources, strict=True)
     made_of = tuple(Source(f.name, s.name, s.native, s.shape) for f, s in pairs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from layoutdsl.meaning.group import Group
@@ -145,8 +145,7 @@ def _said(
 ) -> Said:
     if isinstance(each, Grouped):
         key = _noted(record_declaration(each.group.record), layouts)
-        sources = (Source(e.name, e.shape, e.type or "", e.native) for e in each.entries)
-        return Said(pairs, fields=Fields(key, tuple(sources)))
+        return Said(pairs, fields=Fields(key, tuple(_sources(each, layouts))))
     entry = each.entry
     if each.layout is None or entry.type is None:
         return Said(pairs, type=entry.type or "", native=entry.native)
@@ -155,6 +154,16 @@ def _said(
         return Said(pairs, key, each.shape, entry.type, entry.native)
     words = Words(each.stored.word, _noted(declaration(each.stored.layout), layouts))
     return Said(pairs, key, each.shape, entry.type, entry.native, words, entry.shape)
+
+
+def _sources(made: Grouped, layouts: dict[str, str]) -> Iterator[Source]:
+    for entry, stored, shape in zip(made.entries, made.group.stored, made.shapes, strict=True):
+        plain = Source(entry.name, entry.shape, entry.type or "", entry.native)
+        if stored is None:
+            yield plain
+        else:
+            words = Words(stored.word, _noted(declaration(stored.layout), layouts))
+            yield replace(plain, words=words, elements=shape)
 
 
 def _noted(text: str, layouts: dict[str, str]) -> str:

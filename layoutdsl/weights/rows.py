@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from layoutdsl.meaning.bands import rows_along
+from layoutdsl.meaning.bands import is_by_rows, rows_along
 from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.rule import FromWords
+from layoutdsl.meaning.storage import stored
 from layoutdsl.pieces.cut import Piece, TooLargeError
 
 CHUNK = 1 << 19
@@ -128,9 +130,25 @@ class Rows:
         return COPIES * chunk
 
 
-def rows_of(record: Record, values: Mapping[str, int]) -> Rows:
-    """Return a record of some shape with its rows, where each is whole bytes."""
+def rows_of(
+    record: Record, values: Mapping[str, int], words: Iterable[FromWords | None] = ()
+) -> Rows:
+    """Return a record of some shape with its rows, where each is whole bytes.
+
+    Args:
+        record: without open parameters.
+        values: its extents.
+        words: what fields are made of, or become; each has to come apart by rows of whole words.
+    """
     along = rows_along(record)
     if along is not None and record.size_bits_at(values) % (8 * values[along]):
         along = None
+    if not all(each is None or _in_rows(each) for each in words):
+        along = None
     return Rows(record, values, along)
+
+
+def _in_rows(words: FromWords) -> bool:
+    """Whether words come apart by rows: none is of two of them."""
+    joined = stored(words.layout, words.word).joined
+    return is_by_rows(words.layout) and joined < len(words.layout.coordinates)
