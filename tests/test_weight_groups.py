@@ -44,7 +44,8 @@ def there_and_back(seed: int) -> None:
     source, packed, again = Path(f"in.{case.form}"), Path(f"out.{form}"), Path(f"again.{case.form}")
     case.write(source)
     rules = layoutdsl.parse(case.rules)
-    mem, jobs = draw.choice(((1 << 15, 1), (1 << 17, 3), (1 << 27, 1)))
+    least = 17 if any(each.words for each in case.made) else 15  # words may be moved at once
+    mem, jobs = draw.choice(((1 << least, 1), (1 << least + 2, 3), (1 << 27, 1)))
     try:
         done = pack_weights(source, packed, rules, target="numpy", mem=mem, jobs=jobs)
     except RefusedError:

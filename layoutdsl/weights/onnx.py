@@ -49,6 +49,7 @@ from layoutdsl.weights.onnx_model import (
     Tensor,
     read,
 )
+from layoutdsl.weights.onnx_numbers import Numbers, WrittenOut
 from layoutdsl.weights.onnx_types import TYPES, WORDS
 from layoutdsl.weights.protobuf import number, run
 
@@ -98,16 +99,18 @@ class Onnx:
         """
         found, entries = read(handle, os.fstat(handle).st_size), dict[str, Entry]()
         with ExitStack() as stack:
-            beside = _Beside(place, stack)
+            beside, out = _Beside(place, stack), WrittenOut(handle, stack)
             for tensor in found.tensors:
                 if tensor.name in entries:
                     words = f"two initialisers are called {shown(tensor.name)}"
                     raise unreadable(self.name, words)
-                entries[tensor.name] = _entry(tensor, (place, handle), beside)
+                entries[tensor.name] = _entry(tensor, (place, handle), beside, out)
             rest = _rest(found, handle)
             stack.pop_all()
         files = tuple(beside.files.values())
-        return Contents(self.name, tuple(entries.values()), found.said, rest, files)
+        return Contents(
+            self.name, tuple(entries.values()), found.said, rest, files, unnamed=out.handles
+        )
 
     def arrange(self, given: Contents | None, wanted: Sequence[Wanted], said: str) -> Arranged:
         """Return how a model with these initialisers looks, and the file that they lie in.
@@ -174,12 +177,16 @@ class _Beside:
         return self.files[location]
 
 
-def _entry(tensor: Tensor, model: tuple[Path, int], beside: _Beside) -> Entry:
+def _entry(tensor: Tensor, model: tuple[Path, int], beside: _Beside, out: WrittenOut) -> Entry:
     """An initialiser, where its items have the bytes that its shape and type say."""
     found, name = TYPES[tensor.word], tensor.name
     if any(extent >> 63 for extent in tensor.shape):
         raise unreadable("onnx", f"{shown(name)} has an extent below 0")
     size = -(-counted(tensor.shape, name) * found.bits // 8)
+    if isinstance(tensor.items, Numbers):
+        handle, start = out.items(name, tensor.word, tensor.items, size)
+        items = stored((model[0], handle), start, found.kind, tensor.shape, size)
+        return Entry(name, tensor.word, found.kind, tensor.shape, items)
     if tensor.items is not None:
         start, end = tensor.items
         if end - start != size:

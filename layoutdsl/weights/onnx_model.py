@@ -1,20 +1,21 @@
 """What a model of ONNX says: its initialisers, where items lie, and all the rest as it stands.
 
 The file is walked field by field and never built in memory: of items only the place is looked at.
-Initialisers of which the items do not lie as such (texts, and numbers of a varying width) are part
-of the rest, and stay in the model.
+Initialisers of which the items are no numbers of their type (texts, floats of 6 bits in place of
+which numbers stand) are part of the rest, and stay in the model.
 
 Source: onnx.proto of 1.23; onnx, docs/ExternalData.md.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
 from layoutdsl.files.npy import MOST_AXES, UnreadableError
 from layoutdsl.weights.bounds import MOST_HEADER, exactly, shown, unreadable
+from layoutdsl.weights.onnx_numbers import FIELDS, MOST_RUNS, Numbers
 from layoutdsl.weights.onnx_types import BY_NUMBER, TYPES
 from layoutdsl.weights.protobuf import Field, Messages
 
@@ -84,7 +85,8 @@ class Tensor:
         word: its type.
         shape: the extents.
         span: the bytes of its field in the model.
-        items: the bytes of its items there; ``None`` where they lie in another file.
+        items: the bytes of its items there; where these are numbers that have to be written out;
+            ``None`` where they lie in another file.
         outside: what is said of that: ``location``, ``offset``, ``length``.
         more: fields that say something else, as they stand.
     """
@@ -93,7 +95,7 @@ class Tensor:
     word: str
     shape: tuple[int, ...]
     span: tuple[int, int]
-    items: tuple[int, int] | None
+    items: tuple[int, int] | Numbers | None
     outside: Mapping[str, str]
     more: Spans
 
@@ -180,14 +182,14 @@ def _pair(messages: Messages, found: Field, most: int) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class _Parts:
-    """What the fields of a tensor say, the last of each kind; of items how many there are, too."""
+    """What the fields of a tensor say, the last of each kind; of items the first of them, too."""
 
     name: str = ""
     number: int = 0
     where: int = 0
     shape: list[int] = field(default_factory=list)
     outside: dict[str, str] = field(default_factory=dict)
-    items: dict[int, tuple[Field, int]] = field(default_factory=dict)
+    items: dict[int, list[Field]] = field(default_factory=dict)
     more: Spans = field(default_factory=Spans)
 
 
@@ -208,7 +210,9 @@ def _parts(messages: Messages, tensor: Field) -> _Parts:
             case 14:
                 found.where = each.value
             case 3 | 4 | 5 | 6 | 7 | 9 | 10 | 11:
-                found.items[each.number] = each, found.items.get(each.number, (each, 0))[1] + 1
+                held = found.items.setdefault(each.number, [])
+                del held[MOST_RUNS:]  # so many are too many; the last is kept
+                held.append(each)
             case _:
                 found.more.add(each.start, each.end)
     return found
@@ -235,17 +239,20 @@ def _tensor(messages: Messages, tensor: Field) -> Tensor | None:
 
 
 def _items(
-    word: str | None, held: Mapping[int, tuple[Field, int]], tensor: Field
-) -> tuple[int, int] | None:
-    """Where the items of an initialiser lie side by side; nothing where they do not."""
+    word: str | None, held: Mapping[int, Sequence[Field]], tensor: Field
+) -> tuple[int, int] | Numbers | None:
+    """Where the items of an initialiser lie; nothing where they are no numbers of its type."""
     if not held:
         return tensor.end, tensor.end
-    (number, (last, count)), *others = held.items()
-    if others or last.kind != "run" or (count > 1 and number != RAW):
+    (number, runs), *others = held.items()
+    if others or any(each.kind != "run" for each in runs):
         return None
-    if number not in (RAW, _AS_THEY_LIE.get(word or "")):
+    last = runs[-1]
+    if number == RAW or (len(runs) == 1 and number == _AS_THEY_LIE.get(word or "")):
+        return last.data, last.end
+    if number != FIELDS.get(word or "") or len(runs) > MOST_RUNS:
         return None
-    return last.data, last.end
+    return Numbers(number, tuple((each.data, each.end) for each in runs))
 
 
 def _refuse_hidden(messages: Messages, kind: str, found: Field, depth: int) -> None:
