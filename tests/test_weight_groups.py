@@ -291,6 +291,62 @@ def test_codes_that_no_field_holds() -> None:
     assert not Path("out.npz").exists()
 
 
+# From one model of ONNX to another: nodes name tensors that have become fields.
+
+
+def model_of_fields(place: Path) -> dict[str, np.ndarray]:
+    """A model of two nodes that name codes and scales, written by the package."""
+    onnx = pytest.importorskip("onnx")
+    helper, types, draw = onnx.helper, onnx.TensorProto, np.random.default_rng(3)
+    arrays = {
+        "m.0.q": draw.integers(0, 16, (40, 64)).astype("u1"),
+        "m.0.d": draw.standard_normal((40, 2)).astype("f2"),
+        "norm": draw.standard_normal(3).astype("f4"),
+    }
+    held = [onnx.numpy_helper.from_array(each, name) for name, each in arrays.items()]
+    nodes = [
+        helper.make_node("Cast", ["m.0.q"], ["q"], to=types.FLOAT),
+        helper.make_node("Cast", ["m.0.d"], ["d"], to=types.FLOAT),
+        helper.make_node("Add", ["norm", "x"], ["y"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", types.FLOAT, [3])]
+    shapes = {"q": [40, 64], "d": [40, 2], "y": [3]}
+    outputs = [helper.make_tensor_value_info(n, types.FLOAT, s) for n, s in shapes.items()]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, held)
+    opset = helper.make_opsetid("", 18)
+    onnx.save_model(helper.make_model(graph, opset_imports=[opset], ir_version=9), place)
+    return arrays
+
+
+def test_fields_of_a_model_become_its_inputs() -> None:
+    onnx = pytest.importorskip("onnx")
+    arrays = model_of_fields(Path("in.onnx"))
+    pack_weights("in.onnx", "out.onnx", layoutdsl.parse(GROUP), target="numpy")
+    assert verify_weights("out.onnx", "in.onnx").fault is None
+    found = onnx.load("out.onnx")
+    onnx.checker.check_model(found, full_check=True)
+    assert [each.name for each in found.graph.input] == ["x", "m.0.q", "m.0.d"]
+    assert {each.name for each in found.graph.initializer} == {"blk.0", "norm"}
+    unpack_weights("out.onnx", "again.onnx", target="numpy")
+    one, other = (onnx.load(each) for each in ("in.onnx", "again.onnx"))
+    for each in other.graph.initializer:
+        assert (onnx.numpy_helper.to_array(each) == arrays[each.name]).all()
+    for model in (one, other):
+        model.graph.ClearField("initializer")
+    assert one == other
+
+
+def test_a_model_of_fields_runs_when_it_is_given_them() -> None:
+    runtime = pytest.importorskip("onnxruntime")
+    arrays = model_of_fields(Path("in.onnx"))
+    pack_weights("in.onnx", "out.onnx", layoutdsl.parse(GROUP), target="numpy")
+    given = {"x": np.ones(3, "f4")}
+    fields = {name: arrays[name] for name in ("m.0.q", "m.0.d")}
+    sessions = [runtime.InferenceSession(each) for each in ("in.onnx", "out.onnx")]
+    one, other = sessions[0].run(None, given), sessions[1].run(None, given | fields)
+    assert all((a == b).all() for a, b in zip(one, other, strict=True))
+
+
 # What a file says of itself, by somebody else.
 
 LIES = (

@@ -22,8 +22,8 @@ from layoutdsl.weights.protobuf import Field, Messages
 GRAPH, METADATA = 7, 14
 """Fields of a model."""
 
-INITIALIZER = 5
-"""A field of a graph."""
+INITIALIZER, INPUT = 5, 11
+"""Fields of a graph."""
 
 DIMS, TYPE, NAME, RAW, OUTSIDE, WHERE = 1, 2, 8, 9, 13, 14
 """Fields of a tensor."""
@@ -32,6 +32,8 @@ KEY, VALUE = 1, 2
 """Fields of an entry of metadata, and of what says where items lie."""
 
 SAID = "layoutdsl"
+MARK = "layoutdsl: lies in an initialiser that was made of several"
+"""What an input says of itself that stands for a tensor which has become a field of a record."""
 
 _FLOATS, _DOUBLES, _OUTSIDE = 4, 10, 1
 _AS_THEY_LIE = {"FLOAT": _FLOATS, "COMPLEX64": _FLOATS, "DOUBLE": _DOUBLES, "COMPLEX128": _DOUBLES}
@@ -70,10 +72,14 @@ class Spans:
             UnreadableError: they are too many.
         """
         size = sum(end - start for start, end in self.found)
-        if size > MOST_HEADER:
-            words = f"has {size} bytes besides initialisers, and {MOST_HEADER} are the most"
-            raise UnreadableError(f"{words}; make its large constants initialisers")
+        _refuse_more(size)
         return b"".join(exactly(handle, start, end - start) for start, end in self.found)
+
+
+def _refuse_more(size: int) -> None:
+    if size > MOST_HEADER:
+        words = f"has {size} bytes besides initialisers, and {MOST_HEADER} are the most"
+        raise UnreadableError(f"{words}; make its large constants initialisers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,12 +120,17 @@ class Model:
         said: the text under our key.
         model: all other fields of the model, but for its graph.
         graph: all other fields of the graph.
+        inputs: the names of its inputs.
+        marked: the bytes of those among them that stand for fields of records, which are in none of
+            the above.
     """
 
     tensors: list[Tensor] = field(default_factory=list)
     said: str | None = None
     model: Spans = field(default_factory=Spans)
     graph: Spans = field(default_factory=Spans)
+    inputs: set[str] = field(default_factory=set)
+    marked: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def read(handle: int, size: int) -> Model:
@@ -131,7 +142,16 @@ def read(handle: int, size: int) -> Model:
     """
     messages, found = Messages(handle, "onnx"), Model()
     graph = _walk_model(messages, found, size)
+    inputs = 0
     for each in messages.fields(graph.data, graph.end):
+        if each.number == INPUT and each.kind == "run":
+            inputs += each.end - each.start
+            _refuse_more(inputs)
+            name, doc = _input(messages, each)
+            found.inputs.add(name)
+            if doc == MARK:
+                found.marked[name] = each.start, each.end
+                continue
         tensor = _tensor(messages, each) if each.number == INITIALIZER else None
         if tensor is None:
             _keep(messages, "graph", each, found.graph)
@@ -140,6 +160,15 @@ def read(handle: int, size: int) -> Model:
         if len(found.tensors) > _MOST_COUNT:
             raise unreadable("onnx", f"it has more than {_MOST_COUNT} initialisers")
     return found
+
+
+def _input(messages: Messages, found: Field) -> tuple[str, str]:
+    """The name of an input, and what it says of itself."""
+    texts = {1: "", 3: ""}
+    for each in messages.fields(found.data, found.end):
+        if each.number in texts:
+            texts[each.number] = messages.text(each, MOST_HEADER)
+    return texts[1], texts[3]
 
 
 def _walk_model(messages: Messages, found: Model, size: int) -> Field:
