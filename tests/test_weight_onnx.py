@@ -361,9 +361,9 @@ def test_a_model_in_too_many_files(tmp_path: Path) -> None:
 
 
 def test_what_a_model_says_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import layoutdsl.weights.onnx_model as model
+    import layoutdsl.weights.onnx_tensors as tensors
 
-    monkeypatch.setattr(model, "MOST_HEADER", 1000)
+    monkeypatch.setattr(tensors, "MOST_HEADER", 1000)
     assert files.refused(ONNX, tmp_path / "a.onnx", run(7, run(2, bytes(2000)))) == (
         "has 2003 bytes besides initialisers, and 1000 are the most; "
         "make its large constants initialisers"

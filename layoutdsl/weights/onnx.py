@@ -34,24 +34,17 @@ from layoutdsl.weights.bounds import (
 )
 from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
 from layoutdsl.weights.onnx_model import (
-    DIMS,
     GRAPH,
     INITIALIZER,
     INPUT,
-    KEY,
     MARK,
     METADATA,
-    NAME,
-    OUTSIDE,
     SAID,
-    TYPE,
-    VALUE,
-    WHERE,
     Model,
-    Tensor,
     read,
 )
 from layoutdsl.weights.onnx_numbers import Numbers, WrittenOut
+from layoutdsl.weights.onnx_tensors import DIMS, KEY, NAME, OUTSIDE, TYPE, VALUE, WHERE, Tensor
 from layoutdsl.weights.onnx_types import TYPES, WORDS
 from layoutdsl.weights.protobuf import number, run
 
