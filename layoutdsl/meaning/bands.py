@@ -60,22 +60,26 @@ def rows_along(record: Record) -> str | None:
     return name
 
 
-def is_by_rows(layout: Layout) -> bool:
-    """Return whether a layout is rows along its first axis that know nothing of one another.
+def rows_in(layout: Layout) -> int | None:
+    """Return the coordinate of the rows of a layout along its first axis; or none.
 
-    Its first coordinate is that axis, and nothing else speaks of it.
+    It is that axis, and nothing else speaks of it: some rows are a tensor of their own, which lies
+    in the buffer as a box along this coordinate.
     """
-    if layout.start != ZERO or not layout.coordinates:
-        return False
-    axis, (first, *others) = layout.axes[0], layout.coordinates
-    if not isinstance(axis.extent, Extent) or first.value != Index(axis.name):
-        return False
+    axis = layout.axes[0] if layout.axes else None
+    if axis is None or not isinstance(axis.extent, Extent) or layout.start != ZERO:
+        return None
     name = axis.extent.name
-    spoken = [each for c in others for each in (c.value, c.extent)]
-    spoken += [side for each in layout.where for side in (each.left, each.right)]
+    spoken = [side for each in layout.where for side in (each.left, each.right)]
     spoken += [each.extent for each in layout.axes[1:]]
+    found = None
+    for number, each in enumerate(layout.coordinates):
+        if (each.value, each.extent) == (Index(axis.name), axis.extent) and found is None:
+            found = number
+        else:
+            spoken += [each.value, each.extent]
     alone = not any(axis.name in indices(each) or name in extents(each) for each in spoken)
-    return first.extent == axis.extent and alone
+    return found if alone else None
 
 
 def values_of_fields(record: Record, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:

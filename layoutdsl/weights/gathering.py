@@ -28,7 +28,7 @@ from layoutdsl.weights.form import Entry
 from layoutdsl.weights.gguf_types import TYPES
 from layoutdsl.weights.groups import Grouped
 from layoutdsl.weights.moved import Codes, Move, as_items, look_at
-from layoutdsl.weights.rows import Rows, rows_of
+from layoutdsl.weights.rows import Rows, rows_of, rows_of_words
 
 UNPACKED = 12
 """Bytes for an element that is taken out of words, or put into them."""
@@ -44,6 +44,7 @@ class Source:
         look: looks at elements.
         shape: of the field.
         apart: the code of words.
+        dim: the axis of the items along which rows lie.
     """
 
     field: str
@@ -51,6 +52,7 @@ class Source:
     look: Look
     shape: tuple[int, ...]
     apart: Packs | None = None
+    dim: int = 0
 
     @property
     def bytes(self) -> int:
@@ -116,7 +118,7 @@ class Gathering:
 
     def _read(self, piece: Piece, arena: Arena) -> tuple[Array, dict[str, Array]]:
         """All items of some rows side by side, and as the fields that they are."""
-        boxes = [self.rows.field_box(each.stored.shape, piece) for each in self.sources]
+        boxes = [self.rows.field_box(s.stored.shape, piece, s.dim) for s in self.sources]
         sizes = [
             prod(box.extents) * each.stored.dtype.itemsize
             for box, each in zip(boxes, self.sources, strict=True)
@@ -147,6 +149,7 @@ class Scattering:
         target: the tensor; words, where it was these.
         sum_up: gives checksums.
         together: the code of words.
+        dim: the axis of the tensor along which rows lie.
     """
 
     module: Packs
@@ -156,6 +159,7 @@ class Scattering:
     target: Stored
     sum_up: Sum
     together: Packs | None = None
+    dim: int = 0
 
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that some rows take while they are moved."""
@@ -176,7 +180,7 @@ class Scattering:
         items = getattr(found, self.field)
         items = items if self.together is None else self.together.pack(items)
         items = np.ascontiguousarray(items).view(self.target.dtype)
-        box = self.rows.field_box(self.target.shape, piece)
+        box = self.rows.field_box(self.target.shape, piece, self.dim)
         items = items.reshape(box.extents)
         self.target.write(box.starts, items)
         return Moved(Sums(self.sum_up(stored), self.sum_up(items)), items.nbytes)
@@ -185,7 +189,7 @@ class Scattering:
         """Return whether both sides are what they were when the rows were unpacked."""
         if self.sum_up(self._stored(piece, arena)) != sums.read:
             return False
-        box = self.rows.field_box(self.target.shape, piece)
+        box = self.rows.field_box(self.target.shape, piece, self.dim)
         items = arena.array(box.extents, self.target.dtype)
         self.target.read(box.starts, items)
         return self.sum_up(items) == sums.written
@@ -234,7 +238,8 @@ def _source(
         look = look_at(field.element, entry)
         return Source(field.name, as_items(entry, entry.type), look, shape)
     items = replace(entry.stored, dtype=np.dtype(STORAGES[words.word].dtype))
-    return Source(field.name, items, _nothing, shape, codes.words(words.layout, words.word))
+    apart = codes.words(words.layout, words.word)
+    return Source(field.name, items, _nothing, shape, apart, rows_of_words(words) or 0)
 
 
 def _nothing(_: Array) -> None:
@@ -275,8 +280,9 @@ def scattering(
     def moved(field: Field, tensor: Tensor) -> Move:
         words, rows = tensor.words, rows_of(record, values, (tensor.words,))
         together = None if words is None else _together(field, tensor, values, codes)
-        dtype = np.dtype(f"<u{field.element.item[1]}")
+        dtype, dim = np.dtype(f"<u{field.element.item[1]}"), 0
         if words is not None:
+            dim = rows_of_words(words) or 0
             dtype = np.dtype(STORAGES[words.word].dtype)
 
         def part(target: Target, start: int) -> Part:
@@ -284,7 +290,7 @@ def scattering(
 
             def moving(handle: int, sum_up: Sum) -> Scattering:
                 to = replace(into, handle=handle)
-                return Scattering(module, rows, bytes_, field.name, to, sum_up, together)
+                return Scattering(module, rows, bytes_, field.name, to, sum_up, together, dim)
 
             return _part(tensor.name, rows, moving)
 

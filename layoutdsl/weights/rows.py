@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from layoutdsl.meaning.bands import is_by_rows, rows_along
+from layoutdsl.meaning.bands import rows_along, rows_in
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.rule import FromWords
 from layoutdsl.meaning.storage import stored
@@ -89,12 +89,12 @@ class Rows:
             return dict(self.values)
         return {**self.values, self.along: piece.extents[0]}
 
-    def field_box(self, shape: tuple[int, ...], piece: Piece) -> Piece:
-        """Return what some rows are of a field of this shape."""
-        if self.along is None:
-            return Piece((0,) * len(shape), shape, 0, 0)
-        starts = (piece.starts[0], *(0 for _ in shape[1:]))
-        return Piece(starts, (piece.extents[0], *shape[1:]), 0, 0)
+    def field_box(self, shape: tuple[int, ...], piece: Piece, dim: int = 0) -> Piece:
+        """Return what some rows are of an array of this shape, which has them along an axis."""
+        starts, extents = [0] * len(shape), list(shape)
+        if self.along is not None:
+            starts[dim], extents[dim] = piece.starts[0], piece.extents[0]
+        return Piece(tuple(starts), tuple(extents), 0, 0)
 
     def cut(self, room: int, cost: Callable[[int, int], int]) -> Bands:
         """Return pieces that take so many bytes, from what some rows take.
@@ -138,17 +138,23 @@ def rows_of(
     Args:
         record: without open parameters.
         values: its extents.
-        words: what fields are made of, or become; each has to come apart by rows of whole words.
+        words: what fields are made of, or become; each has to come apart by rows.
     """
     along = rows_along(record)
     if along is not None and record.size_bits_at(values) % (8 * values[along]):
         along = None
-    if not all(each is None or _in_rows(each) for each in words):
+    if not all(each is None or rows_of_words(each) is not None for each in words):
         along = None
     return Rows(record, values, along)
 
 
-def _in_rows(words: FromWords) -> bool:
-    """Whether words come apart by rows: none is of two of them."""
-    joined = stored(words.layout, words.word).joined
-    return is_by_rows(words.layout) and joined < len(words.layout.coordinates)
+def rows_of_words(words: FromWords) -> int | None:
+    """Return the axis of an array of words along which rows lie; or none.
+
+    No word is of two rows: they lie along a coordinate that does not become words, or one whose
+    elements are a word each.
+    """
+    how, found = stored(words.layout, words.word), rows_in(words.layout)
+    if found is None or (how.joined == 1 and how.slot_bits == how.words.bits and not how.placed):
+        return found
+    return found if found < len(words.layout.coordinates) - how.joined else None
