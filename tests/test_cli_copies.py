@@ -99,7 +99,7 @@ def test_words_hold_copies(shell: Shell) -> None:
     ("line", "words"),
     [
         (
-            "pack copies.layout:Lanes in.npy o.npy --mem 1M",
+            "plan copies.layout:Lanes in.npy -o plan.json --out o.npy",
             "holds copies of its elements, and is packed",
         ),
         (

@@ -201,6 +201,28 @@ def test_words_become_blocks_of_gguf() -> None:
     assert (gguf.dequantize(one.data, one.tensor_type) == wanted).all()
 
 
+def test_blocks_of_gpt_oss_become_those_of_gguf() -> None:
+    """As `gpt_oss/torch/weights.py` reads them: the even element in the low bits, e8m0 scales."""
+    gguf = pytest.importorskip("gguf")
+    draw = np.random.default_rng(0)
+    blocks = draw.integers(0, 256, (24, 4, 16), np.uint8)
+    scales = draw.integers(100, 140, (24, 4), np.uint8)
+    np.savez("in.npz", **{"b.mlp1_blocks": blocks, "b.mlp1_scales": scales})
+    text = """layout Pairs(r, k) = [r, k/32, k%32] of f4 where K % 32 == 0
+layout Scales(r, b) = [r, b] of e8
+group "{i}.{p}" = MXFP4(
+    e = "{}_scales" from words u8 of Scales, q = "{}_blocks" from words u8 of Pairs
+) as "{}"
+"""
+    pack_weights("in.npz", "out.gguf", layoutdsl.parse(text), target="numpy", mem=1 << 14)
+    (one,) = gguf.GGUFReader("out.gguf").tensors
+    halves = np.array([0, 1, 2, 3, 4, 6, 8, 12], "f4") / 2
+    values = np.concatenate((halves, -halves))
+    codes = np.stack((blocks & 15, blocks >> 4), axis=-1).reshape(24, 128)
+    wanted = values[codes] * np.repeat(np.exp2(scales.astype("f4") - 127), 32, axis=1)
+    assert (gguf.dequantize(one.data, one.tensor_type) == wanted).all()
+
+
 @pytest.mark.parametrize(("one", "other"), IN_WORDS)
 def test_lies_about_words_of_groups(one: str, other: str) -> None:
     np.savez("in.npz", **in_words())

@@ -14,6 +14,7 @@ from layoutdsl.meaning.storage import StorageName
 from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.copies import Stretches
 from layoutdsl.pieces.cut import Piece, TooLargeError, cut
+from layoutdsl.pieces.every_copy import copies_last, shape_with_copies
 from layoutdsl.pieces.files import Stored
 from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.pieces.queue import Cut
@@ -22,7 +23,6 @@ from layoutdsl.pieces.sums import Sum, summing
 from layoutdsl.weights.compared import Fault, Kept, Placed, Unlike, fill_bits
 from layoutdsl.weights.compared_bits import PlacedBits
 from layoutdsl.weights.compared_fields import PlacedFields
-from layoutdsl.weights.copies import copies_last, shape_with_copies
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.given import Given, InWords, Items
 from layoutdsl.weights.held import (

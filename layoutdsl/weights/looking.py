@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from math import prod
 
 from layoutdsl.meaning.elements import ELEMENT_TYPES
-from layoutdsl.weights.copies import shape_with_copies
+from layoutdsl.pieces.every_copy import shape_with_copies
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.held import Elaborate, Held, about_of, held_by, values_of
