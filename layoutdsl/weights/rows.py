@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 
 from layoutdsl.meaning.bands import rows_along, rows_in
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.rule import FromWords
 from layoutdsl.meaning.storage import stored
 from layoutdsl.pieces.cut import Piece, TooLargeError
+from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.moves import Moving
+from layoutdsl.pieces.queue import Part
+from layoutdsl.pieces.sums import Sum, unsummed
 
 CHUNK = 1 << 19
 """Bytes of a record that its code moves at a time."""
@@ -17,6 +22,10 @@ CHUNK = 1 << 19
 
 COPIES = 8
 """So many times over: items, items without room between them, and what is joined of them."""
+
+
+UNPACKED = 12
+"""Bytes for an element that is taken out of words, or put into them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +167,13 @@ def rows_of_words(words: FromWords) -> int | None:
     if found is None or (how.joined == 1 and how.slot_bits == how.words.bits and not how.placed):
         return found
     return found if found < len(words.layout.coordinates) - how.joined else None
+
+
+def part_of(name: str, rows: Rows, moving: Callable[[int, Sum], Moving]) -> Part:
+    """Return what is moved by rows."""
+    return Part(name, lambda room: rows.cut(room, moving(-1, unsummed).cost), moving, rows.again)
+
+
+def size_of(stored: Stored) -> int:
+    """Return the bytes of an array in a file."""
+    return prod(stored.shape) * stored.dtype.itemsize

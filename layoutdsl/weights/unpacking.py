@@ -11,7 +11,6 @@ from layoutdsl.pieces.runs import Limits, Watchers
 from layoutdsl.weights.bounds import item_bits, shown
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
-from layoutdsl.weights.gathering import Tensor, scattering
 from layoutdsl.weights.held import (
     Elaborate,
     Held,
@@ -37,6 +36,7 @@ from layoutdsl.weights.moved import (
 from layoutdsl.weights.opened import Weights, opened_weights
 from layoutdsl.weights.packing import Done, Place
 from layoutdsl.weights.said import About, Said
+from layoutdsl.weights.scattering import Tensor, scattering
 
 
 def unpack_weights(
