@@ -100,7 +100,7 @@ def test_words_hold_copies(shell: Shell) -> None:
     [
         (
             "plan copies.layout:Lanes in.npy -o plan.json --out o.npy",
-            "holds copies of its elements, and is packed",
+            "holds copies of its elements, and is planned by no plan",
         ),
         (
             "unpack copies.layout:Lanes in.npy o.npy --shape 2,8 --check --mem 1M",

@@ -177,7 +177,9 @@ def pack(
         return
     if asked.asked or shape is not None:
         if numbers.asked or layout.bit_of is not None:
-            refuse_copies(layout)
+            what = "real numbers" if numbers.asked else "bits"
+            hint = "leave out --mem, --jobs, --raw and --shape"
+            refuse_copies(layout, f"is packed of {what} at once", hint)
         if numbers.asked:
             asked = replace(asked, scaled=scales_of(chosen, destination, numbers))
         else:
