@@ -13,6 +13,7 @@ from random import Random
 import numpy as np
 from random_records import elements, meant, right, shapes
 from weights_drawn import Case, Tensor
+from words_drawn import Drawn, held_by_words, words_for
 
 import layoutdsl
 from layoutdsl.integers.value import evaluate
@@ -36,6 +37,7 @@ class Made:
     values: Mapping[str, int]
     arrays: Mapping[str, np.ndarray]
     names: Mapping[str, str]
+    words: Mapping[str, Drawn]
 
     @property
     def data(self) -> bytes:
@@ -67,8 +69,8 @@ def drawn(
         share = 0 if number else drawn_records
         one, text, record = _record(draw, share)
         rules.append(text)
-        line, some = _group(draw, number, one, record)
-        rules.append(line)
+        text, some = _group(draw, number, one, record)
+        rules.append(text)
         made += some
         tensors += [tensor for each in some for tensor in _tensors(each)]
     tensors.append(Tensor("other", "", "f32", (3,), draw.randbytes(12)))
@@ -122,25 +124,43 @@ def _group(draw: Random, number: int, called: str, record: Record) -> tuple[str,
     target = draw.choice(("made.{}", "blk{}.w", *(["{}"] * (draw.random() < 0.5))))
     if holes and draw.random() < 0.5:
         target = f"blk{number}." + ".".join(f"{{{each}}}" for each in reversed(holes))
-    said = ", ".join(
-        f'{name} = "{source}"' for name, source in draw.sample([*sources.items()], len(sources))
-    )
-    line = f'group "{pattern}" = {called}({said}) as "{target}"'
     some = draw.sample([(i, p) for i in "07" for p in ("up", "q")], draw.randint(1, most))
     if holes == ["p"]:
         some = [("0", p) for p in {p for _, p in some}]
+    fitted = sorted(some if holes else some[:1])
+    values = [draw.choice(_shapes(record, draw)) for _ in fitted]
+    words = _words(draw, number, record, values)
+    said = [_source(name, source, words) for name, source in sources.items()]
+    line = f'group "{pattern}" = {called}({", ".join(draw.sample(said, len(said)))}) as "{target}"'
     made = []
-    for i, p in sorted(some if holes else some[:1]):
+    for (i, p), shape in zip(fitted, values, strict=True):
         whole = _written(pattern, i, p, "")
         names = {name: _written(source, i, p, whole) for name, source in sources.items()}
-        values = draw.choice(_shapes(record, draw))
         chosen = np.random.default_rng(draw.randrange(1 << 30))
         arrays = {
-            each.name: elements(each.element, each.shape(values), chosen) for each in record.fields
+            each.name: elements(each.element, each.shape(shape), chosen) for each in record.fields
         }
-        assert values_of_fields(record, {n: a.shape for n, a in arrays.items()}) == values
-        made.append(Made(_written(target, i, p, whole), record, values, arrays, names))
-    return line, made
+        assert values_of_fields(record, {n: a.shape for n, a in arrays.items()}) == shape
+        made.append(Made(_written(target, i, p, whole), record, shape, arrays, names, words))
+    return "\n".join([*(each.text for each in words.values()), line]), made
+
+
+def _words(
+    draw: Random, number: int, record: Record, values: list[dict[str, int]]
+) -> dict[str, Drawn]:
+    """Fields that come in words, and how."""
+    found = {}
+    for each in record.fields:
+        if each.element.item[0] != "b" and draw.random() < 0.4:
+            shapes = [each.shape(some) for some in values]
+            words = words_for(draw, f"W{number}_{each.name}", each.element, shapes)
+            found |= {} if words is None else {each.name: words}
+    return found
+
+
+def _source(name: str, source: str, words: Mapping[str, Drawn]) -> str:
+    packed = f" from words {words[name].word} of {words[name].name}" if name in words else ""
+    return f'{name} = "{source}"{packed}'
 
 
 def _written(text: str, i: str, p: str, whole: str) -> str:
@@ -149,8 +169,14 @@ def _written(text: str, i: str, p: str, whole: str) -> str:
 
 def _tensors(made: Made) -> Iterator[Tensor]:
     for each in made.record.fields:
-        array = made.arrays[each.name]
-        yield Tensor(made.names[each.name], "", type_of(each.element), array.shape, array.tobytes())
+        array, name = made.arrays[each.name], made.names[each.name]
+        words = made.words.get(each.name)
+        if words is None:
+            yield Tensor(name, "", type_of(each.element), array.shape, array.tobytes())
+            continue
+        layout = layoutdsl.parse(words.text)[words.name]
+        data = held_by_words(layout, each.element, array)
+        yield Tensor(name, "", words.word, words.shape(array.shape, each.element.bits), data)
 
 
 def type_of(element: ElementType) -> str:

@@ -99,8 +99,8 @@ def test_words_hold_copies(shell: Shell) -> None:
     ("line", "words"),
     [
         (
-            "pack copies.layout:Lanes in.npy o.npy --mem 1M",
-            "holds copies of its elements, and is packed",
+            "plan copies.layout:Lanes in.npy -o plan.json --out o.npy",
+            "holds copies of its elements, and is planned by no plan",
         ),
         (
             "unpack copies.layout:Lanes in.npy o.npy --shape 2,8 --check --mem 1M",

@@ -28,6 +28,7 @@ from layoutdsl.codegen.loops.moves import move_of
 from layoutdsl.codegen.native.program import moved
 from layoutdsl.meaning.elements import FillAny, FillValue
 from layoutdsl.meaning.model import Layout
+from layoutdsl.pieces.runs import TooLittleError
 from layoutdsl.show.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.loops import validate_c
@@ -428,8 +429,9 @@ def test_index_functions_take_the_copy() -> None:
 
 def test_what_knows_no_copies_says_so(tmp_path: Path) -> None:
     layout = layout_of(LANES)
-    with pytest.raises(ValueError, match="holds copies of its elements, which no piece has alone"):
-        layoutdsl.pack_file(layout, tmp_path / "a.npy", tmp_path / "b.npy")
+    bits = layout_of("layout Planes(r, g: 16, copy: 2 broadcast) = [r, bit, copy, g] of u4")
+    with pytest.raises(ValueError, match="holds copies of its elements, and is packed of bits at"):
+        layoutdsl.pack_file(bits, tmp_path / "a.npy", tmp_path / "b.npy")
     with pytest.raises(ValueError, match="which a probe does not tell apart"):
         layoutdsl.probe(lambda x: x, layout, (2, 8))
     for notation in ("tvm", "cute", "xla", "onednn", "mlir", "numpy", "htp", "mace"):
@@ -443,6 +445,78 @@ def test_files_are_unpacked_in_pieces(tmp_path: Path) -> None:
     np.save(tmp_path / "packed.npy", packed.reshape(layout.physical_shape((6, 20))))
     layoutdsl.unpack_file(layout, tmp_path / "packed.npy", tmp_path / "back.npy", (6, 20))
     assert (np.load(tmp_path / "back.npy") == tensor).all()
+
+
+def in_pieces(layout: Layout, shape: Shape, folder: Path, draw: Random) -> int:
+    """Pack a file in as many pieces as there are, or some; return how many there were."""
+    tensor, wanted, held = buffers(layout, shape)
+    turned = tensor.ndim > 1 and draw.random() < 0.3
+    np.save(folder / "in.npy", np.asfortranarray(tensor) if turned else tensor)
+    mem = draw.choice((1, 1 << 10, 1 << 24))
+    try:
+        done = layoutdsl.pack_file(
+            layout, folder / "in.npy", folder / "out.npy", mem=mem, target="numpy"
+        )
+    except TooLittleError as few:
+        done = layoutdsl.pack_file(
+            layout, folder / "in.npy", folder / "out.npy", mem=few.needed, target="numpy"
+        )
+    packed = np.load(folder / "out.npy")
+    assert packed.shape == layout.physical_shape(shape)
+    there = held | (not isinstance(layout.fill, FillAny))
+    assert (packed.reshape(-1) == wanted)[there].all(), (declaration(layout), shape)
+    layoutdsl.unpack_file(
+        layout, folder / "out.npy", folder / "back.npy", tensor.shape, target="numpy"
+    )
+    kept = np.load(folder / "back.npy")
+    assert ((kept == tensor) | (kept == 0)).all() if layout.domain else (kept == tensor).all()
+    return done.pieces
+
+
+@pytest.mark.parametrize("storage", ["items", "u32"])
+def test_many_pieces_hold_all_copies(storage: Any, tmp_path: Path) -> None:
+    layout = layout_of(LANES + " of u4")
+    tensor = np.random.default_rng(0).integers(0, 16, (64, 800), np.uint8)
+    np.save(tmp_path / "in.npy", tensor)
+    one, other = tmp_path / "in.npy", tmp_path / "out.npy"
+    done = layoutdsl.pack_file(layout, one, other, storage=storage, mem=1 << 16, target="numpy")
+    assert done.pieces > 8
+    wanted = layoutdsl.compile(layout, "numpy", storage=storage).pack(tensor)
+    assert (np.load(other) == wanted).all()
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("text", TEXTS)
+def test_files_are_packed_in_pieces(text: str, tmp_path: Path) -> None:
+    layout, draw = layout_of(text), Random(text)
+    for shape in shapes_of(layout):
+        in_pieces(layout, shape, tmp_path, draw)
+
+
+def test_drawn_layouts_are_packed_in_pieces(tmp_path: Path) -> None:
+    assert max(drawn_in_pieces(seed, tmp_path) for seed in range(5)) > 0
+
+
+@pytest.mark.campaign
+def test_many_drawn_layouts_are_packed_in_pieces(tmp_path: Path) -> None:
+    found = [drawn_in_pieces(seed, tmp_path) for seed in range(1000, 1400)]
+    assert sum(each > 1 for each in found) > 50
+
+
+def drawn_in_pieces(seed: int, folder: Path) -> int:
+    """The most pieces of a drawn layout at drawn shapes; 0 where it is none that is packed."""
+    draw, found = Random(seed), 0
+    drawn = with_copies(draw)
+    try:
+        module = layoutdsl.generate(drawn.layout).load()
+    except (RefusedError, UnvalidatedError):
+        return 0
+    if layoutdsl.prove(drawn.layout).checked[0].status != "proved":
+        return 0
+    for shape in shapes(draw, (drawn,), 2):
+        if taken(module, drawn.layout, shape) and prod(own_of(drawn.layout, shape)):
+            found = max(found, in_pieces(drawn.layout, shape, folder, draw))
+    return found
 
 
 def module_of(text: str) -> ModuleType:

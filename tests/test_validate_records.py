@@ -92,6 +92,13 @@ def test_random_records(seed: int, count: int) -> None:
     assert done > count * 0.8
 
 
+@pytest.mark.parametrize("line", ["    int64_t end = 0;\n", "    int64_t most = 1;\n"])
+def test_what_is_given_twice_is_no_c(line: str) -> None:
+    written = Written(layoutdsl.library_record("Q4_1"))
+    assert line in written.text
+    assert isinstance(written.read(written.text.replace(line, 2 * line)), NotValidated)
+
+
 # Wrong twins.
 
 

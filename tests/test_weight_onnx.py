@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,7 +14,7 @@ import weight_files as files
 from weight_judges import by_onnx
 
 from layoutdsl.weights import onnx as ours
-from layoutdsl.weights import protobuf
+from layoutdsl.weights import onnx_numbers, protobuf
 from layoutdsl.weights.form import Wanted
 from layoutdsl.weights.onnx import Onnx
 from layoutdsl.weights.onnx_types import TYPES
@@ -108,7 +109,7 @@ def test_models_of_ours_are_read_by_onnx(tmp_path: Path, seed: int) -> None:
 
 
 def test_items_that_are_not_raw(tmp_path: Path) -> None:
-    """Floats lie as such; numbers of varying width and texts stay in the model as they are."""
+    """Numbers are read, whatever they lie as; texts stay in the model as they are."""
     onnx = pytest.importorskip("onnx")
     make, types = onnx.helper.make_tensor, onnx.TensorProto
     place, again = tmp_path / "a.onnx", tmp_path / "b.onnx"
@@ -122,8 +123,13 @@ def test_items_that_are_not_raw(tmp_path: Path) -> None:
     onnx.save_model(model_of(tensors), place)
     with files.opened(ONNX, place) as contents:
         entries = contents.entries
-        assert {e.name: np.frombuffer(files.data(e), "f4" if e.name == "f" else "f8").tolist()
-                for e in entries} == {"f": [1, 2, 3, 4], "d": [1, 2]}  # fmt: skip
+        kinds = {"f": "f4", "d": "f8", "i": "i8", "h": "f2"}
+        assert {e.name: np.frombuffer(files.data(e), kinds[e.name]).tolist() for e in entries} == {
+            "f": [1, 2, 3, 4],
+            "d": [1, 2],
+            "i": [1, -2, 3],
+            "h": [1, 2],
+        }
         packed = [Wanted("f", "f32", None, (4, 1), 16), *files.kept(entries[1:])]
         items = [files.data(each) for each in entries]
         files.write(again, ONNX.arrange(contents, packed, ""), items)
@@ -136,6 +142,70 @@ def test_items_that_are_not_raw(tmp_path: Path) -> None:
         "h": [1, 2],
         "s": ["text"] if isinstance(arrays["s"][0], str) else [b"text"],
     }
+
+
+def in_numbers(word: str, count: int, draw: Random) -> tuple[bytes, Any]:
+    """An initialiser whose items are numbers, in some runs; and what the package reads."""
+    onnx = pytest.importorskip("onnx")
+    found = TYPES[word]
+    least, field = max(found.bits, 8), onnx.helper.tensor_dtype_to_field(found.number)
+    elements = max(count, 1) * (8 // found.bits if found.bits < 8 else 1)
+    tensor = onnx.TensorProto(name=word, data_type=found.number, dims=[elements])
+    if field in ("float_data", "double_data"):
+        values = [draw.uniform(-9, 9) for _ in range(elements * (2 if "COMPLEX" in word else 1))]
+        coded = [struct.pack("<f" if field == "float_data" else "<d", each) for each in values]
+    else:
+        low = -(1 << least - 1) if word.startswith("INT") else 0
+        values = [draw.choice((0, 1, low, low + (1 << least) - 1, draw.randrange(1 << least) + low))
+                  for _ in range(max(count, 1))]  # fmt: skip
+        if word == "BOOL":
+            values = [each & 1 for each in values]
+        coded = [varint(each % (1 << 64)) for each in values]
+    getattr(tensor, field).extend(values)
+    numbers = {"float_data": 4, "int32_data": 5, "int64_data": 7, "double_data": 10}.get(field, 11)
+    cut = draw.randint(0, len(coded))
+    runs = [b"".join(coded[:cut]), b"".join(coded[cut:])]
+    parts = [number(1, elements), number(2, found.number), run(8, word)]
+    return run(5, b"".join(parts + [run(numbers, each) for each in runs])), tensor
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_numbers_of_every_type_are_those_of_the_package(
+    tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    onnx, draw = pytest.importorskip("onnx"), Random(seed)
+    monkeypatch.setattr(onnx_numbers, "_WINDOW", draw.choice((1, 7, 1 << 20)))
+    wanted, whole = {}, b""
+    for word, kind in TYPES.items():
+        if kind.bits == 6:
+            continue
+        field, tensor = in_numbers(word, draw.choice((0, 1, 5, 300)), draw)
+        whole += field
+        array = onnx.numpy_helper.to_array(tensor)
+        wanted[word] = array.tobytes()
+        if kind.bits < 8:
+            wanted[word] = bytes(each & 255 for each in tensor.int32_data)
+    place = tmp_path / "a.onnx"
+    place.write_bytes(run(7, whole))
+    onnx.load(place)
+    with files.opened(ONNX, place) as contents:
+        assert {each.name: files.data(each) for each in contents.entries} == wanted
+
+
+def test_numbers_that_are_none_of_their_type_stay(tmp_path: Path) -> None:
+    """Of another field than the type has, of six bits, or in more runs than anybody writes."""
+    place, again = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    odd = [
+        number(1, 1) + number(2, 7) + run(8, "a") + run(5, b"\1"),
+        number(1, 1) + number(2, 27) + run(8, "b") + run(5, b"\1"),
+        number(1, 300) + number(2, 3) + run(8, "c") + run(5, b"\1") * 300,
+        number(1, 1) + number(2, 3) + run(8, "d") + number(5, 1),
+    ]
+    place.write_bytes(run(7, b"".join(run(5, each) for each in odd)))
+    with files.opened(ONNX, place) as contents:
+        assert contents.entries == ()
+        files.write(again, ONNX.arrange(contents, [], ""), [])
+    assert again.read_bytes() == place.read_bytes()
 
 
 def test_shapes_are_inferred_from_what_is_kept(tmp_path: Path) -> None:
@@ -201,6 +271,11 @@ LIES: dict[str, tuple[bytes, str]] = {
     "below": (inside(number(1, 2**64 - 1), number(2, 2)), "`` has an extent below 0"),
     "huge": (inside(number(1, 2**60), number(2, 2)), "with a shape of more than 2**59 elements"),
     "size": (inside(number(1, 4), number(2, 2), run(9, b"123")), "has 3 bytes of items, and its s"),
+    "few": (inside(number(1, 4), number(2, 2), run(5, b"1")), "has 1 bytes of items, and its sh"),
+    "many": (inside(number(1, 1), number(2, 7), run(7, b"12")), "has more bytes of items, and it"),
+    "long": (inside(number(1, 1), number(2, 7), run(7, b"\xff" * 10 + b"\1")), "more than 64 bits"),
+    "high": (inside(number(1, 1), number(2, 7), run(7, b"\xff" * 9 + b"\2")), "more than 64 bits"),
+    "open": (inside(number(1, 1), number(2, 7), run(7, b"1\xff")), "a number in it does not end"),
     "name": (inside(run(8, b"\xff"), number(2, 2)), "a name in it is no UTF-8"),
     "twice": (run(7, run(5, number(2, 2) + run(9, "1")) * 2), "two initialisers are called ``"),
     "type": (inside(number(2, 99), number(14, 1)), "has the initialiser `` of the type 99, and FL"),
@@ -286,9 +361,9 @@ def test_a_model_in_too_many_files(tmp_path: Path) -> None:
 
 
 def test_what_a_model_says_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import layoutdsl.weights.onnx_model as model
+    import layoutdsl.weights.onnx_tensors as tensors
 
-    monkeypatch.setattr(model, "MOST_HEADER", 1000)
+    monkeypatch.setattr(tensors, "MOST_HEADER", 1000)
     assert files.refused(ONNX, tmp_path / "a.onnx", run(7, run(2, bytes(2000)))) == (
         "has 2003 bytes besides initialisers, and 1000 are the most; "
         "make its large constants initialisers"

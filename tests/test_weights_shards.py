@@ -12,6 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from cli_shell import Shell, shell
 from test_crashes import campaign
@@ -147,6 +148,18 @@ def test_a_large_tensor_and_a_small_one_are_shared() -> None:
     assert verify_weights("out.safetensors", "in.safetensors").fault is None
     found = said_of(form_named("safetensors"), Path("out.safetensors"))
     assert found["q"][2] != found["bias"][2]
+
+
+def test_an_archive_with_a_wrong_checksum_is_not_planned() -> None:
+    """No share reads all of a member, so it is looked at once, before there is a plan."""
+    np.savez("in.npz", q=np.zeros((20, 70), "u1"))
+    data = bytearray(Path("in.npz").read_bytes())
+    data[700] ^= 1
+    Path("in.npz").write_bytes(data)
+    rules = layoutdsl.parse('tensor "q"(n, k) = [k/64, n, k%64]')
+    with pytest.raises(UnfitError, match="checksum"):
+        plan_weights("pack", "in.npz", "out.npz", "plan.json", rules)
+    assert [each.name for each in Path().iterdir()] == ["in.npz"]
 
 
 def changed(**more: Any) -> None:

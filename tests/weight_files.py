@@ -34,7 +34,7 @@ def opened(form: Form, place: Path) -> Iterator[Contents]:
         try:
             yield found
         finally:
-            for _, each in found.files:
+            for each in (*(handle for _, handle in found.files), *found.unnamed):
                 os.close(each)
     finally:
         os.close(handle)

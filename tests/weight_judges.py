@@ -16,6 +16,8 @@ from layoutdsl.weights.form import Form
 from layoutdsl.weights.gguf import Gguf
 from layoutdsl.weights.npz import Npz
 from layoutdsl.weights.onnx import Onnx
+from layoutdsl.weights.onnx_types import BY_NUMBER
+from layoutdsl.weights.onnx_types import TYPES as ONNX_TYPES
 from layoutdsl.weights.protobuf import number as field
 from layoutdsl.weights.protobuf import run
 from layoutdsl.weights.safetensors import TYPES, Safetensors
@@ -154,10 +156,18 @@ def judge_onnx(place: Path, sound: bytes, number: int) -> str:
             if each.name in known:
                 one = known.pop(each.name)
                 assert (one.native, one.shape) == (words_of[each.data_type], tuple(each.dims))
-                raw = each.raw_data or np.array(each.float_data, np.float32).tobytes()
-                assert each.data_location == 1 or files.data(one) == raw
+                assert each.data_location == 1 or files.data(one) == items_of(each)
         assert not known
     return "read"
+
+
+def items_of(tensor: Any) -> bytes:
+    """The items of an initialiser, whatever they are written as."""
+    width = max(ONNX_TYPES[BY_NUMBER[tensor.data_type]].bits, 8) // 8
+    numbers = [*tensor.int32_data, *tensor.int64_data, *tensor.uint64_data]
+    coded = b"".join((each % (1 << 64)).to_bytes(8, "little")[:width] for each in numbers)
+    floats, doubles = np.array(tensor.float_data, "<f4"), np.array(tensor.double_data, "<f8")
+    return tensor.raw_data or floats.tobytes() + doubles.tobytes() + coded
 
 
 JUDGES: dict[Form, Callable[[Path, bytes, int], str]] = {

@@ -54,8 +54,9 @@ def _of_rules(module: Module) -> Iterator[Layout | Record]:
     rules = [each for each in module.rules if isinstance(each, Rule)]
     stored = [rule.stored.layout for rule in rules if rule.stored is not None]
     given = [rule.layout for rule in rules if rule.layout is not None]
-    held = [each.record for each in module.rules if isinstance(each, Group)]
-    found: list[Layout | Record] = [*given, *stored, *held]
+    groups = [each for each in module.rules if isinstance(each, Group)]
+    stored += [each.layout for group in groups for each in group.stored if each is not None]
+    found: list[Layout | Record] = [*given, *stored, *(each.record for each in groups)]
     return (each for each in dict.fromkeys(found) if each not in declared)
 
 

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from layoutdsl.meaning.storage import StorageName
     from layoutdsl.pieces.amount import Amount
-    from layoutdsl.pieces.moves import Code, Look
+    from layoutdsl.pieces.between import Between
+    from layoutdsl.pieces.moves import Code, Look, Number
     from layoutdsl.pieces.runs import Limits, Watchers
     from layoutdsl.pieces.tensors import Done
 
@@ -93,6 +94,7 @@ def pack_file(
 
     from layoutdsl.api.between import about_of, between_of, refuse_raw, scaled_of
     from layoutdsl.pieces import tensors
+    from layoutdsl.pieces.every_copy import copies_last, with_copies
 
     expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
     expect(fill=(fill, NUMBER.or_none()), raw=(raw, TYPE.or_none()))
@@ -104,21 +106,30 @@ def pack_file(
         shape = integers(shape, "shape", EXTENTS)
     if (raw is None) != (shape is None):
         raise ValueError("a file without a header needs both `raw` and `shape`")
-    if layout.copies:
-        words = f"`{layout.name}` holds copies of its elements, which no piece has alone"
-        raise ValueError(f"{words}: pack it at once, with `compile`")
+    if layout.copies and (layout.bit_of is not None or scale is not None or zero_point is not None):
+        what = "bits" if layout.bit_of is not None else "real numbers"
+        words = f"`{layout.name}` holds copies of its elements, and is packed of {what} at once"
+        raise ValueError(f"{words}: with `compile`")
     header = None
     if raw is not None and shape is not None:
         header = tensors.Raw(np.dtype(raw), shape)
     refuse_raw(raw, storage, scale, zero_point)
-    code, asked = code_of(layout, target), scaled_of(layout, scale, zero_point, "f4")
+    every, asked = copies_last(layout), scaled_of(layout, scale, zero_point, "f4")
+    code = code_of(every, target)
+    once = between_of(code, every, storage, asked, fill)
+
+    def between(extents: tuple[int, ...]) -> tuple[Between, Number | None]:
+        side, value = once(extents)
+        return with_copies(layout, side), value
+
     return tensors.pack_file(
         code,
         Path(source),
         Path(destination),
         limits_of(mem, jobs),
         watchers_of(progress, tell, look),
-        between=between_of(code, layout, storage, asked, fill),
+        layout=layout,
+        between=between,
         raw=header,
         about=about_of(layout, fill, storage, asked),
     )

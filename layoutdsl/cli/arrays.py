@@ -68,11 +68,14 @@ def fill_of(written: str) -> int | float:
     raise Failure(Exit.USAGE, f"`{written[:40]}` in --fill is not a number")
 
 
+BY_ONE_RUN = "`layoutdsl pack --mem` packs it in pieces, by one run"
+
+
 def refuse_bits(layout: Layout) -> None:
     """Fail where a layout places the bits of its elements, and items are planned."""
     if layout.bit_of is not None:
         words = f"`{layout.name}` places the bits of its elements, and plans are of items"
-        raise Failure(Exit.USAGE, words, "`layoutdsl pack --mem` packs it in pieces, by one run")
+        raise Failure(Exit.USAGE, words, BY_ONE_RUN)
 
 
 def refuse_raw_words(raw: str | None, storage: StorageName, scale: str | None) -> None:
@@ -83,11 +86,11 @@ def refuse_raw_words(raw: str | None, storage: StorageName, scale: str | None) -
         raise Failure(Exit.USAGE, f"--raw is for items, and not for {what}", hint)
 
 
-def refuse_copies(layout: Layout) -> None:
-    """Fail where a tensor would be packed in pieces, and each element has several slots."""
+def refuse_copies(layout: Layout, what: str, hint: str) -> None:
+    """Fail where a layout holds an element several times; ``what`` is why that does not do."""
     if layout.copies:
-        words = f"`{layout.name}` holds copies of its elements, and is packed at once"
-        raise Failure(Exit.USAGE, words, "leave out --mem, --jobs, --raw and --shape")
+        words = f"`{layout.name}` holds copies of its elements, and {what}"
+        raise Failure(Exit.USAGE, words, hint)
 
 
 def ready(

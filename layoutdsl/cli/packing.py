@@ -176,7 +176,10 @@ def pack(
         pack_numbers(chosen, files, numbers, value, make, way, verbose)
         return
     if asked.asked or shape is not None:
-        refuse_copies(layout)
+        if numbers.asked or layout.bit_of is not None:
+            what = "real numbers" if numbers.asked else "bits"
+            hint = "leave out --mem, --jobs, --raw and --shape"
+            refuse_copies(layout, f"is packed of {what} at once", hint)
         if numbers.asked:
             asked = replace(asked, scaled=scales_of(chosen, destination, numbers))
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from layoutdsl.cli.arrays import (
+    BY_ONE_RUN,
     SOURCE,
     extents_of,
     fill_of,
@@ -101,7 +102,7 @@ def plan(
     for name in (output, plan):
         refuse_inputs(name, source, chosen.place)
     refuse_bits(layout)
-    refuse_copies(layout)
+    refuse_copies(layout, "is planned by no plan", BY_ONE_RUN)
     refuse_foreign(Path(plan), chosen.place, OPENING, OPENING, HINT)
     value = None if fill is None else fill_of(fill)
     verb = "pack" if verb == "plain" else verb

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.packed import field_from_words
 from layoutdsl.elaborate.records import Records
 from layoutdsl.meaning.bands import undetermined
 from layoutdsl.meaning.group import HOLE, WHOLE, Group, Names
-from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.record import Field, Record
+from layoutdsl.meaning.rule import FromWords
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_declaration
 from layoutdsl.texts.faults import did_you_mean, fault
@@ -17,7 +20,7 @@ CODE = "L216"
 _BRACED = re.compile(r"\{[^{}]*\}|[{}]")
 
 
-def group_of(group: ast.GroupDecl, records: Records) -> Group:
+def group_of(group: ast.GroupDecl, records: Records, layouts: Layouts) -> Group:
     """Return the meaning of a group.
 
     Raises:
@@ -28,7 +31,8 @@ def group_of(group: ast.GroupDecl, records: Records) -> Group:
     _refuse_record(group, record)
     native = group.record.name.text if records.is_known(group.record) else None
     named = _sources(group, record)
-    sources = tuple(_whole(named[each.name], pattern) for each in record.fields)
+    sources = tuple(_whole(named[each.name].name, pattern) for each in record.fields)
+    stored = tuple(_stored(named[each.name], each, layouts) for each in record.fields)
     first: dict[str, ast.Quoted] = {}
     for each in group.sources:
         if first.setdefault(each.name.text, each.name) is not each.name:
@@ -39,7 +43,11 @@ def group_of(group: ast.GroupDecl, records: Records) -> Group:
     source = group.span.source
     place = f"{source.name}:{source.place(group.span.start)[0]}"
     text = print_declaration(group)
-    return Group(group.pattern.text, record, sources, target, native, text, place)
+    return Group(group.pattern.text, record, sources, stored, target, native, text, place)
+
+
+def _stored(source: ast.SourceDecl, field: Field, layouts: Layouts) -> FromWords | None:
+    return None if source.stored is None else field_from_words(source.stored, field, layouts)
 
 
 def _names(quoted: ast.Quoted, pattern: Names | None) -> Names:
@@ -95,8 +103,8 @@ def _refuse_record(group: ast.GroupDecl, record: Record) -> None:
         raise fault(CODE, message, group.record.span)
 
 
-def _sources(group: ast.GroupDecl, record: Record) -> dict[str, ast.Quoted]:
-    """The name that each field has, all of them."""
+def _sources(group: ast.GroupDecl, record: Record) -> dict[str, ast.SourceDecl]:
+    """Where each field comes from, all of them."""
     fields = [each.name for each in record.fields]
     found: dict[str, ast.SourceDecl] = {}
     for each in group.sources:
@@ -114,4 +122,4 @@ def _sources(group: ast.GroupDecl, record: Record) -> dict[str, ast.Quoted]:
         message = f"nothing is said of the field `{missing[0]}` of `{record.name}`"
         hint = f'write `{missing[0]} = "{{}}.{missing[0]}"`'
         raise fault(CODE, message, group.record.span, help=hint)
-    return {name: each.name for name, each in found.items()}
+    return found

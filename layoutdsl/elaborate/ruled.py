@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from layoutdsl.elaborate.grouped import group_of
 from layoutdsl.elaborate.layout import Layouts
+from layoutdsl.elaborate.packed import converted, refuse_wordless
 from layoutdsl.elaborate.records import Records
 from layoutdsl.elaborate.rules import silent
 from layoutdsl.meaning.elements import FillZeroPoint
 from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.rule import DEEP, WITHIN, FromWords, Rule
-from layoutdsl.meaning.storage import STORAGES, StorageName, stored
+from layoutdsl.meaning.rule import DEEP, WITHIN, Rule
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body, print_declaration
-from layoutdsl.texts.faults import Fault, did_you_mean, fault
+from layoutdsl.texts.faults import Fault, fault
 from layoutdsl.texts.source import Label, Span
 
 CODE = "L216"
@@ -42,7 +40,7 @@ def rules_of(
     for number, each in enumerate(declared, start=1):
         try:
             if isinstance(each, ast.GroupDecl):
-                found.append(group_of(each, records))
+                found.append(group_of(each, records, layouts))
                 continue
             _refuse_pattern(each)
             if first.setdefault(each.pattern, each.place) is not each.place:
@@ -82,13 +80,13 @@ def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts) -> Rule:
         message = f"the fill of `{layout.name}` is a number that the rule has to say"
         raise fault(CODE, message, rule.body.span, help="write `fill 0`, or another number")
     if rule.stored is not None:
-        made, packed = _converted(rule.stored, layout, layouts)
+        made, packed = converted(rule.stored, layout, layouts)
         return Rule(rule.pattern, made, packed, text, place)
     if layout.bit_of is not None and layout.copies:
         message = f"`{layout.name}` places bits, and holds copies of them"
         raise fault(CODE, message, rule.body.span)
     if layout.bit_of is not None:
-        _refuse_wordless(layout, "bytes", rule.body.span)
+        refuse_wordless(layout, "bytes", rule.body.span)
     return Rule(rule.pattern, layout, None, text, place)
 
 
@@ -117,41 +115,3 @@ def _layout(
         raise fault("L208", "the rule names no axes", rule.place, help=hint)
     called = ast.Name(name, rule.place)
     return layouts.unnamed(ast.LayoutDecl(called, (), rule.axes, body, rule.clauses, rule.span))
-
-
-def _converted(
-    written: ast.FromWords, layout: Layout, layouts: Layouts
-) -> tuple[Layout, FromWords]:
-    """The layout and what it is made from, of one type and of the same axes."""
-    word = _word(written.word)
-    source = layouts.on_axes(layout, written.layout)
-    source = replace(source, name="_".join(re.findall(r"\w+", source.name)))
-    if source.parameters or source.domain or source.copies or layout.copies:
-        message = f"`{source.name}` is not of whole tensors without open parameters and copies"
-        raise fault(CODE, message, written.layout.span)
-    element = source.tensor_element
-    if layout.tensor_element is None and layout.bit_of is None:
-        layout = replace(layout, element=element)
-    if layout.tensor_element != element:
-        kinds = [None if each is None else each.name for each in (layout.tensor_element, element)]
-        message = f"`{layout.name}` is of {kinds[0]}, and `{source.name}` of {kinds[1]}"
-        raise fault(CODE, message, written.layout.span)
-    for each in (source, layout):
-        _refuse_wordless(each, word, written.span)
-    return layout, FromWords(word, source)
-
-
-def _refuse_wordless(layout: Layout, word: StorageName, place: Span) -> None:
-    """Raise where a layout fills no words of a type."""
-    try:
-        stored(layout, word)
-    except ValueError as unfit:
-        raise fault(CODE, str(unfit), place) from None
-
-
-def _word(name: ast.Name) -> StorageName:
-    for word in STORAGES:
-        if word == name.text:
-            return word  # type: ignore[return-value]  # its keys are such names
-    hint = did_you_mean(name.text, STORAGES) or f"known are {', '.join(STORAGES)}"
-    raise fault(CODE, f"`{name.text}` is no type of words", name.span, help=hint)

@@ -1,11 +1,11 @@
-"""What the shapes of its fields say of a record, and along which extent it comes apart."""
+"""What the shapes of its fields say of a record, and along which extent it or a layout is rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from layoutdsl.integers.expr import Constant, Extent, FloorDiv, Index, Mod, extents, indices
-from layoutdsl.meaning.model import ZERO
+from layoutdsl.meaning.model import ZERO, Layout
 from layoutdsl.meaning.record import Record
 
 
@@ -58,6 +58,28 @@ def rows_along(record: Record) -> str | None:
         if not (axis and plain and alone and name not in part.layout.parameters):
             return None
     return name
+
+
+def rows_in(layout: Layout) -> int | None:
+    """Return the coordinate of the rows of a layout along its first axis; or none.
+
+    It is that axis, and nothing else speaks of it: some rows are a tensor of their own, which lies
+    in the buffer as a box along this coordinate.
+    """
+    axis = layout.axes[0] if layout.axes else None
+    if axis is None or not isinstance(axis.extent, Extent) or layout.start != ZERO:
+        return None
+    name = axis.extent.name
+    spoken = [side for each in layout.where for side in (each.left, each.right)]
+    spoken += [each.extent for each in layout.axes[1:]]
+    found = None
+    for number, each in enumerate(layout.coordinates):
+        if (each.value, each.extent) == (Index(axis.name), axis.extent) and found is None:
+            found = number
+        else:
+            spoken += [each.value, each.extent]
+    alone = not any(axis.name in indices(each) or name in extents(each) for each in spoken)
+    return found if alone else None
 
 
 def values_of_fields(record: Record, shapes: Mapping[str, Sequence[int]]) -> dict[str, int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.rule import FromWords
 
 WHOLE = "{}"
 """Stands in the names of sources and of the result for the whole pattern."""
@@ -73,12 +74,13 @@ class Names:
 
 @dataclass(frozen=True)
 class Group:
-    """``group "pattern" = record(field = "source", ...) as "name"``.
+    """``group "pattern" = record(field = "source" from_words, ...) as "name"``.
 
     Attributes:
         pattern: what ``{}`` stands for.
         record: that the tensors are fields of; without open parameters.
         sources: the names of the tensor of each field, in the order of the record.
+        stored: how each of them is packed already, where it is.
         target: the name of what they become.
         native: the name of the record, where it is one of the library.
         text: the group as the language writes it.
@@ -88,6 +90,7 @@ class Group:
     pattern: str
     record: Record
     sources: tuple[Names, ...]
+    stored: tuple[FromWords | None, ...]
     target: Names
     native: str | None
     text: str

@@ -76,6 +76,17 @@ class Stored:
                         raise UnreadableError("was cut short while it was read")
                     count += more
 
+    def mapped(self) -> Array:
+        """Return a map of all its bytes, which takes memory only where it is looked at.
+
+        Raises:
+            UnreadableError: the file ends before them.
+            OSError: it cannot be mapped.
+        """
+        size = self.end - self.data
+        flat = Stored(self.place, self.handle, self.data, np.dtype(np.uint8), (size,))
+        return flat._mapped((0,), (size,), mmap.ACCESS_READ) if size else np.empty(0, np.uint8)
+
     def write(self, starts: tuple[int, ...], buffer: Array) -> None:
         """Write a contiguous buffer as the box that starts there.
 

@@ -18,6 +18,7 @@ from layoutdsl.files.places import followed, identity, refuse_input
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.between import Between
 from layoutdsl.pieces.cutting import cut_to
+from layoutdsl.pieces.every_copy import shape_with_copies
 from layoutdsl.pieces.files import Stored, Target, named, stored_npy, stored_raw
 from layoutdsl.pieces.moves import Code, Number
 from layoutdsl.pieces.output import beside
@@ -55,6 +56,7 @@ def pack_file(
     limits: Limits,
     watchers: Watchers,
     *,
+    layout: Layout,
     between: BetweenOf,
     raw: Raw | None,
     about: dict[str, Any],
@@ -62,11 +64,12 @@ def pack_file(
     """Pack the tensor in a file into another file.
 
     Args:
-        code: what packs, of a layout without open parameters.
+        code: what packs; of a layout that holds copies `copies_last`.
         source: a `.npy` file, or a raw one.
         target: is written whole or not at all: a `.npy` file, or a raw one.
         limits: memory and jobs.
         watchers: who is told.
+        layout: what is packed, without open parameters.
         between: what stands between; and what padding holds, that of the layout where it is `None`.
         raw: what the source holds, where it is raw; then the target is too.
         about: plain values that tell this work from others.
@@ -78,12 +81,12 @@ def pack_file(
         ValueError, TypeError: the arguments do not fit the layout.
         OSError: a file cannot be read or written; its name is in it.
     """
-    layout = code.layout
     with opened(source, target) as given:
         tensor = stored_in(given, raw)
         refuse_rank(layout, tensor.shape)
         side, fill = between(tensor.shape)
-        packed = Packed(code, layout_shape(layout, tensor.shape), tensor, fill, watchers.look, side)
+        shape = shape_with_copies(layout, layout_shape(layout, tensor.shape))
+        packed = Packed(code, shape, tensor, fill, watchers.look, side)
         dtype, box = packed.buffer(tensor.shape)
         head = b"" if raw else header(dtype, box)
         part = packed.packing(layout.name, Target(target), len(head))

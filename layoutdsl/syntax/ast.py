@@ -290,10 +290,11 @@ class Quoted:
 
 @dataclass(frozen=True, slots=True)
 class SourceDecl:
-    """``q = "{}.qweight"``: which tensor a field comes from."""
+    """``q = "{}.qweight" from_words``: which tensor a field comes from."""
 
     field: Name
     name: Quoted
+    stored: FromWords | None
 
 
 @dataclass(frozen=True, slots=True)

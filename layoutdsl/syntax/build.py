@@ -220,8 +220,10 @@ class Builder:
         )
 
     def _source_of(self, tree: Branch) -> ast.SourceDecl:
-        field, name = _tokens(tree)
-        return ast.SourceDecl(self._name(field), self._quoted(name))
+        field, name, stored = tree.children
+        packed = None if stored is None else self._from_words(cast("Branch", stored))
+        quoted = self._quoted(cast("Token", name))
+        return ast.SourceDecl(self._name(cast("Token", field)), quoted, packed)
 
     def _quoted(self, token: Token) -> ast.Quoted:
         whole = self._span(token)

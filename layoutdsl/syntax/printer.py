@@ -104,16 +104,25 @@ def _rule(rule: ast.RuleDecl) -> str:
         return f"{head} = keep"
     if rule.axes is not None:
         head += f"({', '.join(map(_axis, rule.axes))})"
-    words = [f"{head} = {print_body(rule.body)}"]
-    if rule.stored is not None:
-        words.append(f"from words {rule.stored.word.text} of {_reference(rule.stored.layout)}")
+    words = [f"{head} = {print_body(rule.body)}", *_from_words(rule.stored)]
     return " ".join([*words, *map(_clause, rule.clauses)])
 
 
 def _group(group: ast.GroupDecl) -> str:
-    sources = ", ".join(f'{each.field.text} = "{each.name.text}"' for each in group.sources)
+    sources = ", ".join(map(_source, group.sources))
     head = f'group "{group.pattern.text}" = {_reference(group.record)}({sources})'
     return f'{head} as "{group.target.text}"'
+
+
+def _source(source: ast.SourceDecl) -> str:
+    named = f'{source.field.text} = "{source.name.text}"'
+    return " ".join((named, *_from_words(source.stored)))
+
+
+def _from_words(stored: ast.FromWords | None) -> list[str]:
+    if stored is None:
+        return []
+    return [f"from words {stored.word.text} of {_reference(stored.layout)}"]
 
 
 def _operator_rule(rule: ast.OperatorRuleDecl) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Protocol, cast
 
 import numpy as np
@@ -15,28 +14,33 @@ from layoutdsl.meaning.storage import StorageName
 from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.copies import Stretches
 from layoutdsl.pieces.cut import Piece, TooLargeError, cut
+from layoutdsl.pieces.every_copy import copies_last, shape_with_copies
 from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.pieces.queue import Cut
 from layoutdsl.pieces.runs import USUAL, Limits, TooLittleError
 from layoutdsl.pieces.sums import Sum, summing
 from layoutdsl.weights.compared import Fault, Kept, Placed, Unlike, fill_bits
-from layoutdsl.weights.compared_bits import PlacedBits, items_in_bits
+from layoutdsl.weights.compared_bits import PlacedBits
 from layoutdsl.weights.compared_fields import PlacedFields
-from layoutdsl.weights.copies import copies_last, shape_with_copies
 from layoutdsl.weights.form import Entry
+from layoutdsl.weights.given import Given, InWords, Items
 from layoutdsl.weights.held import (
     Held,
     refuse_bitless,
     refuse_nonsense,
     refuse_wordless,
+    stored_before,
     values_of,
 )
 from layoutdsl.weights.moved import in_rows
 from layoutdsl.weights.rows import rows_of
 from layoutdsl.weights.said import About, Fields, Said, Stretch
-from layoutdsl.weights.words import Whole
 
-AT_ONCE = "packed words and bits are compared at once"
+TURNED = (
+    "is compared with words that lie with their last axis most major; "
+    "write them with numpy.ascontiguousarray"
+)
 
 
 class Look(Protocol):
@@ -106,7 +110,7 @@ def _fields(
 ) -> Check | Unlike:
     """A tensor that was made of several; these are by their names."""
     record = held.records[fields.record]
-    values, given = values_of(entry, record, fields), list[Stored]()
+    values, given = values_of(entry, record, fields, held), list[Given]()
     for source in fields.sources if originals is not None else ():
         original = originals.get(source.name) if originals is not None else None
         if original is None:
@@ -115,7 +119,13 @@ def _fields(
             words = f"was {source.type} of {source.shape} when it was packed"
             kind = original.type or original.native
             return Unlike(source.name, f"{words}, and is compared with {kind} of {original.shape}")
-        given.append(original.stored)
+        stored = stored_before(source, held)
+        if stored is None:
+            given.append(Items(original.stored))
+        elif _is_turned(original.stored):
+            return Unlike(source.name, TURNED)
+        else:
+            given.append(InWords(original.stored, stored.layout, source.elements))
     rows, names = rows_of(record, values), tuple(each.name for each in fields.sources)
     look = PlacedFields(entry.name, rows, names, tuple(given), _bytes(entry))
     most = limits.memory // limits.jobs
@@ -207,19 +217,18 @@ def _placed(
     layout, size = layouts[said.layout], _bytes(entry).shape[0]
     tensor = None if original is None else original.stored
     if said.words is not None:
-        pair, (made,) = (layouts[said.words.layout], layout), entry.stored.flat().shape
-        word = cast("StorageName", said.words.word)
-        refuse_wordless(entry, (layout, pair[0]), word, said.shape)
-        bits = PlacedBits(entry.name, pair, said.shape, tensor, entry.stored)
-        needed = 10 * size + 40 * prod(said.shape)
-        _refuse_large(entry.name, needed, AT_ONCE, limits)
-        return Check(entry.name, size, Whole(made, made), bits)
+        word, was = cast("StorageName", said.words.word), layouts[said.words.layout]
+        refuse_wordless(entry, (layout, was), word, said.shape)
+        if tensor is not None and _is_turned(tensor):
+            return Unlike(entry.name, TURNED)
+        given = None if tensor is None else InWords(tensor, was, said.shape)
+        bits = PlacedBits(entry.name, layout, said.shape, given, entry.stored)
+        return Check(entry.name, size, _cut_bits(bits, limits), bits)
     if layout.bit_of is not None:
         refuse_bitless(entry, layout, said)
-        items = items_in_bits(said.shape, layout.bit_of)
-        bits = PlacedBits(entry.name, (items, layout), said.shape, tensor, entry.stored)
-        _refuse_large(entry.name, 10 * size + 40 * prod(said.shape), AT_ONCE, limits)
-        return Check(entry.name, size, Whole(size, size), bits)
+        items = None if tensor is None else Items(tensor)
+        bits = PlacedBits(entry.name, layout, said.shape, items, entry.stored)
+        return Check(entry.name, size, _cut_bits(bits, limits), bits)
     slots = refuse_nonsense(entry, layout.first_copy, said.shape)
     flat, width = entry.stored.flat(), entry.stored.dtype.itemsize
     element = ELEMENT_TYPES[said.type]
@@ -229,6 +238,15 @@ def _placed(
     every, shape = copies_last(layout), shape_with_copies(layout, said.shape)
     look = Placed(entry.name, every, shape, tensor, flat, fill, len(layout.copies))
     return Check(entry.name, size, _cut(entry.name, every, shape, look.cost, limits), look)
+
+
+def _is_turned(words: Stored) -> bool:
+    return words.fortran and len(words.shape) > 1
+
+
+def _cut_bits(bits: PlacedBits, limits: Limits) -> Cut:
+    shape = layout_shape(bits.layout, bits.shape)
+    return _cut(bits.name, bits.layout, shape, bits.cost, limits)
 
 
 def _cut(

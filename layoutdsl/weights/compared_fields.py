@@ -20,7 +20,8 @@ from layoutdsl.meaning.part import Part
 from layoutdsl.meaning.record import Field
 from layoutdsl.pieces.cut import Piece
 from layoutdsl.pieces.files import Stored
-from layoutdsl.weights.compared import ASTRAY, Difference, Fault, Unlike, bits_at, read_box
+from layoutdsl.weights.compared import ASTRAY, Difference, Fault, Unlike, bits_at
+from layoutdsl.weights.given import Given, as_item
 from layoutdsl.weights.rows import Rows
 
 
@@ -39,7 +40,7 @@ class PlacedFields:
     name: str
     rows: Rows
     tensors: tuple[str, ...]
-    given: tuple[Stored, ...]
+    given: tuple[Given, ...]
     made: Stored
 
     def cost(self, elements: int, slots_: int) -> int:
@@ -60,7 +61,7 @@ class PlacedFields:
             if isinstance(found, Unlike | Difference):
                 return found
             if self.given:
-                wanted = read_box(self.given[number], self._box(field, piece))
+                wanted = self.given[number].read(self._box(field, piece))
                 fault = self._unlike(number, field, piece, found, wanted)
                 if fault is not None:
                     return fault
@@ -85,10 +86,7 @@ class PlacedFields:
                 free[inside] = False
                 found = bits_at(made, inside).astype(whole.dtype)
                 held |= (found << whole.dtype.type(part.low + bit)).reshape(held.shape)
-        if field.element.kind == "i" and not field.element.fills_item:
-            sign = whole.dtype.type(1 << field.element.bits - 1)
-            whole = (whole ^ sign) - sign
-        return whole
+        return as_item(whole, field.element)
 
     def _addresses(self, part: Part, piece: Piece) -> Iterator[tuple[int, Array]]:
         """Where each bit of the elements of a part lies, in bits of the whole record."""

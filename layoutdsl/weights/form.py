@@ -46,6 +46,7 @@ class Contents:
         rest: whatever else the form carries over from the file to one that is made of it.
         files: further files that entries lie in, open: the place and handle of each. Whoever
             reads closes them.
+        unnamed: likewise, files that were made to be read, and are nobody's else.
         look: at all items, where the format has checksums of them; it takes as long as reading
             them, and raises `UnreadableError` where one has changed.
     """
@@ -55,6 +56,7 @@ class Contents:
     said: str | None = None
     rest: Any = None
     files: tuple[tuple[Path, int], ...] = ()
+    unnamed: tuple[int, ...] = ()
     look: Callable[[], None] = lambda: None
 
 

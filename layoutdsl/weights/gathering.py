@@ -1,4 +1,4 @@
-"""Tensors that become one, as fields of a record, and that one taken apart again.
+"""Tensors that become one, as fields of a record.
 
 A record whose rows know nothing of one another is moved some rows at a time: they are a record of
 their own, in one stretch of its bytes. Any other is moved at once.
@@ -6,35 +6,53 @@ their own, in one stretch of its bytes. Any other is moved at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from layoutdsl.files.npy import Array
-from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.record import Field
+from layoutdsl.meaning.rule import FromWords
+from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.cut import Piece
 from layoutdsl.pieces.files import Stored, Target
-from layoutdsl.pieces.moves import ALIGNED, Arena, Look, Moved, Moving, Packs
+from layoutdsl.pieces.moves import ALIGNED, Arena, Look, Moved, Packs
 from layoutdsl.pieces.queue import Part
-from layoutdsl.pieces.sums import Sum, Sums, unsummed
+from layoutdsl.pieces.sums import Sum, Sums
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.gguf_types import TYPES
 from layoutdsl.weights.groups import Grouped
 from layoutdsl.weights.moved import Codes, Move, as_items, look_at
-from layoutdsl.weights.rows import Rows, rows_of
+from layoutdsl.weights.rows import UNPACKED, Rows, part_of, rows_of, rows_of_words, size_of
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The tensor of a field: its name there, where its items are, and who looks at them."""
+    """The tensor of a field.
+
+    Attributes:
+        field: its name there.
+        stored: its items; words, where it is packed already.
+        look: looks at elements.
+        shape: of the field.
+        apart: the code of words.
+        dim: the axis of the items along which rows lie.
+    """
 
     field: str
     stored: Stored
     look: Look
+    shape: tuple[int, ...]
+    apart: Packs | None = None
+    dim: int = 0
+
+    @property
+    def bytes(self) -> int:
+        """All that is read, with what elements take that are taken out of words."""
+        words = 0 if self.apart is None else UNPACKED * prod(self.shape)
+        return size_of(self.stored) + words
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +76,7 @@ class Gathering:
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that some rows take while they are moved."""
         rows = self.rows.count
-        read = sum(-(-_size(each.stored) // rows) for each in self.sources)
+        read = sum(-(-each.bytes // rows) for each in self.sources)
         return 2 * elements * read + slots + self.rows.scratch(slots) + 4 * ALIGNED
 
     def move(self, piece: Piece, arena: Arena) -> Moved:
@@ -85,7 +103,7 @@ class Gathering:
 
     def _read(self, piece: Piece, arena: Arena) -> tuple[Array, dict[str, Array]]:
         """All items of some rows side by side, and as the fields that they are."""
-        boxes = [self.rows.field_box(each.stored.shape, piece) for each in self.sources]
+        boxes = [self.rows.field_box(s.stored.shape, piece, s.dim) for s in self.sources]
         sizes = [
             prod(box.extents) * each.stored.dtype.itemsize
             for box, each in zip(boxes, self.sources, strict=True)
@@ -95,63 +113,13 @@ class Gathering:
         for each, box, size in zip(self.sources, boxes, sizes, strict=True):
             items = memory[first : first + size].view(each.stored.dtype).reshape(box.extents)
             _read_into(items, each.stored, box)
-            found[each.field], first = items, first + size
+            found[each.field], first = self._elements(each, items, piece), first + size
         return memory, found
 
-
-@dataclass(frozen=True, slots=True)
-class Scattering:
-    """Rows of a record, of which one field is unpacked.
-
-    Attributes:
-        module: the code.
-        rows: of the record.
-        source: its bytes, of one axis.
-        field: the name of the field.
-        target: the tensor.
-        sum_up: gives checksums.
-    """
-
-    module: Packs
-    rows: Rows
-    source: Stored
-    field: str
-    target: Stored
-    sum_up: Sum
-
-    def cost(self, elements: int, slots: int) -> int:
-        """Return the bytes that some rows take while they are moved."""
-        held = sum(
-            prod(each.shape(self.rows.values)) * each.element.item[1]
-            for each in self.rows.record.fields
-        )
-        row = -(-held // self.rows.count)
-        return 2 * elements * row + slots + self.rows.scratch(slots) + 4 * ALIGNED
-
-    def move(self, piece: Piece, arena: Arena) -> Moved:
-        """Unpack some rows."""
-        stored = self._stored(piece, arena)
-        found = self.module.unpack(stored, self.rows.of(piece))
-        items = np.ascontiguousarray(getattr(found, self.field)).view(self.target.dtype)
-        box = self.rows.field_box(self.target.shape, piece)
-        items = items.reshape(box.extents)
-        self.target.write(box.starts, items)
-        return Moved(Sums(self.sum_up(stored), self.sum_up(items)), items.nbytes)
-
-    def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
-        """Return whether both sides are what they were when the rows were unpacked."""
-        if self.sum_up(self._stored(piece, arena)) != sums.read:
-            return False
-        box = self.rows.field_box(self.target.shape, piece)
-        items = arena.array(box.extents, self.target.dtype)
-        self.target.read(box.starts, items)
-        return self.sum_up(items) == sums.written
-
-    def _stored(self, piece: Piece, arena: Arena) -> Array:
-        arena.clear()
-        stored = arena.array((piece.slots,), BYTE)
-        self.source.read((piece.first,), stored)
-        return stored
+    def _elements(self, source: Source, items: Array, piece: Piece) -> Array:
+        if source.apart is None:
+            return items
+        return source.apart.unpack(items, self.rows.field_box(source.shape, piece).extents)
 
 
 def gathering(grouped: Grouped, form: str, codes: Codes) -> Move:
@@ -162,12 +130,10 @@ def gathering(grouped: Grouped, form: str, codes: Codes) -> Move:
         form: the format of the result.
         codes: what runs.
     """
-    record, values = grouped.group.record, grouped.values
-    module, rows = codes.record(record), rows_of(record, values)
-    sources = tuple(
-        Source(field.name, as_items(entry, entry.type), look_at(field.element, entry))
-        for field, entry in zip(record.fields, grouped.entries, strict=True)
-    )
+    record, values, stored = grouped.group.record, grouped.values, grouped.group.stored
+    module, rows = codes.record(record), rows_of(record, values, stored)
+    of = zip(record.fields, grouped.entries, stored, grouped.shapes, strict=True)
+    sources = tuple(_source(*each, codes) for each in of)
     widest = sorted(sources, key=lambda each: -each.stored.dtype.itemsize)
 
     def part(target: Target, start: int) -> Part:
@@ -176,7 +142,7 @@ def gathering(grouped: Grouped, form: str, codes: Codes) -> Move:
         def moving(handle: int, sum_up: Sum) -> Gathering:
             return Gathering(module, rows, tuple(widest), replace(into, handle=handle), sum_up)
 
-        return _part(grouped.name, rows, moving)
+        return part_of(grouped.name, rows, moving)
 
     native = _native(grouped, rows.size) if form == "gguf" else None
     if native is not None:
@@ -186,6 +152,21 @@ def gathering(grouped: Grouped, form: str, codes: Codes) -> Move:
     return Move(grouped.name, "u8", box, rows.size, 1, part)
 
 
+def _source(
+    field: Field, entry: Entry, words: FromWords | None, shape: tuple[int, ...], codes: Codes
+) -> Source:
+    if words is None:
+        look = look_at(field.element, entry)
+        return Source(field.name, as_items(entry, entry.type), look, shape)
+    items = replace(entry.stored, dtype=np.dtype(STORAGES[words.word].dtype))
+    apart = codes.words(words.layout, words.word)
+    return Source(field.name, items, _nothing, shape, apart, rows_of_words(words) or 0)
+
+
+def _nothing(_: Array) -> None:
+    """Look at nothing: words hold no more bits than elements have."""
+
+
 def _native(grouped: Grouped, size: int) -> str | None:
     """The type of GGUF that the record is, where it has one for such a shape."""
     word = TYPES.get(grouped.group.native or "")
@@ -193,53 +174,6 @@ def _native(grouped: Grouped, size: int) -> str | None:
     if word is None or len(shape) != 2 or shape[-1] % word.elements:
         return None
     return grouped.group.native if prod(shape) // word.elements * word.size == size else None
-
-
-def scattering(
-    entry: Entry,
-    record: Record,
-    values: Mapping[str, int],
-    names: Sequence[str],
-    codes: Codes,
-) -> list[Move]:
-    """Return how the bytes of a record become the tensors of its fields.
-
-    Args:
-        entry: as many bytes as the record has at this shape.
-        record: without open parameters.
-        values: its extents.
-        names: of the tensors, in the order of the fields.
-        codes: what runs.
-    """
-    module, rows = codes.record(record), rows_of(record, values)
-    size = rows.size
-    bytes_ = Stored(entry.stored.place, entry.stored.handle, entry.stored.data, BYTE, (size,))
-
-    def moved(field: str, name: str, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Move:
-        def part(target: Target, start: int) -> Part:
-            into = target.array(start, dtype, shape)
-
-            def moving(handle: int, sum_up: Sum) -> Scattering:
-                to = replace(into, handle=handle)
-                return Scattering(module, rows, bytes_, field, to, sum_up)
-
-            return _part(name, rows, moving)
-
-        width = dtype.itemsize
-        return Move(name, None, shape, prod(shape) * width, width, part)
-
-    return [
-        moved(each.name, name, each.shape(values), np.dtype(f"<u{each.element.item[1]}"))
-        for each, name in zip(record.fields, names, strict=True)
-    ]
-
-
-def _part(name: str, rows: Rows, moving: Callable[[int, Sum], Moving]) -> Part:
-    return Part(name, lambda room: rows.cut(room, moving(-1, unsummed).cost), moving, rows.again)
-
-
-def _size(stored: Stored) -> int:
-    return prod(stored.shape) * stored.dtype.itemsize
 
 
 def _read_into(items: Array, stored: Stored, box: Piece) -> None:

@@ -10,11 +10,13 @@ from layoutdsl.meaning.bands import values_of_fields
 from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.meaning.group import HOLE, Group
 from layoutdsl.meaning.record import Field, Record
-from layoutdsl.meaning.rule import Rule
+from layoutdsl.meaning.rule import FromWords, Rule
+from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.faults import Problem
 from layoutdsl.weights.fits import nearest, travels_as
 from layoutdsl.weights.form import Entry
+from layoutdsl.weights.words import shape_of_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,12 +27,14 @@ class Grouped:
         name: that it gets.
         group: that says so.
         entries: the tensor of each field, in the order of the record.
+        shapes: of each field; of words as elements.
         values: the extents of the record.
     """
 
     name: str
     group: Group
     entries: tuple[Entry, ...]
+    shapes: tuple[tuple[int, ...], ...]
     values: Mapping[str, int]
 
 
@@ -130,15 +134,30 @@ def _made(group: Group, holes: Mapping[str, str], fields: Fields) -> Grouped | l
     if wrong:
         return wrong
     try:
-        shapes = {name: each.shape for name, each in fields.items()}
-        values = values_of_fields(group.record, shapes)
+        pairs_ = zip(entries, group.stored, strict=True)
+        shapes = tuple(_shape(entry, stored) for entry, stored in pairs_)
+        values = values_of_fields(group.record, dict(zip(group.fields, shapes, strict=True)))
         size = group.record.size_bits_at(values)
         if size % 8:
             raise ValueError(f"the {size} bits of `{group.record.name}` fill no whole bytes")
         _refuse_starts(group.record, values)
     except ValueError as unfit:
         return [Problem("rule", f"{head} does not fit `{group.record.name}`: {unfit}")]
-    return Grouped(group.target.written(holes), group, entries, values)
+    return Grouped(group.target.written(holes), group, entries, shapes, values)
+
+
+def _shape(entry: Entry, stored: FromWords | None) -> tuple[int, ...]:
+    """The shape of a tensor in elements.
+
+    Raises:
+        ValueError: it is words that do not say it.
+    """
+    if stored is None:
+        return entry.shape
+    if entry.stored.fortran and len(entry.shape) > 1:
+        words = f"the words of {shown(entry.name)} lie with their last axis most major"
+        raise ValueError(f"{words}; write them with numpy.ascontiguousarray")
+    return shape_of_words(stored.layout, stored.word, entry.shape)
 
 
 def _refuse_starts(record: Record, values: Mapping[str, int]) -> None:
@@ -154,16 +173,33 @@ def _refuse_starts(record: Record, values: Mapping[str, int]) -> None:
 
 
 def _other_types(record: Record, entries: Sequence[Entry], group: Group) -> Iterator[Problem]:
-    for field, entry in zip(record.fields, entries, strict=True):
-        why = unlike(field, entry.type, entry.native)
+    for field, entry, stored in zip(record.fields, entries, group.stored, strict=True):
+        why = unlike(field, entry.type, entry.native, stored)
         if why is not None:
             yield Problem("rule", f"{group.place}: the tensor {shown(entry.name)} {why}")
 
 
-def unlike(field: Field, kind: str | None, native: str) -> str | None:
-    """Return why items of a type are no elements of a field, where they are not."""
+def unlike(
+    field: Field, kind: str | None, native: str, stored: FromWords | None = None
+) -> str | None:
+    """Return why items of a type are no elements of a field, where they are not.
+
+    Args:
+        field: of a record.
+        kind: of the items; ``None`` where they are no elements.
+        native: the word of the file for it.
+        stored: how the elements are packed in the items, where they are: in integers of that many
+            bits, or in items of their own type that have as many.
+    """
     if kind is None:
         return f"is of {native}, whose items are no elements"
-    if travels_as(field.element, ELEMENT_TYPES[kind]):
+    element = ELEMENT_TYPES[kind]
+    if stored is None:
+        if travels_as(field.element, element):
+            return None
+        return f"is of {native}, and the field `{field.name}` of {field.element.name}"
+    bits = STORAGES[stored.word].bits
+    own = field.element.fills_item and travels_as(field.element, element)
+    if 8 * element.item[1] == bits and (own or element.kind in ("i", "u")):
         return None
-    return f"is of {native}, and the field `{field.name}` of {field.element.name}"
+    return f"is of {native}, and words of {stored.word} are integers of {bits} bits"

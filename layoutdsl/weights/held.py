@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from dataclasses import dataclass
 from math import prod
+from typing import cast
 
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.bands import values_of_fields
 from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.record import Field, Record
+from layoutdsl.meaning.rule import FromWords
 from layoutdsl.meaning.storage import STORAGES, StorageName
 from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.cut import box
@@ -24,7 +26,7 @@ from layoutdsl.weights.moved import (
     refuse_size,
 )
 from layoutdsl.weights.opened import Weights
-from layoutdsl.weights.said import About, Fields, Said, read
+from layoutdsl.weights.said import About, Fields, Said, Source, read
 
 Elaborate = Callable[[str], Layout | Record]
 """From the text of a layout or record to what it means; raises `ValueError` where it is none."""
@@ -83,6 +85,8 @@ def held_by(about: About, elaborate: Elaborate) -> Held:
         one, other = each.layout, each.words.layout if each.words else None
         record = each.fields.record if each.fields else None
         known = [(one, held.layouts), (other, held.layouts), (record, held.records)]
+        sources = each.fields.sources if each.fields else ()
+        known += [(s.words.layout, held.layouts) for s in sources if s.words is not None]
         if any(key is not None and key not in some for key, some in known):
             words = f"says under `layoutdsl` what makes no sense of the tensor {shown(name)}"
             raise UnreadableError(f"{words}; pack it again")
@@ -96,7 +100,15 @@ def _is_said(found: Layout | Record, text: str) -> bool:
     return not (found.parameters or found.domain) and declaration(found) == text
 
 
-def values_of(entry: Entry, record: Record, fields: Fields) -> dict[str, int]:
+def stored_before(source: Source, held: Held) -> FromWords | None:
+    """Return how the tensor of a field was packed before it became one, where it was."""
+    if source.words is None:
+        return None
+    word = cast("StorageName", source.words.word)
+    return FromWords(word, held.layouts[source.words.layout])
+
+
+def values_of(entry: Entry, record: Record, fields: Fields, held: Held) -> dict[str, int]:
     """Return the extents of a record that a tensor is said to be.
 
     Raises:
@@ -106,11 +118,14 @@ def values_of(entry: Entry, record: Record, fields: Fields) -> dict[str, int]:
         raise _nonsense(entry, ValueError(f"`{record.name}` has {len(record.fields)} fields"))
     pairs = list(zip(record.fields, fields.sources, strict=True))
     for field, source in pairs:
-        why = unlike(field, source.type, source.native)
+        stored = stored_before(source, held)
+        why = unlike(field, source.type, source.native, stored)
         if why is not None:
             raise _nonsense(entry, ValueError(f"{shown(source.name)} {why}"))
+        if stored is not None:
+            _refuse_words(entry, field, source, stored)
     try:
-        values = values_of_fields(record, {field.name: s.shape for field, s in pairs})
+        values = values_of_fields(record, {field.name: s.field_shape for field, s in pairs})
         bits = record.size_bits_at(values)
     except (ValueError, ZeroDivisionError) as wrong:
         raise _nonsense(entry, wrong) from None
@@ -119,6 +134,22 @@ def values_of(entry: Entry, record: Record, fields: Fields) -> dict[str, int]:
         words = f"{shown(entry.name)} in {size} bytes, and `{record.name}` has {bits / 8:g}"
         raise UnreadableError(f"holds {words}; pack it again")
     return values
+
+
+def _refuse_words(entry: Entry, field: Field, source: Source, stored: FromWords) -> None:
+    """Fail where words cannot be those of a field."""
+    layout = stored.layout
+    if layout.copies or layout.tensor_element != field.element:
+        wrong = f"`{layout.name}` is not of {field.element.name}"
+        raise _nonsense(entry, ValueError(wrong))
+    slots = refuse_nonsense(entry, layout, source.elements)
+    try:
+        bits = slots * stored_in(layout, stored.word).slot_bits
+    except ValueError as wrong_:
+        raise _nonsense(entry, wrong_) from None
+    if bits != prod(source.shape) * STORAGES[stored.word].bits:
+        words = f"{source.shape} are no {stored.word} words of `{layout.name}`"
+        raise _nonsense(entry, ValueError(f"{words} of {source.elements}"))
 
 
 def refuse_nonsense(entry: Entry, layout: Layout, shape: tuple[int, ...]) -> int:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from math import prod
 
 from layoutdsl.meaning.elements import ELEMENT_TYPES
-from layoutdsl.weights.copies import shape_with_copies
+from layoutdsl.pieces.every_copy import shape_with_copies
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.held import Elaborate, Held, about_of, held_by, values_of
@@ -115,7 +115,7 @@ def _told(entry: Entry, said: Said, held: Held) -> Tensor:
 
 def _of_fields(entry: Entry, made: Fields, held: Held) -> Tensor:
     found, record = _plain(entry), held.records[made.record]
-    values = values_of(entry, record, made)
+    values = values_of(entry, record, made, held)
     padding = 1 - record.elements_bits(values) / 8 / found.bytes
     pairs = zip(record.fields, made.sources, strict=True)
     made_of = tuple(Source(f.name, s.name, s.native, s.shape) for f, s in pairs)

@@ -16,8 +16,9 @@ from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import StorageName
-from layoutdsl.pieces.between import BYTE, Between
+from layoutdsl.pieces.between import BYTE, NOTHING, Between
 from layoutdsl.pieces.copies import Copying, Stretches, stretched
+from layoutdsl.pieces.every_copy import copies_last, shape_with_copies, with_copies
 from layoutdsl.pieces.files import Stored, Target
 from layoutdsl.pieces.moves import Code, Look, Packs
 from layoutdsl.pieces.packed import Packed, layout_shape
@@ -25,7 +26,6 @@ from layoutdsl.pieces.queue import Part
 from layoutdsl.pieces.sums import Sum
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.chosen import Chosen
-from layoutdsl.weights.copies import between_copies, copies_last, shape_with_copies
 from layoutdsl.weights.form import Entry, Wanted
 from layoutdsl.weights.words import converting
 
@@ -91,7 +91,7 @@ def packed(tensor: Chosen, codes: Codes) -> Move:
     if layout.bit_of is not None:
         return _in_bits(entry, layout, codes)
     code, shape = codes.items(copies_last(layout)), shape_with_copies(layout, entry.shape)
-    between = between_copies(layout, source.dtype)
+    between = with_copies(layout, NOTHING)
     move = Packed(code, shape, source, None, _look(layout, entry), between)
     width = source.dtype.itemsize
     size = prod(move.box) * width

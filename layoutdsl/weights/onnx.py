@@ -11,9 +11,9 @@ Source: onnx, docs/ExternalData.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from layoutdsl.files.near import opened_near
@@ -34,21 +34,17 @@ from layoutdsl.weights.bounds import (
 )
 from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
 from layoutdsl.weights.onnx_model import (
-    DIMS,
     GRAPH,
     INITIALIZER,
-    KEY,
+    INPUT,
+    MARK,
     METADATA,
-    NAME,
-    OUTSIDE,
     SAID,
-    TYPE,
-    VALUE,
-    WHERE,
     Model,
-    Tensor,
     read,
 )
+from layoutdsl.weights.onnx_numbers import Numbers, WrittenOut
+from layoutdsl.weights.onnx_tensors import DIMS, KEY, NAME, OUTSIDE, TYPE, VALUE, WHERE, Tensor
 from layoutdsl.weights.onnx_types import TYPES, WORDS
 from layoutdsl.weights.protobuf import number, run
 
@@ -75,12 +71,16 @@ class Rest:
         graph: fields of the graph.
         inside: small initialisers, as they stand.
         more: what is said of an initialiser besides type, shape and items.
+        inputs: names of those of the graph.
+        marked: inputs that stand for tensors which have become fields, as they stand.
     """
 
     model: bytes
     graph: bytes
-    inside: Mapping[str, bytes]
-    more: Mapping[str, bytes]
+    inside: Mapping[str, bytes] = field(default_factory=dict)
+    more: Mapping[str, bytes] = field(default_factory=dict)
+    inputs: Container[str] = ()
+    marked: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Onnx:
@@ -98,16 +98,18 @@ class Onnx:
         """
         found, entries = read(handle, os.fstat(handle).st_size), dict[str, Entry]()
         with ExitStack() as stack:
-            beside = _Beside(place, stack)
+            beside, out = _Beside(place, stack), WrittenOut(handle, stack)
             for tensor in found.tensors:
                 if tensor.name in entries:
                     words = f"two initialisers are called {shown(tensor.name)}"
                     raise unreadable(self.name, words)
-                entries[tensor.name] = _entry(tensor, (place, handle), beside)
+                entries[tensor.name] = _entry(tensor, (place, handle), beside, out)
             rest = _rest(found, handle)
             stack.pop_all()
         files = tuple(beside.files.values())
-        return Contents(self.name, tuple(entries.values()), found.said, rest, files)
+        return Contents(
+            self.name, tuple(entries.values()), found.said, rest, files, unnamed=out.handles
+        )
 
     def arrange(self, given: Contents | None, wanted: Sequence[Wanted], said: str) -> Arranged:
         """Return how a model with these initialisers looks, and the file that they lie in.
@@ -117,13 +119,15 @@ class Onnx:
         """
         refuse_wanted(wanted)
         is_model = given is not None and given.form == self.name
-        rest: Rest = given.rest if is_model and given else Rest(_EMPTY, run(2, "weights"), {}, {})
+        rest: Rest = given.rest if is_model and given else Rest(_EMPTY, run(2, "weights"))
         place, starts, words = 0, list[int](), list[str]()
         for each in wanted:
             words.append(word_of(each, TYPES, _word, self.name))
             _refuse_size(each, words[-1])
             starts.append(rounded(place, _PAGE if each.size >= _LARGE else _SMALL))
             place = starts[-1] + each.size
+
+        inputs = _inputs(given.entries if is_model and given else (), rest, wanted, said)
 
         def model(location: str) -> bytes:
             initialisers = [
@@ -133,7 +137,7 @@ class Onnx:
                 for each, word, start in zip(wanted, words, starts, strict=True)
             ]
             key = [run(METADATA, run(KEY, SAID) + run(VALUE, said))] if said else []
-            graph = run(GRAPH, b"".join((rest.graph, *initialisers)))
+            graph = run(GRAPH, b"".join((rest.graph, *inputs, *initialisers)))
             return b"".join((rest.model, *key, graph))
 
         return Arranged(place, (), tuple(starts), data=_DATA, model=model)
@@ -151,7 +155,32 @@ def _rest(found: Model, handle: int) -> Rest:
     if sum(map(len, more.values())) > MOST_HEADER:
         words = f"says more than {MOST_HEADER} bytes of its initialisers besides items"
         raise UnreadableError(f"{words}; write it with shorter texts")
-    return Rest(found.model.read(handle), found.graph.read(handle), inside, more)
+    marked = {
+        name: exactly(handle, start, end - start) for name, (start, end) in found.marked.items()
+    }
+    model, graph = found.model.read(handle), found.graph.read(handle)
+    return Rest(model, graph, inside, more, found.inputs, marked)
+
+
+def _inputs(
+    entries: Sequence[Entry], rest: Rest, wanted: Sequence[Wanted], said: str
+) -> list[bytes]:
+    """Inputs that stand for tensors which nodes name, and which are fields of others now.
+
+    Where something is packed, each that is gone becomes one; unpacked, it is there again.
+    """
+    there = {each.name for each in wanted}
+    if not said:
+        return [data for name, data in rest.marked.items() if name not in there]
+    gone = (each for each in entries if each.name not in there and each.name not in rest.inputs)
+    return [*rest.marked.values(), *map(_input, gone)]
+
+
+def _input(entry: Entry) -> bytes:
+    """A field of a graph: an input of the type and shape of a tensor."""
+    dims = b"".join(run(1, number(1, extent)) for extent in entry.shape)
+    kind = run(1, number(1, TYPES[entry.native].number) + run(2, dims))
+    return run(INPUT, run(1, entry.name) + run(2, kind) + run(3, MARK))
 
 
 class _Beside:
@@ -174,12 +203,16 @@ class _Beside:
         return self.files[location]
 
 
-def _entry(tensor: Tensor, model: tuple[Path, int], beside: _Beside) -> Entry:
+def _entry(tensor: Tensor, model: tuple[Path, int], beside: _Beside, out: WrittenOut) -> Entry:
     """An initialiser, where its items have the bytes that its shape and type say."""
     found, name = TYPES[tensor.word], tensor.name
     if any(extent >> 63 for extent in tensor.shape):
         raise unreadable("onnx", f"{shown(name)} has an extent below 0")
     size = -(-counted(tensor.shape, name) * found.bits // 8)
+    if isinstance(tensor.items, Numbers):
+        handle, start = out.items(name, tensor.word, tensor.items, size)
+        items = stored((model[0], handle), start, found.kind, tensor.shape, size)
+        return Entry(name, tensor.word, found.kind, tensor.shape, items)
     if tensor.items is not None:
         start, end = tensor.items
         if end - start != size:

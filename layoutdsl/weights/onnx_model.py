@@ -1,8 +1,8 @@
 """What a model of ONNX says: its initialisers, where items lie, and all the rest as it stands.
 
 The file is walked field by field and never built in memory: of items only the place is looked at.
-Initialisers of which the items do not lie as such (texts, and numbers of a varying width) are part
-of the rest, and stay in the model.
+Initialisers of which the items are no numbers of their type (texts, floats of 6 bits in place of
+which numbers stand) are part of the rest, and stay in the model.
 
 Source: onnx.proto of 1.23; onnx, docs/ExternalData.md.
 """
@@ -11,30 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 
-from layoutdsl.files.npy import MOST_AXES, UnreadableError
-from layoutdsl.weights.bounds import MOST_HEADER, exactly, shown, unreadable
-from layoutdsl.weights.onnx_types import BY_NUMBER, TYPES
+from layoutdsl.files.npy import UnreadableError
+from layoutdsl.weights.bounds import MOST_HEADER, shown, unreadable
+from layoutdsl.weights.onnx_tensors import Spans, Tensor, pair, parts_of, refuse_more, tensor_of
 from layoutdsl.weights.protobuf import Field, Messages
 
 GRAPH, METADATA = 7, 14
 """Fields of a model."""
 
-INITIALIZER = 5
-"""A field of a graph."""
-
-DIMS, TYPE, NAME, RAW, OUTSIDE, WHERE = 1, 2, 8, 9, 13, 14
-"""Fields of a tensor."""
-
-KEY, VALUE = 1, 2
-"""Fields of an entry of metadata, and of what says where items lie."""
+INITIALIZER, INPUT = 5, 11
+"""Fields of a graph."""
 
 SAID = "layoutdsl"
+MARK = "layoutdsl: lies in an initialiser that was made of several"
+"""What an input says of itself that stands for a tensor which has become a field of a record."""
 
-_FLOATS, _DOUBLES, _OUTSIDE = 4, 10, 1
-_AS_THEY_LIE = {"FLOAT": _FLOATS, "COMPLEX64": _FLOATS, "DOUBLE": _DOUBLES, "COMPLEX128": _DOUBLES}
-_MOST_NAME, _MOST_COUNT = 1 << 16, 1 << 17
+_MOST_COUNT = 1 << 17
 _DEEPEST = 100
 """Messages inside each other, as in protobuf itself."""
 
@@ -51,59 +44,6 @@ _INNER: Mapping[str, Mapping[int, str]] = {
 
 
 @dataclass(slots=True)
-class Spans:
-    """Stretches of a file, those side by side as one."""
-
-    found: list[tuple[int, int]] = field(default_factory=list)
-
-    def add(self, start: int, end: int) -> None:
-        """Add a stretch behind all others."""
-        if self.found and self.found[-1][1] == start:
-            start = self.found.pop()[0]
-        self.found.append((start, end))
-
-    def read(self, handle: int) -> bytes:
-        """Return all of their bytes, which are not many.
-
-        Raises:
-            UnreadableError: they are too many.
-        """
-        size = sum(end - start for start, end in self.found)
-        if size > MOST_HEADER:
-            words = f"has {size} bytes besides initialisers, and {MOST_HEADER} are the most"
-            raise UnreadableError(f"{words}; make its large constants initialisers")
-        return b"".join(exactly(handle, start, end - start) for start, end in self.found)
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """What a model says of an initialiser.
-
-    Attributes:
-        name: as the graph has it.
-        word: its type.
-        shape: the extents.
-        span: the bytes of its field in the model.
-        items: the bytes of its items there; ``None`` where they lie in another file.
-        outside: what is said of that: ``location``, ``offset``, ``length``.
-        more: fields that say something else, as they stand.
-    """
-
-    name: str
-    word: str
-    shape: tuple[int, ...]
-    span: tuple[int, int]
-    items: tuple[int, int] | None
-    outside: Mapping[str, str]
-    more: Spans
-
-    @property
-    def size(self) -> int:
-        """The bytes of all that the model says of it."""
-        return self.span[1] - self.span[0]
-
-
-@dataclass(slots=True)
 class Model:
     """What a model says, and where.
 
@@ -112,12 +52,17 @@ class Model:
         said: the text under our key.
         model: all other fields of the model, but for its graph.
         graph: all other fields of the graph.
+        inputs: the names of its inputs.
+        marked: the bytes of those among them that stand for fields of records, which are in none of
+            the above.
     """
 
     tensors: list[Tensor] = field(default_factory=list)
     said: str | None = None
     model: Spans = field(default_factory=Spans)
     graph: Spans = field(default_factory=Spans)
+    inputs: set[str] = field(default_factory=set)
+    marked: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def read(handle: int, size: int) -> Model:
@@ -129,8 +74,17 @@ def read(handle: int, size: int) -> Model:
     """
     messages, found = Messages(handle, "onnx"), Model()
     graph = _walk_model(messages, found, size)
+    inputs = 0
     for each in messages.fields(graph.data, graph.end):
-        tensor = _tensor(messages, each) if each.number == INITIALIZER else None
+        if each.number == INPUT and each.kind == "run":
+            inputs += each.end - each.start
+            refuse_more(inputs)
+            name, doc = _input(messages, each)
+            found.inputs.add(name)
+            if doc == MARK:
+                found.marked[name] = each.start, each.end
+                continue
+        tensor = tensor_of(messages, each) if each.number == INITIALIZER else None
         if tensor is None:
             _keep(messages, "graph", each, found.graph)
             continue
@@ -138,6 +92,15 @@ def read(handle: int, size: int) -> Model:
         if len(found.tensors) > _MOST_COUNT:
             raise unreadable("onnx", f"it has more than {_MOST_COUNT} initialisers")
     return found
+
+
+def _input(messages: Messages, found: Field) -> tuple[str, str]:
+    """The name of an input, and what it says of itself."""
+    texts = {1: "", 3: ""}
+    for each in messages.fields(found.data, found.end):
+        if each.number in texts:
+            texts[each.number] = messages.text(each, MOST_HEADER)
+    return texts[1], texts[3]
 
 
 def _walk_model(messages: Messages, found: Model, size: int) -> Field:
@@ -150,7 +113,7 @@ def _walk_model(messages: Messages, found: Model, size: int) -> Field:
             graph = each
             continue
         if each.number == METADATA and each.kind == "run":
-            key, value = _pair(messages, each, MOST_HEADER)
+            key, value = pair(messages, each, MOST_HEADER)
             if key == SAID:
                 if found.said is not None:
                     raise unreadable("onnx", f"it says `{SAID}` twice")
@@ -170,84 +133,6 @@ def _keep(messages: Messages, kind: str, found: Field, spans: Spans) -> None:
     spans.add(found.start, found.end)
 
 
-def _pair(messages: Messages, found: Field, most: int) -> tuple[str, str]:
-    texts = {KEY: "", VALUE: ""}
-    for each in messages.fields(found.data, found.end):
-        if each.number in texts:
-            texts[each.number] = messages.text(each, most)
-    return texts[KEY], texts[VALUE]
-
-
-@dataclass(slots=True)
-class _Parts:
-    """What the fields of a tensor say, the last of each kind; of items how many there are, too."""
-
-    name: str = ""
-    number: int = 0
-    where: int = 0
-    shape: list[int] = field(default_factory=list)
-    outside: dict[str, str] = field(default_factory=dict)
-    items: dict[int, tuple[Field, int]] = field(default_factory=dict)
-    more: Spans = field(default_factory=Spans)
-
-
-def _parts(messages: Messages, tensor: Field) -> _Parts:
-    found = _Parts()
-    for each in messages.fields(tensor.data, tensor.end):
-        match each.number:
-            case 1:
-                room = MOST_AXES + 1 - len(found.shape)
-                found.shape += islice(messages.numbers(each), max(room, 0))
-            case 2:
-                found.number = each.value & 0xFFFFFFFF
-            case 8:
-                found.name = messages.text(each, _MOST_NAME)
-            case 13 if each.kind == "run":
-                key, value = _pair(messages, each, _MOST_NAME)
-                found.outside[key] = value
-            case 14:
-                found.where = each.value
-            case 3 | 4 | 5 | 6 | 7 | 9 | 10 | 11:
-                found.items[each.number] = each, found.items.get(each.number, (each, 0))[1] + 1
-            case _:
-                found.more.add(each.start, each.end)
-    return found
-
-
-def _tensor(messages: Messages, tensor: Field) -> Tensor | None:
-    """What an initialiser is; ``None`` where its items do not lie as such."""
-    if tensor.kind != "run":
-        raise unreadable("onnx", "an initialiser of it is no message")
-    found = _parts(messages, tensor)
-    word, span = BY_NUMBER.get(found.number), (tensor.start, tensor.end)
-    items = None
-    if found.where != _OUTSIDE:
-        items = _items(word, found.items, tensor)
-        if word is None or items is None:
-            return None
-    elif found.items:
-        raise unreadable("onnx", f"items of {shown(found.name)} lie in it and in another file")
-    elif word is None:
-        words = f"has the initialiser {shown(found.name)} of the type {found.number}"
-        raise UnreadableError(f"{words}, and {', '.join(TYPES)} are known")
-    shape = tuple(found.shape)
-    return Tensor(found.name, word, shape, span, items, found.outside, found.more)
-
-
-def _items(
-    word: str | None, held: Mapping[int, tuple[Field, int]], tensor: Field
-) -> tuple[int, int] | None:
-    """Where the items of an initialiser lie side by side; nothing where they do not."""
-    if not held:
-        return tensor.end, tensor.end
-    (number, (last, count)), *others = held.items()
-    if others or last.kind != "run" or (count > 1 and number != RAW):
-        return None
-    if number not in (RAW, _AS_THEY_LIE.get(word or "")):
-        return None
-    return last.data, last.end
-
-
 def _refuse_hidden(messages: Messages, kind: str, found: Field, depth: int) -> None:
     """Fail where a tensor that is no initialiser of the graph has its items in another file."""
     if depth > _DEEPEST:
@@ -255,8 +140,8 @@ def _refuse_hidden(messages: Messages, kind: str, found: Field, depth: int) -> N
     if found.kind != "run":
         raise unreadable("onnx", "a part of it is no message")
     if kind == "tensor":
-        tensor = _parts(messages, found)
-        if tensor.where == _OUTSIDE:
+        tensor = parts_of(messages, found)
+        if tensor.is_outside:
             words = f"has the tensor {shown(tensor.name)} in another file"
             why = "which is no initialiser of its main graph"
             raise UnreadableError(f"{words}, {why}; put it into the model with onnx.save")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from layoutdsl.meaning.group import Group
@@ -11,7 +11,6 @@ from layoutdsl.meaning.rule import Rule
 from layoutdsl.pieces.queue import Queue
 from layoutdsl.pieces.runs import Filled, Limits, Watchers
 from layoutdsl.show.declaration import declaration, record_declaration
-from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.chosen import Chosen, Unruled, chosen
 from layoutdsl.weights.faults import Problem, UnfitError, reading
 from layoutdsl.weights.form import Form
@@ -86,8 +85,6 @@ def making_packed(
     _refuse_packed(weights)
     tensors = chosen(weights.contents.entries, rules, unruled)
     form = weights.contents.form
-    if form == target.form.name == "onnx":
-        _refuse_groups(tensors)
     moves = tuple(_move(each, form, target.form.name, codes) for each in tensors)
     told = _Telling(form, tensors, moves)
     moved = sum(isinstance(each, Grouped) or each.layout is not None for each in tensors)
@@ -100,15 +97,6 @@ def _refuse_packed(weights: Weights) -> None:
         message = f"`{weights.place}` is packed already"
         remedy = f"`layoutdsl unpack {weights.place} -o OUT` first"
         raise UnfitError((Problem("file", message, remedy),))
-
-
-def _refuse_groups(tensors: Sequence[Chosen | Grouped]) -> None:
-    """The nodes of a model name its initialisers, and would be left without."""
-    found = [each for each in tensors if isinstance(each, Grouped)]
-    if found:
-        words = f"nodes of the model name {shown(found[0].entries[0].name)}"
-        message = f"{found[0].group.place}: {words}, and the group would take it away"
-        raise UnfitError((Problem("rule", message, "write to safetensors or gguf"),))
 
 
 def _move(tensor: Chosen | Grouped, form: str, target: str, codes: Codes) -> Move:
@@ -145,8 +133,7 @@ def _said(
 ) -> Said:
     if isinstance(each, Grouped):
         key = _noted(record_declaration(each.group.record), layouts)
-        sources = (Source(e.name, e.shape, e.type or "", e.native) for e in each.entries)
-        return Said(pairs, fields=Fields(key, tuple(sources)))
+        return Said(pairs, fields=Fields(key, tuple(_sources(each, layouts))))
     entry = each.entry
     if each.layout is None or entry.type is None:
         return Said(pairs, type=entry.type or "", native=entry.native)
@@ -155,6 +142,16 @@ def _said(
         return Said(pairs, key, each.shape, entry.type, entry.native)
     words = Words(each.stored.word, _noted(declaration(each.stored.layout), layouts))
     return Said(pairs, key, each.shape, entry.type, entry.native, words, entry.shape)
+
+
+def _sources(made: Grouped, layouts: dict[str, str]) -> Iterator[Source]:
+    for entry, stored, shape in zip(made.entries, made.group.stored, made.shapes, strict=True):
+        plain = Source(entry.name, entry.shape, entry.type or "", entry.native)
+        if stored is None:
+            yield plain
+        else:
+            words = Words(stored.word, _noted(declaration(stored.layout), layouts))
+            yield replace(plain, words=words, elements=shape)
 
 
 def _noted(text: str, layouts: dict[str, str]) -> str:

@@ -61,6 +61,7 @@ def draw_up(task: Task, source: Place, target: Place) -> tuple[WeightsPlan, int]
     """
     with opened_weights(source.path, source.form) as weights, reading(source.path):
         making = task.making(weights, Place(target.path.absolute(), target.form))
+        weights.contents.look()  # once, for all shares: each reads a part of it only
         pieces = cut_among(parts_of(making), task.limits, task.shards)
         laid = lay_out(making, pieces)
         sources = tuple(map(source_of, weights.given))

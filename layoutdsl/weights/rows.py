@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from math import prod
 
-from layoutdsl.meaning.bands import rows_along
+from layoutdsl.meaning.bands import rows_along, rows_in
 from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.rule import FromWords
+from layoutdsl.meaning.storage import stored
 from layoutdsl.pieces.cut import Piece, TooLargeError
+from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.moves import Moving
+from layoutdsl.pieces.queue import Part
+from layoutdsl.pieces.sums import Sum, unsummed
 
 CHUNK = 1 << 19
 """Bytes of a record that its code moves at a time."""
@@ -15,6 +22,10 @@ CHUNK = 1 << 19
 
 COPIES = 8
 """So many times over: items, items without room between them, and what is joined of them."""
+
+
+UNPACKED = 12
+"""Bytes for an element that is taken out of words, or put into them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +98,12 @@ class Rows:
             return dict(self.values)
         return {**self.values, self.along: piece.extents[0]}
 
-    def field_box(self, shape: tuple[int, ...], piece: Piece) -> Piece:
-        """Return what some rows are of a field of this shape."""
-        if self.along is None:
-            return Piece((0,) * len(shape), shape, 0, 0)
-        starts = (piece.starts[0], *(0 for _ in shape[1:]))
-        return Piece(starts, (piece.extents[0], *shape[1:]), 0, 0)
+    def field_box(self, shape: tuple[int, ...], piece: Piece, dim: int = 0) -> Piece:
+        """Return what some rows are of an array of this shape, which has them along an axis."""
+        starts, extents = [0] * len(shape), list(shape)
+        if self.along is not None:
+            starts[dim], extents[dim] = piece.starts[0], piece.extents[0]
+        return Piece(tuple(starts), tuple(extents), 0, 0)
 
     def cut(self, room: int, cost: Callable[[int, int], int]) -> Bands:
         """Return pieces that take so many bytes, from what some rows take.
@@ -128,9 +139,41 @@ class Rows:
         return COPIES * chunk
 
 
-def rows_of(record: Record, values: Mapping[str, int]) -> Rows:
-    """Return a record of some shape with its rows, where each is whole bytes."""
+def rows_of(
+    record: Record, values: Mapping[str, int], words: Iterable[FromWords | None] = ()
+) -> Rows:
+    """Return a record of some shape with its rows, where each is whole bytes.
+
+    Args:
+        record: without open parameters.
+        values: its extents.
+        words: what fields are made of, or become; each has to come apart by rows.
+    """
     along = rows_along(record)
     if along is not None and record.size_bits_at(values) % (8 * values[along]):
         along = None
+    if not all(each is None or rows_of_words(each) is not None for each in words):
+        along = None
     return Rows(record, values, along)
+
+
+def rows_of_words(words: FromWords) -> int | None:
+    """Return the axis of an array of words along which rows lie; or none.
+
+    No word is of two rows: they lie along a coordinate that does not become words, or one whose
+    elements are a word each.
+    """
+    how, found = stored(words.layout, words.word), rows_in(words.layout)
+    if found is None or (how.joined == 1 and how.slot_bits == how.words.bits and not how.placed):
+        return found
+    return found if found < len(words.layout.coordinates) - how.joined else None
+
+
+def part_of(name: str, rows: Rows, moving: Callable[[int, Sum], Moving]) -> Part:
+    """Return what is moved by rows."""
+    return Part(name, lambda room: rows.cut(room, moving(-1, unsummed).cost), moving, rows.again)
+
+
+def size_of(stored: Stored) -> int:
+    """Return the bytes of an array in a file."""
+    return prod(stored.shape) * stored.dtype.itemsize

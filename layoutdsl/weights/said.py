@@ -24,6 +24,9 @@ VERSION = 1
 OF_RECORDS = 2
 """The version of a text that speaks of records, which programs of the first one do not know."""
 
+OF_WORDS = 3
+"""That of a text that speaks of fields of records which were packed in words."""
+
 NOTHING = "0" * 32
 """Stands for a checksum, and for the token, until it is known: as long as they are."""
 
@@ -41,12 +44,23 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A tensor that has become a field of a record: its name, shape and type, as it was."""
+    """A tensor that has become a field of a record: its name, shape and type, as it was.
+
+    Attributes:
+        words: how it was packed before, where it was; ``elements`` is then its shape in elements.
+    """
 
     name: str
     shape: tuple[int, ...]
     type: str
     native: str
+    words: Words | None = None
+    elements: tuple[int, ...] = ()
+
+    @property
+    def field_shape(self) -> tuple[int, ...]:
+        """The extents of the field."""
+        return self.shape if self.words is None else self.elements
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +131,8 @@ def written(about: About) -> str:
     """Return the text; it has the same length whatever the checksums are."""
     tensors = {name: _plain(each) for name, each in about.tensors.items()}
     layouts = {key: {"text": text} for key, text in about.layouts.items()}
-    of_records = any(each.fields is not None for each in about.tensors.values())
     found = {
-        "version": OF_RECORDS if of_records else VERSION,
+        "version": _version(about),
         "token": about.token,
         "form": about.form,
         "layouts": layouts,
@@ -128,9 +141,24 @@ def written(about: About) -> str:
     return json.dumps(found, separators=(",", ":"))
 
 
+def _version(about: About) -> int:
+    """The first that has all that is said."""
+    fields = [each.fields.sources for each in about.tensors.values() if each.fields is not None]
+    if any(source.words is not None for some in fields for source in some):
+        return OF_WORDS
+    return OF_RECORDS if fields else VERSION
+
+
+def _row(source: Source) -> list[Any]:
+    found: list[Any] = [source.name, source.shape, source.type, source.native]
+    if source.words is not None:
+        found += [source.words.word, source.words.layout, source.elements]
+    return found
+
+
 def _plain(said: Said) -> dict[str, Any]:
     if said.fields is not None:
-        rows = [[s.name, s.shape, s.type, s.native] for s in said.fields.sources]
+        rows = [_row(each) for each in said.fields.sources]
         return {"record": said.fields.record, "fields": rows, "sums": said.stretches}
     found: dict[str, Any] = {}
     if said.layout is not None:
@@ -149,8 +177,8 @@ def read(text: str) -> About:
         UnreadableError: it says what no run of layoutdsl writes.
     """
     match read_object("packed", text.encode(), "what it says under `layoutdsl`"):
-        case {"version": int(version)} if version not in (VERSION, OF_RECORDS):
-            raise _unfit(f"is of version {version}, and this program knows {OF_RECORDS}")
+        case {"version": int(version)} if version not in (VERSION, OF_RECORDS, OF_WORDS):
+            raise _unfit(f"is of version {version}, and this program knows {OF_WORDS}")
         case {
             "token": str(token),
             "form": str(form),
@@ -220,18 +248,28 @@ def _fields(said: Mapping[str, Any], texts: Container[str]) -> Fields | None:
     """What a tensor was made of; nothing where that makes no sense."""
     match said:
         case {"record": str(record), "fields": list(rows), "sums": _} if record in texts:
-            sources = [each for each in map(_source, rows) if each is not None]
+            found = [_source(each, texts) for each in rows]
+            sources = [each for each in found if each is not None]
             if len(sources) == len(rows) and len(said) == 3:
                 return Fields(record, tuple(sources))
     return None
 
 
-def _source(said: Any) -> Source | None:
+def _source(said: Any, texts: Container[str]) -> Source | None:
     """The tensor of a field; nothing where it is none."""
     match said:
-        case [str(name), list(shape), str(type_), str(native)]:
-            if _is_shape(shape) and type_ in ELEMENT_TYPES:
-                return Source(name, tuple(shape), type_, native)
+        case [str(name), list(shape), str(type_), str(native), *packed]:
+            if not _is_shape(shape) or type_ not in ELEMENT_TYPES:
+                return None
+        case _:
+            return None
+    match packed:
+        case []:
+            return Source(name, tuple(shape), type_, native)
+        case [str(word), str(key), list(elements)]:
+            if word in STORAGES and key in texts and _is_shape(elements):
+                words = Words(word, key)
+                return Source(name, tuple(shape), type_, native, words, tuple(elements))
     return None
 
 

@@ -11,7 +11,6 @@ from layoutdsl.pieces.runs import Limits, Watchers
 from layoutdsl.weights.bounds import item_bits, shown
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
-from layoutdsl.weights.gathering import scattering
 from layoutdsl.weights.held import (
     Elaborate,
     Held,
@@ -20,6 +19,7 @@ from layoutdsl.weights.held import (
     refuse_bitless,
     refuse_nonsense,
     refuse_wordless,
+    stored_before,
     values_of,
 )
 from layoutdsl.weights.making import Making, make
@@ -36,6 +36,7 @@ from layoutdsl.weights.moved import (
 from layoutdsl.weights.opened import Weights, opened_weights
 from layoutdsl.weights.packing import Done, Place
 from layoutdsl.weights.said import About, Said
+from layoutdsl.weights.scattering import Tensor, scattering
 
 
 def unpack_weights(
@@ -109,9 +110,9 @@ class _Back:
         if said.fields is None:
             return [self._move(entry, said)]
         record, sources = self.held.records[said.fields.record], said.fields.sources
-        values = values_of(entry, record, said.fields)
-        names = [each.name for each in sources]
-        moves = scattering(entry, record, values, names, self.codes)
+        values = values_of(entry, record, said.fields, self.held)
+        tensors = [Tensor(s.name, s.shape, stored_before(s, self.held)) for s in sources]
+        moves = scattering(entry, record, values, tensors, self.codes)
         same = self.about.form == self.target
         return [
             replace(move, type=each.type, native=each.native if same else None)

@@ -118,7 +118,7 @@ def _elements(about: About) -> int:
     """How many elements of packed tensors there are."""
     shapes = [each.shape for each in about.tensors.values() if each.layout is not None]
     fields = [each.fields.sources for each in about.tensors.values() if each.fields is not None]
-    return sum(map(prod, [*shapes, *(source.shape for some in fields for source in some)]))
+    return sum(map(prod, [*shapes, *(source.field_shape for some in fields for source in some)]))
 
 
 def _first(checks: list[Check], jobs: int, progress: Callable[[Amount], None]) -> Fault | None:

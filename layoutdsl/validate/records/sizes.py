@@ -92,11 +92,14 @@ def expect_bytes(whole: Whole, body: Body) -> None:
             case ("if", ("!", test), (("return", ("-", 1)),), ()):
                 tested.add(_said(scope.condition(test)))
             case ("let", "int64_t", "end", 0):
-                expect(not ends and tested == wanted, "the range is another")
+                expect(not begun, "`end` is given twice")
+                expect(tested == wanted, "the range is another")
                 begun = True
-            case ("let", "const int64_t", str(name), ("+", start, size)) if (
-                name not in ends and begun and name not in scope.numbers
-            ):
+            case ("let", "const int64_t", str(name), ("+", start, size)) if begun and name not in {
+                "end",
+                *ends,
+                *scope.numbers,
+            }:
                 ends[name] = _bounded(scope, start), _bounded(scope, size)
             case ("if", (">=", str(name), "TOO_LARGE"), (("return", ("-", 1)),), ()) if (
                 name in ends
@@ -219,13 +222,15 @@ def expect_scratch(whole: Whole, body: Body) -> None:
         scope = Scope(numbers={**scope.numbers, "rows": Extent(".rows")})
     expect(statements[:1] == [("let", "int64_t", "most", 1)], "memory is counted otherwise")
     expect(statements[-1:] == [("return", "most")], "memory is counted otherwise")
-    found = set[Any]()
+    found, names = set[Any](), {"most", "bytes", *scope.numbers}
     for one, two in zip_longest(statements[1:-1:2], statements[2:-1:2]):
         match one, two:
             case (
                 ("let", "const int64_t", str(name), need),
                 ("if", (">", first, "most"), (("do", ("=", "most", second)),), ()),
             ) if name == first == second:
+                expect(name not in names, f"`{name}` is given twice")
+                names.add(name)
                 found.add(address(scope.number(need)))
             case _:
                 raise Meaningless("memory is counted otherwise")

@@ -15,7 +15,7 @@ from layoutdsl.files.npy import Array
 from layoutdsl.integers.expr import Extent
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
-from layoutdsl.pieces.between import NOTHING, Between, TensorSide
+from layoutdsl.pieces.between import BYTE, Between, TensorSide
 from layoutdsl.pieces.cut import Piece
 
 
@@ -35,11 +35,19 @@ def shape_with_copies(layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]
     return (*shape, *(evaluate(extent, values) for extent in copies))
 
 
-def between_copies(layout: Layout, dtype: np.dtype[Any]) -> Between:
-    """Return what stands between a tensor in a file, of such items, and the one with copies."""
+def with_copies(layout: Layout, between: Between) -> Between:
+    """Return what stands between, where the file of the tensor has an element once.
+
+    It is for packing: what is unpacked is the first of the copies, which is a layout without any.
+
+    Args:
+        layout: of the tensor.
+        between: the items of `copies_last` and its file, which has them as items.
+    """
     if not layout.copies:
-        return NOTHING
-    axes = len(layout.copies)
+        return between
+    assert between.tensor is None
+    axes, buffer, dtype = len(layout.copies), between.buffer, between.item or BYTE
 
     def items(held: Array, piece: Piece) -> Array:
         return np.broadcast_to(held.reshape(*held.shape, *(1,) * axes), piece.extents)
@@ -49,4 +57,7 @@ def between_copies(layout: Layout, dtype: np.dtype[Any]) -> Between:
         found: Array = items[first]
         return found
 
-    return Between(dtype, TensorSide(dtype, items, tensor, 0, axes))
+    if buffer is not None:
+        of_words = buffer.shape
+        buffer = replace(buffer, shape=lambda shape: of_words(shape_with_copies(layout, shape)))
+    return Between(between.item, TensorSide(dtype, items, tensor, 0, axes), buffer)
