@@ -18,20 +18,25 @@ class Recipe:
     """How a constant comes to lie as it has to.
 
     Attributes:
-        array: of the graph.
-        placing: where its elements go.
+        constants: of the graph.
+        value: the name of one of them.
+        placing: where its elements go; `None` where they stay as they were written.
         fill: what padding holds.
         extents: of the buffer.
     """
 
-    array: Array
-    placing: Placing
+    constants: Mapping[str, Array]
+    value: str
+    placing: Placing | None
     fill: Fill
     extents: tuple[int, ...]
 
     def laid(self) -> Array:
         """Return the buffer."""
-        return packed(self.array, self.placing, self.fill).reshape(self.extents)
+        array = self.constants[self.value]
+        if self.placing is not None:
+            array = packed(array, self.placing, self.fill)
+        return array.reshape(self.extents)
 
 
 class Constants(MutableMapping[str, Array]):

@@ -59,7 +59,7 @@ def _bound(node: Node, graph: Graph, rule: OperatorRule) -> Bound:
         raise UnfitError("it has no operand with axes")
     roles = roles_of(rule, settings, first)
     results = tuple(_result(graph, *each, first, roles, settings) for each in outputs)
-    constants = {each: graph.constants[each] for each in node.inputs if each in graph.constants}
+    constants = frozenset(each for each in node.inputs if each in graph.constants)
     bound = Bound(node, rule, operands, results, roles, {}, {}, settings, constants)
     if "renamed" in rule.attributes.values():
         return _view(bound, first)
