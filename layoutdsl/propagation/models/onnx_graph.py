@@ -34,7 +34,7 @@ def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
 
     Args:
         proto: checked, of opset 13 at least, without its weights, which are inputs of it.
-        weights: by their names.
+        weights: by their names, each read when it is asked for.
         place: of the model, to be named.
 
     Raises:

@@ -6,7 +6,7 @@ Source: onnx.proto of 1.23; onnx, docs/ExternalData.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary, finalize
@@ -96,6 +96,18 @@ class Tensors:
         found = None if raw is None else raw_items(tensor, raw, self._handle)
         return inside(self.whole(number)) if found is None else found
 
+    def again(self, number: int) -> Array:
+        """Return the items of one that could be read before.
+
+        Raises:
+            UnfitModelError: they were changed meanwhile.
+            OSError: they cannot be read.
+        """
+        try:
+            return self.array(number)
+        except UnreadableError as error:
+            raise unfit(self.place, error) from None
+
     def _apart(self, number: int) -> tuple[Any, Piece | None]:
         piece = self._pieces[number]
         try:
@@ -122,24 +134,22 @@ class Weights(Mapping[str, Array]):
     Who asks again while one is in use gets the same array.
 
     Args:
-        tensors: that are read.
+        read: returns one by its number.
         about: their numbers, shapes and types, by their names.
     """
 
     def __init__(
-        self, tensors: Tensors, about: Mapping[str, tuple[int, tuple[int, ...], np.dtype[Any]]]
+        self,
+        read: Callable[[int], Array],
+        about: Mapping[str, tuple[int, tuple[int, ...], np.dtype[Any]]],
     ) -> None:
-        self._tensors, self._about = tensors, about
+        self._read, self._about = read, about
         self._used = WeakValueDictionary[str, Array]()
 
     def __getitem__(self, name: str) -> Array:
         found = self._used.get(name)
         if found is None:
-            number = self._about[name][0]
-            try:
-                found = self._used[name] = self._tensors.array(number)
-            except UnreadableError as error:
-                raise unfit(self._tensors.place, error) from None
+            found = self._used[name] = self._read(self._about[name][0])
         return found
 
     def __contains__(self, name: object) -> bool:
@@ -161,7 +171,7 @@ class Weights(Mapping[str, Array]):
 
     def only(self, names: Container[str]) -> Weights:
         """Return those of some names."""
-        found = Weights(self._tensors, {n: each for n, each in self._about.items() if n in names})
+        found = Weights(self._read, {n: each for n, each in self._about.items() if n in names})
         found._used = self._used
         return found
 
@@ -225,7 +235,7 @@ def _looked_at(tensors: Tensors, named: Iterable[tuple[int, str]]) -> Weights:
         if name in about:
             raise UnreadableError("has two weights of one name")
         about[name] = number, array.shape, array.dtype
-    return Weights(tensors, about)
+    return Weights(tensors.again, about)
 
 
 def refuse_hidden(proto: Any) -> None:

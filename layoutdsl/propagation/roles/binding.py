@@ -125,7 +125,8 @@ def _result(
         return None
     shape = graph.values[name].shape
     if "keepdims" in settings and integers(settings["keepdims"]) == (0,):
-        left = tuple(each for each in first.labels if roles.get(each) not in SUMMED)
+        gone = SUMMED | {"whole"}  # the place of the largest is one number of all its axis
+        left = tuple(each for each in first.labels if roles.get(each) not in gone)
         if len(left) == len(shape):
             return Bundle(name, left, shape)
     for number, label in enumerate(first.labels):
