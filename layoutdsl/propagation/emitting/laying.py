@@ -6,6 +6,8 @@ from collections.abc import Container, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.placings.packing import packed
 from layoutdsl.propagation.placings.placing import Placing
@@ -32,11 +34,11 @@ class Recipe:
     extents: tuple[int, ...]
 
     def laid(self) -> Array:
-        """Return the buffer."""
+        """Return the buffer: items in their order, so that nobody holds those of the graph too."""
         array = self.constants[self.value]
         if self.placing is not None:
             array = packed(array, self.placing, self.fill)
-        return array.reshape(self.extents)
+        return np.asarray(array.reshape(self.extents), order="C")
 
 
 class Constants(MutableMapping[str, Array]):
