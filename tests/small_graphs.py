@@ -12,6 +12,7 @@ from layoutdsl.elaborate.shelf import operator_rules
 from layoutdsl.meaning.operator import Engine
 from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.models.onnx_graph import graph_of
+from layoutdsl.propagation.models.onnx_weights import Weights
 from layoutdsl.propagation.proving.theorems import template_of
 from layoutdsl.propagation.roles.binding import rule_of
 from layoutdsl.propagation.roles.bound import Bound
@@ -20,6 +21,8 @@ from layoutdsl.propagation.ways.ways import Ways, Wishes, ways
 
 pytest.importorskip("onnx")
 pytest.importorskip("scipy")
+
+NO_WEIGHTS = Weights(dict[int, Any]().__getitem__, {})
 
 ENGINES = {
     "NHWC": "prefer Conv = NHWC\n",
@@ -36,7 +39,7 @@ def engine(text: str) -> Engine:
 
 def graph(text: str, outputs: str = "y", **tensors: Any) -> Graph:
     """Return a graph of nodes in the text of `onnx.parser`, as `proto` takes it."""
-    return graph_of(proto(text, outputs, **tensors), {}, "test")
+    return graph_of(proto(text, outputs, **tensors), NO_WEIGHTS, "test")
 
 
 def proto(text: str, outputs: str = "y", **tensors: Any) -> Any:

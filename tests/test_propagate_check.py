@@ -288,3 +288,162 @@ def test_it_is_checked_without_a_solver(planned: Path) -> None:
     words = ended([sys.executable, "-c", code], text=True).stdout.split()
     assert words[0] == "True"
     assert not {"scipy", "onnxruntime"} & set(words)
+
+
+def planned_json(folder: Path) -> Path:
+    """A plan in JSON, and its weights beside it."""
+    found = propagate(written(folder), "blocked16", emit="plan", verify="off")
+    found.write(folder / "plan.json")
+    return folder / "plan.json"
+
+
+def said_lane(said: dict[str, Any]) -> None:
+    next(each for each in said["tensors"].values() if "lane" in each)["lane"] = "7"
+
+
+def said_layout(said: dict[str, Any]) -> None:
+    next(iter(said["tensors"].values()))["layout"] = "[d3, d2, d1, d0]"
+
+
+def said_dtype(said: dict[str, Any]) -> None:
+    next(iter(said["tensors"].values()))["dtype"] = "float16"
+
+
+def said_opset(said: dict[str, Any]) -> None:
+    said["opset"] = float(said["opset"])
+
+
+def said_version(said: dict[str, Any]) -> None:
+    said["version"] = True
+
+
+def said_operator(said: dict[str, Any]) -> None:
+    next(each for each in said["work"] if each.get("operator") == "Relu")["operator"] = "Abs"
+
+
+def said_attribute(said: dict[str, Any]) -> None:
+    owner = next(each for each in said["work"] if "Conv" in each.get("function", ""))
+    conv = next(each for each in owner["body"] if each["operator"] == "Conv")
+    conv["attributes"]["pads"][0] += 1
+
+
+def said_order(said: dict[str, Any]) -> None:
+    said["work"].insert(0, said["work"].pop())
+
+
+def said_fewer(said: dict[str, Any]) -> None:
+    del said["work"][-1]
+
+
+def said_more(said: dict[str, Any]) -> None:
+    said["more"] = []
+
+
+def said_weights(said: dict[str, Any]) -> None:
+    """Two weights exchanged."""
+    one, two = list(said["weights"])[:2]
+    said["weights"][one], said["weights"][two] = said["weights"][two], said["weights"][one]
+
+
+def said_inputs(said: dict[str, Any]) -> None:
+    said["inputs"] = {}
+
+
+def said_kind(said: dict[str, Any]) -> None:
+    """The certificate of a model."""
+    warrant = json.loads(said["said"][KEY])
+    said["said"][KEY] = json.dumps({**warrant, "kind": "functions"}, sort_keys=True)
+
+
+def said_cost(said: dict[str, Any]) -> None:
+    warrant = json.loads(said["said"][KEY])
+    said["said"][KEY] = json.dumps({**warrant, "cost": warrant["cost"] + 1}, sort_keys=True)
+
+
+def said_beside(said: dict[str, Any]) -> None:
+    said["said"]["note"] = "checked"
+
+
+SAID = [
+    *(said_lane, said_layout, said_dtype, said_opset, said_version, said_operator, said_order),
+    *(said_attribute, said_fewer, said_more, said_weights, said_inputs, said_kind, said_cost),
+    said_beside,
+]
+
+
+def test_a_plan_is_checked_and_whatever_is_changed_is_refused(tmp_path: Path) -> None:
+    place = planned_json(tmp_path)
+    found = check(place, tmp_path / "model.onnx")
+    assert found.faults == ()
+    assert (found.weights, found.bound) == (5, found.cost)
+    text = place.read_text(encoding="utf-8")
+    sound = json.loads(text)
+    place.write_text(json.dumps(sound, sort_keys=True), encoding="utf-8")
+    assert check(place, tmp_path / "model.onnx").holds  # the order of keys says nothing
+    for change in SAID:
+        said = json.loads(text)
+        change(said)
+        place.write_text(json.dumps(said), encoding="utf-8")
+        assert check(place, tmp_path / "model.onnx").faults, change.__name__
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{",
+        "{}",
+        '{"format": "layoutdsl plan"}',
+        '{"format": "layoutdsl plan", "said": {"layoutdsl.certificate": 1}}',
+        '{"format": "layoutdsl plan", "format": "layoutdsl plan"}',
+        '{"format": NaN}',
+        '{"a":' * 100_000,
+    ],
+)
+def test_what_is_no_plan_gets_a_sentence(text: str, tmp_path: Path) -> None:
+    place = planned_json(tmp_path)
+    place.write_text(text, encoding="utf-8")
+    with pytest.raises(UnfitModelError):
+        check(place, tmp_path / "model.onnx")
+
+
+def test_weights_of_a_plan_that_were_changed_are_refused(tmp_path: Path) -> None:
+    place = planned_json(tmp_path)
+    archive, model = tmp_path / "plan.json.npz", tmp_path / "model.onnx"
+    sound = archive.read_bytes()
+    with np.load(archive) as found:
+        arrays = {name: found[name] for name in found.files}
+    largest = max(arrays, key=lambda each: arrays[each].size)
+    changed = {
+        "a bit": {**arrays, largest: arrays[largest].view("u1") ^ 1},
+        "a type": {**arrays, largest: arrays[largest].astype("f8")},
+        "a shape": {**arrays, largest: arrays[largest].reshape(-1)},
+        "an order": dict(reversed(arrays.items())),
+        "one less": {name: each for name, each in arrays.items() if name != largest},
+        "one more": {**arrays, "more": np.zeros(3)},
+    }
+    for name, each in changed.items():
+        np.savez(archive, **each)
+        assert check(place, model).faults, name
+    np.savez(archive, **arrays)
+    assert check(place, model).holds
+    np.savez_compressed(archive, **arrays)
+    assert check(place, model).faults
+    chance = random.Random(5)
+    for _ in range(20):  # anywhere among the items, and in what stands around them
+        wrong = bytearray(sound)
+        wrong[chance.randrange(len(wrong))] ^= 1 << chance.randrange(8)
+        archive.write_bytes(bytes(wrong))
+        assert check(place, model).faults or _reads_the_same(archive, arrays)
+        archive.write_bytes(sound)
+    archive.write_bytes(sound[:-40])
+    assert check(place, model).faults
+    archive.unlink()
+    with pytest.raises(FileNotFoundError):
+        check(place, model)
+
+
+def _reads_the_same(archive: Path, arrays: dict[str, Any]) -> bool:
+    """Whether numpy reads the same arrays: dates and permissions of members say nothing."""
+    with np.load(archive) as found:
+        same = [np.array_equal(found[name], arrays[name]) for name in found.files]
+    return len(same) == len(arrays) and all(same)

@@ -129,6 +129,13 @@ CASES = (
     *(Case(each) for each in ("Softmax", "LogSoftmax", "Hardmax", "LpNormalization")),
     *(Case(each, attributes={"axis": 1}) for each in ("Softmax", "LogSoftmax", "Hardmax")),
     Case("CumSum", ("a", np.int64(2))),
+    *(
+        Case(each, attributes=said)
+        for each in ("ArgMax", "ArgMin")
+        for said in ({}, {"axis": 1}, {"axis": -1, "keepdims": 0}, {"axis": 1, "keepdims": 0})
+    ),
+    Case("ArgMax", ("i",), {"axis": 1, "select_last_index": 1}),
+    Case("ArgMin", ("i",), {"axis": -2, "select_last_index": 1, "keepdims": 0}),
     Case("TopK", ("a", numbers(3)), results=2),
     Case("TopK", ("a", numbers(3)), {"axis": 1}, results=2),
     Case("LayerNormalization", ("a", floats(6), floats(6))),

@@ -90,7 +90,10 @@ _ALL = ""
     "--report", metavar="OUT.html", help="Write a page with the graph coloured by layout."
 )
 @click.option(
-    "--check", "checked", metavar="OUT", help="Check the certificate of a model, without planning."
+    "--check",
+    "checked",
+    metavar="OUT",
+    help="Check the certificate of a model, or of a plan, without planning.",
 )
 @click.option("--against", metavar="MODEL", help="With --check: the model that was planned.")
 @JSON
@@ -129,7 +132,8 @@ def propagate(model: str | None, output: str | None, **options: Any) -> int:
     asked = options["explain"]
     told = lines if asked is None else list(_explained(found, asked))
     if found.status != "refuted":
-        told += _write(found, output, options["report"], name, lines)
+        with failing(model):  # its weights are read once more
+            told += _write(found, output, options["report"], name, lines)
     if options["form"] == "json":
         say_json(_told(found, model, output))
     else:

@@ -8,18 +8,21 @@ also held against the definition of a placing, element by element.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.operator import Engine
 from layoutdsl.propagation.checking.onnx_compare import different
+from layoutdsl.propagation.checking.plan_compare import WrittenPlan, different_plan
 from layoutdsl.propagation.checking.remaking import emission_of, wishes_of
 from layoutdsl.propagation.checking.reopening import Batches, batches_of, reopened
 from layoutdsl.propagation.checking.warrant import Warrant, hash_of
 from layoutdsl.propagation.checking.weights import misplaced
 from layoutdsl.propagation.emitting.following import FixedBatchError
+from layoutdsl.propagation.emitting.physical import Emission
 from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.models.onnx_batch import open_batch, single
 from layoutdsl.propagation.models.onnx_read import Model, Source
@@ -89,19 +92,40 @@ def batches_at(source: Source, warrant: Warrant) -> Batches:
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What came out of a plan, in whatever form.
+
+    Attributes:
+        different: sentences about what is there, and is not what a plan comes to.
+        weights: that are there, where nothing was said of them.
+    """
+
+    different: Callable[[Model, Emission], Iterator[str]]
+    weights: Callable[[Emission], Mapping[str, Array]]
+
+
+def model_written(proto: Any, weights: Mapping[str, Array]) -> Written:
+    """Return a model as what came out, without its weights and these."""
+    return Written(partial(different, proto, weights), lambda _: weights)
+
+
+def plan_written(plan: WrittenPlan) -> Written:
+    """Return a plan in JSON as what came out; its weights are compared byte for byte."""
+    return Written(partial(different_plan, plan), lambda emission: emission.constants)
+
+
 def checked(
-    written: Any,
-    weights: Mapping[str, Array],
+    written: Written,
     model: Model,
     warrant: Warrant,
     asked: tuple[Engine, Mapping[str, Layout], Mapping[str, Layout], tuple[Layout, ...]],
     batches: Batches | None = None,
 ) -> Checked:
-    """Return what is found of a model.
+    """Return what is found of a model, or of a plan.
 
     Args:
-        written: the model, without its weights.
-        weights: of it.
+        written: that is there.
         model: that was planned.
         warrant: what the first says of its plan.
         asked: the engine, the layouts of inputs and of outputs, and those that give names.
@@ -141,7 +165,8 @@ def checked(
             ).emission
         except FixedBatchError as fixed:
             faults.append(f"it is not right for every batch: {fixed}")
-    faults += different(written, weights, model, emission)
+    faults += written.different(model, emission)
+    weights = written.weights(emission)
     own = [each for each in emission.tensors.values() if each.name in weights]
     faults += (fault for each in own for fault in misplaced(each, weights[each.name], model))
     return Checked(

@@ -12,7 +12,7 @@ from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.placings.placing import Placing
 
-MOST_SLOTS = 1 << 20
+MOST_SLOTS = 1 << 17
 """Of elements that are looked at together."""
 
 

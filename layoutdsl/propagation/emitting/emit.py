@@ -8,7 +8,7 @@ import numpy as np
 
 from layoutdsl.meaning.model import Layout
 from layoutdsl.propagation.emitting.emit_nodes import emit_node
-from layoutdsl.propagation.emitting.emit_ort import emit_reorder
+from layoutdsl.propagation.emitting.emit_reorder import emit_reorder
 from layoutdsl.propagation.emitting.emitting import Emitting, Style
 from layoutdsl.propagation.emitting.fuse_ort import fused
 from layoutdsl.propagation.emitting.moves import Moving, convert, padding_mask

@@ -99,6 +99,29 @@ def along(out: Emitting, bound: Bound, variant: Variant) -> bool:
     return True
 
 
+def place_of(out: Emitting, bound: Bound, variant: Variant) -> bool:
+    """Add where along an axis the largest or least is, which that axis is one dimension for."""
+    node, held, result = bound.node, variant.takes[0], variant.makes[0]
+    if held is None or result is None:
+        return False
+    digits, shape = out.form(held).digits, held.placing.shape
+    axis = axis_of(node, 0, len(shape))
+    place = whole(digits, axis, shape[axis])
+    if place is None:
+        return False
+    kept = node.attributes.get("keepdims", 1)
+    left = [each for number, each in enumerate(digits) if number != place]
+    here = left if kept else [replace(d, axis=d.axis - (d.axis > axis)) for d in left]
+    if not same_memory(result.placing, here):
+        return False
+    extents = tuple(1 if k == place else each.extent for k, each in enumerate(digits))
+    source = out.take(node.inputs[0], held, extents_of(digits))
+    name = out.leave(node.outputs[0], result, extents)
+    attributes: Mapping[str, Attribute] = {**node.attributes, "axis": place, "keepdims": 1}
+    out.work.append(Step(node.operator, (source,), (name,), attributes))
+    return True
+
+
 def _rest(node: Node, variant: Variant) -> list[tuple[str, Held | None]]:
     return list(zip(node.inputs[1:], variant.takes[1:], strict=True))
 

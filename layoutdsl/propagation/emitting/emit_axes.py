@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from layoutdsl.propagation.emitting.emit_along import ALONG, along, reduce, tail
+from layoutdsl.propagation.emitting.emit_along import ALONG, along, place_of, reduce, tail
 from layoutdsl.propagation.emitting.emit_pieces import cut, gather, grow, join, scale, split
 from layoutdsl.propagation.emitting.emit_products import emit_product
 from layoutdsl.propagation.emitting.emitting import Emitting
@@ -23,6 +23,8 @@ _BY_OPERATOR: Mapping[str, Way] = {
     "MatMul": emit_product,
     "Gemm": emit_product,
     "LayerNormalization": tail,
+    "ArgMax": place_of,
+    "ArgMin": place_of,
     **dict.fromkeys(ALONG, along),
 }
 

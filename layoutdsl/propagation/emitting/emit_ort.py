@@ -21,16 +21,12 @@ from layoutdsl.propagation.emitting.physical import Step
 from layoutdsl.propagation.graph import Array, Attribute, Node
 from layoutdsl.propagation.placings.packing import packed
 from layoutdsl.propagation.placings.placing import Digit, Placing, as_written, canonical
-from layoutdsl.propagation.plan import Conversion
 from layoutdsl.propagation.variants import Held, Variant
 
 BLOCK = 16
 """Channels of a block."""
 
 DOMAIN = "com.microsoft.nchwc"
-
-REORDERED = 4
-"""What the number of channels is a multiple of where onnxruntime converts."""
 
 POOLS = frozenset({"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"})
 
@@ -70,7 +66,7 @@ def emit_kernel(out: Emitting, node: Node, variant: Variant) -> bool:
     if node.operator in POOLS:
         source = _take(out, node.inputs[0], held)
         said = {key: each for key, each in node.attributes.items() if key not in _UNKNOWN}
-        out.work.append(_step(node.operator, (source,), _leave(out, node, result), said))
+        out.work.append(kernel(node.operator, (source,), _leave(out, node, result), said))
         return True
     return node.operator == "BatchNormalization" and _normalise(out, node, held, result)
 
@@ -91,7 +87,7 @@ def _convolve(out: Emitting, node: Node, variant: Variant, result: Held) -> bool
     said: dict[str, Attribute] = dict(node.attributes)
     if depthwise:
         said["group"] = weights.placing.padded_shape[0]
-    out.work.append(_step("Conv", tuple(inputs), _leave(out, node, result), said))
+    out.work.append(kernel("Conv", tuple(inputs), _leave(out, node, result), said))
     return True
 
 
@@ -126,7 +122,7 @@ def _normalise(out: Emitting, node: Node, held: Held, result: Held) -> bool:
     source = _take(out, node.inputs[0], held)
     inputs = (source, weights, shifts)
     said: dict[str, Attribute] = {"group": count, "kernel_shape": (1, 1)}
-    out.work.append(_step("Conv", inputs, _leave(out, node, result), said))
+    out.work.append(kernel("Conv", inputs, _leave(out, node, result), said))
     return True
 
 
@@ -157,7 +153,7 @@ def _combine(out: Emitting, node: Node, variant: Variant, result: Held) -> bool:
             inputs = (_weights(out, node, numbers.reshape(-1)),)
         said: dict[str, Attribute] = {"group": count, "kernel_shape": (1, 1)}
         source = _take(out, node.inputs[one], held)
-        out.work.append(_step("Conv", (source, *inputs), _leave(out, node, result), said))
+        out.work.append(kernel("Conv", (source, *inputs), _leave(out, node, result), said))
         return True
     return False
 
@@ -194,29 +190,8 @@ def _leave(out: Emitting, node: Node, result: Held) -> str:
     return out.leave(node.outputs[0], result, result.placing.padded_shape)
 
 
-def _step(
+def kernel(
     operator: str, inputs: tuple[str, ...], name: str, attributes: Mapping[str, Attribute]
 ) -> Step:
+    """Return an operator of onnxruntime on blocked channels."""
     return Step(f"{DOMAIN}::{operator}", inputs, (name,), attributes)
-
-
-def emit_reorder(out: Emitting, move: Conversion) -> bool:
-    """Add a conversion by onnxruntime's own operators; false where it has none for it."""
-    source, target = move.source.placing, move.target.placing
-    shape = source.shape
-    if len(shape) != 4 or shape[1] % REORDERED or out.dtype(move.value) != np.float32:
-        return False
-    if source == target:
-        return False
-    lane = None if move.target.lane is None else move.target.lane.number
-    if blocked(target) and source == as_written(shape) and not lane:
-        inputs = (out.take(move.value, move.source, shape),)
-        name = out.leave(move.value, move.target, target.padded_shape)
-        out.work.append(_step("ReorderInput", inputs, name, {}))
-        return True
-    if blocked(source) and target == as_written(shape):
-        inputs = (_take(out, move.value, move.source),)
-        name = out.leave(move.value, move.target, shape)
-        out.work.append(_step("ReorderOutput", inputs, name, {"channels": shape[1]}))
-        return True
-    return False

@@ -133,13 +133,11 @@ class Emitting:
         """Lay a constant out as it has to be; that costs nothing when the graph is run."""
         if self.has(value, held):
             return
-        array, fill = self.graph.constants[value], None if held.lane is None else held.lane.number
+        fill = None if held.lane is None else held.lane.number
         extents = self.form(held).extents
         name = self.leave(value, held, extents)
-        if held == self.written(value):
-            self.constants[name] = array.reshape(extents)
-        else:
-            self.constants.lay(name, Recipe(array, held.placing, fill, extents))
+        placing = None if held == self.written(value) else held.placing
+        self.constants.lay(name, Recipe(self.graph.constants, value, placing, fill, extents))
 
     def _called(self, value: str, held: Held, extents: Extents) -> str:
         """A name: that of the value for whoever knows it, and for what is as written else."""

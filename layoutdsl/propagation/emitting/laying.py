@@ -6,6 +6,8 @@ from collections.abc import Container, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+import numpy as np
+
 from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.placings.packing import packed
 from layoutdsl.propagation.placings.placing import Placing
@@ -18,20 +20,25 @@ class Recipe:
     """How a constant comes to lie as it has to.
 
     Attributes:
-        array: of the graph.
-        placing: where its elements go.
+        constants: of the graph.
+        value: the name of one of them.
+        placing: where its elements go; `None` where they stay as they were written.
         fill: what padding holds.
         extents: of the buffer.
     """
 
-    array: Array
-    placing: Placing
+    constants: Mapping[str, Array]
+    value: str
+    placing: Placing | None
     fill: Fill
     extents: tuple[int, ...]
 
     def laid(self) -> Array:
-        """Return the buffer."""
-        return packed(self.array, self.placing, self.fill).reshape(self.extents)
+        """Return the buffer: items in their order, so that nobody holds those of the graph too."""
+        array = self.constants[self.value]
+        if self.placing is not None:
+            array = packed(array, self.placing, self.fill)
+        return np.asarray(array.reshape(self.extents), order="C")
 
 
 class Constants(MutableMapping[str, Array]):

@@ -165,7 +165,7 @@ def pack(
 
 
 def unpack_form(start: Moving, form: Form, placing: Placing) -> None:
-    """Lay the elements as written, in the same steps whatever the extents, for bodies of functions.
+    """Lay the elements as written, for bodies of functions: by layouts in the same steps always.
 
     Args:
         start: a buffer of the form's dimensions.
@@ -175,16 +175,18 @@ def unpack_form(start: Moving, form: Form, placing: Placing) -> None:
     start.transpose(_axis_by_axis(form))
     if not _is_permuted(form, placing):
         start.always_reshape(placing.padded_shape)
-        start.cut(range(len(placing.shape)), placing.shape)
+        if form.of_layout or placing.padded_axes:
+            start.cut(range(len(placing.shape)), placing.shape)
 
 
 def pack_form(
     start: Moving, form: Form, placing: Placing, fill: Number, dtype: np.dtype[Any]
 ) -> None:
-    """Lay elements that are as written as a form says, in the same steps whatever the extents."""
+    """Lay elements that are as written as a form says: by layouts in the same steps always."""
     order = _axis_by_axis(form)
     if not _is_permuted(form, placing):
-        start.grow(placing, fill, dtype)
+        if form.of_layout or placing.padded_axes:
+            start.grow(placing, fill, dtype)
         start.always_reshape([form.digits[number].extent for number in order])
     start.transpose(inverse(order))
 

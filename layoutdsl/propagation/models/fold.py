@@ -42,6 +42,11 @@ def folded(node: Node, operands: Sequence[Array | None]) -> tuple[Array, ...] | 
     return results if len(results) >= len([each for each in node.outputs if each]) else None
 
 
+def folds(node: Node) -> bool:
+    """Return whether anything is known of what a node makes of constants."""
+    return node.operator in _FOLDS and not node.opaque
+
+
 def shape_of(node: Node, shape: tuple[int, ...]) -> Array:
     """Return what `Shape` or `Size` says of an operand of known shape."""
     if node.operator == "Size":

@@ -5,15 +5,17 @@ Source: onnx, docs/IR.md, docs/ShapeInference.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from layoutdsl.propagation.graph import Array, Attribute, Graph, Node, Value
-from layoutdsl.propagation.models.fold import folded, shape_of
+from layoutdsl.propagation.models.fold import folded, folds, shape_of
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
+from layoutdsl.propagation.models.onnx_weights import Weights
 
 ROUNDS = 100
 """How often shapes are inferred again from what was folded meanwhile."""
@@ -27,12 +29,12 @@ OPEN = frozenset(
 """Operators whose results have the shape that data gives them; what follows is as written."""
 
 
-def graph_of(proto: Any, weights: Mapping[str, Array], place: str) -> Graph:
+def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
     """Return the main graph of a model.
 
     Args:
         proto: checked, of opset 13 at least, without its weights, which are inputs of it.
-        weights: by their names.
+        weights: by their names, each read when it is asked for.
         place: of the model, to be named.
 
     Raises:
@@ -40,17 +42,18 @@ def graph_of(proto: Any, weights: Mapping[str, Array], place: str) -> Graph:
     """
     from onnx import numpy_helper
 
-    constants = dict(weights)
-    constants |= {each.name: numpy_helper.to_array(each) for each in proto.graph.initializer}
+    own = {each.name: numpy_helper.to_array(each) for each in proto.graph.initializer}
+    constants = ChainMap[str, Array](own, weights)  # type: ignore[arg-type]  # none of which change
     nodes = [_node(number, each) for number, each in enumerate(proto.graph.node)]
     values = dict[str, Value]()
     for _ in range(ROUNDS):
-        values |= _inferred(proto, constants, place)
+        values |= _inferred(proto, own, place)
         before = len(constants)
         _fold(nodes, values, constants)
         if before == len(constants) or not _is_open(nodes, values, constants):
             break
-    values |= {name: Value(name, each.shape, _kind(each.dtype)) for name, each in constants.items()}
+    values |= {name: Value(name, each.shape, _kind(each.dtype)) for name, each in own.items()}
+    values |= {name: Value(name, weights.shape(name), weights.dtype(name)) for name in weights}
     outputs = tuple(each.name for each in proto.graph.output)
     alive = _alive(nodes, outputs, constants)
     values |= _open(alive, values, place)
@@ -63,7 +66,10 @@ def graph_of(proto: Any, weights: Mapping[str, Array], place: str) -> Graph:
         opset=version,
         nodes=alive,
         values={name: each for name, each in values.items() if name in used or name in inputs},
-        constants={name: array for name, array in constants.items() if name in used},
+        constants=ChainMap(
+            {name: array for name, array in own.items() if name in used},
+            weights.only(used),  # type: ignore[arg-type]  # into which nobody writes
+        ),
         inputs=inputs,
         outputs=outputs,
     )
@@ -191,7 +197,9 @@ def _kind(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
     return None if dtype.kind in "OUS" else dtype
 
 
-def _fold(nodes: list[Node], values: Mapping[str, Value], constants: dict[str, Array]) -> None:
+def _fold(
+    nodes: list[Node], values: Mapping[str, Value], constants: MutableMapping[str, Array]
+) -> None:
     """Add what nodes make of constants, and of shapes, to the constants."""
     for node in nodes:
         if all(name in constants for name in node.outputs if name):
@@ -201,7 +209,7 @@ def _fold(nodes: list[Node], values: Mapping[str, Value], constants: dict[str, A
             shape = constants[first].shape if first in constants else values[first].shape
             constants[node.outputs[0]] = shape_of(node, shape)
             continue
-        if not all(name in constants for name in node.inputs if name):
+        if not folds(node) or not all(name in constants for name in node.inputs if name):
             continue
         found = folded(node, [constants.get(name) for name in node.inputs])
         if found is not None:

@@ -18,9 +18,15 @@ from stat import S_ISREG
 from typing import Any
 
 from layoutdsl.files.npy import UnreadableError
-from layoutdsl.propagation.graph import Array, Graph
+from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
-from layoutdsl.propagation.models.onnx_weights import Tensors, Weights, refuse_hidden, set_aside
+from layoutdsl.propagation.models.onnx_weights import (
+    Tensors,
+    Weights,
+    all_weights,
+    set_aside,
+    unfit,
+)
 from layoutdsl.propagation.models.onnx_wire import Piece, WireError, taken_apart
 
 MOST_BYTES = 2**31 - 1
@@ -58,13 +64,13 @@ class Source:
     Attributes:
         place: of the file.
         proto: the model without its large weights, as it was written.
-        weights: those, by their names.
+        weights: those, by their names; they stay in the file, and are read when they are asked for.
         size: bytes of the file.
     """
 
     place: Path
     proto: Any
-    weights: Mapping[str, Array]
+    weights: Weights
     size: int
 
     @property
@@ -97,11 +103,9 @@ def read_source(place: Path) -> Source:
     """
     proto, tensors, size = parsed(place)
     try:
-        weights = dict(set_aside(proto, tensors, place))
+        return Source(place, proto, set_aside(proto, tensors), size)
     except UnreadableError as error:
-        fact, _, remedy = error.fact.partition("; ")
-        raise UnfitModelError(f"`{place}` {fact}", remedy or "save it again") from None
-    return Source(place, proto, weights, size)
+        raise unfit(place, error) from None
 
 
 def model_at(source: Source, shapes: Shapes) -> Model:
@@ -137,7 +141,7 @@ def _inner_names(graph: Graph) -> Iterator[str]:
             left += body.node
 
 
-def weights_of(place: Path) -> tuple[Any, Mapping[str, Array]]:
+def weights_of(place: Path) -> tuple[Any, Weights]:
     """Return what a model says besides its weights, and all weights by their names.
 
     Each is read from the file when it is asked for.
@@ -148,8 +152,7 @@ def weights_of(place: Path) -> tuple[Any, Mapping[str, Array]]:
     """
     proto, tensors, _ = parsed(place)
     try:
-        refuse_hidden(proto)
-        return proto, Weights(tensors, place)
+        return proto, all_weights(proto, tensors)
     except (UnreadableError, ValueError, TypeError) as error:
         words = f"`{place}` has weights that cannot be read: {line_of(error)}"
         raise UnfitModelError(words, "save it again") from None
@@ -180,7 +183,7 @@ def parsed(place: Path) -> tuple[Any, Tensors, int]:
     except BaseException:
         os.close(handle)
         raise
-    return proto, Tensors(handle, pieces), size
+    return proto, Tensors(handle, pieces, place), size
 
 
 def _size_of(handle: int, place: Path) -> int:

@@ -1,4 +1,4 @@
-"""Weights of a model of ONNX, set aside: in the file, or in files beside it.
+"""Weights of a model of ONNX, set aside: each is read when it is asked for, and none is kept.
 
 Source: onnx.proto of 1.23; onnx, docs/ExternalData.md.
 """
@@ -6,26 +6,35 @@ Source: onnx.proto of 1.23; onnx, docs/ExternalData.md.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
-from weakref import finalize
+from weakref import WeakValueDictionary, finalize
 
 import numpy as np
 
-from layoutdsl.files.near import opened_near
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.propagation.graph import Array
-from layoutdsl.propagation.models.onnx_wire import Piece, WireError, read
-
-MOST_WEIGHTS = 1 << 36
-"""Bytes of all weights, in the model and beside it."""
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError
+from layoutdsl.propagation.models.onnx_items import (
+    MOST_WEIGHTS,
+    RAW_DATA,
+    Stamp,
+    count_of,
+    inside,
+    outside,
+    raw_items,
+    stamp_of,
+)
+from layoutdsl.propagation.models.onnx_wire import Piece, WireError, read, taken_out
 
 SMALL = 128
 """Elements of a constant that stays in sight of whoever infers shapes."""
 
 MOST_DEEP = 50
 """Graphs within graphs."""
+
+CHANGED = "was changed while it was read; run it again"
 
 
 class Tensors:
@@ -34,159 +43,199 @@ class Tensors:
     Args:
         handle: of the file; it is closed when nobody needs these any more.
         pieces: where they lie in it.
+        place: of the file, beside which others may lie.
     """
 
-    def __init__(self, handle: int, pieces: tuple[Piece, ...]) -> None:
-        self._handle, self._pieces = handle, pieces
+    def __init__(self, handle: int, pieces: tuple[Piece, ...], place: Path) -> None:
+        self._handle, self._pieces, self.place = handle, pieces, place
+        self._stamp = stamp_of(handle)
+        self._beside = dict[str, Stamp]()
         finalize(self, os.close, handle)
 
     def __len__(self) -> int:
         return len(self._pieces)
 
-    def __getitem__(self, number: int) -> Any:
-        """Return one as the package onnx has it.
+    def head(self, number: int) -> Any:
+        """Return one as the package onnx has it, without items that are bytes.
 
         Raises:
             UnreadableError: it is none.
+            OSError: it cannot be read.
         """
-        import onnx
-        from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+        return self._apart(number)[0]
 
+    def whole(self, number: int) -> Any:
+        """Return one as the package onnx has it.
+
+        Raises:
+            UnreadableError, OSError: as of `head`.
+        """
         piece = self._pieces[number]
         try:
-            return onnx.TensorProto.FromString(read(self._handle, piece.inside, piece.end))
-        except (DecodeError, WireError):
-            raise UnreadableError("has an initialiser that is none") from None
+            return _parsed(read(self._handle, piece.inside, piece.end))
+        except WireError:
+            raise UnreadableError(CHANGED) from None
 
-    def __iter__(self) -> Iterator[Any]:
-        return (self[number] for number in range(len(self)))
+    def array(self, number: int) -> Array:
+        """Return the items of one, as the file had them when it was opened.
+
+        Raises:
+            UnreadableError: they cannot be what is said of them, or were changed meanwhile.
+            OSError: they cannot be read.
+        """
+        import onnx
+
+        if stamp_of(self._handle) != self._stamp:
+            raise UnreadableError(CHANGED)
+        tensor, raw = self._apart(number)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL:
+            array, location, stamp = outside(tensor, self.place.parent)
+            if self._beside.setdefault(location, stamp) != stamp:
+                raise UnreadableError(CHANGED)
+            return array
+        found = None if raw is None else raw_items(tensor, raw, self._handle)
+        return inside(self.whole(number)) if found is None else found
+
+    def again(self, number: int) -> Array:
+        """Return the items of one that could be read before.
+
+        Raises:
+            UnfitModelError: they were changed meanwhile.
+            OSError: they cannot be read.
+        """
+        try:
+            return self.array(number)
+        except UnreadableError as error:
+            raise unfit(self.place, error) from None
+
+    def _apart(self, number: int) -> tuple[Any, Piece | None]:
+        piece = self._pieces[number]
+        try:
+            rest, raw = taken_out(self._handle, piece, RAW_DATA)
+        except WireError:
+            raise UnreadableError("has an initialiser that is none") from None
+        return _parsed(rest), raw
+
+
+def _parsed(data: bytes) -> Any:
+    """Bytes as a weight."""
+    import onnx
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
+
+    try:
+        return onnx.TensorProto.FromString(data)
+    except DecodeError:
+        raise UnreadableError("has an initialiser that is none") from None
 
 
 class Weights(Mapping[str, Array]):
-    """All initialisers of a model by their names; each is read when it is asked for.
+    """Initialisers of a model by their names; each is read when it is asked for.
+
+    Who asks again while one is in use gets the same array.
 
     Args:
-        tensors: that are read.
-        place: of the model.
+        read: returns one by its number.
+        about: their numbers, shapes and types, by their names.
+    """
+
+    def __init__(
+        self,
+        read: Callable[[int], Array],
+        about: Mapping[str, tuple[int, tuple[int, ...], np.dtype[Any]]],
+    ) -> None:
+        self._read, self._about = read, about
+        self._used = WeakValueDictionary[str, Array]()
+
+    def __getitem__(self, name: str) -> Array:
+        found = self._used.get(name)
+        if found is None:
+            found = self._used[name] = self._read(self._about[name][0])
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._about
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._about)
+
+    def __len__(self) -> int:
+        return len(self._about)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Return the extents of one."""
+        return self._about[name][1]
+
+    def dtype(self, name: str) -> np.dtype[Any]:
+        """Return the type of the items of one."""
+        return self._about[name][2]
+
+    def only(self, names: Container[str]) -> Weights:
+        """Return those of some names."""
+        found = Weights(self._read, {n: each for n, each in self._about.items() if n in names})
+        found._used = self._used
+        return found
+
+
+def unfit(place: Path, error: UnreadableError) -> UnfitModelError:
+    """Return what is wrong with a model whose weights cannot be read."""
+    fact, _, remedy = error.fact.partition("; ")
+    return UnfitModelError(f"`{place}` {fact}", remedy or "save it again")
+
+
+def all_weights(proto: Any, tensors: Tensors) -> Weights:
+    """Return all initialisers of a model, after a look at each.
 
     Raises:
         UnreadableError: one cannot be read, or two have one name.
+        OSError: a file cannot be read.
     """
-
-    def __init__(self, tensors: Tensors, place: Path) -> None:
-        self._tensors, self._place = tensors, place
-        self._numbers = dict[str, int]()
-        total = 0
-        for number, tensor in enumerate(tensors):
-            total += _array(tensor, place).nbytes
-            refuse_many(total)
-            self._numbers[tensor.name] = number
-        if len(self._numbers) != len(tensors):
-            raise UnreadableError("has two weights of one name")
-
-    def __getitem__(self, name: str) -> Array:
-        return _array(self._tensors[self._numbers[name]], self._place)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._numbers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
+    refuse_hidden(proto)
+    return _looked_at(tensors, ((n, tensors.head(n).name) for n in range(len(tensors))))
 
 
-def set_aside(proto: Any, tensors: Iterable[Any], place: Path) -> Iterator[tuple[str, Array]]:
-    """Yield large initialisers, which become inputs of the model; it gets the small ones.
+def set_aside(proto: Any, tensors: Tensors) -> Weights:
+    """Return large initialisers, which become inputs of the model; it gets the small ones.
 
     Args:
         proto: the model without initialisers.
         tensors: these.
-        place: of the model.
 
     Raises:
         UnreadableError: the model says of its weights what cannot be.
-        OSError: a file beside it cannot be read.
+        OSError: a file cannot be read.
     """
     import onnx
     from onnx import helper
 
     refuse_hidden(proto)
-    graph = proto.graph
-    inputs, total = {each.name for each in graph.input}, 0
-    for tensor in tensors:
-        count = _count(tensor)
+    graph, large = proto.graph, list[tuple[int, str]]()
+    inputs = {each.name for each in graph.input}
+    for number in range(len(tensors)):
+        tensor = tensors.head(number)
+        count, kind = count_of(tensor), tensor.data_type
         outside = tensor.data_location == onnx.TensorProto.EXTERNAL
-        if not outside and (count <= SMALL or tensor.data_type == onnx.TensorProto.STRING):
-            graph.initializer.append(tensor)
+        if not outside and (count <= SMALL or kind == onnx.TensorProto.STRING):
+            graph.initializer.append(tensors.whole(number))
             continue
-        array = _array(tensor, place)
-        total += array.nbytes
-        refuse_many(total)
+        large.append((number, tensor.name))
         if tensor.name not in inputs:
             shape = tuple(tensor.dims)
-            graph.input.append(helper.make_tensor_value_info(tensor.name, tensor.data_type, shape))
-        yield tensor.name, array
+            graph.input.append(helper.make_tensor_value_info(tensor.name, kind, shape))
+    return _looked_at(tensors, large)
 
 
-def refuse_many(total: int) -> None:
-    """Fail where weights have too many bytes."""
-    if total > MOST_WEIGHTS:
-        raise UnreadableError(f"has more than {MOST_WEIGHTS} bytes of weights")
-
-
-def _count(tensor: Any) -> int:
-    if not tensor.name or any(extent < 0 for extent in tensor.dims):
-        raise UnreadableError("has an initialiser without a name or with an extent below 0")
-    return int(np.prod(tensor.dims, dtype=object))
-
-
-def _array(tensor: Any, place: Path) -> Array:
-    """The items of an initialiser, from the model or beside it."""
-    import onnx
-
-    count = _count(tensor)
-    if tensor.data_location == onnx.TensorProto.EXTERNAL:
-        return _outside(tensor, place, count)
-    return _inside(tensor)
-
-
-def _inside(tensor: Any) -> Array:
-    from onnx import numpy_helper
-
-    try:
-        array: Array = numpy_helper.to_array(tensor)
-    except Exception as error:  # whatever the package makes of it: the file is at fault
-        words = f"has the initialiser `{tensor.name[:80]}`, which cannot be read: {error}"
-        raise UnreadableError(words) from None
-    return array
-
-
-def _outside(tensor: Any, place: Path, count: int) -> Array:
-    """The items of an initialiser that lie in a file beside the model."""
-    from onnx import helper
-
-    said = {each.key: each.value for each in tensor.external_data}
-    what = f"items of `{tensor.name[:80]}`"
-    try:
-        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.data_type))
-        start, length = int(said.get("offset", "0")), int(said.get("length", "-1"))
-    except (KeyError, TypeError, ValueError):
-        raise UnreadableError(f"says of {what} what cannot be") from None
-    size = count * dtype.itemsize
-    if length not in (-1, size) or start < 0 or size > MOST_WEIGHTS:
-        raise UnreadableError(f"says {length} bytes of {what}, and type and shape say {size}")
-    handle = opened_near(place.parent, said.get("location", ""), what)
-    try:
-        if os.fstat(handle).st_size < start + size:
-            raise UnreadableError(f"has {what} in a file that is cut short")
-        with open(handle, "rb", closefd=False) as file:
-            file.seek(start)
-            array: Array = np.fromfile(file, dtype, count).reshape(tuple(tensor.dims))
-    finally:
-        os.close(handle)
-    return array
+def _looked_at(tensors: Tensors, named: Iterable[tuple[int, str]]) -> Weights:
+    """Weights that can be read: each was once."""
+    about, total = dict[str, tuple[int, tuple[int, ...], np.dtype[Any]]](), 0
+    for number, name in named:
+        array = tensors.array(number)
+        total += array.nbytes
+        if total > MOST_WEIGHTS:
+            raise UnreadableError(f"has more than {MOST_WEIGHTS} bytes of weights")
+        if name in about:
+            raise UnreadableError("has two weights of one name")
+        about[name] = number, array.shape, array.dtype
+    return Weights(tensors.again, about)
 
 
 def refuse_hidden(proto: Any) -> None:

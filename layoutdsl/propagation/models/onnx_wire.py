@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import repeat
 
 GRAPH, INITIALIZER = 7, 5
 """Of a model its graph, and of a graph a weight."""
@@ -23,6 +24,15 @@ MOST_BITS = 64
 
 MOST_PIECES = 1 << 22
 """Fields of a model and of its graph; what is more was not written to be run."""
+
+MOST_APART = 1 << 12
+"""Fields of a message that is taken apart; a weight has one for each of its axes, and a few."""
+
+MOST_AT_ONCE = 1 << 30
+"""Bytes that are asked for at once: systems give no more than about twice that."""
+
+END = object()
+"""There is no field left."""
 
 
 class WireError(ValueError):
@@ -91,6 +101,47 @@ def read(handle: int, start: int, end: int) -> bytes:
     return found[0] if len(found) == 1 else b"".join(found)
 
 
+def read_into(handle: int, start: int, room: memoryview) -> None:
+    """Fill bytes with those of a file, from a place on.
+
+    Raises:
+        WireError: the file is cut short meanwhile.
+        OSError: it cannot be read.
+    """
+    done = 0
+    while done < len(room):
+        some = os.preadv(handle, [room[done : done + MOST_AT_ONCE]], start + done)
+        if not some:
+            raise WireError("cut short")
+        done += some
+
+
+def taken_out(handle: int, message: Piece, number: int) -> tuple[bytes, Piece | None]:
+    """Return a message without one field that has a length, and where that lies.
+
+    Where there are several such, the last counts, as everywhere. A message of very many fields is
+    returned as it is: what is small in each is not worth the walk.
+
+    Args:
+        handle: of the file.
+        message: where it lies.
+        number: of the field.
+
+    Raises:
+        WireError: it is no message.
+        OSError: it cannot be read.
+    """
+    rest, found = bytearray(), None
+    for count, piece in enumerate(_pieces(handle, message.inside, message.end, repeat(None))):
+        if count > MOST_APART:
+            return read(handle, message.inside, message.end), None
+        if piece.number == number and piece.sized:
+            found = piece
+        else:
+            rest += read(handle, piece.start, piece.end)
+    return bytes(rest), found
+
+
 def sized(number: int, length: int) -> bytes:
     """Return what stands before the contents of a field that has a length."""
     return varint(number << 3 | 2) + varint(length)
@@ -108,9 +159,9 @@ def varint(number: int) -> bytes:
     return bytes([*found, number])
 
 
-def _pieces(handle: int, place: int, end: int, left: Iterator[int]) -> Iterator[Piece]:
+def _pieces(handle: int, place: int, end: int, left: Iterator[object]) -> Iterator[Piece]:
     while place < end:
-        if next(left, None) is None:
+        if next(left, END) is END:
             raise WireError(f"more than {MOST_PIECES} fields")
         head = os.pread(handle, min(HEAD, end - place), place)
         tag, first = _number(head, 0)

@@ -8,7 +8,6 @@ Source: onnx.proto of 1.23, FunctionProto; onnx, docs/IR.md, "Functions" and "Me
 
 from __future__ import annotations
 
-import sys
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -254,11 +253,6 @@ def _value(graph: Graph, tensor: Tensor, emission: Emission) -> Any:
         entry = found.metadata_props.add()
         entry.key, entry.value = LANE, lane_text(tensor.held)
     return found
-
-
-def is_plain(dtype: np.dtype[Any]) -> bool:
-    """Return whether items of a type lie in a model as they lie in memory."""
-    return dtype.isbuiltin == 1 and dtype.kind in "biufc" and sys.byteorder == "little"
 
 
 def items_of(array: Array) -> Array:

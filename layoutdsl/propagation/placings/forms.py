@@ -24,10 +24,12 @@ class Form:
     Attributes:
         digits: a dimension each.
         name: of the layout, as it may stand in the name of an operator; `""` for as it was written.
+        of_layout: whether that is a layout, and what bears its name is the same for all extents.
     """
 
     digits: tuple[Digit, ...]
     name: str
+    of_layout: bool = True
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -47,7 +49,7 @@ def form_of(placing: Placing, layouts: tuple[Layout, ...]) -> Form:
         found = form_in(layout, placing)
         if found is not None:
             return found
-    return Form(placing.digits, "d" + "d".join(map(_digit_word, placing.digits)))
+    return Form(placing.digits, "d" + "d".join(map(_digit_word, placing.digits)), of_layout=False)
 
 
 def written_form(placing: Placing) -> Form | None:

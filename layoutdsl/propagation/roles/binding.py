@@ -59,7 +59,7 @@ def _bound(node: Node, graph: Graph, rule: OperatorRule) -> Bound:
         raise UnfitError("it has no operand with axes")
     roles = roles_of(rule, settings, first)
     results = tuple(_result(graph, *each, first, roles, settings) for each in outputs)
-    constants = {each: graph.constants[each] for each in node.inputs if each in graph.constants}
+    constants = frozenset(each for each in node.inputs if each in graph.constants)
     bound = Bound(node, rule, operands, results, roles, {}, {}, settings, constants)
     if "renamed" in rule.attributes.values():
         return _view(bound, first)
@@ -125,7 +125,8 @@ def _result(
         return None
     shape = graph.values[name].shape
     if "keepdims" in settings and integers(settings["keepdims"]) == (0,):
-        left = tuple(each for each in first.labels if roles.get(each) not in SUMMED)
+        gone = SUMMED | {"whole"}  # the place of the largest is one number of all its axis
+        left = tuple(each for each in first.labels if roles.get(each) not in gone)
         if len(left) == len(shape):
             return Bundle(name, left, shape)
     for number, label in enumerate(first.labels):

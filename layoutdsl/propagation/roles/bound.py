@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from layoutdsl.meaning.operator import OperatorRule, Role
-from layoutdsl.propagation.graph import Array, Attribute, Node
+from layoutdsl.propagation.graph import Attribute, Node
 from layoutdsl.propagation.roles.views import Step
 
 Known: TypeAlias = Attribute | None
@@ -53,7 +53,7 @@ class Bound:
         extents: of labels: the largest that an operand or result has there.
         boundaries: of axes that are joined or cut: where the pieces end, but for the last one.
         settings: attributes and constant operands that the rule names, and defaults.
-        constants: operands that are known.
+        constants: names of operands that are known.
         steps: of a view: how it renames axes.
     """
 
@@ -65,7 +65,7 @@ class Bound:
     extents: Mapping[str, int]
     boundaries: Mapping[str, tuple[int, ...]]
     settings: Mapping[str, Known]
-    constants: Mapping[str, Array]
+    constants: frozenset[str]
     steps: tuple[Step, ...] | None = None
 
     def of_role(self, *roles: Role) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from layoutdsl.propagation.emitting.physical import Emission, Emitted, Step
@@ -73,9 +73,28 @@ def model_of_parts(
     return whole, {**constants, **writing.constants}
 
 
+class Some(Mapping[str, Array]):
+    """Some constants of a graph, each read when it is asked for."""
+
+    def __init__(self, constants: Mapping[str, Array], names: tuple[str, ...]) -> None:
+        self._constants, self._names = constants, names
+
+    def __getitem__(self, name: str) -> Array:
+        return self._constants[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+
 def model_of_nodes(
     model: Model, nodes: Sequence[Node], inputs: Iterable[str], outputs: Iterable[str]
-) -> tuple[Any, dict[str, Array]]:
+) -> tuple[Any, Mapping[str, Array]]:
     """Return a model of some nodes of a graph, as they were written, and its weights besides."""
     from onnx import helper
 
@@ -93,7 +112,7 @@ def model_of_nodes(
         [_plain(graph, name) for name in inputs],
         [_plain(graph, name) for name in outputs],
     )
-    return _model(model, found, []), {name: graph.constants[name] for name in sorted(used)}
+    return _model(model, found, []), Some(graph.constants, tuple(sorted(used)))
 
 
 def _model(model: Model, graph: Any, functions: list[Any]) -> Any:

@@ -16,7 +16,8 @@ import numpy as np
 
 from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.models.onnx_faults import line_of
-from layoutdsl.propagation.models.onnx_write import initialisers, is_plain
+from layoutdsl.propagation.models.onnx_items import is_plain
+from layoutdsl.propagation.models.onnx_write import initialisers
 
 Effort: TypeAlias = Literal["as it is", "optimised"]
 

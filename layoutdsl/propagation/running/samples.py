@@ -9,6 +9,9 @@ import numpy as np
 
 from layoutdsl.propagation.graph import Array, Graph
 
+PIECE = 1 << 16
+"""Numbers that are held against each other at once, in twice their bytes."""
+
 JUNK = 37
 """What stands in padding that nobody may look at."""
 
@@ -48,19 +51,31 @@ def far_apart(found: Array, expected: Array) -> float:
         return np.inf
     if np.array_equal(found, expected, equal_nan=expected.dtype.kind in "fc"):
         return 0.0
+    apart = most = 0.0
+    flat, wanted = found.reshape(-1), expected.reshape(-1)
+    for start in range(0, wanted.size, PIECE):
+        where = slice(start, start + PIECE)
+        more, size = _differences(flat[where], wanted[where])
+        apart, most = max(apart, more), max(most, size)
+    if expected.dtype.kind in "biu":
+        return apart
+    return apart / most if most and np.isfinite(apart) else (np.inf if apart else 0.0)
+
+
+def _differences(found: Array, expected: Array) -> tuple[float, float]:
+    """The largest difference of some numbers, and the largest of those that are expected."""
     if expected.dtype.kind in "biu":
         one, other = found.astype(np.int64), expected.astype(np.int64)
-        return float(np.max(np.abs(one - other)))
+        return float(np.max(np.abs(one - other))), 0.0
     one, other = found.astype(np.float64), expected.astype(np.float64)
     odd = ~np.isfinite(other)
     if not np.array_equal(one[odd], other[odd], equal_nan=True):
-        return np.inf
+        return np.inf, 0.0
     one, other = one[~odd], other[~odd]
     if not np.isfinite(one).all():
-        return np.inf
+        return np.inf, 0.0
     most = float(np.max(np.abs(other), initial=0.0))
-    apart = float(np.max(np.abs(one - other), initial=0.0))
-    return apart / most if most else (np.inf if apart else 0.0)
+    return float(np.max(np.abs(one - other), initial=0.0)), most
 
 
 def near(dtype: np.dtype[Any]) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan
+from math import nan, prod
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +18,7 @@ from layoutdsl.propagation.emitting.physical import Emission, Emitted, Step, Ten
 from layoutdsl.propagation.graph import Array, Graph, Node
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.placings.packing import packed, padding_of, unpacked
+from layoutdsl.propagation.planning.costs import width
 from layoutdsl.propagation.running.onnx_parts import (
     called,
     consumed,
@@ -32,8 +33,13 @@ from layoutdsl.propagation.running.samples import JUNK, drawn, far_apart, near, 
 
 Padding: TypeAlias = Literal["said", "junk", "no number"]
 
-MOST_BYTES = 1 << 23
-"""Of values that are made at once, and of weights that are used; a single node may have more."""
+LEAST_BYTES, MOST_BYTES = 1 << 20, 1 << 23
+"""Of values that are made at once, and of weights that are used; a single node may have more.
+
+Small models get less, so that what is run never outweighs what is read."""
+
+SHARE = 8
+"""A model may have so much of its weights' bytes made at once."""
 
 
 @dataclass(slots=True)
@@ -113,15 +119,21 @@ def _stretches(graph: Graph) -> Iterator[tuple[Node, ...]]:
     if any(each.dtype is None for each in graph.values.values()):
         yield graph.nodes
         return
-    nodes, size = list[Node](), 0
+    nodes, size, most = list[Node](), 0, _room(graph)
     for node in graph.nodes:
         own = sum(_bytes(graph, name) for name in (*node.outputs, *_weights(graph, node)))
-        if nodes and size + own > MOST_BYTES:
+        if nodes and size + own > most:
             yield tuple(nodes)
             nodes, size = [], 0
         nodes.append(node)
         size += own
     yield tuple(nodes)
+
+
+def _room(graph: Graph) -> int:
+    """Bytes that are made at once."""
+    weights = sum(_bytes(graph, name) for name in graph.constants)
+    return min(max(weights // SHARE, LEAST_BYTES), MOST_BYTES)
 
 
 def _weights(graph: Graph, node: Node) -> Iterator[str]:
@@ -132,7 +144,7 @@ def _bytes(graph: Graph, name: str) -> int:
     if not name:
         return 0
     value = graph.values[name]
-    return 0 if value.dtype is None else int(np.prod(value.shape)) * value.dtype.itemsize
+    return prod(value.shape) * width(value)
 
 
 def _values_of(part: Emitted, emission: Emission) -> set[str]:
@@ -196,27 +208,59 @@ def _try_parts(
             found.nodes, found.exact = found.nodes + 1, found.exact + 1
         elif is_run(part, graph) and produced(part, emission):
             tried[number] = part
-    if not tried:
-        return
+    for few in _side_by_side(tried, emission, graph):
+        _try_together(model, emission, few, values, found)
+
+
+def _side_by_side(
+    parts: Mapping[int, Emitted], emission: Emission, graph: Graph
+) -> Iterator[dict[int, Emitted]]:
+    """Parts whose operands and results are not too many."""
+    few, size, most = dict[int, Emitted](), 0, _room(graph)
+    for number, part in parts.items():
+        names = (*consumed(part, emission), *produced(part, emission))
+        tensors = [emission.tensors[name] for name in names]
+        own = sum(prod(each.extents) * width(graph.values[each.value]) for each in tensors)
+        if few and size + own > most:
+            yield few
+            few, size = {}, 0
+        few[number] = part
+        size += own
+    if few:
+        yield few
+
+
+def _try_together(
+    model: Model,
+    emission: Emission,
+    tried: Mapping[int, Emitted],
+    values: Mapping[str, Array],
+    found: Findings,
+) -> None:
+    """Run parts beside each other, with whatever their padding may hold."""
+    graph = model.graph
     proto, weights = model_of_parts(model, emission, tried)
     apart = dict.fromkeys(tried, 0.0)
-    for padding in _paddings(emission, tried):
-        feeds = {
+    wanted = [called(n, name) for n, part in tried.items() for name in produced(part, emission)]
+
+    def fed(padding: Padding) -> dict[str, Array]:
+        return {
             called(number, name): laid(emission.tensors[name], values, graph, padding)
             for number, part in tried.items()
             for name in consumed(part, emission)
         }
-        wanted = [called(n, name) for n, part in tried.items() for name in produced(part, emission)]
-        results = run(proto, feeds, wanted, weights=weights)
+
+    for padding in _paddings(emission, tried):
+        results = run(proto, fed(padding), wanted, weights=weights)
         for number, part in tried.items():
-            if not _may_hold(part, padding, emission):
-                continue
-            for name in produced(part, emission):
-                tensor, array = emission.tensors[name], results[called(number, name)]
+            judged = produced(part, emission) if _may_hold(part, padding, emission) else ()
+            for name in judged:
+                tensor, array = emission.tensors[name], results.pop(called(number, name))
                 own, fault = _held_against(tensor, array, values, graph, padding)
                 apart[number] = max(apart[number], own)
                 if fault:
                     found.faults.append(f"{_named(part, graph)}: {fault}")
+        del results  # before the next are made
     for number, part in tried.items():
         count = isinstance(part.of, int) + len(part.more)
         found.nodes += count

@@ -185,9 +185,9 @@ class _Telling:
             for value, held in zip(node.inputs, variant.takes, strict=True)
             if held is not None and value in self.graph.constants and not _is_written(held)
         }
-        sizes = [(self.graph.constants[value], held) for value, held in found]
-        before = sum(array.nbytes for array, _ in sizes)
-        after = sum(held.placing.slots * array.itemsize for array, held in sizes)
+        sizes = [(self.graph.values[value], held) for value, held in found]
+        before = sum(prod(value.shape) * width(value) for value, _ in sizes)
+        after = sum(held.placing.slots * width(value) for value, held in sizes)
         return Weights(len(found), before, after)
 
 

@@ -1,0 +1,113 @@
+"""What became of a model: a plan, all that is known of it, and how it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from layoutdsl.meaning.model import Layout
+
+if TYPE_CHECKING:
+    from layoutdsl.propagation.checking.remaking import Emit
+    from layoutdsl.propagation.emitting.physical import Emission
+    from layoutdsl.propagation.models.onnx_read import Model
+    from layoutdsl.propagation.plan import Conversion, Plan
+    from layoutdsl.propagation.proving.theorems import Theorems
+    from layoutdsl.propagation.running.verify import Verified
+    from layoutdsl.propagation.telling.batch import Open
+    from layoutdsl.propagation.telling.figures import Figures
+    from layoutdsl.propagation.ways.ways import Ways
+
+File: TypeAlias = str | PathLike[str]
+Status: TypeAlias = Literal["done", "refuted", "open"]
+
+
+@dataclass(frozen=True)
+class Propagation:
+    """A model in which values lie as its operators would have them, and all that is known of it.
+
+    Attributes:
+        plan: how each node is run, and what is moved.
+        figures: what that comes to.
+        theorems: which rules were used, and proved.
+        verified: what was run; `None` where nothing was.
+        certificate: the text that the model carries, by which it can be checked.
+        layouts: that give placings their names.
+        source: the model that was planned, as it was read.
+        ways: all that the plan chose from.
+        emission: what each node became.
+        kind: what was to come out.
+        batch: what became of a batch that the model leaves open; `None` where it is given.
+    """
+
+    plan: Plan
+    figures: Figures
+    theorems: Theorems
+    verified: Verified | None
+    certificate: str
+    layouts: tuple[Layout, ...]
+    source: Model
+    ways: Ways
+    emission: Emission
+    kind: Emit
+    batch: Open | None = None
+
+    @property
+    def model(self) -> Any:
+        """The model, as the package onnx has it, made anew."""
+        from layoutdsl.propagation.checking.warrant import KEY
+        from layoutdsl.propagation.models.onnx_write import model_of
+
+        return model_of(self.source, self.emission, {KEY: self.certificate})
+
+    @property
+    def transforms(self) -> tuple[Conversion, ...]:
+        """What is moved between two layouts, or has its padding filled anew."""
+        return self.plan.conversions
+
+    @property
+    def status(self) -> Status:
+        """`refuted` where a rule or a node is wrong, `open` where that is not known of one."""
+        if self.theorems.refuted or (self.verified and self.verified.faults):
+            return "refuted"
+        unrun = self.verified is not None and self.verified.unrun
+        if self.theorems.undecided or unrun or not self.figures.minimal:
+            return "open"
+        return "done"
+
+    def write(self, place: File) -> None:
+        """Write the model: whole, or not at all.
+
+        Raises:
+            ValueError: the status is `refuted`: what is known to be wrong is not written.
+            OccupiedError: what lies there is no plain file, or the model that was planned.
+            OSError: it cannot be written.
+        """
+        from layoutdsl.propagation.checking.warrant import KEY
+        from layoutdsl.propagation.models.onnx_files import write
+        from layoutdsl.propagation.models.plan_files import write_plan
+
+        if self.status == "refuted":
+            raise ValueError("a rule or a node was found wrong; such a model is not written")
+        said = {KEY: self.certificate}
+        if self.kind == "plan":
+            write_plan(self.source.graph, self.emission, said, Path(place))
+        else:
+            write(self.source, self.emission, said, Path(place))
+
+    def page(self, name: str, lines: Iterable[str]) -> str:
+        """Return the report as a page of HTML.
+
+        Args:
+            name: of the model.
+            lines: that stand above everything else.
+        """
+        from layoutdsl.propagation.telling.drawing import drawn
+        from layoutdsl.propagation.telling.page import page
+
+        graph, found = self.source.graph, self.ways
+        drawing = drawn(graph, self.plan, found.given, found.wanted, self.layouts)
+        return page(name, lines, self.figures, drawing)

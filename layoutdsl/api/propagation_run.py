@@ -1,0 +1,159 @@
+"""One model, planned: each step from the file to what is known of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from layoutdsl.api.asking import Asked
+from layoutdsl.api.propagation import Propagation
+
+if TYPE_CHECKING:
+    from layoutdsl.propagation.checking.remaking import Emit
+    from layoutdsl.propagation.checking.warrant import Warrant
+    from layoutdsl.propagation.emitting.physical import Emission
+    from layoutdsl.propagation.graph import Graph
+    from layoutdsl.propagation.models.onnx_batch import OpenBatch
+    from layoutdsl.propagation.models.onnx_read import Model
+    from layoutdsl.propagation.plan import Plan
+    from layoutdsl.propagation.roles.anchors import Choice
+    from layoutdsl.propagation.telling.batch import Open
+    from layoutdsl.propagation.ways.ways import Ways
+
+Verification: TypeAlias = Literal["nodes", "outputs", "off"]
+
+
+class Run:
+    """One model, and what is asked of it."""
+
+    def __init__(
+        self,
+        place: Path,
+        wanted: Asked,
+        shapes: Mapping[str, tuple[int, ...]],
+        choice: Choice,
+        kind: Emit,
+    ) -> None:
+        from layoutdsl.propagation.models.onnx_batch import open_batch
+        from layoutdsl.propagation.models.onnx_read import read_source
+
+        self.wanted, self.shapes, self.choice, self.kind = wanted, shapes, choice, kind
+        self.source = read_source(place)
+        self.open = open_batch(self.source, shapes)
+
+    def propagation(self, verify: Verification) -> Propagation:
+        """Plan, prove, emit and verify; at every batch where it is open and can stay so."""
+        from layoutdsl.propagation.emitting.following import FixedBatchError
+        from layoutdsl.propagation.models.onnx_batch import single
+        from layoutdsl.propagation.models.onnx_read import model_at
+        from layoutdsl.propagation.telling.batch import Stays
+
+        if self.open is None:
+            return self._made(model_at(self.source, self.shapes), verify)
+        model = single(self.source, self.open)
+        try:
+            return self._opened(self.open, model, verify)
+        except FixedBatchError as fixed:
+            self.shapes = self.open.at(1)
+            return self._made(model, verify, Stays(self.open.name, 1, str(fixed)))
+
+    def _opened(self, batch: OpenBatch, single: Model, verify: Verification) -> Propagation:
+        from layoutdsl.propagation.checking.remaking import chosen
+        from layoutdsl.propagation.checking.reopening import batches_of, model_of, reopened
+        from layoutdsl.propagation.emitting.following import FixedBatchError
+        from layoutdsl.propagation.running.at_batches import TRIED
+        from layoutdsl.propagation.telling.batch import Kept
+
+        if self.kind == "plan":
+            raise FixedBatchError("a plan in JSON has numbers for all extents")
+        batches = batches_of(self.source, batch, single)
+        found, plan, emission = self._planned(batches.first)
+        picked, named = chosen(found, plan), (self.wanted.layouts, self.kind)
+        result = reopened(batches, (found, plan, emission), picked, self._ways, named)
+        planned, other = batches.numbers
+        known = {1: single, planned: batches.first, other: batches.second}
+        others = {
+            each: known[each] if each in known else model_of(self.source, batch, each)
+            for each in (TRIED if verify != "off" else ())
+            if each != planned
+        }
+        kept = Kept(batch.name, planned, result.each)
+        made = (found, plan, result.emission)
+        return self._told(batches.first, made, verify, kept, batches.numbers, others)
+
+    def _made(self, model: Model, verify: Verification, batch: Open | None = None) -> Propagation:
+        return self._told(model, self._planned(model), verify, batch)
+
+    def _ways(self, graph: Graph) -> Ways:
+        from layoutdsl.propagation.checking.remaking import wishes_of
+        from layoutdsl.propagation.ways.ways import ways
+
+        wishes = wishes_of(self.wanted.inputs, self.wanted.outputs, self.choice, self.kind)
+        return ways(graph, self.wanted.engine, wishes)
+
+    def _planned(self, model: Model) -> tuple[Ways, Plan, Emission]:
+        from layoutdsl.propagation.checking.remaking import emission_of
+        from layoutdsl.propagation.planning.program import plan_of
+
+        found = self._ways(model.graph)
+        plan = plan_of(model.graph, found.variants, found.given, found.wanted)
+        return found, plan, emission_of(model, found, plan, self.wanted.layouts, self.kind)
+
+    def _told(
+        self,
+        model: Model,
+        made: tuple[Ways, Plan, Emission],
+        verify: Verification,
+        batch: Open | None,
+        numbers: tuple[int, ...] = (),
+        others: Mapping[int, Model] | None = None,
+    ) -> Propagation:
+        """Prove, verify and count what was made."""
+        from layoutdsl.propagation.checking import warrant
+        from layoutdsl.propagation.models import onnx_write
+        from layoutdsl.propagation.proving.theorems import proved_rules
+        from layoutdsl.propagation.running.verify import verified
+        from layoutdsl.propagation.telling.counting import figures_of
+
+        found, plan, emission = made
+        certificate = warrant.written(self._warrant(found, plan, numbers))
+        run = None
+        theorems = proved_rules(model.graph, found, plan)
+        if verify != "off":
+            said = {warrant.KEY: certificate}
+            shell, weights = onnx_write.shell_of(model, emission, said)
+            run = verified(model, emission, shell, verify, weights, others)
+        return Propagation(
+            plan=plan,
+            figures=figures_of(model.graph, found, plan, self.wanted.layouts),
+            theorems=theorems,
+            verified=run,
+            certificate=certificate,
+            layouts=self.wanted.layouts,
+            source=model,
+            ways=found,
+            emission=emission,
+            kind=self.kind,
+            batch=batch,
+        )
+
+    def _warrant(self, found: Ways, plan: Plan, batches: tuple[int, ...]) -> Warrant:
+        from layoutdsl.propagation.checking.remaking import chosen
+        from layoutdsl.propagation.checking.warrant import Warrant, dual_of, hash_of
+
+        return Warrant(
+            engine=self.wanted.engine.text,
+            rules=hash_of(self.wanted.engine.rules),
+            shapes=self.shapes,
+            inputs=self.wanted.names[0],
+            outputs=self.wanted.names[1],
+            choice=self.choice,
+            kind=self.kind,
+            chosen=chosen(found, plan),
+            cost=plan.cost,
+            scale=plan.scale,
+            rows=len(plan.dual),
+            dual=dual_of(plan),
+            batches=batches,
+        )
