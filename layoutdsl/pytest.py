@@ -10,7 +10,6 @@ what was claimed and by what proved it; whatever else was found is looked for ag
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -174,9 +173,10 @@ class ClaimItem(pytest.Item):
         """A hash of what is claimed, and of what proves it."""
         from hashlib import sha256
 
+        from layoutdsl.texts import resources
         from layoutdsl.texts.values import exact
 
-        return sha256(f"{_prover()}\n{exact(self._claim)}".encode()).hexdigest()
+        return sha256(f"{resources.fingerprint()}\n{exact(self._claim)}".encode()).hexdigest()
 
     def _warn(self) -> None:
         """Say what is hardly meant, once for each layout: with the claim that it is sound."""
@@ -191,20 +191,6 @@ class ClaimItem(pytest.Item):
         span = self._module.span_of(self._claim)
         line = 1 if span is None else span.source.place(span.start)[0]
         return self.path, line - 1, self.name
-
-
-@cache
-def _prover() -> str:
-    """All that a verdict rests on besides the claim: our own text, and the solver."""
-    from hashlib import sha256
-    from importlib.metadata import version
-
-    digest = sha256(version("z3-solver").encode())
-    house = Path(__file__).parent
-    for path in sorted(house.rglob("*.py")):
-        text = path.read_bytes()
-        digest.update(f"{path.relative_to(house)} {len(text)}\n".encode() + text)
-    return digest.hexdigest()
 
 
 # What was proved before. Workers of xdist read it and tell; who started them writes it.

@@ -11,6 +11,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import cast
 
 import click
@@ -145,25 +146,38 @@ def _run(given: Sequence[str]) -> int:
     return result if isinstance(result, int) else Exit.OK
 
 
-def _asks_json(given: Sequence[str]) -> bool:
-    """Whether a command line asks for JSON; what follows ``--`` are names."""
-    words = list(given)
-    return "--json" in words[: words.index("--")] if "--" in words else "--json" in words
+def _form(given: Sequence[str]) -> str:
+    """Return the form that a command line asks for; what follows ``--`` are names."""
+    words = [*given, "--"]
+    words = words[: words.index("--")]
+    asked = [each.removeprefix("--format=") for each in words if each.startswith("--format=")]
+    asked += [word for option, word in pairwise(words) if option == "--format"]
+    return "json" if "--json" in words else next(iter(asked), "text")
 
 
 def _faulty(failure: LayoutError, given: Sequence[str]) -> int:
-    if _asks_json(given):
-        say_json(faults_json(failure))
-    else:
-        error(str(failure))
+    match _form(given):
+        case "json":
+            say_json(faults_json(failure))
+        case "sarif" | "github" as form:
+            from layoutdsl.cli.reporting import report_faults
+
+            report_faults(form, failure)
+        case _:
+            error(str(failure))
     return Exit.USAGE
 
 
 def _failed(failure: Failure, given: Sequence[str]) -> int:
-    if _asks_json(given):
-        say_json(error_json(failure.message, failure.hint))
-    else:
-        error(str(failure))
+    match _form(given):
+        case "json":
+            say_json(error_json(failure.message, failure.hint))
+        case "sarif" | "github" as form:
+            from layoutdsl.cli.reporting import report_failure
+
+            report_failure(form, failure)
+        case _:
+            error(str(failure))
     return failure.code
 
 
