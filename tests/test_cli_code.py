@@ -322,7 +322,7 @@ def test_a_generated_or_an_empty_file_is_replaced(shell: Shell) -> None:
     Path("made.py").touch()
     assert shell("generate", "NCHW16c", "-o", "made.py").code == 0
     assert shell("generate", "NCHW4c", "-o", "made.py").code == 0
-    assert Path("made.py").read_text().startswith('"""NCHW4c')
+    assert '\n"""NCHW4c' in Path("made.py").read_text()
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 import shlex
 import subprocess
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import test_cli_copies
+import test_cli_json
 from cli_shell import Shell, shell
+from conftest import GOLDEN
 from replaying import REPLAY, blocks, replayed
 
 __all__ = ["shell"]
@@ -268,3 +272,25 @@ def test_golden_texts(shell: Shell) -> None:
             for each in path.parent.glob("*.layout"):
                 Path(each.name).write_bytes(each.read_bytes())
             replayed(shell, text)
+
+
+PRINTED = re.compile(r'(?:= replay: |"replay": ")(layoutdsl [^"\n]*)')
+
+
+def test_replay_lines_of_golden_texts(shell: Shell) -> None:
+    """Every one that a golden text holds runs, over the texts that it was printed of."""
+    texts = {"my.layout": test_cli_json.SPEC, "table.layout": test_cli_json.TABLE}
+    texts |= {"record.layout": test_cli_json.RECORD, "copies.layout": test_cli_copies.TEXT}
+    for name, text in texts.items():
+        Path(name).write_text(text, encoding="utf-8")
+    lines = [
+        line
+        for place in sorted(GOLDEN.rglob("*.txt"))
+        for line in PRINTED.findall(place.read_text(encoding="utf-8"))
+    ]
+    assert len(lines) > 5
+    for line in dict.fromkeys(lines):
+        _, *words = shlex.split(line)
+        ended = shell(*words)
+        assert ended.code == 0, f"{line}\n{ended.err}"
+        assert shlex.join(shlex.split(line)) == line, "no word has blanks that it is not meant to"

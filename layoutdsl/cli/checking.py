@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from layoutdsl.cli.exits import Exit
-from layoutdsl.cli.options import JSON
+from layoutdsl.cli.options import Form, forms
 from layoutdsl.cli.output import faults_json, say, say_json
-from layoutdsl.cli.targets import Target, named, warn
+from layoutdsl.cli.targets import Target, every, named, warn
 from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="Check that a spec is well formed.")
-@click.argument("file", metavar="FILE")
-@JSON
-def check(file: str, form: str) -> int:
-    """Check that a spec is well formed; prove nothing.
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@forms
+def check(files: tuple[str, ...], form: Form) -> int:
+    """Check that specs are well formed; prove nothing.
 
     All faults are reported at once, each with its place and a way to mend it.
 
     \b
       layoutdsl check demo.layout
       layoutdsl check - < demo.layout
+      layoutdsl check kernels/*.layout --format github
     """
     try:
-        chosen = named(file)
+        chosen = every(files, named)
     except LayoutError as failure:
         if form != "json":
             raise
@@ -47,25 +48,35 @@ def check(file: str, form: str) -> int:
             }
         )
         return Exit.USAGE
-    if form == "json":
-        say_json(_module_json(chosen))
-    else:
-        warn(chosen)
-        say(_well_formed(chosen.module))
+    match form:
+        case "json":
+            say_json(_modules_json(chosen))
+        case "sarif" | "github":
+            from layoutdsl.cli.reporting import Reporting
+
+            counted = f"{_count(len(chosen), 'file')}: well formed"
+            Reporting(form, chosen).finish(Exit.OK, counted)
+        case "text":
+            for each in chosen:
+                warn(each)
+                if len(chosen) > 1:
+                    say(f"{each.place}:")
+                say(_well_formed(each.module))
     return Exit.OK
 
 
-def _module_json(chosen: Target) -> dict[str, Any]:
-    module = chosen.module
+def _modules_json(chosen: tuple[Target, ...]) -> dict[str, Any]:
+    """What several specs hold, one after the other."""
+    modules = [each.module for each in chosen]
     return {
         "status": "ok",
-        "diagnostics": [each.as_json() for each in chosen.warnings],
-        "layouts": [layout_json(each) for each in module.values()],
-        "tables": [table_json(each) for each in module.tables.values()],
-        "records": [record_json(each) for each in module.records.values()],
-        "rules": [rule.text for rule in module.rules],
-        "operators": list(module.operators),
-        "claims": [claim.text for claim in module.all_claims],
+        "diagnostics": [said.as_json() for each in chosen for said in each.warnings],
+        "layouts": [layout_json(each) for held in modules for each in held.values()],
+        "tables": [table_json(each) for held in modules for each in held.tables.values()],
+        "records": [record_json(each) for held in modules for each in held.records.values()],
+        "rules": [rule.text for held in modules for rule in held.rules],
+        "operators": [said for held in modules for said in held.operators],
+        "claims": [claim.text for held in modules for claim in held.all_claims],
     }
 
 

@@ -105,7 +105,8 @@ def generate(
     chosen = target(written)
     if chosen.record is not None:
         refuse_options({"--shape": shape, "--where": range_, "--storage": storage})
-        return record_packages(chosen, chosen.record, language, output, mode, trust)
+        found = record_packages(chosen, chosen.record, language, output, mode, trust)
+        return _with_help(mode, found)
     layouts = _closed(chosen)
     folder = output != "-" and (output.endswith("/") or Path(output).is_dir())
     _refuse_several(chosen, layouts, folder)
@@ -115,19 +116,29 @@ def generate(
         if storage != "items":
             refuse_options({"--shape": shape, "--where": range_})
             _refuse_several(chosen, layouts, False)
-            return word_packages(chosen, layouts[0], storage, output, mode, trust)
+            found = word_packages(chosen, layouts[0], storage, output, mode, trust)
+            return _with_help(mode, found)
         made = [
             _program(chosen, layout, _shapes(layout, shape, range_), trust) for layout in layouts
         ]
         found = _c_files(chosen, made, output, folder, mode)
-        return max(found, _records(chosen, language, output, folder, mode, trust))
+        found = max(found, _records(chosen, language, output, folder, mode, trust))
+        return _with_help(mode, found)
     for option, given in (("--shape", shape), ("--where", range_)):
         if given is not None:
             hint = "a module of Python serves all shapes; add --target c"
             raise Failure(Exit.USAGE, f"{option} is for C", hint)
     made_in_python = [_module(chosen, layout, storage, trust) for layout in layouts]
     found = _python_files(chosen, made_in_python, output, folder, mode)
-    return max(found, _records(chosen, language, output, folder, mode, trust))
+    found = max(found, _records(chosen, language, output, folder, mode, trust))
+    return _with_help(mode, found)
+
+
+def _with_help(mode: str, found: int) -> int:
+    """Return the exit code; where --check found a difference, say the way out."""
+    if mode == "check" and found == Exit.REFUTED:
+        error("  = help: the same command without --check writes what differs")
+    return found
 
 
 def _python_files(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import click
 
@@ -29,6 +30,29 @@ def choice(name: str, variable: str, help: str) -> Callable[[Command], Command]:
 
 
 JSON = choice("json", "form", "Print JSON; the keys are in layoutdsl/cli/README.md.")
+
+Form: TypeAlias = Literal["text", "json", "sarif", "github"]
+"""How `check` and `prove` say what they found."""
+
+
+def forms(command: Command) -> Command:
+    """Give a verb ``--format``, and ``--json`` for one of them; its parameter is ``form``."""
+
+    @wraps(command)
+    def chosen(*, format_: Form | None, form: str, **given: Any) -> Any:
+        if form == "json" and format_ not in (None, "json"):
+            raise Failure(Exit.USAGE, f"--json is --format json, and not {format_}", "give one")
+        return command(form=format_ or ("json" if form == "json" else "text"), **given)
+
+    choose = click.option(
+        "--format",
+        "format_",
+        type=click.Choice(get_args(Form)),
+        help="text, for people; json; sarif 2.1.0, for code scanning and editors; or github: "
+        "annotations, for its runners.",
+    )
+    return cast("Command", JSON(choose(chosen)))
+
 
 WORDS = ("u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64")
 

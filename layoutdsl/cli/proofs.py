@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -9,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
-from layoutdsl.cli.options import JSON, choice
+from layoutdsl.cli.options import Form, choice, forms
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.progress import Progress, Way, progress_option
-from layoutdsl.cli.targets import Target, claims_in, refuse_silent, targets_of
+from layoutdsl.cli.targets import Target, claims_in, named, refuse_silent, target, targets_of
 
 if TYPE_CHECKING:
     from layoutdsl.cli.evidence import Writer
+    from layoutdsl.cli.reporting import Reporting
     from layoutdsl.cli.verdicts import Verdict
     from layoutdsl.meaning.claims import AnyClaim
     from layoutdsl.prover.verdict import Checked
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     "--into", metavar="DIR", help="Where --write writes; proofs/ of a checkout for the library."
 )
 @progress_option
-@JSON
+@forms
 def prove(
     written: tuple[str, ...],
     range_: str | None,
@@ -48,7 +50,7 @@ def prove(
     writes: str,
     into: str | None,
     way: Way,
-    form: str,
+    form: Form,
 ) -> int:
     """Prove layouts, tables, records, or files with claims, for every shape; else the library.
 
@@ -66,20 +68,40 @@ def prove(
       layoutdsl prove Q4_0
       layoutdsl prove --write
       layoutdsl prove demo.layout --write --into demo.proofs
+      layoutdsl prove kernels/*.layout --format sarif
     """
     if writes != "write" and into is not None:
         raise Failure(Exit.USAGE, "--into says where --write writes", "add --write")
     if writes == "write" and range_ is not None:
         raise Failure(Exit.USAGE, "--write writes what the text claims, without --where")
-    targets = targets_of(written)
+    targets = targets_of(written, target if form in ("text", "json") else named)
     for each in targets:
         refuse_silent(each)
-    pairs = [(each, claim) for each in targets for claim in _narrowed(claims_in(each), range_)]
+    asked = [each for chosen in targets for each in _asked(chosen, range_)]
+    told = None
+    if form in ("sarif", "github"):
+        from layoutdsl.cli.reporting import Reporting
+
+        told = Reporting(form, targets)
     if writes == "write":
         from layoutdsl.cli.evidence import Writer
 
-        return _report(pairs, verbose, jobs, form, way, Writer(targets, into, bool(written)))
-    return _report(pairs, verbose, jobs, form, way, None)
+        return _report(asked, verbose, jobs, form, way, told, Writer(targets, into, bool(written)))
+    return _report(asked, verbose, jobs, form, way, told, None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A claim that is looked at, as its text has it, and where that is."""
+
+    chosen: Target
+    claim: AnyClaim
+    written: AnyClaim
+
+
+def _asked(chosen: Target, range_: str | None) -> Iterator[_Asked]:
+    said = claims_in(chosen)
+    return (_Asked(chosen, *each) for each in zip(_narrowed(said, range_), said, strict=True))
 
 
 def _narrowed(claims: tuple[AnyClaim, ...], range_: str | None) -> tuple[AnyClaim, ...]:
@@ -94,40 +116,47 @@ def _narrowed(claims: tuple[AnyClaim, ...], range_: str | None) -> tuple[AnyClai
 
 
 def _report(
-    pairs: list[tuple[Target, AnyClaim]],
+    asked: list[_Asked],
     verbose: int,
     jobs: int | None,
-    form: str,
+    form: Form,
     way: Way,
+    told: Reporting | None,
     writer: Writer | None,
 ) -> int:
     from layoutdsl.api import Report, timed_checks, usual_jobs
     from layoutdsl.cli.verdicts import summary, verdict_of, verdict_text
 
-    progress, claims = Progress("prove", way), [claim for _, claim in pairs]
+    progress, claims = Progress("prove", way), [each.claim for each in asked]
     jobs = min(jobs or usual_jobs(len(claims)), len(claims))
     standing = _Standing(progress, len(claims), jobs)
     verdicts: list[Verdict] = []
     started = perf_counter()
     found = timed_checks(claims, standing.under_way, jobs, standing.arrived)
-    for (chosen, _), (checked, seconds) in zip(pairs, found, strict=True):
+    for each, (checked, seconds) in zip(asked, found, strict=True):
         progress.clear()
         standing.turn += 1
-        verdicts.append(verdict_of(chosen, checked, seconds))
+        verdicts.append(verdict_of(each.chosen, checked, seconds))
         if writer is not None:
             writer.take(checked)
-        if form != "json":
+        if told is not None:
+            told.take(verdicts[-1], each.written)
+        elif form == "text":
             say(verdict_text(verdicts[-1], verbose))
     report = Report(tuple(each.checked for each in verdicts))
+    code = {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]
     written = {} if writer is None else writer.finish()
-    if form == "json":
-        told = [each.as_json() for each in verdicts]
-        say_json({"status": report.status, "passed": report.passed, "claims": told, **written})
+    if told is not None:
+        told.finish(code, summary(verdicts, perf_counter() - started))
+    elif form == "json":
+        claims_json = [each.as_json() for each in verdicts]
+        status = {"status": report.status, "passed": report.passed}
+        say_json({**status, "claims": claims_json, **written})
     else:
         say(summary(verdicts, perf_counter() - started))
         if writer is not None:
             say(writer.summary)
-    return {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]
+    return code
 
 
 @dataclass(slots=True)

@@ -11,7 +11,8 @@ import sys
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import cast
+from itertools import pairwise
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -21,6 +22,9 @@ from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
 from layoutdsl.cli.targets import SHIELD
 from layoutdsl.texts.source import LayoutError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 _CODES = """\b
 Exit codes:
@@ -33,6 +37,9 @@ Exit codes:
   130  interrupted
 """
 
+
+COMPLETING = "_LAYOUTDSL_COMPLETE"
+"""Is set where a shell wants to know what may follow."""
 
 _VERBS = {
     "tour": "tour.tour",
@@ -61,6 +68,7 @@ _VERBS = {
     "explain": "texts.explain",
     "list": "listing.list_library",
     "print": "texts.print_file",
+    "completion": "completing.completion",
 }
 """Where each verb is."""
 
@@ -83,6 +91,13 @@ class _Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the verbs in the order in which they are met, not of the alphabet."""
         return list(self.commands)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Return the verbs and options that begin so; no verb is loaded for it."""
+        from click.shell_completion import CompletionItem
+
+        verbs = [CompletionItem(each) for each in self.commands if each.startswith(incomplete)]
+        return verbs if verbs else click.Command.shell_complete(self, ctx, incomplete)
 
 
 @click.group(
@@ -123,6 +138,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _run(given: Sequence[str]) -> int:
     try:
+        asking = os.environ.get(COMPLETING)
+        if asking is not None:
+            from layoutdsl.cli.completing import complete
+
+            complete(layoutdsl, asking, given)
+            return Exit.OK
         result = layoutdsl.main(
             [SHIELD + each if each.startswith("-:") else each for each in given],
             prog_name="layoutdsl",
@@ -145,25 +166,38 @@ def _run(given: Sequence[str]) -> int:
     return result if isinstance(result, int) else Exit.OK
 
 
-def _asks_json(given: Sequence[str]) -> bool:
-    """Whether a command line asks for JSON; what follows ``--`` are names."""
-    words = list(given)
-    return "--json" in words[: words.index("--")] if "--" in words else "--json" in words
+def _form(given: Sequence[str]) -> str:
+    """Return the form that a command line asks for; what follows ``--`` are names."""
+    words = [*given, "--"]
+    words = words[: words.index("--")]
+    asked = [each.removeprefix("--format=") for each in words if each.startswith("--format=")]
+    asked += [word for option, word in pairwise(words) if option == "--format"]
+    return "json" if "--json" in words else next(iter(asked), "text")
 
 
 def _faulty(failure: LayoutError, given: Sequence[str]) -> int:
-    if _asks_json(given):
-        say_json(faults_json(failure))
-    else:
-        error(str(failure))
+    match _form(given):
+        case "json":
+            say_json(faults_json(failure))
+        case "sarif" | "github" as form:
+            from layoutdsl.cli.reporting import report_faults
+
+            report_faults(form, failure)
+        case _:
+            error(str(failure))
     return Exit.USAGE
 
 
 def _failed(failure: Failure, given: Sequence[str]) -> int:
-    if _asks_json(given):
-        say_json(error_json(failure.message, failure.hint))
-    else:
-        error(str(failure))
+    match _form(given):
+        case "json":
+            say_json(error_json(failure.message, failure.hint))
+        case "sarif" | "github" as form:
+            from layoutdsl.cli.reporting import report_failure
+
+            report_failure(form, failure)
+        case _:
+            error(str(failure))
     return failure.code
 
 

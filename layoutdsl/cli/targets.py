@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -187,13 +187,43 @@ def parted(written: str) -> tuple[str | None, str | None]:
     return written, None
 
 
-def targets_of(written: tuple[str, ...]) -> tuple[Target, ...]:
-    """Return what several words stand for; without any, every family of the library."""
+def targets_of(
+    written: tuple[str, ...], read: Callable[[str], Target] = target
+) -> tuple[Target, ...]:
+    """Return what several words stand for; without any, every family of the library.
+
+    Args:
+        written: on the command line.
+        read: `target`, or `named` where warnings are said elsewhere.
+
+    Raises:
+        LayoutError: with the faults of all of them.
+    """
     if written:
-        return tuple(map(target, written))
+        return every(written, read)
     from layoutdsl.api import library_families
 
     return tuple(Target(family, "", None) for family in library_families())
+
+
+def every(written: tuple[str, ...], read: Callable[[str], Target]) -> tuple[Target, ...]:
+    """Return what several words stand for.
+
+    Raises:
+        LayoutError: with the faults of all of them.
+    """
+    from layoutdsl.texts.source import LayoutError
+
+    found: list[Target] = []
+    faults: list[Diagnostic] = []
+    for each in written:
+        try:
+            found.append(read(each))
+        except LayoutError as wrong:
+            faults += wrong.diagnostics
+    if faults:
+        raise LayoutError(tuple(faults))
+    return tuple(found)
 
 
 def claims_in(chosen: Target) -> tuple[AnyClaim, ...]:

@@ -24,21 +24,22 @@ def explain(code: str, form: str) -> None:
     """
     from layoutdsl.texts.faults import did_you_mean
 
-    sections = _sections()
+    known = sections()
     wanted = code.strip().strip("[]").upper()
-    if wanted not in sections:
-        hint = did_you_mean(wanted, sections)
-        known = f"known are {', '.join(sections)}"
+    if wanted not in known:
+        hint = did_you_mean(wanted, known)
+        all_of_them = f"known are {', '.join(known)}"
         message = f"there is no message with the code `{code[:40]}`"
-        raise Failure(Exit.USAGE, message, hint or known)
-    title, text = sections[wanted]
+        raise Failure(Exit.USAGE, message, hint or all_of_them)
+    title, text = known[wanted]
     if form == "json":
         say_json({"code": wanted, "title": title, "text": text})
     else:
         say(f"{wanted}: {title}\n\n{text}")
 
 
-def _sections() -> dict[str, tuple[str, str]]:
+def sections() -> dict[str, tuple[str, str]]:
+    """Return the title and the text of each code, as the page of errors has them."""
     from layoutdsl.texts import resources
 
     with reading("grammar/errors.md"):

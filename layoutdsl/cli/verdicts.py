@@ -134,6 +134,11 @@ def verdict_text(verdict: Verdict, verbosity: int) -> str:
     return "\n".join(lines)
 
 
+def plain_text(verdict: Verdict) -> str:
+    """Return what `verdict_text` does, without colours."""
+    return click.unstyle(verdict_text(verdict, 0))
+
+
 def _said(checked: Checked) -> str:
     return checked.claim.text.removeprefix(checked.claim.polarity).strip()
 

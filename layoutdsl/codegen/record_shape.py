@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from layoutdsl.codegen.numpy.record_parts import _Field, _Part
+from layoutdsl.codegen.numpy.record_parts import _Field, _FieldPart
 from layoutdsl.codegen.placed import Placed
 from layoutdsl.integers.expr import Constant, Expr
 from layoutdsl.integers.value import evaluate
@@ -46,7 +46,7 @@ def field_of(field: Field) -> _Field:
     )
 
 
-def part_of(placed: Placed, module_of: ModuleOf) -> _Part:
+def part_of(placed: Placed, module_of: ModuleOf) -> _FieldPart:
     """Return what the moves have to know of a part."""
     part = placed.part
     digits = [each for picks in part.picks for each in picks]
@@ -57,7 +57,7 @@ def part_of(placed: Placed, module_of: ModuleOf) -> _Part:
         given = {name: own[name] for name in placed.items.parameters}
         return module_of(placed.items.with_parameters(**given))
 
-    return _Part(
+    return _FieldPart(
         part.field,
         module,
         lambda values: tuple(evaluate(each.extent, values) for each in digits),

@@ -10,7 +10,6 @@ ends with the token of that journal. Nothing else is written to, removed or repl
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
+from layoutdsl.files.locks import lock_alone, unlock
 from layoutdsl.files.places import OccupiedError, replaceable
 from layoutdsl.files.whole import NEW, PRIVATE, created, flush_folder
 from layoutdsl.pieces.files import reserve
@@ -94,7 +94,7 @@ class Output:
                     raise
                 continue  # another run has just removed it
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_alone(handle)
                 if _is_at(self._journal, handle):
                     return handle
             except BlockingIOError:
@@ -271,7 +271,7 @@ def _unlocked(handle: int) -> None:
     To close is not enough: what another thread starts, a compiler in the background, holds a copy
     of every descriptor until it has become another program, and the lock with it.
     """
-    fcntl.flock(handle, fcntl.LOCK_UN)
+    unlock(handle)
     os.close(handle)
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from layoutdsl.files.locks import lock_alone, unlock
 from layoutdsl.files.places import OccupiedError
 from layoutdsl.files.whole import PRIVATE
 from layoutdsl.pieces.journal import WHOLE, Begun, pieces_line, read, written
@@ -58,7 +58,7 @@ class Log:
         name, flags = f"{share.number}-of-{share.of}", os.O_RDWR | os.O_CREAT | OPEN
         self._handle = os.open(name, flags, PRIVATE, dir_fd=folder)
         try:
-            lock(self._handle, fcntl.LOCK_EX, part, f"another run is doing share {share}")
+            lock(self._handle, lock_alone, part, f"another run is doing share {share}")
             noted, self._end, self._last = read(all_of(self._handle))
             self.claimed: Mapping[int, Sums] = {}
             self.whole, self._noted = False, dict[int, Sums]()
@@ -102,7 +102,7 @@ class Log:
 
     def close(self) -> None:
         """Let others have it."""
-        fcntl.flock(self._handle, fcntl.LOCK_UN)
+        unlock(self._handle)
         os.close(self._handle)
 
 
@@ -113,12 +113,12 @@ def share_of(name: str) -> Share | None:
     return share if share and share.number < share.of else None
 
 
-def lock(handle: int, kind: int, part: Path, words: str) -> None:
+def lock(handle: int, kind: Callable[[int], None], part: Path, words: str) -> None:
     """Lock an open file at once.
 
     Args:
         handle: of the file.
-        kind: of the lock, as `fcntl` has it.
+        kind: `lock_alone` or `lock_shared`.
         part: the folder that it lies in, to be named.
         words: why it cannot be locked, where somebody else has locked it.
 
@@ -126,7 +126,7 @@ def lock(handle: int, kind: int, part: Path, words: str) -> None:
         OccupiedError: it cannot be.
     """
     try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+        kind(handle)
     except BlockingIOError:
         raise OccupiedError(f"`{part}` is in use: {words}") from None
     except OSError as failure:

@@ -9,7 +9,6 @@ whoever comes after a kill still has it.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic, sleep
 
+from layoutdsl.files.locks import await_shared, lock_alone, lock_shared, unlock
 from layoutdsl.files.places import OccupiedError, replaceable
 from layoutdsl.files.whole import PRIVATE, created, flush_folder
 from layoutdsl.pieces.files import named, reserve
@@ -96,7 +96,7 @@ class Shared:
         self.folder = own_folder(part)
         try:
             self.handle = self._opened(size)
-            lock(self.handle, fcntl.LOCK_SH, part, "it is just being put in its place")
+            lock(self.handle, lock_shared, part, "it is just being put in its place")
             if not self.is_there():
                 raise GoneError
         except BaseException:
@@ -162,7 +162,7 @@ class Shared:
         Others who have just found that something is missing are waited for: they have not seen that
         it is done, and will not come back. Those who are at work are last themselves.
         """
-        fcntl.flock(self.handle, fcntl.LOCK_UN)  # two that wait for each other would both give up
+        unlock(self.handle)  # two that wait for each other would both give up
         until = monotonic() + PATIENCE
         while not _is_locked(self.handle):
             if monotonic() > until:
@@ -172,7 +172,7 @@ class Shared:
         try:
             yield True
         finally:
-            fcntl.flock(self.handle, fcntl.LOCK_SH)
+            await_shared(self.handle)
 
     def place(self, target: Path, mode: int) -> None:
         """Put the output in its place, alone, and leave nothing else behind.
@@ -191,7 +191,7 @@ class Shared:
     def close(self) -> None:
         """Let others have it."""
         if self.handle >= 0:
-            fcntl.flock(self.handle, fcntl.LOCK_UN)
+            unlock(self.handle)
             os.close(self.handle)
         os.close(self.folder)
 
@@ -199,7 +199,7 @@ class Shared:
 def _is_locked(handle: int) -> bool:
     """Whether it could be locked for us alone."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_alone(handle)
     except BlockingIOError:
         return False
     return True

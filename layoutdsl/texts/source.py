@@ -120,11 +120,18 @@ class Diagnostic:
 
 
 class LayoutError(Exception):
-    """The user's text is wrong; carries every diagnostic, in source order."""
+    """The user's text is wrong; carries every diagnostic, in source order.
+
+    Those of several texts are in the order in which the texts are met.
+    """
 
     def __init__(self, diagnostics: tuple[Diagnostic, ...] | Diagnostic) -> None:
         found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else diagnostics
-        self.diagnostics = tuple(sorted(found, key=lambda each: each.primary.span.start))
+        spans = [each.primary.span for each in found]
+        met = [span.source.name for span in spans]
+        places = [(met.index(span.source.name), span.start) for span in spans]
+        order = sorted(range(len(found)), key=places.__getitem__)
+        self.diagnostics = tuple(found[each] for each in order)
         super().__init__(self.diagnostics)
 
     def __repr__(self) -> str:

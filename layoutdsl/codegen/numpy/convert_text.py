@@ -19,6 +19,7 @@ from layoutdsl.codegen.numpy.fill_text import (
 )
 from layoutdsl.codegen.numpy.numpy_text import (
     IMPORTS,
+    MARKS,
     UNVALIDATED,
     constant,
     refuse_name,
@@ -81,6 +82,7 @@ def conversion_text(
 def _head(layouts: tuple[Layout, Layout], texts: tuple[str, str]) -> list[str]:
     source, target = layouts
     return [
+        *MARKS,
         f'"""{source.name} to {target.name}: convert, in numpy.',
         "",
         "Whole regions are moved at once, straight from one buffer to the other.",

@@ -37,7 +37,7 @@ class _Field(NamedTuple):
     shape: Callable[[_Extents], tuple[int, ...]]
 
 
-class _Part(NamedTuple):
+class _FieldPart(NamedTuple):
     """Where some bits of some elements of a field lie."""
 
     field: str
@@ -61,14 +61,14 @@ class _Part(NamedTuple):
 class _Stretch(NamedTuple):
     """Parts that share bytes, and the window of all of them; without one, all of their region."""
 
-    parts: tuple[_Part, ...]
+    parts: tuple[_FieldPart, ...]
     window: _Window | None
 
 
 class _PartJob:
     """The moves of one part at one shape."""
 
-    def __init__(self, part: _Part, values: _Extents) -> None:
+    def __init__(self, part: _FieldPart, values: _Extents) -> None:
         self.part, self._module = part, part.module(values)
         self.extents = part.digits(values)
         self._shape = part.shape(values)
@@ -180,7 +180,7 @@ def _fill_all(stretches: Sequence[_Stretch]) -> bool:
     return len(known) == len(windows) and blocks == {sum(count for _, _, count in known)}
 
 
-def _stretches(parts: Sequence[_Part], regions: Sequence[int]) -> Iterator[_Stretch]:
+def _stretches(parts: Sequence[_FieldPart], regions: Sequence[int]) -> Iterator[_Stretch]:
     """Yield parts by the bytes that they touch: no two stretches share a byte."""
     for number in sorted(set(regions)):
         own = [part for part, region in zip(parts, regions, strict=True) if region == number]
@@ -211,7 +211,7 @@ def _widened(data: _Bytes, own: _Window | None, window: _Window | None) -> _Byte
     return wide.reshape(-1)
 
 
-def _join(joined: _Bytes, data: _Bytes, part: _Part, window: _Window | None) -> None:
+def _join(joined: _Bytes, data: _Bytes, part: _FieldPart, window: _Window | None) -> None:
     """Add the bytes of a part to those of others."""
     if part.window is None or window is None:
         joined |= data

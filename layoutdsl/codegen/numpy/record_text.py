@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 
 from layoutdsl.codegen.allowed import refuse_unsafe
-from layoutdsl.codegen.numpy.numpy_text import _RULE, constant
+from layoutdsl.codegen.numpy.numpy_text import _RULE, MARKS, constant
 from layoutdsl.codegen.numpy.words import indented, literal, tuple_text
 from layoutdsl.codegen.placed import Placed
 from layoutdsl.codegen.record_shape import (
@@ -93,7 +93,7 @@ def part_name(number: int) -> str:
     return f"part_{number + 1}"
 
 
-_STAND_INS = "Any = dict = namedtuple = _Extents = _Field = _Part = _Record = _integers = 0"
+_STAND_INS = "Any = dict = namedtuple = _Extents = _Field = _FieldPart = _Record = _integers = 0"
 """Names that the tables may use, as `refuse_unsafe` looks at the tables alone."""
 
 
@@ -108,6 +108,7 @@ def _fallback(count: int) -> str:
 def _head(record: Record) -> list[str]:
     names = ", ".join(each.name for each in record.fields)
     return [
+        *MARKS,
         f'"""{record.name}: pack and unpack {names} in one buffer of bytes, in numpy.',
         "",
         "Bits that no field holds are 0. Each part is moved by a module of its own.",
@@ -134,7 +135,7 @@ def _tables(record: Record, parts: Sequence[Placed]) -> Iterator[str]:
         digits = [each.extent for picks in placed.part.picks for each in picks]
         yield from _function(f"_digits_{number + 1}", digits)
         yield from _function(f"_items_{number + 1}", shape_exprs(placed))
-        yield from _function(f"_region_{number + 1}", _region(placed))
+        yield from _function(f"_region_{number + 1}", _region(placed), "int, int")
         yield from _module(number)
     names = ", ".join(literal(each.name) for each in record.fields)
     yield from ("", "", f"Fields = namedtuple('Fields', [{names}])", "")
@@ -164,12 +165,12 @@ def _value(expr: Expr) -> str:
     return written(expr, PYTHON, lambda name: f"v[{literal(name)}]")
 
 
-def _function(name: str, exprs: Sequence[Expr]) -> list[str]:
+def _function(name: str, exprs: Sequence[Expr], returned: str = "int, ...") -> list[str]:
     """A function of a shape whose values are those of expressions."""
     return [
         "",
         "",
-        f"def {name}(v: _Extents) -> tuple[int, ...]:",
+        f"def {name}(v: _Extents) -> tuple[{returned}]:",
         f"    return {tuple_text([_value(each) for each in exprs])}",
     ]
 
@@ -281,7 +282,7 @@ def _parts(parts: Sequence[Placed]) -> Iterator[str]:
             "region": f"_region_{number}",
             "window": None if window is None else (window.block, window.first, window.count),
         }
-        yield f"_Part({', '.join(f'{name}={value}' for name, value in words.items())})"
+        yield f"_FieldPart({', '.join(f'{name}={value}' for name, value in words.items())})"
 
 
 def _calls(record: Record) -> list[str]:
