@@ -74,8 +74,10 @@ class _Plan:
             return loops
         outer.remove(last)
         beside = replace(outer.pop(), together=BESIDE)
-        strip = max(1, OPEN // held(self.box.columns))
-        return [*outer, beside, replace(last, together=strip), *loops[len(outer) + 2 :]]
+        strip = replace(last, together=max(1, OPEN // held(self.box.columns)))
+        if beside.slides and not strip.slides and isinstance(strip.count, Constant):
+            return loops  # threads could not share the strips
+        return [*outer, beside, strip, *loops[len(outer) + 2 :]]
 
     def _order(self, loop: Loop) -> tuple[bool, int, int, int]:
         inner = self._is_inner(loop)
