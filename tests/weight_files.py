@@ -5,6 +5,7 @@ The writer here is the plainest there can be; it knows no format.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -141,6 +142,14 @@ def refused(form: Form, place: Path, whole: bytes) -> str | None:
 
 def refusal(form: Form, place: Path) -> str | None:
     """Why a file is refused, in a line fit to be shown; nothing where it is read, and is sound."""
+    gc.disable()  # what others have mapped and left is not to be closed while files are counted
+    try:
+        return _refusal(form, place)
+    finally:
+        gc.enable()
+
+
+def _refusal(form: Form, place: Path) -> str | None:
     before = _open_files()
     try:
         with opened(form, place) as found:
