@@ -366,7 +366,7 @@ def words(said: Any, word: str) -> None:
 
 
 LIES: list[tuple[Callable[[Any], None], str]] = [
-    (lambda said: said.update(version=3), "is of version 3"),
+    (lambda said: said.update(version=4), "is of version 4"),
     (lambda said: said.pop("tensors"), "has neither layouts nor tensors"),
     (lambda said: said["tensors"].pop("m.0.w"), "holds the tensor `m.0.w`"),
     (lambda said: said["tensors"].update(x={"sums": []}), "speaks under `layoutdsl` of"),

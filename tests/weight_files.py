@@ -6,8 +6,9 @@ The writer here is the plainest there can be; it knows no format.
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from math import prod
 from pathlib import Path
 from random import Random
@@ -141,7 +142,7 @@ def refused(form: Form, place: Path, whole: bytes) -> str | None:
 
 def refusal(form: Form, place: Path) -> str | None:
     """Why a file is refused, in a line fit to be shown; nothing where it is read, and is sound."""
-    before = _open_files()
+    before = _open_files(place.parent)
     try:
         with opened(form, place) as found:
             names = [each.name for each in found.entries]
@@ -159,11 +160,19 @@ def refusal(form: Form, place: Path) -> str | None:
         fact = None
     except UnreadableError as unfit:
         fact = unfit.fact
-    assert _open_files() == before, "a file was left open"
+    assert _open_files(place.parent) == before, "a file was left open"
     assert fact is None or (fact.isprintable() and len(fact) < 420), fact
     return fact
 
 
-def _open_files() -> int:
-    """How many files this process has open; a system that does not say has none."""
-    return len(list(OPEN.iterdir())) if OPEN.is_dir() else 0
+def _open_files(folder: Path) -> list[str]:
+    """The files of a folder, and those without a name, that this process has open.
+
+    Others may come and go meanwhile, as a compiler in the background has them.
+    """
+    found = list[str]()
+    for each in OPEN.iterdir() if OPEN.is_dir() else ():
+        with suppress(OSError):  # it is closed by now
+            found.append(str(each.readlink()))
+    unnamed = f"{tempfile.gettempdir()}/#"
+    return sorted(each for each in found if each.startswith((str(folder.resolve()), unnamed)))
