@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from layoutdsl.propagation.emitting.at_any_batch import refuse_misfits
 from layoutdsl.propagation.emitting.following import FixedBatchError
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError
-from layoutdsl.propagation.models.onnx_read import Model, Shapes, Source, model_at
+from layoutdsl.propagation.models.onnx_read import Model, Source, model_at
+from layoutdsl.propagation.models.onnx_shapes import Shapes
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ Source: onnx.proto of 1.23; onnx, docs/IR.md, docs/ExternalData.md, docs/Version
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,13 +20,9 @@ from typing import Any
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
-from layoutdsl.propagation.models.onnx_weights import (
-    Tensors,
-    Weights,
-    all_weights,
-    set_aside,
-    unfit,
-)
+from layoutdsl.propagation.models.onnx_shapes import Shapes, fix_shapes
+from layoutdsl.propagation.models.onnx_tensors import Tensors, unfit
+from layoutdsl.propagation.models.onnx_weights import Weights, all_weights, set_aside
 from layoutdsl.propagation.models.onnx_wire import Piece, WireError, taken_apart
 
 MOST_BYTES = 2**31 - 1
@@ -36,8 +32,6 @@ OPSET = 13
 """The oldest opset that is planned: axes of sums, splits and views are operands from here on."""
 
 _LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
-
-Shapes = Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +111,7 @@ def model_at(source: Source, shapes: Shapes) -> Model:
     from layoutdsl.propagation.models.onnx_graph import graph_of
 
     place, proto = source.place, _copied(source.proto)
-    _fix_shapes(proto, source, shapes)
+    fix_shapes(proto, source.inputs, place, shapes)
     proto = _raised(proto, place)
     graph = graph_of(proto, source.weights, str(place))
     return Model(proto, graph, source.size, frozenset(_inner_names(graph)))
@@ -195,51 +189,6 @@ def _size_of(handle: int, place: Path) -> int:
         words = f"`{place}` has {found.st_size} bytes, and {MOST_BYTES} are the most"
         raise UnfitModelError(words, "save it with its weights in a file beside it")
     return found.st_size
-
-
-def _fix_shapes(proto: Any, source: Source, shapes: Shapes) -> None:
-    """Put numbers in place of the open extents of inputs."""
-    known, place = source.inputs, source.place
-    inputs = {each.name: each for each in proto.graph.input if each.name in known}
-    for name in shapes:
-        if name not in inputs:
-            words = f"`{place}` has no input `{name}`"
-            raise UnfitModelError(words, f"its inputs are {_names(inputs)}", "option")
-    for name, value in inputs.items():
-        if not value.type.HasField("tensor_type"):
-            continue
-        tensor = value.type.tensor_type
-        said = [each.dim_value if each.HasField("dim_value") else 0 for each in tensor.shape.dim]
-        wanted = shapes.get(name)
-        if wanted is None:
-            if not tensor.HasField("shape") or 0 in said:
-                shown = ",".join(str(each or "?") for each in said) or "..."
-                words = f"the shape of input `{name}` is open: {shown}"
-                raise UnfitModelError(
-                    words, f"give one, as in `--shape {name}=1,3,224,224`", "option"
-                )
-            continue
-        fits = not tensor.HasField("shape") or (
-            len(said) == len(wanted)
-            and all(one in (0, other) for one, other in zip(said, wanted, strict=True))
-        )
-        if not fits or min(wanted, default=1) < 1:
-            words = f"input `{name}` cannot have the shape {','.join(map(str, wanted))}"
-            shown = ",".join(str(each or "?") for each in said)
-            raise UnfitModelError(words, f"the model says {shown or 'none'}", "option")
-        del tensor.shape.dim[:]
-        tensor.shape.SetInParent()
-        for extent in wanted:
-            tensor.shape.dim.add().dim_value = extent
-    for value in (*proto.graph.output, *proto.graph.value_info):
-        for each in value.type.tensor_type.shape.dim:
-            if shapes or not each.HasField("dim_value"):
-                each.Clear()
-
-
-def _names(names: Mapping[str, object]) -> str:
-    found = [f"`{each}`" for each in list(names)[:8]]
-    return ", ".join(found) + (" and more" if len(names) > len(found) else "")
 
 
 def _raised(proto: Any, place: Path) -> Any:

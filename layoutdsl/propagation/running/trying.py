@@ -7,9 +7,9 @@ said of it, then junk, and then what is no number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import nan, prod
+from math import nan
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -18,7 +18,6 @@ from layoutdsl.propagation.emitting.physical import Emission, Emitted, Step, Ten
 from layoutdsl.propagation.graph import Array, Graph, Node
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.placings.packing import packed, padding_of, unpacked
-from layoutdsl.propagation.planning.costs import width
 from layoutdsl.propagation.running.onnx_parts import (
     called,
     consumed,
@@ -30,16 +29,14 @@ from layoutdsl.propagation.running.onnx_parts import (
 )
 from layoutdsl.propagation.running.onnx_run import KERNELS, RunError, run
 from layoutdsl.propagation.running.samples import JUNK, drawn, far_apart, near, sampled
+from layoutdsl.propagation.running.stretches import (
+    last_uses,
+    side_by_side,
+    stretches,
+    when_known,
+)
 
 Padding: TypeAlias = Literal["said", "junk", "no number"]
-
-LEAST_BYTES, MOST_BYTES = 1 << 20, 1 << 23
-"""Of values that are made at once, and of weights that are used; a single node may have more.
-
-Small models get less, so that what is run never outweighs what is read."""
-
-SHARE = 8
-"""A model may have so much of its weights' bytes made at once."""
 
 
 @dataclass(slots=True)
@@ -91,13 +88,11 @@ def try_all(
     graph = model.graph
     values: dict[str, Array] = sampled(graph, 0)
     parts = dict(enumerate(emission.parts))
-    stretches = list(_stretches(graph))
-    of_value = {
-        name: k for k, nodes in enumerate(stretches) for node in nodes for name in node.outputs
-    }
-    when = {number: _when(part, emission, of_value) for number, part in parts.items()}
-    last = _last_uses(graph, emission, parts, when, of_value)
-    for number, nodes in enumerate(stretches):
+    runs = list(stretches(graph))
+    of_value = {name: k for k, nodes in enumerate(runs) for node in nodes for name in node.outputs}
+    when = {number: when_known(part, emission, of_value) for number, part in parts.items()}
+    last = last_uses(graph, emission, parts, when, of_value)
+    for number, nodes in enumerate(runs):
         left = [node for node in nodes if node.number in foreign]
         values |= drawn(graph, [name for node in left for name in node.outputs if name])
         values |= _original(model, [node for node in nodes if node not in left], values)
@@ -112,69 +107,6 @@ def try_all(
             if view.of in made:
                 _try_view(view, values, graph, found)
         values = {name: array for name, array in values.items() if last.get(name, -1) > number}
-
-
-def _stretches(graph: Graph) -> Iterator[tuple[Node, ...]]:
-    """Nodes side by side whose results are not too many; all at once where some are no tensors."""
-    if any(each.dtype is None for each in graph.values.values()):
-        yield graph.nodes
-        return
-    nodes, size, most = list[Node](), 0, _room(graph)
-    for node in graph.nodes:
-        own = sum(_bytes(graph, name) for name in (*node.outputs, *_weights(graph, node)))
-        if nodes and size + own > most:
-            yield tuple(nodes)
-            nodes, size = [], 0
-        nodes.append(node)
-        size += own
-    yield tuple(nodes)
-
-
-def _room(graph: Graph) -> int:
-    """Bytes that are made at once."""
-    weights = sum(_bytes(graph, name) for name in graph.constants)
-    return min(max(weights // SHARE, LEAST_BYTES), MOST_BYTES)
-
-
-def _weights(graph: Graph, node: Node) -> Iterator[str]:
-    return (name for name in node.inputs if name in graph.constants)
-
-
-def _bytes(graph: Graph, name: str) -> int:
-    if not name:
-        return 0
-    value = graph.values[name]
-    return prod(value.shape) * width(value)
-
-
-def _values_of(part: Emitted, emission: Emission) -> set[str]:
-    names = (*consumed(part, emission), *produced(part, emission))
-    return {emission.tensors[name].value for name in names}
-
-
-def _when(part: Emitted, emission: Emission, of_value: Mapping[str, int]) -> int:
-    """The stretch after which all that a part is about is known."""
-    return max((of_value.get(value, 0) for value in _values_of(part, emission)), default=0)
-
-
-def _last_uses(
-    graph: Graph,
-    emission: Emission,
-    parts: Mapping[int, Emitted],
-    when: Mapping[int, int],
-    of_value: Mapping[str, int],
-) -> dict[str, int]:
-    last = dict[str, int]()
-    for node in graph.nodes:
-        own = max((of_value.get(name, 0) for name in node.outputs if name), default=0)
-        last |= {name: max(own, last.get(name, 0)) for name in node.inputs}
-    for view in emission.views:
-        now = of_value.get(view.value, 0)
-        last |= {each: max(now, last.get(each, 0)) for each in (view.source, view.value)}
-    for number, part in parts.items():
-        for value in _values_of(part, emission):
-            last[value] = max(when[number], last.get(value, 0))
-    return last
 
 
 def _original(model: Model, nodes: Sequence[Node], values: Mapping[str, Array]) -> dict[str, Array]:
@@ -208,26 +140,8 @@ def _try_parts(
             found.nodes, found.exact = found.nodes + 1, found.exact + 1
         elif is_run(part, graph) and produced(part, emission):
             tried[number] = part
-    for few in _side_by_side(tried, emission, graph):
+    for few in side_by_side(tried, emission, graph):
         _try_together(model, emission, few, values, found)
-
-
-def _side_by_side(
-    parts: Mapping[int, Emitted], emission: Emission, graph: Graph
-) -> Iterator[dict[int, Emitted]]:
-    """Parts whose operands and results are not too many."""
-    few, size, most = dict[int, Emitted](), 0, _room(graph)
-    for number, part in parts.items():
-        names = (*consumed(part, emission), *produced(part, emission))
-        tensors = [emission.tensors[name] for name in names]
-        own = sum(prod(each.extents) * width(graph.values[each.value]) for each in tensors)
-        if few and size + own > most:
-            yield few
-            few, size = {}, 0
-        few[number] = part
-        size += own
-    if few:
-        yield few
 
 
 def _try_together(
