@@ -53,6 +53,7 @@ ROOMS: dict[str, str] = {
     "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
     "padding pieces propagation prover show texts weights",
     "pytest": "api cli meaning texts",
+    "pygments": "",
     "__main__": "cli",
 }
 
@@ -67,6 +68,7 @@ PACKAGES = {
     "_cffi_backend": {"codegen"},
     "torch": {"torch"},
     "dask": {"dask"},
+    "pygments": {"pygments"},
     "pytest": {"pytest"},
     "onnx": {"propagation", "bench"},
     "onnxruntime": {"propagation", "bench"},
@@ -169,7 +171,7 @@ def test_the_house_is_as_drawn() -> None:
     assert [found[each] for each in sorted(found.keys() - drawn)] == []
     assert sorted(drawn - found.keys()) == []
     assert {room(path) for path in FILES} == ROOMS.keys()
-    assert (len(ROOMS), len(drawn)) <= (33, 161)
+    assert (len(ROOMS), len(drawn)) <= (34, 161)
 
 
 def test_inner_rooms_of_a_pass_know_only_those_before() -> None:

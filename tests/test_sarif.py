@@ -260,3 +260,12 @@ def test_tools_read_it(shell: Shell) -> None:
     assert [(each["Location"], each["Line"]) for each in run.get_records()]
     counted = run.get_report().get_issue_count_for_severity
     assert [counted(each) for each in ("error", "warning", "note")] == [2, 1, 0]
+
+
+def test_several_files_are_one_after_the_other(shell: Shell) -> None:
+    Path("two.layout").write_text("layout B<k>(n) = [n]\n")
+    found = json.loads(shell("check", "demo.layout", "two.layout", "--json").out)
+    assert [each["name"] for each in found["layouts"]][-2:] == ["Manual", "B"]
+    assert [each["code"] for each in found["diagnostics"]] == ["L213"]
+    said = shell("check", "demo.layout", "two.layout").out.splitlines()
+    assert [line for line in said if line.endswith(".layout:")] == ["demo.layout:", "two.layout:"]

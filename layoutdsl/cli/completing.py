@@ -63,7 +63,8 @@ SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
 def completion(shell: str) -> None:
     """Print what lets a shell complete verbs, options, files, and names of layouts.
 
-    \\b
+    \b
+      layoutdsl completion bash
       bash:  echo 'eval "$(layoutdsl completion bash)"' >> ~/.bashrc
       zsh:   echo 'eval "$(layoutdsl completion zsh)"' >> ~/.zshrc
       fish:  layoutdsl completion fish > ~/.config/fish/completions/layoutdsl.fish
