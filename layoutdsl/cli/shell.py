@@ -61,6 +61,7 @@ _VERBS = {
     "explain": "texts.explain",
     "list": "listing.list_library",
     "print": "texts.print_file",
+    "format": "formatting.format_files",
 }
 """Where each verb is."""
 
