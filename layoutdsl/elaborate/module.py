@@ -6,7 +6,8 @@ layout is in `scope`, what a layout and a claim must satisfy in `rules`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from operator import itemgetter
 from typing import TYPE_CHECKING, TypeVar
 
 from layoutdsl.elaborate.claim import claim_of, table_claim_of
@@ -90,10 +91,13 @@ def elaborate(
 
         engine = engine_of(of_graphs, layouts, operators, faults.report)
     faults.raise_any()
-    texts = {each: print_declaration(of_layouts[each]) for each in plain}
-    texts |= {each: print_declaration(of_tables[each]) for each in plain_tables}
-    texts |= {each: print_declaration(of_records[each]) for each in plain_records}
-    doubts = {each: told for each, told in (layouts.doubts | names.doubts).items() if told}
+    declared: list[_Named] = [*map(of_layouts.__getitem__, plain)]
+    declared += map(of_tables.__getitem__, plain_tables)
+    declared += map(of_records.__getitem__, plain_records)
+    every: tuple[claims.AnyClaim, ...] = (*found, *found_tables, *found_records)
+    claimed = zip(every, (*about, *about_tables, *about_records), strict=True)
+    texts, written = _kept(declared, zip(rules, ruled, strict=True), claimed)
+    doubts = dict(filter(itemgetter(1), (layouts.doubts | names.doubts).items()))
     return claims.Module(
         name,
         plain,
@@ -106,7 +110,27 @@ def elaborate(
         found_records,
         rules,
         engine,
+        written,
     )
+
+
+def _kept(
+    declared: Iterable[_Named],
+    ruled: Iterable[tuple[Rule | Group, ast.RuleDecl | ast.GroupDecl]],
+    claimed: Iterable[tuple[claims.AnyClaim, ast.ClaimDecl]],
+) -> tuple[dict[str, str], dict[str, list[claims.Written]]]:
+    """What a text declares as the language writes it, and where all that it says stands."""
+    texts: dict[str, str] = {}
+    written: dict[str, list[claims.Written]] = {}
+    for each in declared:
+        texts[each.name.text] = print_declaration(each)
+        written[each.name.text] = [(each.span, each.name.span)]
+    for rule, decl in ruled:
+        place = decl.place if isinstance(decl, ast.RuleDecl) else decl.pattern.span
+        written.setdefault(rule.text, []).append((decl.span, place))
+    for claim, said in claimed:
+        written.setdefault(claim.text, []).append((said.span, said.subject.name.span))
+    return texts, written
 
 
 class _Faults:
@@ -141,6 +165,7 @@ class _Faults:
         return tuple(found)
 
 
+_Named = ast.LayoutDecl | ast.TableDecl | ast.RecordDecl
 _Declared = tuple[dict[str, ast.LayoutDecl], dict[str, ast.TableDecl], dict[str, ast.RecordDecl]]
 _KINDS = {ast.LayoutDecl: "layout", ast.TableDecl: "table", ast.RecordDecl: "record"}
 

@@ -7,7 +7,7 @@ imports `model`, `table`, `record`, `rule`, `expr` and `source` only.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -16,7 +16,7 @@ from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
-from layoutdsl.texts.source import Diagnostic
+from layoutdsl.texts.source import Diagnostic, Span
 from layoutdsl.texts.values import brief, said
 
 if TYPE_CHECKING:
@@ -262,8 +262,15 @@ _APPLIED = re.compile(r"([A-Za-z_]\w*)\s*<\s*([0-9]{1,18}(?:\s*,\s*[0-9]{1,18})*
 """A name with numbers for its parameters."""
 
 
+Written: TypeAlias = tuple[Span, Span]
+"""Where a declaration, rule or claim stands: all of it, and the name or text that it is about."""
+
+
 class Module(Mapping[str, Layout]):
     """The layouts of one text by name, in its order, its tables and records, and its claims.
+
+    Where each of them stands is kept beside the meaning, so that two texts that say the same have
+    equal layouts and claims: `span_of`, `name_span_of`.
 
     A layout with parameters is taken with numbers for them as ``module["NCHWc<8>"]``.
 
@@ -273,6 +280,7 @@ class Module(Mapping[str, Layout]):
 
     __slots__ = (
         "_layouts",
+        "_written",
         "claims",
         "engine",
         "name",
@@ -298,6 +306,7 @@ class Module(Mapping[str, Layout]):
         record_claims: tuple[RecordClaim, ...] = (),
         rules: tuple[Rule | Group, ...] = (),
         engine: Engine | None = None,
+        written: Mapping[str, Sequence[Written]] | None = None,
     ) -> None:
         self.name = name
         """Where the text came from."""
@@ -318,6 +327,7 @@ class Module(Mapping[str, Layout]):
         self.warnings: Mapping[str, tuple[Diagnostic, ...]] = dict(warnings or {})
         """What is legal and hardly meant, by the layout or table that says it."""
         self._layouts = dict(layouts)
+        self._written = written or {}
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -328,6 +338,28 @@ class Module(Mapping[str, Layout]):
     def all_claims(self) -> tuple[AnyClaim, ...]:
         """What is said of layouts, then of tables, then of records."""
         return (*self.claims, *self.table_claims, *self.record_claims)
+
+    def span_of(self, about: Layout | Table | Record | AnyClaim) -> Span | None:
+        """Return where a declaration or claim of the text stands, the first where it does twice.
+
+        That a layout is sound is claimed where it is declared, or by the rule that names it. There
+        is none for what the text does not say: what is read from another notation, or made.
+        """
+        return next((whole for whole, _ in self.written(about)), None)
+
+    def name_span_of(self, about: Layout | Table | Record | AnyClaim) -> Span | None:
+        """Return where the name stands of what `span_of` finds: of a claim, that of its subject."""
+        return next((name for _, name in self.written(about)), None)
+
+    def written(self, about: Layout | Table | Record | AnyClaim) -> Sequence[Written]:
+        """Return every place at which the text says this: all of it, and the name that it says."""
+        if isinstance(about, Claim | TableClaim | RecordClaim):
+            found = self._written.get(about.text, ())
+            sound = isinstance(about.predicate, Sound) and not about.where
+            return found or (self.written(about.subject) if sound else ())
+        declared = self._written.get(about.name.partition("<")[0])
+        ruled = next((each.text for each in self.rules if about in each.named), "")
+        return declared or self._written.get(ruled, ())
 
     def __getitem__(self, name: str) -> Layout:
         """Return a layout by name; ``NCHWc<8>`` gives its parameters values, and is `NCHWc_8`.

@@ -94,6 +94,11 @@ class Group:
     place: str = field(compare=False)
 
     @property
+    def named(self) -> tuple[Record, ...]:
+        """The record that it names."""
+        return (self.record,)
+
+    @property
     def fields(self) -> tuple[str, ...]:
         """The names of the fields."""
         return tuple(each.name for each in self.record.fields)

@@ -99,6 +99,12 @@ class Rule:
     def _ready(self) -> Pattern:
         return Pattern(self.pattern)
 
+    @property
+    def named(self) -> tuple[Layout, ...]:
+        """The layouts that it names: what tensors get, and what they have."""
+        stored = () if self.stored is None else (self.stored.layout,)
+        return stored if self.layout is None else (self.layout, *stored)
+
     def fits(self, name: str) -> bool:
         """Return whether the rule is for tensors of that name."""
         return self._ready.fits(name)
