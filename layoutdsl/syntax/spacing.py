@@ -37,6 +37,9 @@ _LATER = 3
 _WITH_NAMES = frozenset({"axis", "slot", "taken", "one_axis", "many_axes", "other_axes", "setting"})
 """Branches of the tree that say what a name is, behind a colon."""
 
+_WITHOUT_BODY = frozenset({"POLARITY", "RULE", "OP"})
+"""Of what begins with one of these, `=` stands in its clauses alone."""
+
 _BETWEEN = frozenset({"SIGN", "SHIFT", "AND", "XOR"})
 
 
@@ -77,7 +80,7 @@ def gaps(words: Sequence[Word], clings: frozenset[int]) -> tuple[Gap, ...]:
         clings: what `clinging` returns of its tree.
     """
     found, depth, summands = [Gap(False, None)], _depth(0, words[0]), 0
-    bodied = asked = False
+    bodied, asked = words[0].kind in _WITHOUT_BODY, False
     for number in range(1, len(words)):
         before, word = words[number - 1], words[number]
         inside = depth - (word.kind in _CLOSED)
