@@ -173,10 +173,10 @@ def test_long_lines_end_at_their_clauses() -> None:
     first, second = formatted(text).splitlines()
     assert second == "    where A % 16 == 0"
     assert len(first) <= WIDTH
-    product = "*".join("a" * 18)
-    named = f"prove A == x + y + a/16 with x = {product}, y = {product} where N > 1"
+    product = "*".join("a" * 17)
+    named = f"prove A == x + y + a/16 + b/16 with x = {product}, y = {product} where N > 1"
     assert formatted(named).splitlines() == [
-        "prove A == x + y + a/16",
+        "prove A == x + y + a/16 + b/16",
         f"    with x = {product}, y = {product} where N > 1",
     ]
 
