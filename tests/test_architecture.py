@@ -49,9 +49,10 @@ ROOMS: dict[str, str] = {
     "__init__": "api compare formulas meaning texts",
     "torch": "api integers meaning",
     "dask": "api meaning pieces",
+    "editing": "api integers meaning show syntax texts",
     "bench": "api codegen digits integers meaning",
-    "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
-    "padding pieces propagation prover show texts weights",
+    "cli": "__init__ api bench compare digits editing evidence files formulas functions integers "
+    "meaning padding pieces propagation prover show texts weights",
     "__main__": "cli",
 }
 
@@ -62,6 +63,8 @@ PACKAGES = {
     "z3": {"kernel"},
     "cvc5": {"kernel"},
     "click": {"cli"},
+    "pygls": {"editing"},
+    "lsprotocol": {"editing"},
     "cffi": {"codegen"},
     "_cffi_backend": {"codegen"},
     "torch": {"torch"},
@@ -167,7 +170,7 @@ def test_the_house_is_as_drawn() -> None:
     assert [found[each] for each in sorted(found.keys() - drawn)] == []
     assert sorted(drawn - found.keys()) == []
     assert {room(path) for path in FILES} == ROOMS.keys()
-    assert (len(ROOMS), len(drawn)) <= (32, 158)
+    assert (len(ROOMS), len(drawn)) <= (33, 165)
 
 
 def test_inner_rooms_of_a_pass_know_only_those_before() -> None:

@@ -62,6 +62,7 @@ _VERBS = {
     "list": "listing.list_library",
     "print": "texts.print_file",
     "format": "formatting.format_files",
+    "lsp": "language_server.lsp",
 }
 """Where each verb is."""
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lark import Token, Tree
+from lark.exceptions import UnexpectedInput
 
 from layoutdsl.syntax.grammars import LANGUAGE, grammar
 
@@ -65,7 +66,7 @@ def words_of(text: str) -> tuple[tuple[Word, ...], Tree[Token]]:
         found.append(_word(token.type, str(token), start, text[behind:start], not found))
         behind = end
     found.append(_word(END, "", len(text), text[behind:], not found))
-    tree = parser.feed_eof()  # type: ignore[no-untyped-call]  lark says no types here
+    tree = parser.feed_eof()  # type: ignore[no-untyped-call]
     assert isinstance(tree, Tree)
     return tuple(found), tree
 
@@ -86,3 +87,14 @@ def declarations(tree: Tree[Token]) -> Iterator[tuple[int, int, Tree[Token]]]:
     for each in tree.children:
         if isinstance(each, Tree):
             yield each.meta.start_pos, each.meta.end_pos, each
+
+
+def accepted_behind(text: str) -> frozenset[str]:
+    """Return lark's names for what may stand behind the beginning of a text."""
+    parser = grammar(LANGUAGE).parse_interactive(text)
+    try:
+        for _ in parser.iter_parse():
+            pass
+        return frozenset(parser.accepts())  # type: ignore[no-untyped-call]
+    except UnexpectedInput:
+        return frozenset()
