@@ -53,6 +53,7 @@ ROOMS: dict[str, str] = {
     "bench": "api codegen digits integers meaning",
     "cli": "__init__ api bench compare digits editing evidence files formulas functions integers "
     "meaning padding pieces propagation prover show texts weights",
+    "notebook": "api cli elaborate meaning texts",
     "__main__": "cli",
 }
 
@@ -63,6 +64,7 @@ PACKAGES = {
     "z3": {"kernel"},
     "cvc5": {"kernel"},
     "click": {"cli"},
+    "IPython": {"notebook"},
     "pygls": {"editing"},
     "lsprotocol": {"editing"},
     "cffi": {"codegen"},
@@ -170,7 +172,7 @@ def test_the_house_is_as_drawn() -> None:
     assert [found[each] for each in sorted(found.keys() - drawn)] == []
     assert sorted(drawn - found.keys()) == []
     assert {room(path) for path in FILES} == ROOMS.keys()
-    assert (len(ROOMS), len(drawn)) <= (33, 165)
+    assert (len(ROOMS), len(drawn)) <= (34, 170)
 
 
 def test_inner_rooms_of_a_pass_know_only_those_before() -> None:

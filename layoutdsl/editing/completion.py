@@ -25,6 +25,10 @@ _HEAD = re.compile(
     r"\b(layout|table|record)\s+([A-Za-z_]\w*)\s*(?:<([^>\n]*)>)?\s*(?:\(([^)]*)\))?", re.ASCII
 )
 _SUBJECT = re.compile(r"\s*(?:prove|refute)\s+([A-Za-z_]\w*)", re.ASCII)
+_ALIAS = re.compile(
+    r"\blayout\s+([A-Za-z_]\w*)\s*(?:<[^>\n]*>)?\s*=\s*([A-Za-z_]\w*)(?!\s*\")", re.ASCII
+)
+_PICKS = re.compile(r"\n\s*[A-Za-z_]\w*(\([^=\n]*\))(?=[^)\n]*=)", re.ASCII)
 _NAMES = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _BEFORE = re.compile(r"([A-Za-z_]\w*|->|==|[=:,\[(])\s*\Z", re.ASCII)
 _SPELT = {
@@ -34,6 +38,9 @@ _SPELT = {
     "_KEEP": ("keep",),
 }
 _FUNCTIONS = ("ceil", "roundup", "min", "max")
+_NAMED_NEXT = ("layout", "table", "record", "tensor", "group", "rule", "op", "prefer", "with")
+"""Behind one of these stands a name that is new."""
+
 _WORDS_BEHIND = {"fill": ("any", "zero_point"), "as": ("scale_offset", "plain")}
 
 
@@ -86,7 +93,7 @@ def _names(current: Document, before: str, statement: str) -> Iterator[Proposal]
         yield from _layouts(current)
         if body:
             yield from _notations()
-    elif inside or claim is not None or behind in ("offset", "where", "per"):
+    elif behind not in _NAMED_NEXT:
         yield from _axes(current, statement)
         yield from (Proposal(each, "function") for each in _FUNCTIONS)
         if behind == "==":
@@ -122,13 +129,18 @@ def _axes(current: Document, statement: str) -> Iterator[Proposal]:
             yield Proposal(name, "name")
     elif head is not None:
         yield from _headed(head[3], head[4])
+        picks = _PICKS.findall(statement) if head[1] == "record" else []
+        yield from _headed("", picks[-1].strip("()") if picks else "")
 
 
 def _axes_of(current: Document, name: str) -> Iterator[Proposal]:
-    for _, declared, parameters, axes in _HEAD.findall(current.text):
-        if declared == name and axes:
-            yield from _headed(parameters, axes)
-            return
+    heads = {each[1]: each for each in _HEAD.findall(current.text)}
+    aliases = dict(_ALIAS.findall(current.text))
+    for _ in range(len(aliases)):
+        name = aliases.get(name, name)
+    if name in heads and heads[name][3]:
+        yield from _headed(*heads[name][2:])
+        return
     module: Mapping[str, Layout] = {} if current.good is None else current.good.module
     layout = module.get(name)
     if layout is None:

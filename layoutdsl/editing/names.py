@@ -221,6 +221,8 @@ class _Names:
                     env[said.name.text] = symbol, False
                     yield Occurrence(symbol, said.name.span, defines=True)
                 yield from _used((said.value for said in names), env)
+                if isinstance(right, ast.Name) and right.text not in env:
+                    right = ast.Reference(right, (), right.span)
                 if isinstance(right, ast.Coordinates | ast.Reference):
                     yield from self._layout(right, (), env)
                 elif not isinstance(right, ast.Foreign):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from layoutdsl.api import claims_of
-from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.claims import AnyClaim, EqualsLayout, EqualsRecord, Module
 from layoutdsl.texts.source import Span
 
 
@@ -48,28 +48,40 @@ def verdicts(module: Module, printed: str) -> tuple[Verdict, ...]:
     claims = claims_of(module)
     if len(claims) != len(found):
         return ()
-    pairs = ((module.span_of(claim), each) for claim, each in zip(claims, found, strict=True))
-    told = [_verdict(span, each) for span, each in pairs if span is not None]
+    told = [
+        _verdict(span, claim, each)
+        for claim, each in zip(claims, found, strict=True)
+        if (span := module.span_of(claim)) is not None
+    ]
     return tuple(sorted(told, key=lambda each: each.span.start))
 
 
-def _verdict(span: Span, found: Mapping[str, Any]) -> Verdict:
+def _verdict(span: Span, claim: AnyClaim, found: Mapping[str, Any]) -> Verdict:
     findings: Sequence[Mapping[str, Any]] = found["findings"]
     refuted = next((each for each in findings if each["status"] == "refuted"), None)
-    open_ = next((each for each in findings if each["status"] == "undecided"), None)
-    status, name = str(found["status"]), span.text
+    undecided = next((each for each in findings if each["status"] == "undecided"), None)
     if refuted is not None:
         short = f"refuted at {_shape(refuted['shape'])}"
         long = "\n".join([f"refuted: {refuted['sentence']}", *_points(refuted)])
-    elif open_ is not None:
-        short, long = "undecided", f"undecided: {open_['property']}: {open_['reason']}"
+    elif undecided is not None:
+        short = "undecided"
+        long = f"undecided: {undecided['property']}: {undecided['reason']}"
     else:
-        conditions = list(dict.fromkeys(one for each in findings for one in each["conditions"]))
-        short = "proved for all shapes"
+        short = f"proved {_range(claim)}"
+        conditions = dict.fromkeys(one for each in findings for one in each["conditions"])
         long = "\n".join([short, *(f"where {each}" for each in conditions)])
-    if not found["passed"] and refuted is None and open_ is None:
-        long = f"{long}\nthe text says that it is not so"
-    return Verdict(span, name, status, bool(found["passed"]), short, long)
+    if refuted is None and undecided is None and not found["passed"]:
+        long += "\nand the text says that it is not so"
+    return Verdict(span, span.text, str(found["status"]), bool(found["passed"]), short, long)
+
+
+def _range(claim: AnyClaim) -> str:
+    """For which shapes something was proved: those that the text speaks of."""
+    where = [*claim.subject.where, *claim.where]
+    if isinstance(claim.predicate, EqualsLayout | EqualsRecord):
+        where += claim.predicate.other.where
+    said = ", ".join(map(str, dict.fromkeys(where)))
+    return f"where {said}" if said else "for all shapes"
 
 
 def _shape(shape: Mapping[str, int]) -> str:
