@@ -7,7 +7,7 @@ nothing; what is wrong is shown under it as in a shell, and the run of a noteboo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from layoutdsl.api import claims_of, timed_checks
 from layoutdsl.cli.output import error, say
@@ -19,16 +19,13 @@ from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import LayoutError
 
-if TYPE_CHECKING:
-    from IPython.core.interactiveshell import InteractiveShell
-
 _Kind = TypeVar("_Kind", Layout, Table, Record)
 
 _USE = "write `%%layout`, or `%%layout prove`"
 
 
-def load(shell: InteractiveShell) -> None:
-    """Add `%%layout` to a shell of IPython."""
+def load(shell: Any) -> None:
+    """Add `%%layout` to an `InteractiveShell` of IPython."""
 
     def layout(line: str, cell: str) -> None:
         """Declare layouts, bind them to their names, and with `prove` say what is found of them."""
@@ -37,7 +34,7 @@ def load(shell: InteractiveShell) -> None:
     shell.register_magic_function(layout, magic_kind="cell", magic_name="layout")
 
 
-def run(shell: InteractiveShell, line: str, cell: str) -> None:
+def run(shell: Any, line: str, cell: str) -> None:
     """Read a cell, bind what it declares, and prove it where its first line says so.
 
     Raises:
@@ -60,7 +57,7 @@ def run(shell: InteractiveShell, line: str, cell: str) -> None:
         raise UsageError("not all of it is proved")
 
 
-def _read(shell: InteractiveShell, cell: str) -> Module:
+def _read(shell: Any, cell: str) -> Module:
     from IPython.core.error import UsageError
 
     before = shell.user_ns

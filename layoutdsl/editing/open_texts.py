@@ -45,8 +45,9 @@ class OpenTexts:
     def __getitem__(self, uri: str) -> OpenText:
         return self._texts[uri]
 
-    def __contains__(self, uri: object) -> bool:
-        return uri in self._texts
+    def get(self, uri: str) -> OpenText | None:
+        """Return a text; ``None`` where the editor has not opened it."""
+        return self._texts.get(uri)
 
     def write(self, uri: str, text: str, version: int | None) -> OpenText:
         """Take a text, new or changed, and return it with its faults."""

@@ -66,7 +66,8 @@ class Server(LanguageServer):
     def prove(self, uri: str, rest: float) -> None:
         """Prove a text, unless it changes meanwhile."""
         self.end_proof(uri)
-        if uri in self.texts and self.texts[uri].current.right:
+        opened = self.texts.get(uri)
+        if opened is not None and opened.current.right:
             self._proofs[uri] = asyncio.get_running_loop().create_task(self._prove(uri, rest))
 
     def end_proof(self, uri: str) -> None:
@@ -118,7 +119,7 @@ def made(version: str) -> Server:
 
 def _add_changes(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
-    async def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+    async def began(params: lsp.DidOpenTextDocumentParams) -> None:
         document = params.text_document
         server.take(document.uri, document.text, document.version)
 
@@ -130,7 +131,8 @@ def _add_changes(server: Server) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
         uri = params.text_document.uri
-        if uri in server.texts and server.texts[uri].verdicts is None:
+        opened = server.texts.get(uri)
+        if opened is not None and opened.verdicts is None and not opened.proving:
             server.prove(uri, 0)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
@@ -170,17 +172,17 @@ def _add_words(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS)
     def lenses(params: lsp.CodeLensParams) -> list[lsp.CodeLens]:
-        uri = params.text_document.uri
-        return protocol.lenses(server.texts[uri]) if uri in server.texts else []
+        opened = server.texts.get(params.text_document.uri)
+        return [] if opened is None else protocol.lenses(opened)
 
     quick = lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, quick)
     def mended(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
         uri = params.text_document.uri
-        if uri not in server.texts:
+        opened = server.texts.get(uri)
+        if opened is None:
             return []
-        opened = server.texts[uri]
         start, end = (
             protocol.offset_of(opened.lines, each)
             for each in (params.range.start, params.range.end)
@@ -189,10 +191,9 @@ def _add_words(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
     def formatted(params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit]:
-        uri = params.text_document.uri
-        if uri not in server.texts:
+        opened = server.texts.get(params.text_document.uri)
+        if opened is None:
             return []
-        opened = server.texts[uri]
         text = spelt(opened.current)
         if text is None or text == opened.current.text:
             return []
@@ -201,8 +202,8 @@ def _add_words(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def outlined(params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        uri = params.text_document.uri
-        return protocol.outline(server.texts[uri]) if uri in server.texts else []
+        opened = server.texts.get(params.text_document.uri)
+        return [] if opened is None else protocol.outline(opened)
 
 
 def _add_names(server: Server) -> None:
@@ -269,11 +270,8 @@ _Asks: TypeAlias = (
 
 def _asked(server: Server, params: _Asks) -> tuple[OpenText, int] | None:
     """The text and the character that a request is about."""
-    uri = params.text_document.uri
-    if uri not in server.texts:
-        return None
-    opened = server.texts[uri]
-    return opened, protocol.offset_of(opened.lines, params.position)
+    opened = server.texts.get(params.text_document.uri)
+    return None if opened is None else (opened, protocol.offset_of(opened.lines, params.position))
 
 
 def _named(server: Server, params: _Asks) -> tuple[OpenText, Occurrence] | None:
