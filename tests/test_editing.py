@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from itertools import takewhile
 from random import Random
 
 import pytest
 import random_declarations
+from cli_shell import Shell, shell
 from test_mistakes_random import STATEMENTS
 from texts import LIBRARY_MODULES, small_shapes
 
@@ -23,6 +25,8 @@ from layoutdsl.syntax.faults import Fault, parsed
 from layoutdsl.syntax.grammars import LANGUAGE
 from layoutdsl.syntax.words import words_of
 from layoutdsl.texts import resources
+
+__all__ = ["shell"]
 
 SIGNS = "ab #\t\n\r\u00e9\u2028\N{GRINNING FACE}\x0b\x0c"
 CODECS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
@@ -199,6 +203,18 @@ def test_verdicts_say_for_which_shapes() -> None:
     assert len(claims_of(current.good.module)) == 5
     assert verdicts(current.good.module, "{}") == ()
     assert verdicts(current.good.module, '{"claims": []}') == ()
+
+
+def test_a_server_that_lacks_its_package_says_so(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pygls", None)
+    monkeypatch.setitem(sys.modules, "lsprotocol", None)
+    for name in ("server", "protocol"):
+        monkeypatch.delitem(sys.modules, f"layoutdsl.editing.{name}", raising=False)
+    done = shell("lsp", "--stdio")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.endswith("is not installed\n  = help: pip install 'layoutdsl[lsp]'\n")
 
 
 def test_hover_of_what_the_library_holds() -> None:
