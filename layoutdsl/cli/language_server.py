@@ -17,6 +17,9 @@ def lsp(stdio: bool) -> int:  # noqa: ARG001  many editors add it
     the text is saved, it is proved, and a verdict stands above each layout and claim. Hover, go to
     definition, references, rename, completion and formatting are there too. An editor starts it;
     docs/editors.md says how to tell yours. It needs `pip install 'layoutdsl[lsp]'`.
+
+    \b
+      layoutdsl lsp
     """
     try:
         from layoutdsl.editing.server import serve
