@@ -167,6 +167,11 @@ _ELSEWHERE = {
 """The room that each name comes from; the others come from `api`."""
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """Add `%%layout` to a notebook; `%load_ext layoutdsl` calls this."""
+    import_module(f"{__name__}.notebook").load(shell)
+
+
 if not TYPE_CHECKING:  # with it, a type checker would believe any name
 
     def __getattr__(name: str) -> Any:

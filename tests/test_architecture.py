@@ -45,15 +45,17 @@ ROOMS: dict[str, str] = {
     "weights": "compare files integers meaning pieces show texts",
     "validate": "codegen integers kernel meaning statements tactics",
     "api": "codegen compare digits elaborate evidence files formulas functions meaning notation "
-    "padding pieces propagation prover refute show texts validate weights",
+    "padding pieces propagation prover refute show syntax texts validate weights",
     "__init__": "api compare formulas meaning texts",
     "torch": "api integers meaning",
     "dask": "api meaning pieces",
+    "editing": "api integers meaning show syntax texts",
     "bench": "api codegen digits integers meaning",
-    "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
-    "padding pieces propagation prover show texts weights",
+    "cli": "__init__ api bench compare digits editing evidence files formulas functions integers "
+    "meaning padding pieces propagation prover show texts weights",
     "pytest": "api cli meaning texts",
     "pygments": "",
+    "notebook": "api cli elaborate meaning texts",
     "__main__": "cli",
 }
 
@@ -64,6 +66,9 @@ PACKAGES = {
     "z3": {"kernel"},
     "cvc5": {"kernel"},
     "click": {"cli"},
+    "IPython": {"notebook"},
+    "pygls": {"editing"},
+    "lsprotocol": {"editing"},
     "cffi": {"codegen"},
     "_cffi_backend": {"codegen"},
     "torch": {"torch"},
@@ -171,7 +176,7 @@ def test_the_house_is_as_drawn() -> None:
     assert [found[each] for each in sorted(found.keys() - drawn)] == []
     assert sorted(drawn - found.keys()) == []
     assert {room(path) for path in FILES} == ROOMS.keys()
-    assert (len(ROOMS), len(drawn)) <= (34, 161)
+    assert (len(ROOMS), len(drawn)) <= (36, 174)
 
 
 def test_inner_rooms_of_a_pass_know_only_those_before() -> None:

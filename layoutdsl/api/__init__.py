@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         write_files,
     )
     from layoutdsl.api.files import MEM, pack_file, unpack_file
+    from layoutdsl.api.formatting import formatted, marked_text
     from layoutdsl.api.formulas import closed_inverse, cost, formula
     from layoutdsl.api.functions import IndexFunctions, WidthError, index_functions, languages
     from layoutdsl.api.generating import (
@@ -133,6 +134,7 @@ __all__ = [
     "engine_names",
     "family_of",
     "finish_plan",
+    "formatted",
     "formula",
     "from_notation",
     "generate",
@@ -154,6 +156,7 @@ __all__ = [
     "load_engine",
     "load_plan",
     "look",
+    "marked_text",
     "missing_solver",
     "narrowed",
     "notations",
@@ -195,6 +198,7 @@ _ELSEWHERE = {
     "api.engines": "engine_called engine_names load_engine",
     "api.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
     "api.files": "MEM pack_file unpack_file",
+    "api.formatting": "formatted marked_text",
     "api.formulas": "closed_inverse cost formula",
     "api.functions": "IndexFunctions WidthError index_functions languages",
     "api.generating": "Generated GeneratedC RefusedError UnvalidatedError generate generate_c",

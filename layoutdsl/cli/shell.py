@@ -69,6 +69,8 @@ _VERBS = {
     "list": "listing.list_library",
     "print": "texts.print_file",
     "completion": "completing.completion",
+    "format": "formatting.format_files",
+    "lsp": "language_server.lsp",
 }
 """Where each verb is."""
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from layoutdsl.meaning.arguments import PATH, TEXT, expect
 from layoutdsl.meaning.claims import Module
@@ -23,6 +23,8 @@ from layoutdsl.meaning.table import Table
 from layoutdsl.texts import resources
 from layoutdsl.texts.faults import UnknownNameError, did_you_mean
 from layoutdsl.texts.source import Source
+
+_Found = TypeVar("_Found")
 
 _DECLARED = re.compile(r"^[ \t]*layout[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
 _RECORDS = re.compile(r"^[ \t]*record[ \t]+([A-Za-z_]\w*)", re.MULTILINE | re.ASCII)
@@ -67,6 +69,26 @@ def parse(text: str, name: str = "<text>") -> Module:
     """
     expect(text=(text, TEXT), name=(name, TEXT))
     return elaborated(Source(name, text), _Shelf(), _TableShelf(), _RecordShelf())
+
+
+def parse_beside(
+    text: str,
+    name: str,
+    layouts: Mapping[str, Layout],
+    tables: Mapping[str, Table],
+    records: Mapping[str, Record],
+) -> Module:
+    """Return what `parse` does of a text that may use others by name too, before the library's.
+
+    Raises:
+        LayoutError: with every fault of the text.
+    """
+    return elaborated(
+        Source(name, text),
+        _Beside(layouts, _Shelf()),
+        _Beside(tables, _TableShelf()),
+        _Beside(records, _RecordShelf()),
+    )
 
 
 def elaborated(
@@ -280,6 +302,28 @@ class _Shelf(Mapping[str, Layout]):
 
     def __bool__(self) -> bool:
         return True  # whoever asks whether there is a library must not make us read it
+
+
+class _Beside(Mapping[str, _Found]):
+    """What is known by name, and behind it a shelf."""
+
+    def __init__(self, first: Mapping[str, _Found], shelf: Mapping[str, _Found]) -> None:
+        self._first, self._shelf = first, shelf
+
+    def __getitem__(self, name: str) -> _Found:
+        return self._first[name] if name in self._first else self._shelf[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._first or name in self._shelf
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**dict.fromkeys(self._first), **dict.fromkeys(self._shelf)})
+
+    def __len__(self) -> int:
+        return len(set(self._first) | set(self._shelf))
+
+    def __bool__(self) -> bool:
+        return True  # as a shelf
 
 
 class _TableShelf(Mapping[str, Table]):

@@ -28,11 +28,16 @@ def parse(source: Source) -> File:
     Raises:
         LayoutError: the text is not in the language, or is larger than it may be.
     """
-    _look_over(source)
+    look_over(source)
     return FileBuilder(source).file(statements(source))
 
 
-def _look_over(source: Source) -> None:
+def look_over(source: Source) -> None:
+    """Refuse a text that is larger than it may be.
+
+    Raises:
+        LayoutError: it has too many characters, words or parentheses, or one that is too long.
+    """
     text = source.text
     if len(text) > MOST_CHARACTERS:
         raise _too_much(

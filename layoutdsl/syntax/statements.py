@@ -48,6 +48,12 @@ def statements(source: Source) -> Tree[Token]:
     raise LayoutError(tuple(said) or explained(LANGUAGE, whole, found))
 
 
+def beginning_of(text: str, place: int) -> int:
+    """Return where the statement starts that a place of a text is in, as far as its lines tell."""
+    starts = [match.start() for match in _BEGINNING.finditer(text, 0, place)]
+    return starts[-1] if starts else 0
+
+
 def _faulty(source: Source) -> Iterator[tuple[Span, Fault]]:
     """Yield the statements that are wrong, each with its first fault."""
     text = source.text
