@@ -1,0 +1,268 @@
+"""Rules about numbers: sums and multiples of bounds, bounds of integers, polynomials, division."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from fractions import Fraction
+
+from layoutdsl.evidence.replay.steps import Rule, Step, integers, numbers, parts_of
+from layoutdsl.evidence.replay.terms import Refused, Term
+from layoutdsl.evidence.replay.values import polynomial, sign
+
+RELATIONS = ("=", "<", "<=", ">", ">=")
+_TURNED: Mapping[str, str] = {"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_OUTCOMES: Mapping[str, frozenset[int]] = {
+    "=": frozenset({0}),
+    "<": frozenset({-1}),
+    ">": frozenset({1}),
+    "<=": frozenset({-1, 0}),
+    ">=": frozenset({0, 1}),
+}
+"""Of each relation, the signs of left minus right at which it holds."""
+
+
+def related(formula: Term) -> tuple[str, Term, Term]:
+    """Return the relation of two numbers that a formula is.
+
+    Raises:
+        Refused: it is none.
+    """
+    if formula.operator not in RELATIONS:
+        raise Refused(f"`{formula}` compares no numbers")
+    left, right = formula.parts
+    numbers(left, right)
+    return formula.operator, left, right
+
+
+def _zero(step: Step, like: Term) -> Term:
+    return step.terms.literal(0, like.sort)
+
+
+def arith_poly_norm(step: Step) -> Term:
+    """Two numbers that are one polynomial are equal, whatever the unknowns are."""
+    step.plain(0, 1)
+    left, right = parts_of(step.argument(0), "=", "its argument")
+    numbers(left, right)
+    known = step.memory.polynomials
+    if polynomial(left, known) != polynomial(right, known):
+        raise Refused("its sides are two polynomials")
+    return step.argument(0)
+
+
+def arith_poly_norm_rel(step: Step) -> Term:
+    """Where `a*(x1 - x2)` is `b*(y1 - y2)`, the differences are 0 together, as `a` and `b` are not;
+    where these have one sign, the differences have one sign too."""
+    step.plain(1, 1)
+    left, right = parts_of(step.argument(0), "=", "its argument")
+    relation, *before = related(left)
+    other, *after = related(right)
+    if relation != other:
+        raise Refused("its sides are two relations")
+    scaled = parts_of(step.premises[0], "=", "its premise")
+    signs = [_scale(each, pair) for each, pair in zip(scaled, (before, after), strict=True)]
+    if relation != "=" and signs[0] != signs[1]:
+        raise Refused("its factors have two signs")
+    return step.argument(0)
+
+
+def _scale(product: Term, difference: list[Term]) -> int:
+    """The sign of the number that a difference is multiplied by."""
+    parts = parts_of(product, "*", "a side of its premise")
+    if len(parts) != 2 or not parts[0].number:
+        raise Refused("its premise does not multiply by a number other than 0")
+    found = parts[1]
+    if found.operator == "to_real":
+        (found,) = found.parts
+    if found.operator != "-" or list(found.parts) != difference:
+        raise Refused("its premise is about other differences")
+    return sign(parts[0].number)
+
+
+def arith_sum_ub(step: Step) -> Term:
+    """Sums of what is at most as large are at most as large, and less where one of them is less."""
+    step.plain(len(step.premises), 0)
+    if not step.premises:
+        raise Refused("it has no premises")
+    found = [related(each) for each in step.premises]
+    relations = {relation for relation, _, _ in found}
+    if not relations <= {"<", "<=", "="}:
+        raise Refused("a premise is no upper bound")
+    left = step.make("+", *(each for _, each, _ in found))
+    right = step.make("+", *(each for _, _, each in found))
+    return step.make("<" if "<" in relations else "<=", left, right)
+
+
+def arith_mult_pos(step: Step) -> Term:
+    """What is multiplied by a positive number stays related as it was."""
+    step.plain(0, 2)
+    factor, formula = step.argument(0), step.argument(1)
+    relation, left, right = related(formula)
+    numbers(factor)
+    above = step.make(">", factor, _zero(step, factor))
+    product = step.make(relation, step.make("*", factor, left), step.make("*", factor, right))
+    return step.make("=>", step.make("and", above, formula), product)
+
+
+def arith_mult_neg(step: Step) -> Term:
+    """What is multiplied by a negative number is related the other way round."""
+    step.plain(0, 2)
+    factor, formula = step.argument(0), step.argument(1)
+    relation, left, right = related(formula)
+    numbers(factor)
+    below = step.make("<", factor, _zero(step, factor))
+    products = step.make("*", factor, left), step.make("*", factor, right)
+    return step.make(
+        "=>", step.make("and", below, formula), step.make(_TURNED[relation], *products)
+    )
+
+
+def arith_trichotomy(step: Step) -> Term:
+    """A number is below, at or above another one; two of the three being out, it is the third."""
+    step.plain(2, 0)
+    plain = [each.parts[0] if each.operator == "not" else each for each in step.premises]
+    (_, *sides), (_, *others) = map(related, plain)
+    if sides != others:
+        raise Refused("its premises compare other numbers")
+    left = _outcomes(step.premises[0]) & _outcomes(step.premises[1])
+    for relation in ("<", "=", ">"):
+        if left == _OUTCOMES[relation]:
+            return step.make(relation, *sides)
+    raise Refused("its premises do not leave one of three")
+
+
+def _outcomes(formula: Term) -> frozenset[int]:
+    """At which signs of left minus right a relation holds, which may be denied."""
+    if formula.operator == "not":
+        return frozenset({-1, 0, 1}) - _outcomes(formula.parts[0])
+    return _OUTCOMES[related(formula)[0]]
+
+
+def int_tight_ub(step: Step) -> Term:
+    """An integer below a number is at most the integer before it."""
+    step.plain(1, 0)
+    left, right = parts_of(step.premises[0], "<", "its premise")
+    return step.make("<=", left, step.terms.integer(math.ceil(_bound(left, right)) - 1))
+
+
+def int_tight_lb(step: Step) -> Term:
+    """An integer above a number is at least the integer after it."""
+    step.plain(1, 0)
+    left, right = parts_of(step.premises[0], ">", "its premise")
+    return step.make(">=", left, step.terms.integer(math.floor(_bound(left, right)) + 1))
+
+
+def _bound(left: Term, right: Term) -> Fraction:
+    integers(left)
+    if right.number is None:
+        raise Refused("its premise has no number on the right")
+    return right.number
+
+
+def arith_mult_sign(step: Step) -> Term:
+    """The sign of a product is that of its factors: even powers of what is not 0 are positive."""
+    step.plain(0, 2)
+    formula, product = step.argument(0), step.argument(1)
+    known: dict[Term, int] = {}
+    for each in formula.parts if formula.operator == "and" else (formula,):
+        denied = each.operator == "not"
+        relation, left, right = related(each.parts[0] if denied else each)
+        if right.number != 0 or (denied, relation) not in ((True, "="), (False, "<"), (False, ">")):
+            raise Refused("a condition says no sign")
+        known[left] = 0 if denied else 1 if relation == ">" else -1
+    found = 1
+    for factor, power in Counter(parts_of(product, "*", "its second argument")).items():
+        if factor not in known or (known[factor] == 0 and power % 2):
+            raise Refused(f"the sign of `{factor}` is not known")
+        found *= known[factor] ** power if known[factor] else 1
+    relation = ">" if found > 0 else "<"
+    return step.make("=>", formula, step.make(relation, product, _zero(step, product)))
+
+
+def arith_reduction(step: Step) -> Term:
+    """What division is: of a quotient and a remainder, by what they say of each other."""
+    step.plain(0, 1)
+    term = step.argument(0)
+    match term:
+        case Term("div", (left, right)):
+            unknown, total = step.make("@int_div_by_zero", left), "div_total"
+        case Term("mod", (left, right)):
+            unknown, total = step.make("@mod_by_zero", left), "mod_total"
+        case Term("div_total", (left, right)):
+            whole = step.make("@purify", term)
+            return step.make("and", step.make("=", term, whole), _divided(step, left, right))
+        case Term("mod_total", (left, right)):
+            whole = step.make("@purify", step.make("div_total", left, right))
+            rest = step.make("-", left, step.make("*", right, whole))
+            return step.make("and", step.make("=", term, rest), _divided(step, left, right))
+        case _:
+            raise Refused(f"`{term}` is no division")
+    by_zero = step.make("=", right, step.terms.integer(0))
+    return step.make("=", term, step.make("ite", by_zero, unknown, step.make(total, left, right)))
+
+
+def _divided(step: Step, left: Term, right: Term) -> Term:
+    """The quotient times the divisor is at most the number, and one more, or less, is above it."""
+    whole = step.make("@purify", step.make("div_total", left, right))
+    at_most = step.make("<=", step.make("*", right, whole), left)
+
+    def bounds(more: int) -> Term:
+        following = step.make("+", whole, step.terms.integer(more))
+        return step.make("and", at_most, step.make("<", left, step.make("*", right, following)))
+
+    if right.number is not None:
+        if right.number == 0:
+            raise Refused("it divides by 0")
+        return bounds(sign(right.number))
+    zero = step.terms.integer(0)
+    positive, negative = step.make(">", right, zero), step.make("<", right, zero)
+    return step.make(
+        "and", step.make("=>", positive, bounds(1)), step.make("=>", negative, bounds(-1))
+    )
+
+
+def arith_int_eq_conflict(step: Step) -> Term:
+    """An integer is no number with a fraction: `to_int` of that is another number."""
+    step.plain(1, 2)
+    whole, number = step.argument(0), step.argument(1)
+    integers(whole)
+    _fractional(step, number)
+    equation = step.make("=", step.make("to_real", whole), number)
+    return step.make("=", equation, step.terms.false)
+
+
+def arith_int_geq_tighten(step: Step) -> Term:
+    """An integer is at least a number with a fraction where it is at least the next integer."""
+    step.plain(2, 3)
+    whole, number, following = (step.argument(place) for place in range(3))
+    integers(whole, following)
+    _fractional(step, number)
+    after = step.make("+", step.make("to_int", number), step.terms.integer(1))
+    if step.premises[1] is not step.make("=", following, after):
+        raise Refused("its second premise does not say what the next integer is")
+    before = step.make(">=", step.make("to_real", whole), number)
+    return step.make("=", before, step.make(">=", whole, following))
+
+
+def _fractional(step: Step, number: Term) -> None:
+    numbers(number)
+    same = step.make("=", step.make("to_real", step.make("to_int", number)), number)
+    if step.premises[0] is not step.make("=", same, step.terms.false):
+        raise Refused("its first premise does not say that the number has a fraction")
+
+
+ARITHMETIC: dict[str, Rule] = {
+    "arith_poly_norm": arith_poly_norm,
+    "arith_poly_norm_rel": arith_poly_norm_rel,
+    "arith_sum_ub": arith_sum_ub,
+    "arith_mult_pos": arith_mult_pos,
+    "arith_mult_neg": arith_mult_neg,
+    "arith_mult_sign": arith_mult_sign,
+    "arith_trichotomy": arith_trichotomy,
+    "int_tight_ub": int_tight_ub,
+    "int_tight_lb": int_tight_lb,
+    "arith_reduction": arith_reduction,
+    "arith-int-eq-conflict": arith_int_eq_conflict,
+    "arith-int-geq-tighten": arith_int_geq_tighten,
+}
