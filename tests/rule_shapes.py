@@ -109,6 +109,10 @@ SHAPES: Mapping[str, tuple[Shape, ...]] = {
         ((), ("(= (or p (or q false)) (or q p))",)),
         ((), ("(= (or p p) p)",)),
     ),
+    "absorb": (
+        ((), ("(= (and p (and q false) r) false)",)),
+        ((), ("(= (or p (or true q)) true)",)),
+    ),
     "arith_poly_norm": (
         ((), ("(= (* n (+ x y)) (+ (* y n) (* n x)))",)),
         ((), ("(= (- x (- y z)) (+ x z (* -1 y)))",)),
@@ -279,6 +283,7 @@ def spoil(source: random.Random, text: str) -> str:
 # What terms are worth: another reading than `values.py`.
 
 Number = Fraction | bool
+_LITERAL = re.compile(r"-?\d+(/\d+)?")
 
 
 @dataclass(frozen=True)
@@ -298,9 +303,11 @@ def worth(term: Term, model: Model) -> Number:
     if not term.parts:
         if term.operator in ("true", "false"):
             return term.operator == "true"
+        if _LITERAL.fullmatch(term.operator):
+            return Fraction(term.operator)
         if term.operator in model.unknowns:
             return Fraction(model.unknowns[term.operator])
-        return Fraction(term.operator)
+        return model.function(term.operator, ())
     parts = tuple(worth(each, model) for each in term.parts)
     plain = _PLAIN.get(term.operator)
     if plain is not None:

@@ -19,11 +19,17 @@ def resolution(step: Step) -> Term:
     """Either the pivot holds, then what is left of one clause, or it does not, then of the other.
 
     `true` says that the first clause holds the pivot and the second one its negation, `false` that
-    it is the other way round.
+    it is the other way round. Of what is named twice one stays.
     """
     step.plain(2, 2)
-    polarity, pivot = step.argument(0), step.argument(1)
-    return step.either(_resolved(step, step.premises, (polarity,), (pivot,)))
+    left: list[Term] = []
+    sides = _pivots(step, step.argument(0), step.argument(1))
+    for clause, pivot in zip(step.premises, sides, strict=True):
+        found = list(_seen(step, clause, pivot))
+        if pivot in found:
+            found.remove(pivot)
+        left += found
+    return step.either(left)
 
 
 def chain_resolution(step: Step) -> Term:
@@ -48,14 +54,19 @@ def _resolved(
         raise Refused("there is not one pivot for each two clauses")
     left: dict[Term, None] | None = None
     for clause, polarity, pivot in zip(clauses[1:], polarities, pivots, strict=True):
-        if polarity not in (step.terms.true, step.terms.false):
-            raise Refused("a polarity is neither `true` nor `false`")
-        denied = step.negation(pivot)
-        here, there = (pivot, denied) if polarity is step.terms.true else (denied, pivot)
+        here, there = _pivots(step, polarity, pivot)
         first = _seen(step, clauses[0], here) if left is None else list(left)
         rest = [*_without(first, here), *_without(_seen(step, clause, there), there)]
         left = dict.fromkeys(rest)
     return list(literals(clauses[0], step.terms.false) if left is None else left)
+
+
+def _pivots(step: Step, polarity: Term, pivot: Term) -> tuple[Term, Term]:
+    """What is taken from the clause on the left, and what from the one on the right."""
+    if polarity not in (step.terms.true, step.terms.false):
+        raise Refused("a polarity is neither `true` nor `false`")
+    denied = step.negation(pivot)
+    return (pivot, denied) if polarity is step.terms.true else (denied, pivot)
 
 
 def _seen(step: Step, clause: Term, pivot: Term) -> Iterable[Term]:
@@ -103,6 +114,18 @@ def aci_norm(step: Step) -> Term:
     raise Refused("its sides do not join the same formulas")
 
 
+def absorb(step: Step) -> Term:
+    """`and` of what joins `false` somewhere is `false`, and `or` of what joins `true` is `true`."""
+    step.plain(0, 1)
+    equation = step.argument(0)
+    left, right = parts_of(equation, "=", "its argument")
+    for operator, strongest in (("and", step.terms.false), ("or", step.terms.true)):
+        absorbed = left.operator == operator and right is strongest
+        if absorbed and strongest in _joined(left, operator):
+            return equation
+    raise Refused("nothing is absorbed")
+
+
 def _joined(formula: Term, operator: str) -> set[Term]:
     """What an operator joins, each formula looked at once."""
     seen, left = {formula}, [formula]
@@ -122,4 +145,5 @@ CLAUSES: dict[str, Rule] = {
     "factoring": factoring,
     "reordering": reordering,
     "aci_norm": aci_norm,
+    "absorb": absorb,
 }

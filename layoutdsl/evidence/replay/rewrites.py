@@ -81,6 +81,33 @@ REWRITES: Mapping[str, Rewrite] = {
     "bool-implies-de-morgan": Rewrite("t:Bool s:Bool", "(= (not (=> t s)) (and t (not s)))"),
     "bool-not-eq-elim1": Rewrite("t:Bool s:Bool", "(= (not (= t s)) (= (not t) s))"),
     "bool-not-eq-elim2": Rewrite("t:Bool s:Bool", "(= (not (= t s)) (= t (not s)))"),
+    "bool-dual-impl-eq": Rewrite("t:Bool s:Bool", "(= (and (=> t s) (=> s t)) (= t s))"),
+    "ite-then-true": Rewrite("c:Bool t:Bool", "(= (ite c true t) (or c t))"),
+    "ite-then-false": Rewrite("c:Bool t:Bool", "(= (ite c false t) (and (not c) t))"),
+    "ite-else-true": Rewrite("c:Bool t:Bool", "(= (ite c t true) (or (not c) t))"),
+    "ite-else-false": Rewrite("c:Bool t:Bool", "(= (ite c t false) (and c t))"),
+    "ite-expand": Rewrite("c:Bool t:Bool s:Bool", "(= (ite c t s) (and (or (not c) t) (or c s)))"),
+    "ite-then-lookahead-self": Rewrite("c:Bool t:Bool", "(= (ite c c t) (ite c true t))"),
+    "ite-else-lookahead-self": Rewrite("c:Bool t:Bool", "(= (ite c t c) (ite c t false))"),
+    "ite-then-lookahead-not-self": Rewrite(
+        "c:Bool t:Bool", "(= (ite c (not c) t) (ite c false t))"
+    ),
+    "ite-else-lookahead-not-self": Rewrite("c:Bool t:Bool", "(= (ite c t (not c)) (ite c t true))"),
+    "bool-not-ite-elim": Rewrite(
+        "c:Bool t:Bool s:Bool", "(= (not (ite c t s)) (ite c (not t) (not s)))"
+    ),
+    "ite-neg-branch": Rewrite(
+        "c:Bool t:Bool s:Bool", "(= (ite c t s) (= c t))", ("(= (not s) t)",)
+    ),
+    "ite-not-cond": Rewrite("c:Bool t: s:", "(= (ite (not c) t s) (ite c s t))"),
+    "ite-then-lookahead": Rewrite("c:Bool x: y: z:", "(= (ite c (ite c x y) z) (ite c x z))"),
+    "ite-else-lookahead": Rewrite("c:Bool x: y: z:", "(= (ite c x (ite c y z)) (ite c x z))"),
+    "ite-then-neg-lookahead": Rewrite(
+        "c:Bool x: y: z:", "(= (ite c (ite (not c) x y) z) (ite c y z))"
+    ),
+    "ite-else-neg-lookahead": Rewrite(
+        "c:Bool x: y: z:", "(= (ite c x (ite (not c) y z)) (ite c x y))"
+    ),
     "ite-true-cond": Rewrite("t: s:", "(= (ite true t s) t)"),
     "ite-false-cond": Rewrite("t: s:", "(= (ite false t s) s)"),
     "ite-eq-branch": Rewrite("c:Bool t:", "(= (ite c t t) t)"),
