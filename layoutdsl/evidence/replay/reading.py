@@ -109,12 +109,17 @@ def term_of(words: Words, terms: Terms, names: Mapping[str, Argument]) -> Term:
 
 def _atom(word: str, terms: Terms, names: Mapping[str, Argument]) -> Argument:
     found = names.get(word)
-    if found is not None:
-        return found
-    if word in ("true", "false"):
-        return terms.true if word == "true" else terms.false
-    if word == "@list.nil":
+    if found is None:
+        found = terms.words.get(word)
+    if found is None and word == "@list.nil":
         return ()
+    if found is None:
+        found = terms.words[word] = _word(word, terms)
+    return found
+
+
+def _word(word: str, terms: Terms) -> Term:
+    """The number or the unknown that a word is."""
     if _NUMERAL.fullmatch(word):
         return terms.integer(int(word))
     rational = _RATIONAL.fullmatch(word)

@@ -146,14 +146,12 @@ class Terms:
     """Makes the terms of one proof."""
 
     def __init__(self) -> None:
-        self._made: dict[tuple[str, tuple[Term, ...], Sort], Term] = {}
+        self._made: dict[tuple[str, tuple[Term, ...]], Term] = {}
         self._functions: dict[str, tuple[tuple[Sort, ...], Sort]] = {}
-        self.true, self.false = self._truth("true", True), self._truth("false", False)
-
-    def _truth(self, word: str, value: bool) -> Term:
-        term = Term(word, (), Sort.BOOL, value)
-        self._made[word, (), Sort.BOOL] = term
-        return term
+        self.true = Term("true", (), Sort.BOOL, True)
+        self.false = Term("false", (), Sort.BOOL, False)
+        self.words: dict[str, Term] = {"true": self.true, "false": self.false}
+        """Terms by the word that they are, as far as words were read."""
 
     def declare(self, name: str, arguments: tuple[Sort, ...], result: Sort) -> None:
         """Make a name known, as a function or, without arguments, as an unknown.
@@ -180,10 +178,10 @@ class Terms:
         if not -LARGEST < number < LARGEST or number.denominator >= LARGEST:
             raise Refused("a number is too large to follow")
         word = str(number) if sort is Sort.INT else f"{number.numerator}/{number.denominator}"
-        key = (word, (), sort)
-        if key not in self._made:
-            self._made[key] = Term(word, (), sort, number)
-        return self._made[key]
+        found = self._made.get((word, ()))
+        if found is None:
+            found = self._made[word, ()] = Term(word, (), sort, number)
+        return found
 
     def integer(self, value: int) -> Term:
         """Return an integer as a term."""
@@ -195,6 +193,10 @@ class Terms:
         Raises:
             Refused: the operator is not known, does not take such parts, or it is too deep.
         """
+        found = self._made.get((operator, parts))
+        return self._new(operator, parts) if found is None else found
+
+    def _new(self, operator: str, parts: tuple[Term, ...]) -> Term:
         typing = OPERATORS.get(operator)
         if typing is None:
             known = self._functions.get(operator)
@@ -204,13 +206,10 @@ class Terms:
         sort = typing([each.sort for each in parts])
         if sort is None:
             raise Refused(f"`{operator[:80]}` does not take such arguments")
-        key = (operator, parts, sort)
-        found = self._made.get(key)
-        if found is None:
-            depth = 1 + max((each.depth for each in parts), default=-1)
-            if depth > DEEPEST:
-                raise Refused("a term is too deep to follow")
-            found = self._made[key] = Term(operator, parts, sort, None, depth)
+        depth = 1 + max((each.depth for each in parts), default=-1)
+        if depth > DEEPEST:
+            raise Refused("a term is too deep to follow")
+        found = self._made[operator, parts] = Term(operator, parts, sort, None, depth)
         return found
 
 
