@@ -18,13 +18,15 @@ from proof_faults import (
     proofs_of,
     script_of,
     twins,
+    with_a_model,
 )
 from rule_shapes import drawn_formula
 
 import layoutdsl
 from layoutdsl import api
 from layoutdsl.evidence.replay import Refused, follow, replay
-from layoutdsl.evidence.replay.steps import Rule
+from layoutdsl.evidence.replay.steps import Step
+from layoutdsl.evidence.replay.terms import Term
 from layoutdsl.kernel.question import PREAMBLE
 from layoutdsl.kernel.solver import CVC5_PROOFS, Z3, answers
 
@@ -154,19 +156,16 @@ def test_a_checker_with_a_fault_is_found(
 ) -> None:
     """That wrong twins are refused says something, because here they are not."""
 
-    def careless(name: str) -> Rule:
-        def rule(step: follow.Step) -> follow.Term:
-            try:
-                return follow.RULES[name](step)
-            except Refused:
-                return step.argument(0) if step.arguments else step.terms.false
+    rules = dict(follow.RULES)
 
-        return rule
+    def polynomials_unread(step: Step) -> Term:
+        return step.argument(0)
 
-    monkeypatch.setattr(follow, "RULES", {name: careless(name) for name in [*follow.RULES]})
+    monkeypatch.setattr(follow, "RULES", rules | {"arith_poly_norm": polynomials_unread})
     source = random.Random(3)
-    with pytest.raises((AssertionError, Refused, RecursionError)):
-        judged([twin for each in some[:40] for twin in twins(source, each, 12)], monkeypatch)
+    found = [twin for each in some for twin in twins(source, each, 6)]
+    model = with_a_model([each.changed for each in found])
+    assert any(each.accepted and wrong for each, wrong in zip(found, model, strict=True))
 
 
 # Texts that are hardly proofs.
@@ -256,6 +255,19 @@ def test_what_is_shown_below_an_assumption_is_forgotten() -> None:
             + "(step @p1 :rule arith_poly_norm :args ((= @t60 @t59)))",
             "too many factors",
         ),
+        (
+            "(define @t0 () a)\n"
+            + "".join(f"(define @t{n + 1} () (+ @t{n} @t{n}))\n" for n in range(249))
+            + "(step @p1 :rule evaluate :args (@t249))",
+            "has an unknown",
+        ),
+        (
+            "(define @t0 () a)\n"
+            + "".join(f"(define @t{n + 1} () (+ @t{n} @t{n}))\n" for n in range(249))
+            + "(step @p1 :rule arith_poly_norm :args ((= @t249 @t248)))",
+            "its sides are two polynomials",
+        ),
+        (f"(assume @p1 (or {'(< a 5) ' * 5000}))", r"^.{1,400}$"),
         (f"(define @t0 () {'9' * 5000})", "is not declared"),
         (f"(define @t0 () {'9' * 1300})", "is not declared"),
         (f"(define @t0 () {'9' * 1200})", "does not end"),

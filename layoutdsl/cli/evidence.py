@@ -144,8 +144,8 @@ def recheck(
       layoutdsl recheck demo.layout --dir demo.proofs
 
     Exits with 1 where a certificate is stale, missing, left over or broken, or where the solvers
-    disagree; with 3 where a solver gives no answer, or no proof that is accepted.
-    `layoutdsl explain P101` explains a code.
+    disagree; with 3 where an answer is missing, or a proof that is accepted. Codes are explained:
+    `layoutdsl explain P101`.
     """
     targets = targets_of(written)
     for chosen in targets:

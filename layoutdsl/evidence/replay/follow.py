@@ -18,6 +18,9 @@ from layoutdsl.evidence.replay.terms import Refused, Sort, Term
 RULES: dict[str, Rule] = {**EQUALITY, **BOOLEANS, **CLAUSES, **ARITHMETIC, **REWRITING}
 """Every rule that is followed, but for `scope`."""
 
+LONGEST = 300
+"""Characters of a reason: terms may be of any width."""
+
 
 def replay(question: str, proof: str) -> int:
     """Follow a proof that the assertions of a question do not hold together.
@@ -32,6 +35,13 @@ def replay(question: str, proof: str) -> int:
     Raises:
         Refused: it is no such proof, or not seen to be one.
     """
+    try:
+        return _replay(question, proof)
+    except RecursionError:
+        raise Refused("it is too deep to follow") from None
+
+
+def _replay(question: str, proof: str) -> int:
     memory = Memory()
     assertions = _asserted(question, memory)
     follower = _Follower(memory, assertions)
@@ -102,7 +112,7 @@ class _Follower:
             self._follow(command)
         except Refused as reason:
             place = f"step `{name[:40]}`: " if isinstance(name, str) and name else ""
-            raise Refused(f"{place}{reason}") from None
+            raise Refused(f"{place}{str(reason)[:LONGEST]}") from None
 
     def _follow(self, command: Words) -> None:
         match command:

@@ -16,7 +16,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.terms = Terms()
-        self.values: dict[Term, Value] = {}
+        self.values: dict[Term, Value | None] = {}
         self.polynomials: dict[Term, Polynomial] = {}
 
 

@@ -79,7 +79,7 @@ def meaning(name: str, parts: Sequence[Value]) -> Value | None:
     return found
 
 
-def worth(term: Term, known: dict[Term, Value]) -> Value | None:
+def worth(term: Term, known: dict[Term, Value | None]) -> Value | None:
     """Return the value of a term without unknowns; ``None`` of one with some.
 
     Args:
@@ -91,10 +91,8 @@ def worth(term: Term, known: dict[Term, Value]) -> Value | None:
     if term not in known:
         parts = [worth(each, known) for each in term.parts]
         values = [each for each in parts if each is not None]
-        found = meaning(term.operator, values) if parts and len(values) == len(parts) else None
-        if found is None:
-            return None
-        known[term] = found
+        ground = parts and len(values) == len(parts)
+        known[term] = meaning(term.operator, values) if ground else None
     return known[term]
 
 
