@@ -17,10 +17,12 @@ from layoutdsl.evidence.replay.follow import RULES
 from layoutdsl.evidence.replay.reading import read, term_of
 from layoutdsl.evidence.replay.rewrites import REWRITES, Rewrite
 from layoutdsl.evidence.replay.steps import Rule, Step, parts_of
+from layoutdsl.evidence.replay.tables import TABLES
 from layoutdsl.evidence.replay.terms import Term
+from layoutdsl.evidence.replay.whole import WHOLE
 from layoutdsl.kernel.solver import answers
 
-DRAWN = {**EQUALITY, **BOOLEANS, **CLAUSES, **ARITHMETIC}
+DRAWN = {**EQUALITY, **BOOLEANS, **TABLES, **CLAUSES, **ARITHMETIC, **WHOLE}
 
 
 def tried(rule: Rule, name: str, count: int, seed: int = 0) -> Counter[str]:
@@ -82,7 +84,7 @@ def _scaled_by_any_sign(step: Step) -> Term:
 
 
 def _bound_one_too_low(step: Step) -> Term:
-    found = ARITHMETIC["int_tight_ub"](step)
+    found = WHOLE["int_tight_ub"](step)
     number = found.parts[1].number
     assert number is not None
     return step.make("<=", found.parts[0], step.terms.integer(int(number) - 1))

@@ -13,9 +13,19 @@ from layoutdsl.evidence.replay.equality import EQUALITY
 from layoutdsl.evidence.replay.reading import Argument, Words, argument_of, read, signature, term_of
 from layoutdsl.evidence.replay.rewrites import RULES as REWRITING
 from layoutdsl.evidence.replay.steps import Memory, Rule, Step
+from layoutdsl.evidence.replay.tables import TABLES
 from layoutdsl.evidence.replay.terms import Refused, Sort, Term
+from layoutdsl.evidence.replay.whole import WHOLE
 
-RULES: dict[str, Rule] = {**EQUALITY, **BOOLEANS, **CLAUSES, **ARITHMETIC, **REWRITING}
+RULES: dict[str, Rule] = {
+    **EQUALITY,
+    **BOOLEANS,
+    **TABLES,
+    **CLAUSES,
+    **ARITHMETIC,
+    **WHOLE,
+    **REWRITING,
+}
 """Every rule that is followed, but for `scope`."""
 
 LONGEST = 300
