@@ -145,6 +145,17 @@ SHAPES: Mapping[str, tuple[Shape, ...]] = {
         ((), ("(and (not (= x 0)) (< y 0))", "(* x y y)")),
         ((), ("(> x 0)", "(* x x)")),
     ),
+    "arith_mult_tangent": (
+        ((), ("x", "y", "z", "w", "true")),
+        ((), ("x", "y", "n", "m", "false")),
+    ),
+    "arith_mult_abs_comparison": (
+        (("(> (abs x) (abs y))", "(and (= (abs z) (abs w)) (not (= z 0)))"), ()),
+        (("(= (abs x) (abs y))", "(= (abs z) (abs w))"), ()),
+        (("(> (abs x) (abs y))", "(> (abs i) (abs j))"), ()),
+        (("(= (abs x) (abs y))", "(and (= (abs z) (abs w)) (not (= z 0)))"), ()),
+        (("(> (abs x) (abs y))", "(= (abs z) (abs w))"), ()),
+    ),
     "arith_trichotomy": tuple(
         ((first, second), ())
         for first in ("(not (= x y))", "(<= x y)", "(>= x y)", "(not (< x y))", "(not (>= x y))")
@@ -153,9 +164,9 @@ SHAPES: Mapping[str, tuple[Shape, ...]] = {
     "int_tight_ub": ((("(< i n)",), ()), (("(< i 7/2)",), ()), (("(< x n)",), ())),
     "int_tight_lb": ((("(> i n)",), ()), (("(> i -5/2)",), ()), (("(> x n)",), ())),
     "arith_reduction": tuple(
-        ((), (f"({each} i {right})",))
+        ((), (term,))
         for each in ("div", "mod", "div_total", "mod_total")
-        for right in ("n", "j", "0", "-3")
+        for term in ("(abs x)", *(f"({each} i {right})" for right in ("n", "j", "0", "-3")))
     ),
     "arith-int-eq-conflict": (
         (("(= (= (to_real (to_int 7/2)) 7/2) false)",), ("i", "7/2")),
@@ -357,6 +368,7 @@ _PLAIN: Mapping[str, Callable[[tuple[Number, ...]], Number]] = {
     "to_real": lambda v: v[0],
     "to_int": lambda v: Fraction(v[0].numerator // v[0].denominator),
     "@purify": lambda v: v[0],
+    "abs": lambda v: max(v[0], -v[0]),
 }
 
 

@@ -157,6 +157,55 @@ def arith_mult_sign(step: Step) -> Term:
     return step.make("=>", formula, step.make(relation, product, _zero(step, product)))
 
 
+def arith_mult_tangent(step: Step) -> Term:
+    """`(x - a)*(y - b)` is at least 0 where both factors are on one side of 0, and at most 0 where
+    they are on two; `x*y` beside `b*x + a*y - a*b` is that product beside 0."""
+    step.plain(0, 5)
+    x, y, a, b, above = (step.argument(place) for place in range(5))
+    numbers(x, y, a, b)
+    if above not in (step.terms.true, step.terms.false):
+        raise Refused("it says neither `true` nor `false`")
+    relation, other = (">=", "<=") if above is step.terms.true else ("<=", ">=")
+    sums = step.make("+", step.make("*", b, x), step.make("*", a, y))
+    tangent = step.make("-", sums, step.make("*", a, b))
+    cases = [
+        step.make("and", step.make("<=", x, a), step.make(other, y, b)),
+        step.make("and", step.make(">=", x, a), step.make(relation, y, b)),
+    ]
+    product = step.make(relation, step.make("*", x, y), tangent)
+    return step.make("=", product, step.make("or", *cases))
+
+
+def arith_mult_abs_comparison(step: Step) -> Term:
+    """Products of equal amounts are equal amounts. Of a larger amount and others that are larger,
+    or equal and not 0, the product is larger."""
+    step.plain(len(step.premises), 0)
+    if not step.premises:
+        raise Refused("it has no premises")
+    relation = step.premises[0].operator
+    pairs = [_amounts(relation, each) for each in step.premises]
+    if relation not in ("=", ">"):
+        raise Refused("its first premise is neither `=` nor `>`")
+    sides = (step.make("abs", step.make("*", *each)) for each in zip(*pairs, strict=True))
+    return step.make(relation, *sides)
+
+
+def _amounts(relation: str, premise: Term) -> tuple[Term, Term]:
+    """What a premise compares the amounts of, as the first one does, or as equal and not 0."""
+    match premise:
+        case Term(found, (Term("abs", (left,)), Term("abs", (right,)))) if found == relation:
+            return left, right
+        case Term(
+            "and",
+            (
+                Term("=", (Term("abs", (left,)), Term("abs", (right,)))),
+                Term("not", (Term("=", (same, zero)),)),
+            ),
+        ) if same is left and zero.number == 0:
+            return left, right
+    raise Refused("a premise compares no such amounts")
+
+
 ARITHMETIC: dict[str, Rule] = {
     "arith_poly_norm": arith_poly_norm,
     "arith_poly_norm_rel": arith_poly_norm_rel,
@@ -164,5 +213,7 @@ ARITHMETIC: dict[str, Rule] = {
     "arith_mult_pos": arith_mult_pos,
     "arith_mult_neg": arith_mult_neg,
     "arith_mult_sign": arith_mult_sign,
+    "arith_mult_tangent": arith_mult_tangent,
+    "arith_mult_abs_comparison": arith_mult_abs_comparison,
     "arith_trichotomy": arith_trichotomy,
 }

@@ -56,6 +56,12 @@ REWRITES: Mapping[str, Rewrite] = {
     "arith-int-mod-total": Rewrite(
         "t:Int s:Int", "(= (mod t s) (mod_total t s))", ("(= (= s 0) false)",)
     ),
+    "arith-int-div-total-neg": Rewrite(
+        "t:Int s:Int", "(= (div_total t s) (- (div_total t (- s))))", ("(= (< s 0) true)",)
+    ),
+    "arith-int-mod-total-neg": Rewrite(
+        "t:Int s:Int", "(= (mod_total t s) (mod_total t (- s)))", ("(= (< s 0) true)",)
+    ),
     "arith-int-div-total-one": Rewrite("t:Int", "(= (div_total t 1) t)"),
     "arith-int-div-total-zero": Rewrite("t:Int", "(= (div_total t 0) 0)"),
     "arith-int-mod-total-one": Rewrite("t:Int", "(= (mod_total t 1) 0)"),

@@ -133,6 +133,7 @@ OPERATORS: dict[str, Typing] = {
     **dict.fromkeys(("<", "<=", ">", ">="), _relation),
     **dict.fromkeys(("+", "*"), _arithmetic(1, None)),
     "-": _arithmetic(1, 2),
+    "abs": _arithmetic(1, 1),
     **dict.fromkeys(("div", "mod", "div_total", "mod_total"), _INT_2),
     **dict.fromkeys(("@int_div_by_zero", "@mod_by_zero"), _INT_1),
     "to_real": from_to((Sort.REAL,), Sort.REAL),

@@ -35,6 +35,7 @@ ARITHMETIC: Mapping[str, _Meaning] = {
     "+": lambda parts: sum(parts, Fraction(0)),
     "*": lambda parts: math.prod(parts, start=Fraction(1)),
     "-": lambda parts: parts[0] - parts[1] if len(parts) == 2 else -parts[0],
+    "abs": lambda parts: abs(parts[0]),
     "<": lambda parts: parts[0] < parts[1],
     "<=": lambda parts: parts[0] <= parts[1],
     ">": lambda parts: parts[0] > parts[1],

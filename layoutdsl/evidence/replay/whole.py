@@ -32,7 +32,7 @@ def _bound(left: Term, right: Term) -> Fraction:
 
 
 def arith_reduction(step: Step) -> Term:
-    """What division is: of a quotient and a remainder, by what they say of each other."""
+    """What division is, by what quotient and remainder say of each other; and what `abs` is."""
     step.plain(0, 1)
     term = step.argument(0)
     match term:
@@ -47,8 +47,11 @@ def arith_reduction(step: Step) -> Term:
             whole = step.make("@purify", step.make("div_total", left, right))
             rest = step.make("-", left, step.make("*", right, whole))
             return step.make("and", step.make("=", term, rest), _divided(step, left, right))
+        case Term("abs", (inner,)):
+            below = step.make("<", inner, step.terms.literal(0, inner.sort))
+            return step.make("=", term, step.make("ite", below, step.make("-", inner), inner))
         case _:
-            raise Refused(f"`{term}` is no division")
+            raise Refused(f"`{term}` is neither a division nor an amount")
     by_zero = step.make("=", right, step.terms.integer(0))
     return step.make("=", term, step.make("ite", by_zero, unknown, step.make(total, left, right)))
 
