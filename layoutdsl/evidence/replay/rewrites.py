@@ -49,6 +49,12 @@ REWRITES: Mapping[str, Rewrite] = {
     "arith-geq-norm1-real": Rewrite("t:Real s:Real", "(= (>= t s) (>= (- t s) 0/1))"),
     "arith-eq-elim-int": Rewrite("t:Int s:Int", "(= (= t s) (and (>= t s) (<= t s)))"),
     "arith-eq-elim-real": Rewrite("t:Real s:Real", "(= (= t s) (and (>= t s) (<= t s)))"),
+    "arith-geq-ite-lift": Rewrite(
+        "c:Bool t:Real s:Real r:Real", "(= (>= (ite c t s) r) (ite c (>= t r) (>= s r)))"
+    ),
+    "arith-leq-ite-lift": Rewrite(
+        "c:Bool t:Real s:Real r:Real", "(= (<= (ite c t s) r) (ite c (<= t r) (<= s r)))"
+    ),
     # Division: by what is not 0 it is total, by 0 `div_total` is 0.
     "arith-int-div-total": Rewrite(
         "t:Int s:Int", "(= (div t s) (div_total t s))", ("(= (= s 0) false)",)
@@ -118,6 +124,12 @@ REWRITES: Mapping[str, Rewrite] = {
     "ite-false-cond": Rewrite("t: s:", "(= (ite false t s) s)"),
     "ite-eq-branch": Rewrite("c:Bool t:", "(= (ite c t t) t)"),
     "eq-refl": Rewrite("t:", "(= (= t t) true)"),
+    "eq-cond-deq": Rewrite(
+        "t: s: r:",
+        "(= (= (= t s) (= t r)) (and (not (= t s)) (not (= t r))))",
+        ("(= (= s r) false)",),
+    ),
+    "eq-ite-lift": Rewrite("c:Bool t: s: r:", "(= (= (ite c t s) r) (ite c (= t r) (= s r)))"),
     "eq-symm": Rewrite("t: s:", "(= (= t s) (= s t))"),
 }
 
