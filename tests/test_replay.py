@@ -159,6 +159,7 @@ def test_a_checker_with_a_fault_is_found(
     rules = dict(follow.RULES)
 
     def polynomials_unread(step: Step) -> Term:
+        step.plain(0, 1)
         return step.argument(0)
 
     monkeypatch.setattr(follow, "RULES", rules | {"arith_poly_norm": polynomials_unread})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from collections import Counter
 
@@ -55,6 +56,20 @@ def test_what_a_rule_shows_holds(name: str) -> None:
     found = tried(DRAWN[name], name, 60)
     assert found["taken", False] > 0
     assert sum(found.values()) == 60
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_a_rule_that_is_given_anything_refuses_it_or_not(name: str) -> None:
+    memory = rule_shapes.memory()
+    texts = ("true", "a", "1/2", "(and true)", "(not (= a b))", "(* a b)")
+    words = [term_of(read(each)[0], memory.terms, {}) for each in texts]
+    source = random.Random(name)
+    for number in range(60):
+        premises = tuple(source.choices(words, k=number % 4))
+        arguments = source.choices([*words, (), (words[0],), ((),)], k=source.randrange(6))
+        step = Step(memory, premises, tuple(arguments))
+        with contextlib.suppress(Refused):  # and nothing else
+            assert isinstance(RULES[name](step), Term)
 
 
 @pytest.mark.campaign
