@@ -91,7 +91,10 @@ RUNNERS = {"eval", "exec", "compile", "sympify", "parse_expr", "lambdify", "__im
 MAY_RUN = {("codegen", "exec"), ("codegen", "compile")}
 
 # Rooms within rooms.
-INNER = ("codegen/numpy", "codegen/native", "codegen/loops", "validate/loops", "validate/records")
+INNER = (
+    *("codegen/numpy", "codegen/native", "codegen/loops", "validate/loops", "validate/records"),
+    "evidence/replay",
+)
 
 # Those of a room in their order: each imports from those before it alone.
 PROPAGATION = (
@@ -290,6 +293,15 @@ def test_the_kernel_is_loaded_alone() -> None:
     assert not loaded & {"lark", "numpy", "sympy", "z3"}
     mine = {each for each in done.stdout.split() if each.startswith("layoutdsl.")}
     assert {each.split(".")[1] for each in mine} == {"kernel"}
+
+
+def test_who_replays_proofs_shares_nothing_with_who_makes_them() -> None:
+    """Neither solver, nor the kernel that asks them, nor a package."""
+    inner = "layoutdsl.evidence.replay"
+    for path in (HOUSE / "evidence" / "replay").glob("*.py"):
+        for _, name in imported(path):
+            plain = name.split(".")[0] in sys.stdlib_module_names
+            assert plain or name.startswith(f"{inner}."), (path, name)
 
 
 def reached(start: str) -> set[str]:

@@ -203,6 +203,53 @@ def test_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None
     assert ended.err == ("error: cvc5 is not installed\n  = help: pip install 'layoutdsl[cvc5]'\n")
 
 
+def test_proofs_are_replayed(certified: Shell) -> None:
+    pytest.importorskip("cvc5")
+    ended = rechecked(certified, "--solver", "cvc5", "--proofs")
+    assert ended.code == 0
+    assert re.fullmatch(
+        r"3 confirmed: 4 claims, (\d+) questions, asked of cvc5 with proofs, "
+        r"\1 of \1 proofs replayed  \(0\.0 s\)\n",
+        ended.out,
+    )
+    found = json.loads(rechecked(certified, "--solver", "both", "--proofs", "--json").out)
+    assert (found["status"], found["solvers"]) == ("confirmed", ["z3", "cvc5"])
+    assert all(each["replayed"] == each["questions"] for each in found["certificates"])
+
+
+def test_proofs_that_are_not_followed(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cvc5")
+    monkeypatch.setattr("layoutdsl.evidence.replay.follow.RULES", {})
+    ended = rechecked(certified, "--solver", "cvc5", "--proofs")
+    assert ended.code == 3
+    assert re.search(r", 0 of \d+ proofs replayed", ended.out)
+    first = ended.out.split("\n")[:3]
+    assert first[0] == "not replayed[P107]: lemma: PRODUCT native"
+    assert re.fullmatch(
+        r"  the solver's proof is not accepted: step `@p\d+`: the rule `\S+` is not known here",
+        first[1],
+    )
+    assert first[2] == "  = help: take the solver's word for it, without --proofs"
+
+
+def test_proofs_of_z3(certified: Shell) -> None:
+    ended = certified("recheck", "my.layout", "--dir", "mine", "--proofs")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err == (
+        "error: z3 gives no proofs that can be replayed\n  = help: write --solver cvc5 --proofs\n"
+    )
+
+
+def test_proofs_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solver.importlib.util, "find_spec", lambda _: None)
+    ended = certified("recheck", "my.layout", "--dir", "mine", "--solver", "cvc5", "--proofs")
+    assert (ended.code, ended.out) == (3, "")
+    assert ended.err == (
+        "error: the Python package of cvc5 is not installed\n"
+        "  = help: pip install 'layoutdsl[cvc5]'\n"
+    )
+
+
 def test_several_targets(shell: Shell) -> None:
     ended = shell("prove", "demo.layout:NCHW16c", "NHWC", "NCHW")
     assert ended.code == 0
@@ -213,4 +260,4 @@ def test_several_targets(shell: Shell) -> None:
 def test_help_names_the_codes(shell: Shell) -> None:
     out = shell("recheck", "--help").out
     assert "layoutdsl explain P101" in out
-    assert shell("explain", "P105").code == 0
+    assert shell("explain", "P105").code == shell("explain", "P107").code == 0

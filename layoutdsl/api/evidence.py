@@ -85,16 +85,17 @@ def recheck(
     Args:
         found: what certificates have to be there for.
         folder: where they are.
-        solvers: ``z3``, ``cvc5``, or both.
+        solvers: ``z3``, ``cvc5``, or both; ``cvc5 with proofs`` in place of ``cvc5`` is asked for a
+            proof of every answer, which is then replayed by a checker that knows no solver.
         progress: is told which certificate is being checked.
 
     Raises:
         OSError: a file cannot be read.
     """
-    from layoutdsl.evidence import SOLVERS
+    from layoutdsl.evidence import ASKED
     from layoutdsl.evidence import recheck as checked
 
-    asked = [SOLVERS[each] for each in solvers]
+    asked = [ASKED[each] for each in solvers]
     return checked(found, folder, asked, progress or (lambda _: None))
 
 

@@ -113,11 +113,17 @@ def _writable(targets: tuple[Target, ...], into: str | None) -> Path:
     show_default=True,
     help="Who is asked; both have to agree.",
 )
+@click.option("--proofs", is_flag=True, help="Replay cvc5's proof of every answer.")
 @click.option("--dir", "folder", metavar="DIR", help="Where the certificates are.")
 @click.option("-v", "--verbose", is_flag=True, help="List every certificate.")
 @JSON
 def recheck(
-    written: tuple[str, ...], solver: str, folder: str | None, verbose: bool, form: str
+    written: tuple[str, ...],
+    solver: str,
+    proofs: bool,
+    folder: str | None,
+    verbose: bool,
+    form: str,
 ) -> int:
     """Check certificates again: of the library, of some layouts or tables of it, or of a file.
 
@@ -126,14 +132,20 @@ def recheck(
     by step; the script beside it has to hold exactly the questions they rest on, and the solvers
     are asked that script. Counterexamples are found again in plain integers.
 
+    With --proofs cvc5 is not believed either: its proof of each answer is followed step by step by
+    a checker of ours, which shares nothing with cvc5 or z3. A question whose proof is not followed
+    to its end is named, and counts as open.
+
     \b
       layoutdsl recheck
       layoutdsl recheck --solver both
+      layoutdsl recheck --solver cvc5 --proofs
       layoutdsl recheck NCHW16c R4CroutonLayout
       layoutdsl recheck demo.layout --dir demo.proofs
 
     Exits with 1 where a certificate is stale, missing, left over or broken, or where the solvers
-    disagree; with 3 where a solver gives no answer. `layoutdsl explain P101` explains a code.
+    disagree; with 3 where an answer is missing, or a proof that is accepted. Codes are explained:
+    `layoutdsl explain P101`.
     """
     targets = targets_of(written)
     for chosen in targets:
@@ -141,12 +153,13 @@ def recheck(
     subjects = _subjects(targets)
     place = _readable(targets, folder)
     solvers = ("z3", "cvc5") if solver == "both" else (solver,)
-    _refuse_missing(solvers)
+    asked = _with_proofs(solvers) if proofs else solvers
+    _refuse_missing(asked)
     started = perf_counter()
     found: list[Rechecked] = []
     progress = Progress()
     with reading(f"`{place}`"):
-        for each in _every(subjects, place, solvers, progress, _whole(targets, bool(written))):
+        for each in _every(subjects, place, asked, progress, _whole(targets, bool(written))):
             progress.clear()
             found.append(each)
             if form != "json":
@@ -157,7 +170,7 @@ def recheck(
     if form == "json":
         say_json({"status": status, "solvers": solvers, "certificates": found})
     else:
-        say(_summary(found, solvers, seconds))
+        say(_summary(found, asked, seconds))
     return {"confirmed": Exit.OK, "failed": Exit.REFUTED, "undecided": Exit.UNDECIDED}[status]
 
 
@@ -170,6 +183,13 @@ def _readable(targets: tuple[Target, ...], folder: str | None) -> Path:
     from layoutdsl.texts import resources
 
     return resources.folder("proofs")
+
+
+def _with_proofs(solvers: tuple[str, ...]) -> tuple[str, ...]:
+    if "cvc5" not in solvers:
+        message = "z3 gives no proofs that can be replayed"
+        raise Failure(Exit.USAGE, message, "write --solver cvc5 --proofs")
+    return tuple("cvc5 with proofs" if each == "cvc5" else each for each in solvers)
 
 
 def _refuse_missing(solvers: tuple[str, ...]) -> None:
@@ -232,6 +252,8 @@ def _summary(found: list[Rechecked], solvers: tuple[str, ...], seconds: float) -
     claims = sum(each.claims for each in found[1:])
     questions = sum(each.questions for each in found)
     asked = " and ".join(solvers)
+    if "cvc5 with proofs" in solvers:
+        asked += f", {sum(each.replayed for each in found)} of {questions} proofs replayed"
     return f"{words}: {_counted(claims, questions)}, asked of {asked}  ({seconds:.1f} s)"
 
 

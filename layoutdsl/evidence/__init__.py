@@ -5,13 +5,13 @@ script with every question that a solver has to answer. Nothing in them is belie
 """
 
 from layoutdsl.evidence.problem import Kind, Problem, Rechecked
-from layoutdsl.evidence.recheck import is_certificate, left_over, recheck, why_not_asked
+from layoutdsl.evidence.recheck import ASKED, is_certificate, left_over, recheck, why_not_asked
 from layoutdsl.evidence.record import Recorded, lemma_files, record
 from layoutdsl.evidence.subjects import Subject, subjects
-from layoutdsl.kernel.solver import SOLVERS, NoSolver
+from layoutdsl.kernel.solver import NoSolver
 
 __all__ = [
-    "SOLVERS",
+    "ASKED",
     "Kind",
     "NoSolver",
     "Problem",

@@ -8,6 +8,7 @@ script as it is. No proof is looked for: whoever wrote the files is not believed
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from layoutdsl.evidence.claim_check import check_claim
@@ -23,12 +24,16 @@ from layoutdsl.evidence.manifest import (
 )
 from layoutdsl.evidence.problem import Kind, Problem, Rechecked
 from layoutdsl.evidence.questions import HEAD, Asked, asked_by_lemmas, script_text
+from layoutdsl.evidence.replaying import unreplayed
 from layoutdsl.evidence.subjects import LEMMAS, MANIFEST, SCRIPT, Subject
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.checker import Rejected
-from layoutdsl.kernel.solver import SOLVERS, NoSolver, Solver, answers
+from layoutdsl.kernel.solver import SOLVERS, WITH_PROOFS, NoSolver, Solver, answers
 
 Tell = Callable[[str], None]
+
+ASKED: Mapping[str, Solver] = {**SOLVERS, **WITH_PROOFS}
+"""Who can be asked."""
 
 
 def recheck(
@@ -39,7 +44,7 @@ def recheck(
     Args:
         subjects: what certificates have to be there for.
         folder: where they are.
-        solvers: who is asked.
+        solvers: who is asked; of one that proves, every proof is replayed.
         tell: is told what is being checked.
 
     Raises:
@@ -55,7 +60,7 @@ def recheck(
 def why_not_asked(name: str) -> NoSolver | None:
     """Return why a solver cannot be asked, and how to mend it; ``None`` where it can."""
     try:
-        SOLVERS[name].command(1)
+        ASKED[name].command(1)
     except NoSolver as missing:
         return missing
     return None
@@ -103,8 +108,7 @@ def _lemmas(folder: Path, solvers: Sequence[Solver]) -> Rechecked:
     if hash_of(proofs) != hash_of(lemmas.library()) or found.get("hash") != hash_of(proofs):
         words = "these are not the lemmas that proofs use now"
         return Rechecked(LEMMAS, 0, 0, (Problem(Kind.STALE, LEMMAS + MANIFEST, words),))
-    asked, problems = _answered(folder, LEMMAS + SCRIPT, questions, solvers)
-    return Rechecked(LEMMAS, len(proofs), asked, problems)
+    return _answered(Rechecked(LEMMAS, len(proofs), 0, ()), folder, questions, solvers)
 
 
 def _subject(subject: Subject, folder: Path, solvers: Sequence[Solver]) -> Rechecked:
@@ -127,8 +131,8 @@ def _subject(subject: Subject, folder: Path, solvers: Sequence[Solver]) -> Reche
             problems += wrong
     if problems:
         return Rechecked(subject.file, len(subject.claims), 0, tuple(problems))
-    count, wrong_answers = _answered(folder, subject.script, questions, solvers)
-    return Rechecked(subject.file, len(subject.claims), count, wrong_answers)
+    followed = Rechecked(subject.file, len(subject.claims), 0, ())
+    return _answered(followed, folder, questions, solvers)
 
 
 def _of_source(subject: Subject, manifest: Manifest) -> Iterator[Problem]:
@@ -166,15 +170,16 @@ def _text(folder: Path, name: str) -> str | Problem:
 
 
 def _answered(
-    folder: Path, name: str, questions: Sequence[Asked], solvers: Sequence[Solver]
-) -> tuple[int, tuple[Problem, ...]]:
+    followed: Rechecked, folder: Path, questions: Sequence[Asked], solvers: Sequence[Solver]
+) -> Rechecked:
     """Ask every solver the committed script, if that holds these questions and nothing else."""
+    name = followed.name + SCRIPT
     text = _text(folder, name)
     if isinstance(text, Problem):
-        return 0, (text,)
+        return replace(followed, problems=(text,))
     if text != script_text(questions):
         words = "it does not hold the questions on which the proofs rest"
-        return 0, (Problem(Kind.BROKEN, name, words),)
+        return replace(followed, problems=(Problem(Kind.BROKEN, name, words),))
     given = {each.name: answers(text, len(questions), solver=each) for each in solvers}
     problems: list[Problem] = []
     for number, each in enumerate(questions):
@@ -182,7 +187,12 @@ def _answered(
         problems += _judged(each, found)
     unanswered = (found.reason for found in given.values() if "unknown" in found.answers)
     problems += [Problem(Kind.UNANSWERED, name, reason) for reason in unanswered]
-    return len(questions), tuple(problems)
+    count, replayed = len(questions), 0
+    for solver in (one for one in solvers if one.proves):
+        missing = list(unreplayed(questions, given[solver.name]))
+        replayed += count - len(missing)
+        problems += missing
+    return replace(followed, questions=count, problems=tuple(problems), replayed=replayed)
 
 
 def _judged(asked: Asked, found: Mapping[str, str]) -> Iterator[Problem]:

@@ -15,7 +15,9 @@ MOST_OUTPUT = 1 << 22
 """Bytes of answers after which a solver is taken for running wild."""
 
 
-def converse(name: str, command: Sequence[str], text: str, wall: float) -> tuple[str, str]:
+def converse(
+    name: str, command: Sequence[str], text: str, wall: float, most: int = MOST_OUTPUT
+) -> tuple[str, str]:
     """Return what a program prints about a text, and why it was stopped or never ran.
 
     Args:
@@ -23,6 +25,7 @@ def converse(name: str, command: Sequence[str], text: str, wall: float) -> tuple
         command: the program and its arguments.
         text: goes to its standard input.
         wall: seconds without any output after which it is killed.
+        most: bytes of output after which it is killed.
     """
     try:
         process = subprocess.Popen(  # noqa: S603  a solver; the text goes to its input
@@ -32,13 +35,15 @@ def converse(name: str, command: Sequence[str], text: str, wall: float) -> tuple
         return "", f"{name} does not run: {failure.strerror}"
     with process:
         try:
-            output, reason = _exchange(process, text.encode(), wall)
+            output, reason = _exchange(process, text.encode(), wall, most)
         finally:
             process.kill()
     return output.decode(errors="replace"), f"{name} {reason}" if reason else ""
 
 
-def _exchange(process: subprocess.Popen[bytes], text: bytes, wall: float) -> tuple[bytes, str]:
+def _exchange(
+    process: subprocess.Popen[bytes], text: bytes, wall: float, most: int
+) -> tuple[bytes, str]:
     """Write and read at once, so that neither side waits for a full pipe."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -60,7 +65,7 @@ def _exchange(process: subprocess.Popen[bytes], text: bytes, wall: float) -> tup
                 if not piece:
                     return bytes(output), ""
                 output += piece
-                if len(output) > MOST_OUTPUT:
+                if len(output) > most:
                     return bytes(output), "prints without end, and was stopped"
                 limit = time.monotonic() + wall
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import json
 import os
 import re
 import shutil
@@ -18,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from layoutdsl.kernel.process import converse
+from layoutdsl.kernel.process import MOST_OUTPUT, converse
 from layoutdsl.kernel.question import script
 
 WORK = 4_000_000
@@ -32,6 +33,9 @@ WALL = 20.0
 
 HINT_WALL = 2.0
 """The same, for a question whose answer is only a hint."""
+
+MOST_PROOFS = 1 << 26
+"""Bytes of proofs of one script after which a solver is taken for running wild."""
 
 Answer: TypeAlias = Literal["sat", "unsat", "unknown"]
 _ANSWERS: Mapping[str, Answer] = {"sat": "sat", "unsat": "unsat", "unknown": "unknown"}
@@ -54,19 +58,27 @@ _VALUE = re.compile(r"\(([^\s()]+)\s+(?:(\d+)|\(-\s+(\d+)\))\)")
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """One answer for each question; ``reason`` says why some are unknown."""
+    """One answer for each question; ``reason`` says why some are unknown.
+
+    Of a solver that proves there is a text beside each: its proof, empty where it has none.
+    """
 
     answers: tuple[Answer, ...]
     reason: str = ""
+    proofs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Solver:
-    """A solver by name, how it is called with a budget per question, and its usual budget."""
+    """A solver by name, how it is called with a budget per question, and its usual budget.
+
+    One that ``proves`` prints a proof beside each answer, as `cvc5_worker` does.
+    """
 
     name: str
     command: Callable[[int], list[str]]
     work: int
+    proves: bool = False
 
 
 @cache
@@ -100,14 +112,25 @@ def _cvc5(work: int) -> list[str]:
     found = shutil.which("cvc5")
     if found is not None:
         return [found, "--lang=smt2", "--incremental", f"--rlimit-per={work}"]
+    return _worker("cvc5", work)
+
+
+def _cvc5_proofs(work: int) -> list[str]:
+    """Call the Python package: what the program prints between answers differs by version."""
+    return [*_worker("the Python package of cvc5", work), "proofs"]
+
+
+def _worker(what: str, work: int) -> list[str]:
     if importlib.util.find_spec("cvc5") is None:
-        raise NoSolver("cvc5 is not installed", "pip install 'layoutdsl[cvc5]'")
+        raise NoSolver(f"{what} is not installed", "pip install 'layoutdsl[cvc5]'")
     return [sys.executable, "-P", str(_WORKER), str(work)]
 
 
 Z3 = Solver("z3", _z3, WORK)
 CVC5 = Solver("cvc5", _cvc5, CVC5_WORK)
+CVC5_PROOFS = Solver("cvc5", _cvc5_proofs, CVC5_WORK, proves=True)
 SOLVERS: Mapping[str, Solver] = {each.name: each for each in (Z3, CVC5)}
+WITH_PROOFS: Mapping[str, Solver] = {"cvc5 with proofs": CVC5_PROOFS}
 
 
 def ask(
@@ -128,8 +151,12 @@ def answers(
     """
     name, budget = solver.name, solver.work if work is None else work
     output, reason = _run(solver, text, budget, wall)
+    spoken = [each.strip() for each in output.split("\n") if each.strip()]
+    proofs = tuple(_proof(each) for each in spoken if solver.proves and each[0] == '"')
     lines = [
-        _WHY_UNKNOWN.sub("unknown", each.strip()) for each in output.split("\n") if each.strip()
+        _WHY_UNKNOWN.sub("unknown", each)
+        for each in spoken
+        if not (solver.proves and each[0] == '"')
     ]
     strange = next((line for line in lines if line not in _ANSWERS), "")
     if strange or len(lines) > count:
@@ -143,7 +170,16 @@ def answers(
         given += ["unknown"] * (count - len(given))
     elif "unknown" in given:
         reason = f"{name} gave up after {budget} units of work"
-    return Answers(tuple(given), reason)
+    return Answers(tuple(given), reason, proofs)
+
+
+def _proof(line: str) -> str:
+    """A proof on a line; what was cut off is none."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 def model(
@@ -169,4 +205,5 @@ def _run(solver: Solver, text: str, work: int, wall: float) -> tuple[str, str]:
         command = solver.command(work)
     except NoSolver as missing:
         return "", str(missing)
-    return converse(solver.name, command, text, wall)
+    most = MOST_PROOFS if solver.proves else MOST_OUTPUT
+    return converse(solver.name, command, text, wall, most)
