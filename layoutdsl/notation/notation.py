@@ -85,6 +85,8 @@ _MODULES: Mapping[str, str] = {
     "einops": "einops",
     "numpy": "strides",
     "triton": "triton",
+    "openvino": "openvino",
+    "zarr": "zarr",
 }
 
 COPYING = ("einops", "triton", "cute_tv")
