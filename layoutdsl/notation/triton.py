@@ -100,7 +100,7 @@ class _Reader:
         )
 
     def _extent(self, vectors: Sequence[Sequence[int]], number: int) -> Constant:
-        return Constant(1 << max(each[number] for each in vectors).bit_length())
+        return Constant(1 << max((each[number] for each in vectors), default=0).bit_length())
 
     def _refuse_large(self, levels: Sequence[Level]) -> None:
         vectors = [each for level in levels for each in level.bases]
