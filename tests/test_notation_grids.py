@@ -1,4 +1,4 @@
-"""Chunk grids of Zarr, and OpenVINO's names of memory formats: texts, faults, and drawn ones.
+"""Grids of Zarr, OpenVINO's names of formats, orders of cuBLASLt: texts, faults, drawn ones.
 
 Drawn texts are held against plain integers and printed back. zarr itself is asked in
 `test_oracle_zarr.py`.
@@ -57,6 +57,8 @@ REFUSED = [
     ("zarr", f"chunks=({'9' * 30},)", "L103", 9),
     ("zarr", "chunks=(999999999999, 999999999999)", "L405", 23),
     ("zarr", f"chunks=({'1, ' * 40}1)", "L103", 1),
+    ("cublaslt", "CUBLASLT_ORDER_COL16", "L404", 1),
+    ("cublaslt", "", "L404", 1),
     ("openvino", "b_fs_yx", "L404", 3),
     ("openvino", "b_f_yx_fsv16", "L404", 3),
     ("openvino", "b_fs_fsv16_yx", "L404", 12),
@@ -75,6 +77,9 @@ UNWRITTEN = [
     ("zarr", "(a, b) = [b, a/2; a%2]", "not counted in the order of the axes"),
     ("zarr", "(a, b) = [a/4, b; a%4/2, a%2]", "cut twice"),
     ("zarr", "(a, b: 4) = [a/4, b; a%4]", "some extents are numbers"),
+    ("cublaslt", "(m, n) = [n/16, m, n%16] fill any", "none of the orders"),
+    ("cublaslt", "(m, n) = [n/32, m, n%32]", "its padding holds 0"),
+    ("cublaslt", "(m, n, k) = [m, n, k]", "a matrix has 2 axes"),
     ("openvino", "(n, c, h, w) = [n, c/16, h, w, c%16]", "its padding holds 0"),
     ("openvino", "(n, c, w) = [n, c, w]", "has no letters"),
     ("openvino", "(b, f) = [b, f/8, f%8/4, f%4/2, f%2] fill any", "more than two blocks"),
@@ -120,6 +125,37 @@ def test_what_cannot_be_written(notation: str, text: str, words: str) -> None:
     layout = layoutdsl.parse(f"layout L{text}")["L"]
     with pytest.raises(Unwritable, match=words):
         layoutdsl.notation.notation.write(notation, layout)
+
+
+def slot_of(order: str, row: int, column: int, rows: int) -> int:
+    """cuBLAS Library, `cublasLtOrder_t`: tiles of 32 columns, and what it says of one."""
+    group, col = divmod(column, 32)
+    match order:
+        case "COL32":
+            return (group * rows + row) * 32 + col
+        case "COL32_2R_4R4":
+            whole, line = divmod(row, 32)
+            within = ((line % 8 // 2 * 4 + line // 8) * 2 + line % 2) * 32 + col
+            return (group * -(-rows // 32) + whole) * 1024 + within
+    whole, line = divmod(row, 8)
+    tile = (line % 2 * 4 + col // 8) * 32 + (col % 8 // 4 * 4 + line // 2) * 4 + col % 4
+    return (group * -(-rows // 8) + whole) * 256 + tile
+
+
+@pytest.mark.parametrize("order", ["COL32", "COL4_4R2_8C", "COL32_2R_4R4"])
+@pytest.mark.parametrize("shape", [(1, 33), (9, 40), (33, 64), (70, 5)])
+def test_orders_of_cublaslt(order: str, shape: tuple[int, int]) -> None:
+    layout = read("cublaslt", order)
+    text = layoutdsl.to_notation(replace(layout, origin=None), "cublaslt")
+    assert text == f"CUBLASLT_ORDER_{order}"
+    assert replace(read("cublaslt", text), name=layout.name) == layout
+    for row, column in product(range(shape[0]), range(shape[1])):
+        assert layout.offset((row, column), shape) == slot_of(order, row, column, shape[0])
+
+
+def test_rows_and_columns() -> None:
+    assert same(read("cublaslt", "COL"), "(m, n) = [n, m] fill any")
+    assert same(read("cublaslt", "ROW"), "(m, n) = [m, n] fill any")
 
 
 def drawn_grid(random: Random) -> tuple[str, list[int], list[int], list[int]]:

@@ -87,6 +87,7 @@ _MODULES: Mapping[str, str] = {
     "triton": "triton",
     "openvino": "openvino",
     "zarr": "zarr",
+    "cublaslt": "cublaslt",
 }
 
 COPYING = ("einops", "triton", "cute_tv")
