@@ -151,6 +151,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
             "shape": SHAPE,
             "dtype": TYPE,
             "array": WORDS,
+            "bits": INTEGER,
             "progress": MAYBE_FUNCTION,
         },
         {"function": np.transpose, "shape": (2, 3)},

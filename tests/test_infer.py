@@ -26,7 +26,7 @@ from layoutdsl.compare.difference import Equal, EqualWhere
 __all__ = ["shell"]
 
 Array = Any
-TYPES = {"f16": "f2", "bf16": "u2", "f32": "f4", "i8": "i1", "i4": "i1", "i32": "i4"}
+TYPES = {"f16": "f2", "bf16": "u2", "f32": "f4", "i8": "i1", "i4": "i1", "i2": "i1", "i32": "i4"}
 EXTENTS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 64, 256)
 
 
@@ -51,7 +51,8 @@ def found_of(layout: Layout, random: Random) -> Inferred | None:
     # some drawn layouts have no proof of their code; what it does is what is looked for here
     made = layoutdsl.compile(layout, target="numpy", validate=False)
     name = layout.element.name if layout.element is not None else "u8"
-    return infer(packing(made), shape, dtype=TYPES.get(name, "u1"))
+    widest = 8 if layout.element is None else layout.element.bits - (name[0] == "i")
+    return infer(packing(made), shape, dtype=TYPES.get(name, "u1"), bits=min(4, widest))
 
 
 def outcome(layout: Layout, random: Random) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from layoutdsl.elaborate.shelf import parse
-from layoutdsl.meaning.arguments import FUNCTION, TEXT, TYPE, expect, integers
+from layoutdsl.meaning.arguments import FUNCTION, INTEGER, TEXT, TYPE, expect, integers
 from layoutdsl.meaning.model import Layout
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ def infer(
     *,
     dtype: str = "u1",
     array: ArrayKind = "numpy",
+    bits: int = 4,
     progress: Callable[[str], None] | None = None,
 ) -> Inferred:
     """Call a function that packs, and return the layout that it packs by, or why none was found.
@@ -35,8 +36,9 @@ def infer(
         function: takes a tensor and returns a packed buffer, of any shape. One that needs two
             arguments is given the shape too. It is called some hundred times.
         shape: one that the function takes; extents with or without names for the axes.
-        dtype: of the elements, as numpy calls it; it has to hold the numbers below 16.
+        dtype: of the elements, as numpy calls it; it has to hold the numbers below ``2**bits``.
         array: what the function is called with.
+        bits: of the numbers that elements are; fewer where the function refuses larger ones.
         progress: told what is under way.
 
     Raises:
@@ -47,11 +49,11 @@ def infer(
     from layoutdsl.compare.watching import Watch
 
     expect(function=(function, FUNCTION), progress=(progress, FUNCTION.or_none()))
-    expect(dtype=(dtype, TYPE), array=(array, TEXT))
+    expect(dtype=(dtype, TYPE), array=(array, TEXT), bits=(bits, INTEGER))
     names, extents = axes_of(shape)
-    refuse_narrow(dtype, 4)
+    refuse_narrow(dtype, bits)
     package(array)
-    watch = Watch(function, names, dtype, array, progress or (lambda _: None))
+    watch = Watch(function, names, dtype, array, progress or (lambda _: None), bits)
     return search(watch, _called(function, names), extents, _read)
 
 

@@ -79,6 +79,7 @@ class Watch:
 
     Args:
         names: of the axes, for sentences.
+        bits: of the numbers that elements are.
     """
 
     def __init__(
@@ -88,10 +89,12 @@ class Watch:
         dtype: str,
         array: ArrayKind,
         tell: Callable[[str], None],
+        bits: int = 4,
     ) -> None:
         self.names, self.calls = tuple(names), 0
         self.seen: dict[Extents, Watched | Lost] = {}
         self._function, self._dtype, self._array, self._tell = function, dtype, array, tell
+        self._bits = bits
 
     def at(self, extents: Sequence[int]) -> Watched | Lost:
         """Return what the function does with tensors of these extents."""
@@ -114,7 +117,7 @@ class Watch:
     def _looked(self, extents: Extents) -> Watched | Lost:
         most = MOST_SLOTS_EACH if self.seen else MOST_SLOTS
         told = partial(Caller, self._function, extents, self._dtype, self._array)
-        caller = told(4, lambda _: None, most)
+        caller = told(self._bits, lambda _: None, most)
         try:
             answer = caller.packed()
         except Faulty as found:
