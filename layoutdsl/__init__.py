@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         generate_c,
         generate_record,
         identify,
+        infer,
         inspect_weights,
         library,
         library_module,
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         verify_weights,
     )
     from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
+    from layoutdsl.compare.infer import Inferred
     from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.compare.seen import Match, Untold
     from layoutdsl.formulas.formula import Formula
@@ -86,6 +88,7 @@ __all__ = [
     "Generated",
     "GeneratedC",
     "GeneratedRecord",
+    "Inferred",
     "Layout",
     "LayoutError",
     "Match",
@@ -118,6 +121,7 @@ __all__ = [
     "generate_c",
     "generate_record",
     "identify",
+    "infer",
     "inspect_weights",
     "library",
     "library_module",
@@ -152,6 +156,7 @@ _ELSEWHERE = {
     "Formula": "formulas.formula",
     "Layout": "meaning.model",
     "LayoutError": "texts.source",
+    "Inferred": "compare.infer",
     "Match": "compare.seen",
     "Module": "meaning.claims",
     "Table": "meaning.table",

@@ -145,6 +145,17 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         LAYOUT_FILE | {"fill": NUMBER, "shape": (EXTENTS[0], EXTENTS[1] | {"None"})},
         {"layout": A, "source": "in.npy", "destination": "out.npy"},
     ),
+    "infer": (
+        {
+            "function": FUNCTION,
+            "shape": SHAPE,
+            "dtype": TYPE,
+            "array": WORDS,
+            "bits": INTEGER,
+            "progress": MAYBE_FUNCTION,
+        },
+        {"function": np.transpose, "shape": (2, 3)},
+    ),
     "inspect_weights": ({"file": PATH, "form": MAYBE_WORDS}, {"file": "w.npz"}),
     "pack_weights": (
         WEIGHTS | {"rules": ("a module", {"a module"}), "unruled": WORDS, "tell": MAYBE_FUNCTION},

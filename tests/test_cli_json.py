@@ -161,6 +161,8 @@ TEXTS = {
         "probe mine.py:unlucky --against my.layout:Fixed",
         "probe mine.py:lanes --against my.layout:Line --shape 16",
         "probe mine.py:gone --against my.layout:Fixed",
+        "probe mine.py:packed --shape N=2,C=3",
+        "probe mine.py:unlucky --shape 2,3",
     ),
     "explain": ("explain L202", "explain nothing"),
     "list": (

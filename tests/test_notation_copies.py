@@ -7,6 +7,7 @@ and steps times strides. Triton itself is asked in `test_oracle_triton.py`, pycu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from math import prod
 from random import Random
@@ -153,6 +154,78 @@ BLOCKED = "{sizePerThread = [1, 4], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1
 def test_tritons_layouts(axes: str, text: str, meant: str) -> None:
     layout = layoutdsl.parse(f'layout A{axes} = triton "{text}"')["A"]
     assert layoutdsl.diff(layout, layoutdsl.parse(f"layout B{meant}")["B"]).same
+
+
+SWIZZLED = "{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}"
+TILED = "{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}"
+SHARED = [
+    ("(m: 16, k: 64)", f"#ttg.swizzled_shared<{SWIZZLED}>", "[m, k/8 ^ m%8, k%8]"),
+    ("(m: 16, k: 128)", f"#ttg.nvmma_shared<{TILED}>", "[k/64, m, k%64/8 ^ m%8, k%8]"),
+    ("(m: 16, k: 64)", "#ttg.padded_shared<[32:+8] {order = [1, 0], shape = [16, 64]}>",
+     "[m, k/32, k%32 : 40]"),
+    ("(m: 4, k: 8)", "#ttg.padded_shared<[8:+1] {offset = [[1, 0], [2, 0], [0, 1], [0, 2], "
+     "[0, 4]], block = []}>", "[k/2, (k%2, m) : 9]"),
+    ("(m: 1, k: 1)", "#ttg.shared_linear<{offset = []}>", "[0]"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("axes", "text", "meant"), SHARED)
+def test_tritons_layouts_of_shared_memory(axes: str, text: str, meant: str) -> None:
+    layout = layoutdsl.parse(f'layout A{axes} = triton "{text}"')["A"]
+    other = layoutdsl.parse(f"layout B{axes} = {meant} fill any")["B"]
+    assert layoutdsl.diff(layout, other).same
+    assert_printed_back(replace(layout, origin=None), "triton")
+
+
+def test_room_in_two_steps() -> None:
+    text = "#ttg.padded_shared<[4:+1, 16:+2] {order = [1, 0], shape = [8, 8]}>"
+    layout = read("triton", text)
+    for m, k in product(range(8), range(8)):
+        offset = 8 * m + k
+        assert layout.offset((m, k), {}) == offset + offset // 4 + offset // 16 * 2
+    assert layoutdsl.to_notation(layout, "triton") == text
+
+
+TILE, ROWS = f"#ttg.nvmma_shared<{TILED}>", f"#ttg.swizzled_shared<{SWIZZLED}>"
+NONE = [
+    ("(m: 4, k: 64)", TILE, "L405"),
+    ("(m: 64)", TILE, "L407"),
+    ("(m, k)", TILE, "L407"),
+    ("(m: 8, k: 64)", TILE.replace("128", "48"), "L405"),
+    ("(m: 8, k: 64)", TILE.replace("false", "1"), "L405"),
+    ("(m: 8, k: 64)", TILE.replace("}", ", fp4Padded = true}"), "L407"),
+    ("(m: 8, k: 64)", TILE.replace("}", ", CGALayout = [[0, 1]]}"), "L407"),
+    ("(m: 12, k: 64)", ROWS, "L405"),
+    ("(m: 8, k: 64)", ROWS.replace("vec = 8", "vec = 3"), "L405"),
+    ("(m: 8, k: 64)", ROWS.replace("[1, 0]", "[1, 1]"), "L405"),
+    ("(m: 8, k: 64)", ROWS.replace("[1, 0]", "[true, 0]"), "L405"),
+    ("(m: 8)", "#ttg.swizzled_shared<[8:+1] {vec = 8}>", "L401"),
+    ("(m: 8)", "#ttg.padded_shared<{order = [0], shape = [8]}>", "L401"),
+    ("(m: 8)", "#ttg.padded_shared<[3:+1] {order = [0], shape = [8]}>", "L405"),
+    ("(m: 8)", "#ttg.padded_shared<[2:+1, 2:+1] {order = [0], shape = [8]}>", "L405"),
+    ("(m: 8)", "#ttg.padded_shared<[2:+1] {order = [0], shape = [7]}>", "L405"),
+    ("(m: 8)", "#ttg.padded_shared<[2:+1] {offset = [[1], [2], [4]], block = [[0]]}>", "L407"),
+    ("(m: 8)", "#ttg.padded_shared<[2:+1] {offset = [], block = []}>", "L407"),
+]
+
+
+@pytest.mark.parametrize(("axes", "text", "code"), NONE)
+def test_layouts_of_shared_memory_that_are_none(axes: str, text: str, code: str) -> None:
+    with pytest.raises(LayoutError) as raised:
+        layoutdsl.parse(f'layout A{axes} = triton "{text}"')
+    assert raised.value.diagnostics[0].code == code
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_mangled_layouts_of_shared_memory(seed: int) -> None:
+    random = Random(seed)
+    right = [text for _, text, _ in SHARED]
+    text = mangled(random.choice(right), "0123[]{}<>=+:,truefalse ", right, random)
+    try:
+        layout = layoutdsl.parse(f'layout A(m: 16, k: 64) = triton "{text}"')["A"]
+    except LayoutError:
+        return
+    assert_printed_back(layout, "triton")
 
 
 # CuTe's threads and values.

@@ -32,6 +32,10 @@ SAME = {
     "mlir": [
         "outer_dims_perm=[1, 0] inner_dims_pos=[0, 1] inner_tiles=[8, 32]",
         "outer_dims_perm=[0, 1] inner_dims_pos=[1] inner_tiles=[16] padding_value(-3)",
+        "%packed = linalg.pack %source outer_dims_perm=[1, 0] inner_dims_pos=[0, 1] "
+        "inner_tiles=[8, 32] into %target : tensor<128x256xf32> -> tensor<8x16x8x32xf32>",
+        "%packed = linalg.pack %source padding_value(%pad : i8) outer_dims_perm=[0, 1] "
+        "inner_dims_pos=[0] inner_tiles=[8] into %target : tensor<127x?xi8> -> tensor<16x?x8xi8>",
         "affine_map<(d0, d1) -> (d0 floordiv 8, d1 floordiv 4, d0 mod 8, d1 mod 4)>",
         "affine_map<(d0, d1)[s0] -> (d0 * s0 + d1)>",
         "strided<[64, 1], offset: 3>",
@@ -48,6 +52,7 @@ SAME = {
         "a 1 -> 1 a, a=5",
     ],
 }
+LINE = "%0 = linalg.pack %x inner_dims_pos = [0, 1] inner_tiles = [8, 32]"
 REFUSED = [
     ("tvm", "NcHW", "L404", 2),
     ("tvm", "NNC", "L404", 2),
@@ -64,6 +69,13 @@ REFUSED = [
     ("tvm", f"lambda i: [{'(' * 60}i{')' * 60}]", "L104", 61),
     ("mlir", "inner_dims_pos=[0,0] inner_tiles=[8,4]", "L404", 19),
     ("mlir", "inner_dims_pos=[2] inner_tiles=[8,4]", "L405", 20),
+    ("mlir", f"{LINE} into %d : tensor<127x256xf32> -> tensor<16x8x8x32xf32>", "L407", 60),
+    ("mlir", f"{LINE} into %d : tensor<128x256xf32> -> tensor<16x8x8x16xf32>", "L405", 100),
+    ("mlir", f"{LINE} into %d : tensor<128x256xf32> -> tensor<16x8x256xf32>", "L405", 100),
+    ("mlir", f"{LINE} into %d : tensor<128x256xf32> -> tensor<16x8x8x32xf16>", "L405", 100),
+    ("mlir", f"{LINE} into %d : tensor<0x256xf32> -> tensor<0x8x8x32xf32>", "L405", 77),
+    ("mlir", f"{LINE} into %d : tensor<128xf32> -> tensor<16x8x8x32xf32>", "L404", 42),
+    ("mlir", LINE, "L401", 66),
     ("mlir", "outer_dims_perm=[0,2] inner_dims_pos=[] inner_tiles=[]", "L404", 20),
     ("mlir", "inner_dims_pos=[0] inner_tiles=[0]", "L405", 33),
     ("mlir", "padding_value(0.5)", "L405", 1),

@@ -9,7 +9,7 @@ run; `linalg.unpack` is run on what we pack. The default run samples; `pytest -m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
@@ -18,6 +18,8 @@ import pytest
 
 import layoutdsl
 from layoutdsl import Layout
+from layoutdsl.api import reading_of
+from layoutdsl.notation.notation import write
 
 compiler = pytest.importorskip("iree.compiler")
 runtime = pytest.importorskip("iree.runtime")
@@ -158,6 +160,27 @@ def assert_packed_alike(pack: Pack, run: Any, random: Random, generated: bool) -
     return ours.size
 
 
+def lines(pack: Pack) -> list[str]:
+    """The lines of a pack and of its way back, as IREE compiles them."""
+    return [each.strip() for each in pack.functions(0).splitlines() if "pack %x" in each]
+
+
+def assert_lines_alike(pack: Pack) -> None:
+    """A whole line says what its attributes do, at its shape, and is printed as one."""
+    attributes = layout_of(pack)
+    for line in lines(pack):
+        reading = reading_of("mlir", line)
+        layout = reading.layout
+        assert layout.physical_shape(layout.shape_of({})) == pack.box, line
+        printed = write("mlir", replace(layout, origin=None), reading.notes)
+        again = layoutdsl.from_notation("mlir", printed)
+        names = [axis.name for axis in layout.axes]
+        indices = dict(zip(names, np.indices(pack.shape), strict=True))
+        told = attributes.offset_at({**attributes.bind(pack.shape), **indices})
+        assert np.array_equal(np.broadcast_to(layout.offset_at(indices), told.shape), told), line
+        assert np.array_equal(np.broadcast_to(again.offset_at(indices), told.shape), told), line
+
+
 def assert_unpacked_alike(pack: Pack, run: Any, random: Random) -> None:
     """What we pack is unpacked by IREE."""
     made = np.random.default_rng(random.getrandbits(32)).integers(8, 100, pack.shape)
@@ -175,6 +198,7 @@ def compare(modules: int, seed: int) -> None:
         found = compiled(packs, backend)
         for at, pack in enumerate(packs):
             run = getattr(found, f"pack{at}")
+            assert_lines_alike(pack)
             slots += assert_packed_alike(pack, run, random, generated=at % 5 == 0)
             if backend != "vmvx" or not pack.turns_in_a_circle:
                 assert_unpacked_alike(pack, getattr(found, f"unpack{at}"), random)

@@ -3,19 +3,21 @@
 It needs `pip install triton`. Gluon's layouts are turned into linear ones by Triton, and applied by
 Triton to every slot: warp, lane and register, or an offset in shared memory. Our layout has to put
 the element there. The default run samples; `pytest -m campaign -k triton_linear -s` says how much
-was compared. `PaddedSharedLayout` has no linear layout, nor does Triton show it.
+was compared. `PaddedSharedLayout` has no linear layout: its bases are Triton's, its room is added
+in plain integers.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from itertools import product
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-from triton_layouts import Drawn, as_text, invertible, kinds, too_small
+from triton_layouts import Drawn, as_text, in_shared, invertible, kinds, padded, too_small
 
 import layoutdsl
 from layoutdsl import Layout
@@ -182,6 +184,53 @@ def compare_copies(builder: Any, count: int, seed: int) -> None:
         copies += bool(layout.copies)
     print(f"triton: {count} layouts from their attributes, {copies} of them with copies")
     assert copies > count // 2
+
+
+def compare_shared(builder: Any, count: int, seed: int) -> None:
+    """Attributes of shared memory as we read them; what we print of them is read as the same."""
+    random, compared = Random(seed), 0
+    for _ in range(count):
+        drawn = in_shared(gluon, random)
+        layout = read(drawn.ours)
+        theirs = slots(builder, drawn.theirs, drawn.shape)
+        compared += assert_places(layout, drawn.shape, theirs)
+        if theirs.size <= 1 << 12:
+            text = layoutdsl.to_notation(replace(layout, origin=None), "triton")
+            head = drawn.ours[: drawn.ours.index(" = triton")]
+            assert_places(read(f'{head} = triton "{text}"'), drawn.shape, theirs)
+    print(f"triton: {count} layouts of shared memory, {compared} slots")
+
+
+def compare_padded(count: int, seed: int) -> None:
+    """Triton's bases of what has room, and then the room, added up in plain integers."""
+    random, printed = Random(seed), 0
+    for _ in range(count):
+        drawn, rooms = padded(gluon, random)
+        layout = read(drawn.ours)
+        bases = drawn.theirs.offset_bases
+        elements = applied([("offset", bases)], drawn.shape) if bases else [0]
+        for offset, element in enumerate(elements):
+            index = [int(each) for each in np.unravel_index(element, drawn.shape)]
+            put = offset + sum(offset // step * more for step, more in rooms)
+            assert layout.offset(index, {}) == put, (drawn, index)
+        if len(rooms) == 1:
+            text = layoutdsl.to_notation(replace(layout, origin=None), "triton")
+            head = drawn.ours[: drawn.ours.index(" = triton")]
+            assert layoutdsl.diff(layout, read(f'{head} = triton "{text}"')).same
+            printed += 1
+    print(f"triton: {count} layouts with room, {printed} printed and read again")
+    assert printed > count // 3
+
+
+def test_a_sample_of_layouts_of_shared_memory(builder: Any) -> None:
+    compare_shared(builder, 12, 7)
+    compare_padded(12, 8)
+
+
+@pytest.mark.campaign
+def test_layouts_of_shared_memory_are_those_of_triton_linear(builder: Any) -> None:
+    compare_shared(builder, 600, 9)
+    compare_padded(300, 10)
 
 
 REPLICATED = [

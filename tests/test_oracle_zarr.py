@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import layoutdsl
+from layoutdsl import Layout
 
 zarr = pytest.importorskip("zarr")
 codecs = pytest.importorskip("zarr.codecs")
@@ -111,6 +112,26 @@ def array_for(drawn: Drawn, shape: tuple[int, ...], store: dict[str, Any]) -> An
     return zarr.create_array(store=memory, compressors=None, zarr_format=drawn.form, **given)
 
 
+def grid_for(drawn: Drawn, shape: tuple[int, ...]) -> str:
+    """The attributes of the array, as our notation takes them."""
+    order = f"order={drawn.order}"
+    if drawn.form == 2:
+        order = f"order={'C' if drawn.order == tuple(range(len(shape))) else 'F'}"
+    return f"shape={shape}, chunks={drawn.chunk}, {order}, fill_value={drawn.fill}"
+
+
+def assert_grid_alike(drawn: Drawn, shape: tuple[int, ...], layout: Layout) -> None:
+    """The notation says of the attributes what was compared with zarr's bytes."""
+    grid = layoutdsl.from_notation("zarr", grid_for(drawn, shape))
+    axes = [axis.name for axis in layout.axes]
+    indices = dict(zip(axes, np.indices(shape), strict=True))
+    theirs = {axis.name: indices[name] for axis, name in zip(grid.axes, axes, strict=True)}
+    ours = layout.offset_at({**layout.bind(shape), **indices})
+    assert np.array_equal(np.broadcast_to(grid.offset_at(theirs), shape), ours), drawn
+    assert grid.size({}) == layout.size(shape)
+    assert grid.fill == layout.fill
+
+
 def key(drawn: Drawn, at: tuple[int, ...]) -> str:
     """The name of a chunk, by the two formats."""
     return ".".join(map(str, at)) if drawn.form == 2 else "/".join(["c", *map(str, at)])
@@ -195,9 +216,12 @@ def compare(count: int, seed: int) -> None:
     }
     for _ in range(count):
         drawn = draw(random)
-        module = layoutdsl.compile(layoutdsl.parse(drawn.layout())["Drawn"], target="numpy")
+        layout = layoutdsl.parse(drawn.layout())["Drawn"]
+        module = layoutdsl.compile(layout, target="numpy")
         for _ in range(3):
             shape = shape_for(drawn, random)
+            if not drawn.shard:
+                assert_grid_alike(drawn, shape, layout)
             tensor = tensor_for(drawn, shape, random)
             found["grids"] += 1
             found["ragged"] += any(n % s for n, s in zip(shape, drawn.chunk, strict=True))

@@ -116,6 +116,50 @@ def too_small(gluon: Any, random: Random) -> Drawn:
     return Drawn(theirs, tuple(shape), f'({axes}) = triton "{text}"')
 
 
+def in_shared(gluon: Any, random: Random) -> Drawn:
+    """`SwizzledSharedLayout` or `NVMMASharedLayout` of a tensor: ours is the attribute itself."""
+    rank = random.choice((1, 2, 2, 2, 3))
+    if rank == 1 or random.random() < 0.5:
+        order = random.sample(range(rank), rank)
+        numbers = [power(random, 0, 3) for _ in range(3)]
+        shape = [power(random, 0, 6 if rank < 3 else 4) for _ in range(rank)]
+        shape[0] *= 2 if max(shape) == 1 else 1  # Gluon has no layout of a single element
+        theirs = gluon.SwizzledSharedLayout(*numbers, order)
+        said = "vec = {}, perPhase = {}, maxPhase = {}".format(*numbers)
+        text = f"#ttg.swizzled_shared<{{{said}, order = {order}}}>"
+        return Drawn(theirs, tuple(shape), with_shape(shape, text))
+    width, bits = random.choice((0, 32, 64, 128)), random.choice((8, 16, 32))
+    turned = rank == 2 and random.random() < 0.5
+    shape = [power(random, 3, 9 if rank == 2 else 4) for _ in range(rank)]
+    fast = 0 if turned else rank - 1
+    shape[fast] = max(8 * width // bits, 16) * power(random, 0, 2)
+    theirs = gluon.NVMMASharedLayout(width, bits, rank, turned)
+    said = f"swizzlingByteWidth = {width}, transposed = {str(turned).lower()}"
+    text = f"#ttg.nvmma_shared<{{{said}, elementBitWidth = {bits}}}>"
+    return Drawn(theirs, tuple(shape), with_shape(shape, text))
+
+
+def with_shape(shape: Sequence[int], text: str) -> str:
+    axes = ", ".join(f"{name}: {size}" for name, size in zip(NAMES, shape, strict=False))
+    return f'({axes}) = triton "{text}"'
+
+
+def padded(gluon: Any, random: Random) -> tuple[Drawn, list[tuple[int, int]]]:
+    """`PaddedSharedLayout` in rows of any order, and its room: so much behind so many elements."""
+    rank = random.randint(1, 3)
+    shape, order = [power(random, 0, 4) for _ in range(rank)], random.sample(range(rank), rank)
+    steps = random.sample(range(1, 8), random.choice((1, 1, 2)))
+    rooms = [(1 << step, power(random, 0, 4)) for step in steps]
+    theirs = gluon.PaddedSharedLayout.with_identity_for([list(r) for r in rooms], shape, order)
+    said = ", ".join(f"{step}:+{more}" for step, more in rooms)
+    bases = theirs.offset_bases
+    if not bases or random.random() < 0.5:
+        text = f"#ttg.padded_shared<[{said}] {{order = {order}, shape = {shape}}}>"
+    else:
+        text = f"#ttg.padded_shared<[{said}] {{offset = {bases}, block = []}}>"
+    return Drawn(theirs, tuple(shape), with_shape(shape, text)), rooms
+
+
 def split(count: int, rank: int, random: Random) -> list[int]:
     """Powers of two whose product is ``count``."""
     sizes = [1] * rank

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         generate,
         generate_c,
     )
+    from layoutdsl.api.inferring import axes_of, infer
     from layoutdsl.api.planning import plan_file, plan_weights
     from layoutdsl.api.proofs import Report, checks, prove, timed_checks, usual_jobs
     from layoutdsl.api.propagating import Propagation, check, propagate
@@ -120,6 +121,7 @@ __all__ = [
     "Translation",
     "UnvalidatedError",
     "WidthError",
+    "axes_of",
     "check",
     "checks",
     "claims_about",
@@ -142,6 +144,7 @@ __all__ = [
     "generate_record",
     "identify",
     "index_functions",
+    "infer",
     "inspect_weights",
     "languages",
     "left_over",
@@ -195,6 +198,7 @@ _ELSEWHERE = {
     "api.converting": "Conversion convert",
     "api.cutting": "pieces_of",
     "api.copies": "Differing differing_copies",
+    "api.inferring": "axes_of infer",
     "api.engines": "engine_called engine_names load_engine",
     "api.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
     "api.files": "MEM pack_file unpack_file",

@@ -31,6 +31,7 @@ KEYS = {
     "HeldBits": "low high holds field",
     "HeldByte": "record shape byte bytes",
     "IndexFunctions": "layout language text integers where=layout.where certificate",
+    "Inferred": "layout text reason lost doubts refused tried shapes drawn calls padding steady",
     "LanesPermuted": "axis block one other kind=full_kind digits proved",
     "Match": "name everywhere axes pairs=pairing.pairs where agreements certificate queries",
     "Measured": "status reason seconds share ratio noisy=share.noisy compiled",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -14,38 +14,92 @@ from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.targets import SHIELD, target
 
 if TYPE_CHECKING:
+    from layoutdsl.api import Translation
+    from layoutdsl.compare.infer import Inferred
     from layoutdsl.compare.seen import Match, Seen, Untold
+    from layoutdsl.meaning.model import Layout
 
 
 @click.command(short_help="Say which layouts of the library a layout is.")
 @click.argument("written", metavar="A")
+@click.option("--shape", metavar="1,20,3,4", help="A is a function that takes such a tensor.")
+@click.option("--dtype", metavar="u1", help="With --shape: type of the elements, as numpy says it.")
 @JSON
-def identify(written: str, form: str) -> int:
+def identify(written: str, shape: str | None, dtype: str | None, form: str) -> int:
     """Say which layouts of the library a layout is equal to, whatever its axes are called.
 
     Equality is proved, for all shapes, for those of a range, or for the only one.
+
+    With --shape A is a function that packs. IT IS RUN, as by `probe`, which finds its layout; this
+    is looked for then, and written in every notation that can say it.
 
     \b
       layoutdsl identify onednn:aBcd8b
       layoutdsl identify "einops:b h w c -> b c h w"
       layoutdsl identify 'xla:f32[300,400]{1,0:T(8,128)}'
+      layoutdsl identify mine.py:pack --shape N=1,C=20,H=3,W=4
     \b
     0  one is equal wherever both are defined
     1  none is: each was shown to differ, for all shapes or outside of a range
     3  none was proved to be, and of some no difference was found either
     """
-    from layoutdsl.api import look
+    name = written.removeprefix(SHIELD)
+    called: Inferred | None = None
+    if shape is None and dtype is None and ".py:" not in name:
+        layout = target(written).layout
+    else:
+        from layoutdsl.cli.inferring import inferred, say_found
 
-    layout = target(written).layout
-    progress = Progress()
-    found: list[Seen] = list(look(layout, progress))
-    progress.clear()
+        called = inferred(name, shape, dtype or "u1", "numpy")
+        if called.layout is None:
+            return say_found(called, name, form)
+        layout = called.layout
+    found = _seen(layout)
     status = _status(found)
     if form == "json":
-        say_json({"layout": layout, "status": status, **_by_outcome(found)})
+        more = {} if called is None else _of_function(called)
+        say_json({"layout": layout, "status": status, **_by_outcome(found), **more})
     else:
-        say(_text(found, written.removeprefix(SHIELD)))
+        say("\n".join([_text(found, name), *(_function_text(called, name) if called else ())]))
+    if called is not None and called.doubts:
+        return Exit.UNDECIDED
     return {"found": Exit.OK, "undecided": Exit.UNDECIDED}.get(status, Exit.REFUTED)
+
+
+def _seen(layout: Layout) -> list[Seen]:
+    from layoutdsl.api import look
+
+    progress = Progress()
+    found = list(look(layout, progress))
+    progress.clear()
+    return found
+
+
+def _written(called: Inferred) -> list[Translation]:
+    """Return the layout of a function in every notation that can say it."""
+    from layoutdsl.api import notations, translate
+
+    assert called.layout is not None
+    found = [translate(called.layout, each) for each in notations()]
+    return [each for each in found if each.text is not None]
+
+
+def _of_function(called: Inferred) -> dict[str, object]:
+    from layoutdsl.cli.encode import plain
+
+    return {"inferred": plain(called), "translations": _written(called)}
+
+
+def _function_text(called: Inferred, name: str) -> Iterator[str]:
+    """Yield the layout of a function in our language, and in others."""
+    from layoutdsl.cli.inferring import lines
+
+    yield ""
+    yield from lines(called, name)
+    for each in _written(called):
+        where = f"  where {', '.join(map(str, each.where))}" if each.where else ""
+        unproved = "" if each.proved else "  (that this is the same layout was not proved)"
+        yield f"{click.style(f'{each.notation:<8}', bold=True)}  {each.text}{where}{unproved}"
 
 
 def _status(found: Sequence[Seen]) -> str:

@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import inspect
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stdout
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.imported import imported
 from layoutdsl.cli.options import JSON, SHAPE
 from layoutdsl.cli.output import error, say, say_json
 from layoutdsl.cli.progress import Progress
-from layoutdsl.cli.targets import SHIELD, shape_of, target
+from layoutdsl.cli.targets import shape_of, target
 
 if TYPE_CHECKING:
     from layoutdsl.compare.calling import ProbeHint
     from layoutdsl.compare.probe import Probe
 
-FILE_MODULE = "probed"
 
-
-@click.command(short_help="Call a pack function, and compare what it does with a layout.")
+@click.command(short_help="Call a pack function: what is its layout, or is it that of another?")
 @click.argument("function", metavar="MODULE:FUNCTION")
-@click.option("--against", required=True, metavar="LAYOUT", help="FILE:NAME or NOTATION:TEXT.")
+@click.option(
+    "--against",
+    metavar="LAYOUT",
+    help="FILE:NAME or NOTATION:TEXT; without it the layout of the function is looked for.",
+)
 @SHAPE
 @click.option("--unpack", is_flag=True, help="The function takes a buffer and returns a tensor.")
 @click.option("--dtype", default="u1", metavar="u1", help="Type of the elements, as numpy says it.")
@@ -44,7 +43,7 @@ FILE_MODULE = "probed"
 @JSON
 def probe(
     function: str,
-    against: str,
+    against: str | None,
     shape: str | None,
     unpack: bool,
     dtype: str,
@@ -62,10 +61,24 @@ def probe(
     Exit code 0: at this shape it does what the layout says. 1: it does not. This is a test of one
     shape, and no proof.
 
+    Without --against the function is called at many shapes, from one that it takes, and what comes
+    out is the text of its layout, with what was tried as remarks; `--shape N=1,C=20,H=3,W=4` names
+    the axes. Exit code 1: it is no layout, and where that shows. 3: it is one at the shapes that
+    were tried, but none was found that says so for all, or it refuses some that the text allows.
+
     \b
       layoutdsl probe mine.py:pack --against NCHW16c --shape 1,20,3,4
       layoutdsl probe package.module:unpack --against onednn:aBcd16b --shape 1,20,3,4 --unpack
+      layoutdsl probe mine.py:pack --shape N=1,C=20,H=3,W=4 > found.layout
     """
+    if against is None:
+        if unpack or flat:
+            hint = "give a layout with --against, or probe the function that packs"
+            words = "without --against a function that packs is needed: how large"
+            raise Failure(Exit.USAGE, f"{words} a buffer is, only that says", hint)
+        from layoutdsl.cli.inferring import say_inferred
+
+        return say_inferred(function, shape, dtype, array, form)
     layout = target(against).layout
     extents = shape_of(layout, shape)
     with usage():
@@ -73,7 +86,7 @@ def probe(
     from layoutdsl.cli.encode import plain
     from layoutdsl.compare.probe import probe as ask
 
-    called = _imported(function.removeprefix(SHIELD))
+    called = imported(function)
     progress = Progress()
     with usage(), redirect_stdout(sys.stderr):
         found = ask(
@@ -95,69 +108,6 @@ def probe(
     else:
         say("\n".join(_lines(found, function, against)))
     return Exit.OK if found.same else Exit.REFUTED
-
-
-def _imported(written: str) -> Callable[..., Any]:
-    """Import what ``module:function`` or ``file.py:function`` names."""
-    path, colon, name = written.rpartition(":")
-    if not colon or not path or not name:
-        hint = "write `module:function`, or `path/to/file.py:function`"
-        raise Failure(Exit.USAGE, f"`{written}` names no function of a module", hint)
-    with _of_the_user(path):
-        module = _from_file(Path(path)) if path.endswith(".py") else _from_path(path)
-    found: Any = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
-    if found is None:
-        from layoutdsl.texts.faults import did_you_mean
-
-        raise Failure(
-            Exit.USAGE, f"`{path}` has no `{name}`", did_you_mean(name, _functions(module))
-        )
-    from layoutdsl.meaning.arguments import FUNCTION
-
-    if not FUNCTION.holds(found):
-        raise Failure(Exit.USAGE, f"`{written}` is a {type(found).__name__}, and no function")
-    return cast("Callable[..., Any]", found)
-
-
-def _functions(module: Any) -> list[str]:
-    return [name for name, each in vars(module).items() if inspect.isroutine(each)]
-
-
-def _from_file(path: Path) -> Any:
-    if not path.is_file():
-        raise Failure(Exit.INPUT, f"`{path}` cannot be read: there is no such file")
-    spec = importlib.util.spec_from_file_location(FILE_MODULE, path)
-    if spec is None or spec.loader is None:
-        raise Failure(Exit.INPUT, f"`{path}` cannot be imported")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[FILE_MODULE] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def _from_path(name: str) -> Any:
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.insert(0, here)
-    return importlib.import_module(name)
-
-
-@contextmanager
-def _of_the_user(path: str) -> Iterator[None]:
-    """What a module raises on import is its own, and told as such."""
-    try:
-        with redirect_stdout(sys.stderr):
-            yield
-    except Failure:
-        raise
-    except (Exception, SystemExit) as raised:
-        if os.environ.get("LAYOUTDSL_DEBUG") == "1":
-            error("".join(traceback.format_exception(raised)).rstrip())
-        first = (str(raised).splitlines() or [""])[0]
-        message = f"`{path}` cannot be imported: {type(raised).__name__}: {first}"
-        raise Failure(Exit.INPUT, message) from None
 
 
 def _lines(found: Probe, function: str, against: str) -> Iterator[str]:

@@ -29,6 +29,9 @@ Places: TypeAlias = NDArray[np.int64]
 
 PADDING, UNKNOWN = -1, -2
 
+MOST_SLOTS = 1 << 26
+"""Elements of a buffer that is probed."""
+
 
 @dataclass(frozen=True, slots=True)
 class RoundedDown:
@@ -41,7 +44,16 @@ class RoundedDown:
 
 ProbeHint: TypeAlias = AxesPermuted | LanesPermuted | RoundedDown
 FaultKind: TypeAlias = Literal[
-    "raised", "array", "size", "shape", "changes_input", "random", "element", "padding", "fill"
+    "raised",
+    "array",
+    "size",
+    "large",
+    "shape",
+    "changes_input",
+    "random",
+    "element",
+    "padding",
+    "fill",
 ]
 
 
@@ -50,7 +62,8 @@ class ProbeFault:
     """One thing that is wrong with a function, in words.
 
     Attributes:
-        kind: it raised; returned no array, or one of another size or shape; changed its input;
+        kind: it raised; returned no array, or one of another size or shape, or one too large;
+            changed its input;
             answers differently when asked again; put an element elsewhere; put something else than
             a constant, or than the fill, into padding.
         sentence: what happened.
@@ -100,41 +113,41 @@ class Answer:
     random: NDArray[np.bool_]
 
 
-class Asked:
-    """A function, and how often it was called."""
+class Caller:
+    """A function that is called with tensors of one shape, and how often it was.
+
+    Args:
+        extents: of the tensor.
+        most: elements of a buffer that it may return.
+    """
 
     def __init__(
         self,
         function: Callable[..., Any],
-        layout: Layout,
-        values: dict[str, int],
+        extents: tuple[int, ...],
         dtype: str,
         array: ArrayKind,
         bits: int,
         tell: Callable[[str], None],
+        most: int = MOST_SLOTS,
     ) -> None:
-        self.layout, self.values, self.bits = layout, values, bits
+        self.extents, self.bits = extents, bits
         self.dtype = np.dtype(dtype)
         self.calls = 0
         self._function, self._array, self._tell = function, array, tell
         self._takes_shape = _required(function) >= 2
-        self.extents = layout.shape_of(values)
+        self._most = most
 
     def packed(self) -> Answer:
         """Return which element each slot holds."""
         return self._asked(prod(self.extents), self.extents, None)
-
-    def unpacked(self, flat: bool) -> Answer:
-        """Return from which slot each element is taken."""
-        slots = size(self.layout, self.values)
-        box = self.layout.physical_shape(self.values)
-        return self._asked(slots, (slots,) if flat else box, self.extents)
 
     def _asked(self, count: int, given: tuple[int, ...], wanted: tuple[int, ...] | None) -> Answer:
         numbers = np.arange(count, dtype=np.int64).reshape(given)
         mask = (1 << self.bits) - 1
         planes = max(1, -(-max(count - 1, 1).bit_length() // self.bits))
         first, again = self._call(numbers & mask, wanted), self._call(numbers & mask, wanted)
+        self._refuse_other(first, again)
         found = np.zeros(first.shape, dtype=np.int64)
         known = np.ones(first.shape, dtype=bool)
         still = np.ones(first.shape, dtype=bool)
@@ -142,6 +155,7 @@ class Asked:
             self._tell(f"calling the function, digit {plane + 1} of {planes}")
             digits = (numbers >> (plane * self.bits)) & mask
             one, turned = self._call(digits, wanted), self._call(mask - digits, wanted)
+            self._refuse_other(first, one, turned)
             plain = np.nan_to_num(one.astype(np.float64), nan=-1.0, posinf=-1.0, neginf=-1.0)
             whole = (plain >= 0) & (plain <= mask) & (plain == np.floor(plain))
             known &= whole & (plain + turned.astype(np.float64) == mask)
@@ -150,6 +164,13 @@ class Asked:
         found[~known | (found >= count)] = UNKNOWN
         found[still] = PADDING
         return Answer(found, first, ~_alike(first, again))
+
+    def _refuse_other(self, first: NDArray[Any], *others: NDArray[Any]) -> None:
+        """What a function returns may depend on the shape, but not on the elements."""
+        for each in others:
+            if each.size != first.size:
+                sentence = f"it returns {first.size} elements at one call, {each.size} at another"
+                raise Faulty(ProbeFault("size", sentence))
 
     def _call(self, digits: Places, wanted: tuple[int, ...] | None) -> NDArray[Any]:
         """Call the function, and return its answer flat."""
@@ -182,8 +203,37 @@ class Asked:
                 sentence = f"it returns an array of shape {answer.shape}, not {wanted}"
                 raise Faulty(ProbeFault("shape", sentence))
             return
+        if answer.size > self._most:
+            sentence = f"it returns {answer.size} elements, at most {self._most} are looked at"
+            raise Faulty(ProbeFault("large", sentence))
+
+
+class Asked(Caller):
+    """A function that is held against a layout."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        layout: Layout,
+        values: dict[str, int],
+        dtype: str,
+        array: ArrayKind,
+        bits: int,
+        tell: Callable[[str], None],
+    ) -> None:
+        super().__init__(function, layout.shape_of(values), dtype, array, bits, tell)
+        self.layout, self.values = layout, values
+
+    def unpacked(self, flat: bool) -> Answer:
+        """Return from which slot each element is taken."""
         slots = size(self.layout, self.values)
-        if answer.size != slots:
+        box = self.layout.physical_shape(self.values)
+        return self._asked(slots, (slots,) if flat else box, self.extents)
+
+    def _refuse_size(self, answer: NDArray[Any], wanted: tuple[int, ...] | None) -> None:
+        super()._refuse_size(answer, wanted)
+        slots = size(self.layout, self.values)
+        if wanted is None and answer.size != slots:
             sentence = f"it returns {answer.size} elements, of shape {answer.shape}; the buffer of"
             sentence += f" `{self.layout.name}` has {slots}, {self.layout.box(self.values)}"
             raise Faulty(ProbeFault("size", sentence), *self._rounded_down(answer.size))

@@ -18,6 +18,7 @@ import numpy as np
 from layoutdsl.compare.arrays import offsets, size
 from layoutdsl.compare.axes import Pairing, Unpaired, over_same_axes
 from layoutdsl.compare.calling import (
+    MOST_SLOTS,
     PADDING,
     UNKNOWN,
     Answer,
@@ -37,9 +38,6 @@ from layoutdsl.meaning.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, exp
 from layoutdsl.meaning.elements import FillAny, FillValue
 from layoutdsl.meaning.model import LAYOUT, Layout, Shape
 from layoutdsl.texts.values import said
-
-MOST_SLOTS = 1 << 26
-"""Elements of a buffer that is probed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,12 @@
 """MLIR: the attributes of `linalg.pack`, affine maps, and strided memrefs.
 
-`linalg.pack` cuts dimensions into tiles: the outer dimensions come in the order of
-``outer_dims_perm``, then the tiles of ``inner_dims_pos``. Without a padding value it is undefined
-where a tile does not divide its dimension, so the layout is defined only where all do. An affine
-map gives the position of an index, its symbols become parameters. Of padding neither the map nor
-the strides of a memref say anything.
+`linalg.pack`, its attributes or the whole line, cuts dimensions into tiles: the outer dimensions
+come in the order of ``outer_dims_perm``, then the tiles of ``inner_dims_pos``. Without a padding
+value it is undefined where a tile does not divide its dimension, so the layout is defined only
+where all do. A line says the shapes as well, and names its padding without a number; that of the
+way back, `linalg.unpack`, leaves out what lies beyond the tensor. An affine map gives the position
+of an index, its symbols become parameters. Of padding neither the map nor the strides of a memref
+say anything.
 
 Source: MLIR documentation, "linalg.pack", "Affine maps", "MemRefType", "Strided memref layout".
 """
@@ -17,7 +19,7 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.bounds import reach
+from layoutdsl.integers.bounds import reach, simplify
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, Mod, text
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny, FillValue
@@ -30,7 +32,7 @@ from layoutdsl.syntax.reading import tree
 from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
-ABOUT = "MLIR: linalg.pack, affine maps, strided memrefs"
+ABOUT = "MLIR: linalg.pack, its attributes or a line, affine maps, strided memrefs"
 EXAMPLE = "outer_dims_perm=[1,0] inner_dims_pos=[0,1] inner_tiles=[8,32]"
 
 MOST_RANK = 32
@@ -43,6 +45,9 @@ _SPELLING = {
     "SIGN": "`+` or `-`",
     "FACTOR": "`*`, `floordiv`, `ceildiv` or `mod`",
     "FRACTION": "a fraction",
+    "VALUE": "a value, as `%0`",
+    "OPERATION": "`linalg.pack` or `linalg.unpack`",
+    "ALIAS": "a name, as `#map`",
 }
 
 Branch = Tree[Token]
@@ -55,6 +60,8 @@ def read(whole: Span, axes: tuple[Axis, ...] | None) -> Reading:
     match branch.data:
         case "pack":
             return Reading(reader.pack(branch))
+        case "line":
+            return Reading(reader.line(branch), {"form": "line"})
         case "map":
             return Reading(reader.map(branch), {"form": "map"})
         case "strides":
@@ -89,10 +96,48 @@ class _Reader:
             raise fault("L103", f"{what} has {MOST_RANK} dimensions at most", self._whole)
         return axes_or(self._axes, [f"d{n}" for n in range(rank)], self._whole, what)
 
-    def pack(self, branch: Branch) -> Layout:
-        """Return the layout of the attributes of `linalg.pack`."""
+    def line(self, branch: Branch) -> Layout:
+        """Return the layout of a line: its attributes, at the shape that its types say."""
+        tokens = [each for each in branch.children if isinstance(each, Token)]
+        back = any("unpack" in each for each in tokens if each.type == "OPERATION")
+        *_, source, target = types = list(branch.find_data("tensor"))
+        if back:
+            source, target = target, source
+        extents, box = self._shape(source), self._shape(target)
+        kinds = [str(each.children[-1]) for each in types]
+        if kinds[0] != kinds[1]:
+            words = f"the types of the elements differ, {kinds[0]} and {kinds[1]}"
+            raise fault("L405", words, self._span(types[1]))
+        self._axes = self._extents(self._named(len(extents), "the tensor"), extents)
+        layout = replace(self.pack(branch, ragged=back), element=_element(kinds[0]))
+        found = [simplify(each.extent) for each in layout.coordinates] if box or extents else []
+        if len(found) != len(box):
+            words = f"the packed tensor has {len(found)} dimensions, and not {len(box)}"
+            raise fault("L405", words, self._span(target))
+        for number, (own, said) in enumerate(zip(found, box, strict=True)):
+            if isinstance(own, Constant) and said is not None and own.value != said:
+                words = f"dimension {number} of the packed tensor has {own.value}, and not {said}"
+                raise fault("L405", words, self._span(target))
+        return layout
+
+    def _shape(self, branch: Branch) -> list[int | None]:
+        words = str(branch.children[0] or "").split("x")[:-1]
+        extents = [None if word == "?" else self._extent(word, branch) for word in words]
+        if 0 in extents:
+            raise fault("L405", "an extent is at least 1", self._span(branch))
+        return extents
+
+    def pack(self, branch: Branch, *, ragged: bool = False) -> Layout:
+        """Return the layout of the attributes of `linalg.pack`.
+
+        Args:
+            branch: whose trees they are; others among them are types.
+            ragged: whether tiles need not divide their dimensions, whatever fills the rest.
+        """
         found: dict[str, Branch] = {}
-        for each in cast("list[Branch]", branch.children):
+        for each in branch.children:
+            if not isinstance(each, Tree) or each.data == "tensor":
+                continue
             if each.data in found:
                 raise fault("L404", "an attribute is given twice", self._span(each))
             found[str(each.data)] = each
@@ -114,6 +159,11 @@ class _Reader:
         pieces = [Piece(axis, None) for axis in outer]
         pieces += [Piece(axis, n) for axis, (n, _) in zip(places, tiles, strict=True)]
         cut = coordinates(axes, pieces) or (Coordinate(Constant(0), Constant(1)),)
+        unknown = (
+            "padding" in found and cast("Branch", found["padding"].children[0]).data == "unknown"
+        )
+        if unknown or ragged:
+            return Layout("pack", axes, cut, fill=FillAny())
         if "padding" in found:
             return Layout("pack", axes, cut, fill=FillValue(self._padding(found["padding"])))
         where = self._divisible(axes, list(zip(places, tiles, strict=True)))
@@ -161,7 +211,7 @@ class _Reader:
 
     def map(self, branch: Branch) -> Layout:
         """Return the layout of an affine map."""
-        dims, symbols, values = cast("list[Branch | None]", branch.children)
+        _, dims, symbols, values = cast("list[Branch | None]", branch.children)
         names = self._distinct(dims)
         opened = self._distinct(symbols)
         for token in opened:

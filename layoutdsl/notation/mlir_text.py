@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from layoutdsl.integers.bounds import ONE, ZERO, product, reach
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import (
@@ -21,7 +23,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.integers.languages import AFFINE
 from layoutdsl.integers.written_out import written_out
-from layoutdsl.meaning.elements import FillAny, FillValue
+from layoutdsl.meaning.elements import ElementType, FillAny, FillValue
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
@@ -40,7 +42,7 @@ def write(layout: Layout, notes: Notes) -> str:
     Raises:
         Unwritable: MLIR has no text for it.
     """
-    forms = {"pack": _pack, "map": _map, "strides": _strides, "memref": _memref}
+    forms = {"pack": _pack, "line": _line, "map": _map, "strides": _strides, "memref": _memref}
     asked = notes.get("form")
     if asked in forms:
         return forms[asked](layout)
@@ -56,19 +58,7 @@ def write(layout: Layout, notes: Notes) -> str:
 
 
 def _pack(layout: Layout) -> str:
-    refuse_start(layout)
-    if layout.parameters:
-        raise Unwritable(f"its parameter `{layout.parameters[0]}` has no number")
-    found = places(layout)
-    outer = [each for each in found if each.radix is None]
-    tiles = [each for each in found if each.radix is not None]
-    if any(each.radix is not None for each in found[: len(outer)]):
-        raise Unwritable("a tile stands before an outer dimension")
-    if len({each.axis for each in tiles}) < len(tiles):
-        name = layout.axes[_twice(tiles)].name
-        raise Unwritable(f"`{name}` is cut twice")
-    order = [each.axis for each in outer]
-    order = [n for n in range(layout.rank) if n not in order] + order
+    order, tiles = _tiled(layout)
     words = [
         f"outer_dims_perm={_list(order)}",
         f"inner_dims_pos={_list([each.axis for each in tiles])}",
@@ -81,6 +71,52 @@ def _pack(layout: Layout) -> str:
         case FillValue(value):
             return " ".join([*words, f"padding_value({value})"])
     raise Unwritable("its padding holds no number, and a ragged tile needs one")
+
+
+def _tiled(layout: Layout) -> tuple[list[int], list[Place]]:
+    """The order of the outer dimensions, and the tiles; a tile of one element is none."""
+    refuse_start(layout)
+    if layout.parameters:
+        raise Unwritable(f"its parameter `{layout.parameters[0]}` has no number")
+    found = places(layout)
+    outer = [each for each in found if each.radix is None]
+    tiles = [each for each in found if each.radix is not None]
+    if any(each.radix is not None for each in found[: len(outer)]):
+        raise Unwritable("a tile stands before an outer dimension")
+    if len({each.axis for each in tiles}) < len(tiles):
+        name = layout.axes[_twice(tiles)].name
+        raise Unwritable(f"`{name}` is cut twice")
+    order = [each.axis for each in outer]
+    return [n for n in range(layout.rank) if n not in order] + order, tiles
+
+
+def _line(layout: Layout) -> str:
+    """A line, with its types; padding is a value that the text does not say."""
+    if layout.element is None:
+        raise Unwritable("a line says the type of elements, and it has none")
+    if not isinstance(layout.fill, FillAny):
+        raise Unwritable("a line names its padding, and does not say the number")
+    shape = "".join(f"{_static(axis.extent)}x" for axis in layout.axes)
+    order, tiles = _tiled(layout)
+    sizes = {each.axis: each.block for each in tiles}
+    outer = [_static(layout.axes[axis].extent, sizes.get(axis, 1)) for axis in order]
+    box = "".join(f"{each}x" for each in (*outer, *(tile.block for tile in tiles)))
+    padded = _pack(replace(layout, fill=FillValue(0)))
+    attributes, _, ragged = padded.partition(" padding_value")
+    kind = _type(layout.element)
+    padding = f"padding_value(%pad : {kind}) " if ragged else ""
+    types = f"tensor<{shape}{kind}> -> tensor<{box}{kind}>"
+    return f"%packed = linalg.pack %source {padding}{attributes} into %target : {types}"
+
+
+def _type(element: ElementType) -> str:
+    if element.name in ("bf16", "f16", "f32", "f64") or element.name[1:].isdigit():
+        return element.name.replace("u", "ui")
+    raise Unwritable(f"MLIR has no type `{element.name}`")
+
+
+def _static(extent: Expr, tile: int = 1) -> str:
+    return str(-(-extent.value // tile)) if isinstance(extent, Constant) else "?"
 
 
 def _twice(tiles: list[Place]) -> int:

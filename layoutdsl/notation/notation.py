@@ -85,6 +85,9 @@ _MODULES: Mapping[str, str] = {
     "einops": "einops",
     "numpy": "strides",
     "triton": "triton",
+    "openvino": "openvino",
+    "zarr": "zarr",
+    "cublaslt": "cublaslt",
 }
 
 COPYING = ("einops", "triton", "cute_tv")

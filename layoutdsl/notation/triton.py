@@ -5,9 +5,9 @@ a basis is where a step of that bit leads, and bases are added without carry. A 
 nowhere, so both slots hold one element: it has copies, along an axis that is called after the
 level. So has one that others add up to.
 
-`#ttg.linear` says the bases. `#ttg.blocked` and `#ttg.slice` say how they follow from the shape of
-a tensor: what a tensor is too small for becomes 0, what is left of it is held by more registers,
-and registers of one thread hold no copies.
+`#ttg.linear` says the bases, `triton_shared` has the layouts of shared memory. `#ttg.blocked` and
+`#ttg.slice` say how they follow from the shape of a tensor: what a tensor is too small for becomes
+0, what is left of it is held by more registers, and registers of one thread hold no copies.
 
 Source: Triton, `TritonGPUAttrDefs.td` and `LinearLayoutConversions.cpp`; "Linear Layouts: Robust
 Code Generation of Efficient Tensor Computation Using F2".
@@ -16,11 +16,12 @@ Code Generation of Efficient Tensor Computation Using F2".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import Axis, Layout, Origin
-from layoutdsl.notation import triton_text
+from layoutdsl.notation import triton_shared, triton_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.notation.triton_bits import Bases, Level, Nowhere, coordinates
@@ -28,11 +29,16 @@ from layoutdsl.notation.triton_said import Attribute, said
 from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
 
-ABOUT = "Triton's linear, blocked and slice layouts"
+ABOUT = "Triton's linear, blocked, slice and shared layouts"
 EXAMPLE = "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [0, 0]], warp = [], block = []}>"
 
 LEVELS = ("register", "lane", "warp", "block")
 """From the fastest to the slowest."""
+
+KINDS = (
+    *("linear", "blocked", "slice"),
+    *("shared_linear", "swizzled_shared", "nvmma_shared", "padded_shared"),
+)
 
 MOST_BITS = 30
 MOST_RANK = 8
@@ -56,14 +62,19 @@ class _Reader:
 
     def layout(self, attribute: Attribute, given: tuple[Axis, ...] | None) -> Layout:
         shape = None if given is None else [_number(axis) for axis in given]
+        if attribute.kind == "padded_shared":
+            bases, own = triton_shared.plain(attribute)
+            attribute = replace(attribute, fields={**attribute.fields, "offset": bases})
+            shape = [*own]
         levels = self._levels(attribute, shape)
         self._refuse_large(levels)
         vectors = [each for level in levels for each in level.bases]
         rank = len(vectors[0]) if vectors else len(shape or ())
         names = [f"dim{number}" for number in range(rank)]
         axes = axes_or(given, names, self._text, "the text")
-        extents = [self._extent(vectors, number) for number in range(rank)]
-        if attribute.kind not in ("linear", "shared_linear"):
+        if attribute.kind in ("linear", "shared_linear"):
+            extents = [self._extent(vectors, number) for number in range(rank)]
+        else:
             extents = [Constant(each or 1) for each in shape or ()]
         axes = with_extents(axes, extents, self._text)
         try:
@@ -74,17 +85,22 @@ class _Reader:
         if copied:
             message = f"`{copied[0].name}` is an axis, and copies are counted by that name"
             raise fault("L404", message, self._text, help="give the axis another name")
+        places = found.places
+        if attribute.kind == "padded_shared":
+            if found.copies:
+                raise fault("L409", "room is of elements that lie in one slot each", self._text)
+            places = triton_shared.with_room(attribute, places[0])
         return Layout(
             "triton",
             (*axes, *found.copies),
-            found.places,
+            places,
             fill=FillAny(),
             copies=tuple(axis.name for axis in found.copies),
             origin=Origin("triton", attribute.text),
         )
 
     def _extent(self, vectors: Sequence[Sequence[int]], number: int) -> Constant:
-        return Constant(1 << max(each[number] for each in vectors).bit_length())
+        return Constant(1 << max((each[number] for each in vectors), default=0).bit_length())
 
     def _refuse_large(self, levels: Sequence[Level]) -> None:
         vectors = [each for level in levels for each in level.bases]
@@ -107,10 +123,18 @@ class _Reader:
                     for n in ("offset", "block")
                     if n in attribute.fields
                 ]
+            case "padded_shared":
+                levels = [Level("offset", attribute.vectors("offset"))]
+            case "swizzled_shared":
+                known = self._known(attribute, shape)
+                levels = [Level("offset", triton_shared.swizzled(attribute, known))]
+            case "nvmma_shared":
+                known = self._known(attribute, shape)
+                levels = [Level("offset", triton_shared.tiled(attribute, known))]
             case "blocked" | "slice":
                 levels = self._of_shape(attribute, self._known(attribute, shape))
             case other:
-                message = f"`{other}` is none of linear, shared_linear, blocked and slice"
+                message = f"`{other}` is none of {', '.join(KINDS)}"
                 hint = "Triton prints the bases of each: `#ttg.linear<{register = ...}>`"
                 raise fault("L407", message, attribute.span, help=hint)
         while levels and not levels[-1].bases:

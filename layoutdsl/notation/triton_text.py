@@ -1,12 +1,14 @@
 """A layout as Triton's bases: a linear map from the bits of a slot to those of an index.
 
 Coordinates are levels, the last one registers, before it lanes, warps and blocks; of a single
-coordinate it is an offset in shared memory, unless elements have copies.
+coordinate it is an offset in shared memory, unless elements have copies. Where slots are left
+behind each so many elements, it is one with room, and the bases are those without it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from math import prod
 
 from layoutdsl.integers.bounds import ZERO
@@ -27,6 +29,10 @@ def write(layout: Layout) -> str:
         Unwritable: it is no linear map of bits, or too large.
     """
     extents = _powers(layout)
+    if layout.start == ZERO and not (layout.domain or layout.copies):
+        padded = _padded(layout, extents)
+        if padded is not None:
+            return padded
     sizes = [_power(each.extent, "a coordinate") for each in layout.coordinates]
     if layout.start != ZERO or layout.domain:
         raise Unwritable("it does not begin at its first slot, or holds a part of a shape")
@@ -34,7 +40,7 @@ def write(layout: Layout) -> str:
         raise Unwritable("slots are left that hold no element")
     if len(sizes) > len(_LEVELS):
         raise Unwritable(f"it has {len(sizes)} coordinates, and a slot at most {len(_LEVELS)}")
-    columns = _linear(layout, extents)
+    columns = _linear(layout, extents, layout.offset_at)
     told = _inverse(columns)
     names = _LEVELS[: len(sizes)]
     if len(sizes) == 1 and not layout.copies:
@@ -46,6 +52,31 @@ def write(layout: Layout) -> str:
         found[name] = _bases(layout, extents, told[at : at + count])
         at += count
     return f"#ttg.linear<{{{', '.join(f'{name} = {bases}' for name, bases in found.items())}}}>"
+
+
+def _padded(layout: Layout, extents: Sequence[int]) -> str | None:
+    """The text of a layout with room behind each so many elements, if it is one."""
+    slots, count = layout.size(layout.shape_of({})), prod(extents)
+    if slots <= count or slots > 2 * MOST_SLOTS:
+        return None
+    names = [axis.name for axis in layout.axes]
+    indices = product(*map(range, extents))
+    taken = {layout.offset_at(dict(zip(names, index, strict=True))) for index in indices}
+    step = next((slot for slot in range(slots) if slot not in taken), slots)
+    more = next((slot - step for slot in range(step, slots) if slot in taken), 0)
+    if not step or not more or step & (step - 1) or more & (more - 1):
+        return None
+    whole = step + more
+    if slots != count // step * whole or any(slot % whole >= step for slot in taken):
+        return None
+
+    def without(place: Mapping[str, int]) -> int:
+        slot = layout.offset_at(place)
+        return slot - slot // whole * more
+
+    told = _inverse(_linear(layout, extents, without))
+    offset = _bases(layout, extents, told)
+    return f"#ttg.padded_shared<[{step}:+{more}] {{offset = {offset}, block = []}}>"
 
 
 def _powers(layout: Layout) -> list[int]:
@@ -61,14 +92,16 @@ def _power(extent: object, what: str) -> int:
     raise Unwritable(f"{what} is no power of two")
 
 
-def _linear(layout: Layout, extents: Sequence[int]) -> list[int]:
+def _linear(
+    layout: Layout, extents: Sequence[int], slot: Callable[[Mapping[str, int]], int]
+) -> list[int]:
     """Where each bit of an index leads, of all axes, the lowest of each first; slots are sums."""
     names = [axis.name for axis in layout.axes]
     zero = dict.fromkeys(names, 0)
-    if layout.offset_at(zero):
+    if slot(zero):
         raise Unwritable("its first element is not in its first slot")
     columns = [
-        layout.offset_at({**zero, name: 1 << bit})
+        slot({**zero, name: 1 << bit})
         for name, extent in zip(names, extents, strict=True)
         for bit in range(extent.bit_length() - 1)
     ]
@@ -76,7 +109,7 @@ def _linear(layout: Layout, extents: Sequence[int]) -> list[int]:
         place, left = dict[str, int](), number
         for name, extent in zip(names, extents, strict=True):
             place[name], left = left % extent, left // extent
-        if layout.offset_at(place) != _sum(number, columns):
+        if slot(place) != _sum(number, columns):
             raise Unwritable("bits of the index are not added without carry")
     return columns
 
