@@ -29,7 +29,7 @@ ROOMS: dict[str, str] = {
     "formulas": "digits integers meaning texts",
     "functions": "digits integers meaning",
     "notation": "digits integers meaning syntax texts",
-    "show": "digits integers meaning",
+    "showing": "digits integers meaning",
     "codegen": "digits files integers meaning texts",
     "elaborate": "digits integers meaning notation syntax texts",
     "statements": "digits integers kernel meaning",
@@ -38,20 +38,20 @@ ROOMS: dict[str, str] = {
     "properties": "digits integers kernel meaning refute statements",
     "prover": "digits integers kernel meaning properties refute statements tactics texts",
     "compare": "integers meaning prover texts",
-    "evidence": "kernel meaning properties prover refute show texts",
+    "evidence": "kernel meaning properties prover refute showing texts",
     "padding": "digits integers meaning prover refute texts",
     "pieces": "files integers kernel meaning prover statements",
     "propagation": "files integers meaning prover texts",
-    "weights": "compare files integers meaning pieces show texts",
+    "weights": "compare files integers meaning pieces showing texts",
     "validate": "codegen integers kernel meaning statements tactics",
     "api": "codegen compare digits elaborate evidence files formulas functions meaning notation "
-    "padding pieces propagation prover refute show texts validate weights",
+    "padding pieces propagation prover refute showing texts validate weights",
     "__init__": "api compare formulas meaning texts",
     "torch": "api integers meaning",
     "dask": "api meaning pieces",
     "bench": "api codegen digits integers meaning",
     "cli": "__init__ api bench compare digits evidence files formulas functions integers meaning "
-    "padding pieces propagation prover show texts weights",
+    "padding pieces propagation prover showing texts weights",
     "__main__": "cli",
 }
 

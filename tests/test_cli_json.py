@@ -173,7 +173,7 @@ TEXTS = {
 
 def test_keys_are_those_of_a_class() -> None:
     """A row of a class that is gone, or of attributes that it has no more, is noticed."""
-    rooms = ("api", "bench", "compare", "evidence", "integers", "padding", "show")
+    rooms = ("api", "bench", "compare", "evidence", "integers", "padding", "showing")
     folders = [layoutdsl.__path__[0] + "/" + room for room in rooms]
     names = [
         f"layoutdsl.{room}.{each.name}"

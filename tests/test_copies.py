@@ -28,7 +28,7 @@ from layoutdsl.codegen.loops.moves import move_of
 from layoutdsl.codegen.native.program import moved
 from layoutdsl.meaning.elements import FillAny, FillValue
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.loops import validate_c
 

@@ -37,8 +37,8 @@ def where(written: str, shape: str | None, index: str, bit: int | None, form: st
       layoutdsl where Q4_0 --shape 1,256 --index q:0,130
     """
     from layoutdsl.cli.record_places import refuse_bits, where_of_record
-    from layoutdsl.show.places import where as place
-    from layoutdsl.show.words import placement_text
+    from layoutdsl.showing.places import where as place
+    from layoutdsl.showing.words import placement_text
 
     chosen = target(written)
     if chosen.record is not None:
@@ -81,9 +81,9 @@ def at(
     """
     from layoutdsl.cli.encode import plain
     from layoutdsl.cli.record_places import at_of_record, offset_of, refuse_bits
-    from layoutdsl.show.read_slot import read_slot, read_slot_text
-    from layoutdsl.show.slots import at as slot
-    from layoutdsl.show.words import held_text
+    from layoutdsl.showing.read_slot import read_slot, read_slot_text
+    from layoutdsl.showing.slots import at as slot
+    from layoutdsl.showing.words import held_text
 
     subject = target(written).subject
     if isinstance(subject, Record):
@@ -116,8 +116,8 @@ def show(written: str, shape: str | None, rows: int) -> None:
     \b
       layoutdsl show NCHW4c --shape 1,6,2,3
     """
-    from layoutdsl.show.ansi import COLOURS, PLAIN, grid_text
-    from layoutdsl.show.grid import grid
+    from layoutdsl.showing.ansi import COLOURS, PLAIN, grid_text
+    from layoutdsl.showing.grid import grid
 
     layout = target(written).layout
     width = shutil.get_terminal_size((PAGE, 24)).columns

@@ -19,7 +19,7 @@ from layoutdsl.digits.steps import SLOT, digit_name, straight_name, whole_name
 from layoutdsl.integers.expr import Constant, Expr, Extent, Mul, indices, substitute, text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition, Layout, Shape
-from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
+from layoutdsl.showing.places import Address, Chunk, Named, Term, address, named, terms
 
 MOST_HOLDERS = 4
 

@@ -16,8 +16,8 @@ from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import coordinate_text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout, Shape
-from layoutdsl.show.places import Named
-from layoutdsl.show.rows import changing, cut_of, place_of
+from layoutdsl.showing.places import Named
+from layoutdsl.showing.rows import changing, cut_of, place_of
 
 Kind: TypeAlias = Literal["element", "padding", "shared"]
 
