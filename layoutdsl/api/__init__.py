@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         generate,
         generate_c,
     )
+    from layoutdsl.api.pictures import Picture, show
     from layoutdsl.api.planning import plan_file, plan_weights
     from layoutdsl.api.proofs import Report, checks, prove, timed_checks, usual_jobs
     from layoutdsl.api.propagating import Propagation, check, propagate
@@ -106,6 +107,7 @@ __all__ = [
     "IndexFunctions",
     "LayoutError",
     "NotAsMeantError",
+    "Picture",
     "Piece",
     "Planned",
     "PlannedWeights",
@@ -174,6 +176,7 @@ __all__ = [
     "recheck",
     "record",
     "run_share",
+    "show",
     "subjects",
     "timed_checks",
     "to_notation",
@@ -202,6 +205,7 @@ _ELSEWHERE = {
     "api.proofs": "Report checks prove timed_checks usual_jobs",
     "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
     "api.tensor": "Tensor",
+    "api.pictures": "Picture show",
     "api.planning": "plan_file plan_weights",
     "api.record_files": "RecordDone pack_record_file unpack_record_file",
     "api.shards": "Planned PlannedWeights finish_plan load_plan run_share",

@@ -1,21 +1,15 @@
-"""``where``, ``at`` and ``show``: one element, one slot, the buffer."""
+"""``where`` and ``at``: one element, one slot."""
 
 from __future__ import annotations
-
-import shutil
-import sys
 
 import click
 
 from layoutdsl.cli.exits import usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
-from layoutdsl.cli.output import coloured, say, say_json
+from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.targets import index_of, shape_of, target
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
-
-PAGE = 100
-"""Characters of a line where there is no terminal to ask."""
 
 
 @click.command(short_help="Say where an element lies, digit by digit.")
@@ -104,23 +98,3 @@ def at(
         say_json(found)
     else:
         say(answer)
-
-
-@click.command()
-@TARGET
-@SHAPE
-@click.option("--rows", default=48, type=click.IntRange(1, 4096), help="Rows that are shown.")
-def show(written: str, shape: str | None, rows: int) -> None:
-    """Show the buffer as a grid, coloured by block.
-
-    \b
-      layoutdsl show NCHW4c --shape 1,6,2,3
-    """
-    from layoutdsl.showing.ansi import COLOURS, PLAIN, grid_text
-    from layoutdsl.showing.grid import grid
-
-    layout = target(written).layout
-    width = shutil.get_terminal_size((PAGE, 24)).columns
-    with usage():
-        found = grid(layout, shape_of(layout, shape), width=width, most_rows=rows)
-    say(grid_text(found, COLOURS if coloured(sys.stdout) else PLAIN))

@@ -53,7 +53,7 @@ _VERBS = {
     "bench": "benchmark.bench",
     "where": "places.where",
     "at": "places.at",
-    "show": "places.show",
+    "show": "showing.show",
     "diff": "comparing.diff",
     "translate": "translating.translate",
     "identify": "identifying.identify",

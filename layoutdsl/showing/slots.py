@@ -91,6 +91,17 @@ def at(layout: Layout, slot: int, shape: Shape) -> Held:
     )
 
 
+def reasons(layout: Layout, slot: int, values: Mapping[str, int]) -> tuple[str, ...]:
+    """Return why a slot is padding, which it has to be.
+
+    Args:
+        layout: of the buffer.
+        slot: of padding.
+        values: every extent and parameter.
+    """
+    return _read(layout, slot, values, ()).reasons
+
+
 def _terms(layout: Layout, rest: int, values: Mapping[str, int]) -> tuple[Term, ...]:
     box = [evaluate(each.extent, values) for each in layout.coordinates]
     place, workings = [], []
