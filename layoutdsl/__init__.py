@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from layoutdsl.api import (
         Amount,
+        BankReport,
         CompilerError,
         Generated,
         GeneratedC,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         TooLargeError,
         Translation,
         UnvalidatedError,
+        banks,
         check,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         convert,
@@ -77,6 +79,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Amount",
+    "BankReport",
     "Claim",
     "CompilerError",
     "Diagnostic",
@@ -109,6 +112,7 @@ __all__ = [
     "Untold",
     "UnvalidatedError",
     "__version__",
+    "banks",
     "check",
     "compile",
     "convert",

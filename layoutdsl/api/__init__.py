@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from layoutdsl.api.banks import BankReport, banks
     from layoutdsl.api.claims import claims_about, claims_of, narrowed
     from layoutdsl.api.compiling import (
         Compiled,
@@ -96,6 +97,7 @@ __all__ = [
     "LANGUAGE",
     "MEM",
     "Amount",
+    "BankReport",
     "CompileTarget",
     "Compiled",
     "CompilerError",
@@ -121,6 +123,7 @@ __all__ = [
     "Translation",
     "UnvalidatedError",
     "WidthError",
+    "banks",
     "check",
     "checks",
     "claims_about",
@@ -190,6 +193,7 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    "api.banks": "BankReport banks",
     "api.claims": "claims_about claims_of narrowed",
     "api.compiling": "Compiled CompilerError CompileTarget compile",
     "api.converting": "Conversion convert",

@@ -13,7 +13,7 @@ from layoutdsl.cli.output import say
 
 AS = click.option(
     "--as",
-    "form",
+    "drawn",
     type=click.Choice(["text", "svg", "html"]),
     default="text",
     show_default=True,

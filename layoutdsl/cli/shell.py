@@ -54,6 +54,7 @@ _VERBS = {
     "where": "places.where",
     "at": "places.at",
     "show": "showing.show",
+    "banks": "banks.banks",
     "diff": "comparing.diff",
     "translate": "translating.translate",
     "identify": "identifying.identify",

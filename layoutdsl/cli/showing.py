@@ -36,7 +36,12 @@ ROWS = 48
 @click.option("--of", metavar="TYPE", help="The type of elements, for --colour bank: --of f16.")
 @click.option("--rows", type=click.IntRange(1, 4096), help="Rows of the text; 48 by default.")
 def show(
-    written: str, shape: str | None, form: str, output: str | None, rows: int | None, **options: Any
+    written: str,
+    shape: str | None,
+    drawn: str,
+    output: str | None,
+    rows: int | None,
+    **options: Any,
 ) -> None:
     """Show the buffer as a grid, coloured by block; or draw it, beside the tensor.
 
@@ -52,7 +57,7 @@ def show(
       layoutdsl show Q4_0 --shape 1,64 --as html -o blocks.html
     """
     chosen = target(written)
-    if form == "text":
+    if drawn == "text":
         refuse_drawing({"-o": output, **{f"--{name}": each for name, each in options.items()}})
         if chosen.record is not None:
             message = f"`{chosen.record.name}` is a record, which is drawn byte by byte"
@@ -60,8 +65,8 @@ def show(
         say(_text(chosen.layout, shape, rows or ROWS))
         return
     if rows is not None:
-        raise Failure(Exit.USAGE, f"--rows is for text, and not --as {form}", "leave out --rows")
-    deliver(_picture(chosen, shape, **options), form, output, chosen.place)
+        raise Failure(Exit.USAGE, f"--rows is for text, and not --as {drawn}", "leave out --rows")
+    deliver(_picture(chosen, shape, **options), drawn, output, chosen.place)
 
 
 def _text(layout: Layout, shape: str | None, rows: int) -> str:

@@ -142,25 +142,27 @@ class Banks:
         return None
 
     @property
-    def sectors(self) -> tuple[int, ...]:
-        """The sectors of global memory that are touched, in order."""
+    def sectors(self) -> int:
+        """How many sectors of global memory are fetched: for each warp those that it touches."""
         return self._touched(SECTOR)
 
     @property
-    def lines(self) -> tuple[int, ...]:
-        """The lines of global memory that are touched, in order."""
+    def lines(self) -> int:
+        """How many lines of global memory these lie in, for each warp."""
         return self._touched(LINE)
 
     @property
     def wanted_bytes(self) -> int:
-        """Bytes that are read, each counted once."""
-        return len(self._bytes())
+        """Bytes that are read, each counted once for each warp."""
+        return sum(len(touched) for touched in self._bytes())
 
-    def _touched(self, size: int) -> tuple[int, ...]:
-        return tuple(sorted({byte // size for byte in self._bytes()}))
+    def _touched(self, size: int) -> int:
+        return sum(len({byte // size for byte in touched}) for touched in self._bytes())
 
-    def _bytes(self) -> set[int]:
-        return {each.byte + k for each in self.accesses for k in range(self.bytes)}
+    def _bytes(self) -> list[set[int]]:
+        """The bytes that each warp reads."""
+        warps = [self.accesses[k : k + WARP] for k in range(0, len(self.accesses), WARP)]
+        return [{each.byte + k for each in warp for k in range(self.bytes)} for warp in warps]
 
 
 def _banks(threads: Iterable[Access], size: int) -> dict[int, dict[int, list[Access]]]:

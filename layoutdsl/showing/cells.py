@@ -123,8 +123,10 @@ class Drawn:
     Attributes:
         title: what is drawn, and at which shape.
         counts: slots, elements and padding in words.
-        unit: what cells of the buffer are: ``offset`` or ``byte``.
+        unit: what cells of the buffer are: ``offset`` or ``byte``; of banks rows are cycles, and a
+            cell says itself what it is.
         heads: the coordinates that stand before a row.
+        columns: what stands above the cells of a row, where they have names.
         legend: what is written in a cell and what the marks mean, a sentence each.
         colours: those that are used, the first of them.
         wheel: how many colours there are.
@@ -134,7 +136,7 @@ class Drawn:
 
     title: str
     counts: str
-    unit: Literal["offset", "byte"]
+    unit: Literal["offset", "byte", "cycle"]
     heads: tuple[str, ...]
     lines: tuple[Line, ...]
     tensors: tuple[Tensor, ...]
@@ -143,3 +145,4 @@ class Drawn:
     wheel: int
     fill: str
     folded: str
+    columns: tuple[str, ...] = ()

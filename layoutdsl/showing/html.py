@@ -89,7 +89,7 @@ def _picture(drawn: Drawn) -> str:
     fields = [[each.name, each.axes, each.base] for each in drawn.tensors]
     data = {"unit": drawn.unit, "fill": drawn.fill, "fields": fields, "reasons": reasons}
     wide = max((len(c.label) for line in drawn.lines for c in line.cells), default=1)
-    order = "in order of the offset" if drawn.unit == "offset" else "byte by byte"
+    order = {"offset": "in order of the offset", "byte": "byte by byte", "cycle": "cycle by cycle"}
     return "\n".join(
         [
             f'<div class="ldp" data-all="{escape(json.dumps(data))}">',
@@ -98,8 +98,9 @@ def _picture(drawn: Drawn) -> str:
             "arrow keys; Enter goes to the other side.</p>",
             '<p class="bits" hidden></p>',
             '<p class="play"><button type="button" data-side="buffer">&#9654; '
-            f'{order}</button> <button type="button" data-side="tensor">&#9654; '
-            "in order of the tensor</button></p>",
+            f'{order[drawn.unit]}</button> <button type="button" data-side="tensor">&#9654; '
+            f"{'thread by thread' if drawn.unit == 'cycle' else 'in order of the tensor'}"
+            "</button></p>",
             '<div class="sides">',
             f'<div class="buffer" style="--w:{max(3, wide)}ch" role="group" aria-label="buffer">',
             *_buffer(drawn, reasons),
@@ -130,7 +131,8 @@ def _buffer(drawn: Drawn, reasons: Sequence[str]) -> Iterator[str]:
     widths = "".join(f'<col style="width:{max(map(len, each)) + 1}ch">' for each in named)
     for number, part in groupby(enumerate(drawn.lines), key=lambda each: each[0] // PART):
         lines = [line for _, line in part]
-        head = f"<tr>{heads}" if number == 0 else ""
+        names = "".join(f"<th>{escape(each)}" for each in drawn.columns)
+        head = f"<tr>{heads}{names}" if number == 0 else ""
         rows = "\n".join(_row(line, drawn.wheel, place, len(drawn.heads)) for line in lines)
         high = (len(lines) + 1) * HIGH
         yield (

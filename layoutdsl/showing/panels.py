@@ -16,18 +16,19 @@ WIDTH = 32
 Write = Callable[[tuple[int, ...]], Entry | None]
 
 
-def panels(axes: Named, entry: Write, most: int) -> tuple[Panel, ...]:
+def panels(axes: Named, entry: Write, most: int, width: int = WIDTH) -> tuple[Panel, ...]:
     """Return the tables, of axes with more than one element where there are such.
 
     Args:
         axes: with their extents.
         entry: writes the element at an index.
         most: cells of all tables; of a larger tensor the ends along each axis are drawn.
+        width: columns of a table.
     """
-    return tuple(_panels(axes, entry, most))
+    return tuple(_panels(axes, entry, most, width))
 
 
-def _panels(axes: Named, entry: Write, most: int) -> Iterator[Panel]:
+def _panels(axes: Named, entry: Write, most: int, width: int) -> Iterator[Panel]:
     positions = kept([extent for _, extent in axes], most)
     long = [k for k, (_, extent) in enumerate(axes) if extent > 1]
     long = long or list(range(len(axes)))
@@ -38,8 +39,8 @@ def _panels(axes: Named, entry: Write, most: int) -> Iterator[Panel]:
         title = named_text(tuple((axes[k][0], at) for k, at in fixed.items() if axes[k][1] > 1))
         columns = positions[across[0]] if across else (0,)
         rows = positions[down[0]] if down else (0,)
-        for low in range(0, len(columns), WIDTH):
-            part = columns[low : low + WIDTH]
+        for low in range(0, len(columns), width):
+            part = columns[low : low + width]
             cells = tuple(
                 tuple(entry(_index(len(axes), fixed, down, across, row, at)) for at in part)
                 for row in rows

@@ -31,6 +31,9 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
 
   const told = (cell, side) => {
     const { n, k, w } = cell.dataset;
+    if (all.unit === "cycle") {
+      return side === "buffer" ? all.reasons[w] : `${named(Number(k))} reads from byte ${cell.textContent}`;
+    }
     if (side === "tensor") {
       const numbers = words(n);
       const unit = all.unit + (numbers.length > 1 ? "s " : " ");

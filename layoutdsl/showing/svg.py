@@ -137,6 +137,8 @@ class _Sheet:
         wide = cell_width(cell for line in drawn.lines for cell in line.cells)
         for end, name in zip(ends, heads, strict=True):
             self.ended(end, top + 10, name)
+        for k, name in enumerate(drawn.columns):
+            self.ended(at + (k + 1) * wide - 4, top + 10, name)
         y = top + 18
         for line, words in zip(drawn.lines, columns, strict=True):
             y += self._gap(line, at, y)
