@@ -14,6 +14,9 @@ import pytest
 
 import layoutdsl
 from layoutdsl import library, library_record, parse
+from layoutdsl.api.illustrations import counterexamples, differences
+from layoutdsl.prover.check import check
+from layoutdsl.showing.html import report
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -132,6 +135,31 @@ def test_bits_of_a_byte(opened: Any) -> None:
         "bits 4..7: bits 0..3 of q[0, 22]",
     ]
     assert page.locator(".tensor td.there").count() == 2
+
+
+def test_threads_at_their_banks(opened: Any) -> None:
+    rows = parse("layout Rows(m: 8, k: 64) = [m, k] of f16")["Rows"]
+    page = opened(layoutdsl.banks(rows, thread="m = t%8, k = t/8*8", bytes=16).html())
+    page.hover(slot(33))
+    assert page.inner_text(".say") == "cycle 1, bank 1: bytes 132..135 for thread 1"
+    page.hover(slot(40))
+    assert page.inner_text(".say") == "bank 8 is idle in cycle 1"
+    page.hover(element(9))
+    assert page.inner_text(".say") == "(thread=9) reads from byte 144"
+    assert page.locator(".buffer td.there").count() == 4
+
+
+def test_counterexamples_and_differences(opened: Any) -> None:
+    one, other = library("HtpNCHW"), library("R4NCHWMemoryLayout")
+    text = report("both", [("a", "b", differences(one, other, layoutdsl.diff(one, other)))])
+    page = opened(text)
+    assert page.locator(".buffer td.k").count() == 4
+    page.locator(".ldp").nth(1).locator(".buffer td.k").nth(0).hover()
+    assert page.locator(".say").nth(1).inner_text() == "offset 1 holds (b=0, h=1, w=0, d=0)"
+    claim = parse("layout A(n, c) = [n, c%4]  refute A").claims[0]
+    page = opened(report("one", [("a", "b", counterexamples(check(claim)))]))
+    page.hover(".buffer td.k")
+    assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
 
 
 def test_a_slot_that_several_want_names_them(opened: Any) -> None:

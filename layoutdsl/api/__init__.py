@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from layoutdsl.texts.values import DRAWING
+
 if TYPE_CHECKING:
     from layoutdsl.api.banks import BankReport, banks
     from layoutdsl.api.claims import claims_about, claims_of, narrowed
@@ -225,6 +227,15 @@ _ELSEWHERE = {
 _FILES = {name: file for file, names in _ELSEWHERE.items() for name in names.split()}
 """The file that each name comes from."""
 
+
+def _drawn(value: object) -> str:
+    """How a notebook shows a value of ours; the rooms in which values live cannot know."""
+    from layoutdsl.api.notebook import html_of
+
+    return html_of(value)
+
+
+DRAWING.append(_drawn)
 
 if not TYPE_CHECKING:  # with it, a type checker would believe any name
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
-from layoutdsl.cli.drawing import AS, DRAWN_TO, deliver, refuse_drawing
-from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.drawing import AS, DRAWN_TO, deliver, refuse_both, refuse_drawing
+from layoutdsl.cli.exits import Exit, usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.targets import shape_of, target
@@ -66,8 +66,7 @@ def banks(
 
     chosen = target(written)
     layout = chosen.layout
-    if drawn != "text" and form == "json":
-        raise Failure(Exit.USAGE, f"--json and --as {drawn} are two things to write", "give one")
+    refuse_both(drawn, form)
     if drawn == "text":
         refuse_drawing({"-o": output})
     with usage():

@@ -19,6 +19,14 @@ AS = click.option(
     show_default=True,
     help="What is written: text for a terminal, or a picture.",
 )
+PAGE = click.option(
+    "--as",
+    "drawn",
+    type=click.Choice(["text", "html"]),
+    default="text",
+    show_default=True,
+    help="html: a page as well, with what is wrong drawn at the shape that shows it.",
+)
 DRAWN_TO = click.option(
     "-o", "--output", metavar="OUT", help="Where a picture goes; else the standard output."
 )
@@ -64,20 +72,33 @@ def deliver(picture: Drawable, form: str, output: str | None, spec: str) -> None
     place(text, form, output, spec)
 
 
-def place(text: str, form: str, output: str | None, *specs: str) -> None:
-    """Write the text of a picture, as `deliver` does."""
-    if output in (None, "-"):
-        say(text.rstrip("\n"))
+def refuse_output(form: str, output: str | None, *specs: str) -> None:
+    """Fail where a picture would take the place of a file that is none of ours."""
+    if form == "text" or output is None or output == "-":
         return
     from layoutdsl.cli.destination import refuse_foreign
-    from layoutdsl.files.whole import write_whole
     from layoutdsl.showing import html, svg
 
-    assert output is not None
     kind = svg if form == "svg" else html
     hint = f"choose another file: -o picture.{form}"
     for spec in specs:
         refuse_foreign(Path(output), spec, kind.OPENING.encode(), kind.SIGNED.encode(), hint)
+
+
+def refuse_both(drawn: str, form: str) -> None:
+    """Fail where a picture and JSON were asked for, as one standard output holds one of them."""
+    if drawn != "text" and form == "json":
+        raise Failure(Exit.USAGE, f"--json and --as {drawn} are two things to write", "give one")
+
+
+def place(text: str, form: str, output: str | None, *specs: str) -> None:
+    """Write the text of a picture, as `deliver` does."""
+    if output is None or output == "-":
+        say(text.rstrip("\n"))
+        return
+    from layoutdsl.files.whole import write_whole
+
+    refuse_output(form, output, *specs)
     with writing(f"`{output}`"):
         write_whole(output, text)
     say(f"wrote {output}")

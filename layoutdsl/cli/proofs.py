@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layoutdsl.cli.drawing import DRAWN_TO, PAGE, place, refuse_both, refuse_drawing, refuse_output
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
 from layoutdsl.cli.output import say, say_json
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     "--into", metavar="DIR", help="Where --write writes; proofs/ of a checkout for the library."
 )
 @progress_option
+@PAGE
+@DRAWN_TO
 @JSON
 def prove(
     written: tuple[str, ...],
@@ -48,6 +51,8 @@ def prove(
     writes: str,
     into: str | None,
     way: Way,
+    drawn: str,
+    output: str | None,
     form: str,
 ) -> int:
     """Prove layouts, tables, records, or files with claims, for every shape; else the library.
@@ -66,7 +71,11 @@ def prove(
       layoutdsl prove Q4_0
       layoutdsl prove --write
       layoutdsl prove demo.layout --write --into demo.proofs
+      layoutdsl prove demo.layout --as html -o refuted.html
     """
+    refuse_both(drawn, form)
+    if drawn == "text":
+        refuse_drawing({"-o": output})
     if writes != "write" and into is not None:
         raise Failure(Exit.USAGE, "--into says where --write writes", "add --write")
     if writes == "write" and range_ is not None:
@@ -74,12 +83,14 @@ def prove(
     targets = targets_of(written)
     for each in targets:
         refuse_silent(each)
+    refuse_output(drawn, output, *(each.place for each in targets))
     pairs = [(each, claim) for each in targets for claim in _narrowed(claims_in(each), range_)]
     if writes == "write":
         from layoutdsl.cli.evidence import Writer
 
-        return _report(pairs, verbose, jobs, form, way, Writer(targets, into, bool(written)))
-    return _report(pairs, verbose, jobs, form, way, None)
+        made = Writer(targets, into, bool(written))
+        return _report(pairs, verbose, jobs, form, way, made, (drawn, output))
+    return _report(pairs, verbose, jobs, form, way, None, (drawn, output))
 
 
 def _narrowed(claims: tuple[AnyClaim, ...], range_: str | None) -> tuple[AnyClaim, ...]:
@@ -100,6 +111,7 @@ def _report(
     form: str,
     way: Way,
     writer: Writer | None,
+    page: tuple[str, str | None],
 ) -> int:
     from layoutdsl.api import Report, timed_checks, usual_jobs
     from layoutdsl.cli.verdicts import summary, verdict_of, verdict_text
@@ -116,7 +128,7 @@ def _report(
         verdicts.append(verdict_of(chosen, checked, seconds))
         if writer is not None:
             writer.take(checked)
-        if form != "json":
+        if form != "json" and not _on_stdout(page):
             say(verdict_text(verdicts[-1], verbose))
     report = Report(tuple(each.checked for each in verdicts))
     written = {} if writer is None else writer.finish()
@@ -124,10 +136,22 @@ def _report(
         told = [each.as_json() for each in verdicts]
         say_json({"status": report.status, "passed": report.passed, "claims": told, **written})
     else:
-        say(summary(verdicts, perf_counter() - started))
-        if writer is not None:
-            say(writer.summary)
+        words = [summary(verdicts, perf_counter() - started)]
+        words += [] if writer is None else [writer.summary]
+        if not _on_stdout(page):
+            say("\n".join(words))
+        if page[0] != "text":
+            from layoutdsl.cli.verdict_page import verdict_page
+
+            text = verdict_page(verdicts, "\n".join(words), verbose)
+            place(text, page[0], page[1], *{each.place for each, _ in pairs})
     return {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]
+
+
+def _on_stdout(page: tuple[str, str | None]) -> bool:
+    """Whether a page takes the standard output, so that nothing else is said there."""
+    drawn, output = page
+    return drawn != "text" and output in (None, "-")
 
 
 @dataclass(slots=True)

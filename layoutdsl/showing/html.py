@@ -45,7 +45,7 @@ def page(title: str, body: str) -> str:
 
     Args:
         title: of the page, not yet escaped.
-        body: what `fragment`, `section` and their like return.
+        body: what `fragment` and its like return.
     """
     script = b64encode(sha256(f"\n{_beside('picture.js')}\n".encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'"
@@ -58,7 +58,8 @@ def page(title: str, body: str) -> str:
             '<meta name="viewport" content="width=device-width">',
             f"<title>{escape(title)}</title>",
             "<style>:root{color-scheme:light dark}body{margin:1.2em;font-family:system-ui,"
-            "sans-serif}h2{font-size:1.05em;margin:1.6em 0 .3em}pre{overflow-x:auto}</style>",
+            "sans-serif}h1{font-size:1.2em}h2{font-size:1.05em;margin:1.6em 0 .3em}"
+            "pre{overflow-x:auto}</style>",
             "</head><body>",
             body,
             "</body></html>",
@@ -72,9 +73,24 @@ def section(heading: str, words: str) -> str:
     return f"<h2>{escape(heading)}</h2>\n<pre>{escape(words)}</pre>"
 
 
+def report(title: str, parts: Iterable[tuple[str, str, Sequence[Drawn]]]) -> str:
+    """Return a page of several parts, each a heading, words and pictures.
+
+    Args:
+        title: of the page.
+        parts: not yet escaped.
+    """
+    bodies = ("\n".join([section(h, words), *map(_picture, drawn)]) for h, words, drawn in parts)
+    return page(title, _with_look(f"<h1>{escape(title)}</h1>", *bodies))
+
+
 def fragment(*pictures: Drawn) -> str:
     """Return pictures for a page that has others: with their look, and what runs in them."""
-    body = "\n".join(map(_picture, pictures))
+    return _with_look(*map(_picture, pictures))
+
+
+def _with_look(*bodies: str) -> str:
+    body = "\n".join(bodies)
     return "\n".join(
         [
             f"<style>\n{_beside('picture.css')}\n</style>",

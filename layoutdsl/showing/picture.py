@@ -51,6 +51,7 @@ class Asked:
         most: cells of either side that are drawn.
         element: the type of elements, for banks.
         marked: indices that are pointed out.
+        slots: likewise.
     """
 
     colour: str = "block"
@@ -58,6 +59,7 @@ class Asked:
     most: int = FEW
     element: ElementType | None = None
     marked: Indices = ()
+    slots: tuple[int, ...] = ()
 
 
 def drawn(layout: Layout, shape: Shape, asked: Asked) -> Drawn:
@@ -75,6 +77,8 @@ class _Painter:
     def __init__(self, layout: Layout, values: dict[str, int], asked: Asked) -> None:
         self.layout, self.values, self.asked = layout, values, asked
         self.box = layout.box(values) or (1,)
+        if min(self.box) < 1:
+            raise ValueError(f"`{layout.name}` has no slots at this shape")
         self.size = layout.size(values)
         self.start = self.size - prod(self.box)
         self.cut = cut_into(layout, self.box, asked.columns)
@@ -129,14 +133,16 @@ class _Painter:
             return Cell(slot, "before", "", reason="lies before the first slot")
         found = self.holders(slot)
         opens = (slot - self.start) % self.inner == 0
+        here = slot in self.asked.slots
         if not found:
-            return Cell(slot, "padding", "", reason=self.reason(slot), opens=opens)
+            reason = self.reason(slot)
+            return Cell(slot, "padding", "", reason=reason, opens=opens, marked=here)
         ground, words = self.tell(slot, found[0])
         self.colours.setdefault(ground, words)
         keys = tuple(self.key(index) for index in found)
         label = ",".join(str(found[0][k]) for k in self.written) or "*"
         kind: Kind = "element" if len(found) == 1 else "shared"
-        marked = any(key in self.marked for key in keys)
+        marked = here or any(key in self.marked for key in keys)
         return Cell(slot, kind, label, ground, keys, "", opens, marked)
 
     @cached_property
@@ -258,8 +264,8 @@ class _Painter:
             yield "Grey slots lie before the first."
         if "shared" in kinds:
             yield "Red: several elements want the same slot."
-        if self.asked.marked:
-            yield "A frame points out what is wrong."
+        if self.asked.marked or self.asked.slots:
+            yield "A frame points out what is spoken of."
         if self.layout.domain:
             yield f"There are elements where {', '.join(map(str, self.layout.domain))}."
         by = self.asked.colour
