@@ -162,6 +162,11 @@ TEXTS = {
         "probe mine.py:lanes --against my.layout:Line --shape 16",
         "probe mine.py:gone --against my.layout:Fixed",
     ),
+    "banks": (
+        "banks GmmaKSw128 --thread 'm = t, k = 0' --threads 2 --bytes 16",
+        "banks NCHW --shape 1,1,2,32 --of f32 --thread 'n = 0, c = 0, h = t, w = 0' --threads 2",
+        "banks NCHW --shape 1,1,2,32 --of f32 --thread 'n = 0, c = 0, h = t, w = 0'",
+    ),
     "explain": ("explain L202", "explain nothing"),
     "list": (
         "list --search MaceArgumentTable",

@@ -112,7 +112,7 @@ def _picture(drawn: Drawn) -> str:
             f'<p class="head"><b>{escape(drawn.title)}</b><br>{escape(drawn.counts)}</p>',
             '<p class="say" role="status" aria-live="polite">Point at a cell, or walk with the '
             "arrow keys; Enter goes to the other side.</p>",
-            '<p class="bits" hidden></p>',
+            '<p class="bits"></p>' if drawn.unit == "byte" else "",
             '<p class="play"><button type="button" data-side="buffer">&#9654; '
             f'{order[drawn.unit]}</button> <button type="button" data-side="tensor">&#9654; '
             f"{'thread by thread' if drawn.unit == 'cycle' else 'in order of the tensor'}"

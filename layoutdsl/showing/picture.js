@@ -46,15 +46,14 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
   };
 
   const drawBits = (cell) => {
-    ruler.hidden = !cell.dataset.b;
-    ruler.replaceChildren();
+    ruler?.replaceChildren();
     for (const each of words(cell.dataset.b)) {
       const [low, high, key, first] = each.split(":");
       const many = Number(high) - Number(low);
       const place = low === high ? `bit ${low}` : `bits ${low}..${high}`;
       const from = many ? `bits ${first}..${Number(first) + many}` : `bit ${first}`;
       const part = document.createElement("span");
-      part.style.width = `${(many + 1) * 2.4}em`;
+      part.style.minWidth = `${(many + 1) * 2.4}em`;
       part.textContent = key ? `${place}: ${from} of ${named(Number(key))}` : `${place}: free`;
       ruler.append(part);
     }
