@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from layoutdsl.texts.values import DRAWING
 
 if TYPE_CHECKING:
-    from layoutdsl.api.banks import BankReport, banks
     from layoutdsl.api.claims import claims_about, claims_of, narrowed
     from layoutdsl.api.compiling import (
         Compiled,
@@ -58,6 +57,7 @@ if TYPE_CHECKING:
     )
     from layoutdsl.api.shards import Planned, PlannedWeights, finish_plan, load_plan, run_share
     from layoutdsl.api.tensor import Tensor
+    from layoutdsl.api.touching import BankReport, banks
     from layoutdsl.api.translation import (
         LANGUAGE,
         Translation,
@@ -195,7 +195,7 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "api.banks": "BankReport banks",
+    "api.touching": "BankReport banks",
     "api.claims": "claims_about claims_of narrowed",
     "api.compiling": "Compiled CompilerError CompileTarget compile",
     "api.converting": "Conversion convert",
