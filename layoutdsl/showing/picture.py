@@ -267,7 +267,8 @@ class _Painter:
         if self.asked.marked or self.asked.slots:
             yield "A frame points out what is spoken of."
         if self.layout.domain:
-            yield f"There are elements where {', '.join(map(str, self.layout.domain))}."
+            held = ", ".join(map(str, self.layout.domain))
+            yield f"There are elements where {held}; elsewhere the tensor is grey."
         by = self.asked.colour
         yield f"Colours tell {f'`{by}`' if by not in WAYS else by + 's'} apart."
 
