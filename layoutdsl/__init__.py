@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from layoutdsl.api import (
         Amount,
+        BankReport,
         CompilerError,
         Generated,
         GeneratedC,
         GeneratedRecord,
+        Picture,
         Piece,
         Propagation,
         RefusedError,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
         TooLargeError,
         Translation,
         UnvalidatedError,
+        banks,
         check,
         compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         convert,
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
         pieces_of,
         propagate,
         prove,
+        show,
         to_notation,
         translate,
         unpack_file,
@@ -77,6 +81,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Amount",
+    "BankReport",
     "Claim",
     "CompilerError",
     "Diagnostic",
@@ -93,6 +98,7 @@ __all__ = [
     "LayoutError",
     "Match",
     "Module",
+    "Picture",
     "Piece",
     "Probe",
     "Propagation",
@@ -109,6 +115,7 @@ __all__ = [
     "Untold",
     "UnvalidatedError",
     "__version__",
+    "banks",
     "check",
     "compile",
     "convert",
@@ -138,6 +145,7 @@ __all__ = [
     "probe",
     "propagate",
     "prove",
+    "show",
     "to_notation",
     "translate",
     "unpack_file",

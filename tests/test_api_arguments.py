@@ -82,6 +82,17 @@ CODE = {"layout": LAYOUT, "source": MAYBE_WORDS, "validate": FLAG}
 
 # Of each verb: its parameters, with what they take; then arguments that do.
 VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
+    "banks": (
+        {
+            "layout": LAYOUT,
+            "shape": (SHAPE[0], SHAPE[1] | {"None"}),
+            "thread": WORDS,
+            "bytes": INTEGER,
+            "threads": INTEGER,
+            "of": MAYBE_WORDS,
+        },
+        {"layout": A, "shape": (2, 3), "thread": "n = 0, c = 0"},
+    ),
     "compile": (
         {"layout": LAYOUT_OR_RECORD, "target": WORDS, "storage": WORDS, "validate": FLAG},
         {"layout": A},
@@ -214,6 +225,17 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
             "progress": MAYBE_FUNCTION,
         },
         {"subject": A},
+    ),
+    "show": (
+        {
+            "layout": LAYOUT_OR_RECORD,
+            "shape": (SHAPE[0], SHAPE[1] | {"None"}),
+            "colour": WORDS,
+            "columns": ("an integer, or None", {"an integer", "a flag", "None"}),
+            "most": INTEGER,
+            "of": MAYBE_WORDS,
+        },
+        {"layout": A, "shape": (2, 3)},
     ),
     "to_notation": ({"layout": LAYOUT, "notation": WORDS}, {"layout": A, "notation": "onednn"}),
     "translate": (

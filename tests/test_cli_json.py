@@ -164,6 +164,11 @@ TEXTS = {
         "probe mine.py:packed --shape N=2,C=3",
         "probe mine.py:unlucky --shape 2,3",
     ),
+    "banks": (
+        "banks GmmaKSw128 --thread 'm = t, k = 0' --threads 2 --bytes 16",
+        "banks NCHW --shape 1,1,2,32 --of f32 --thread 'n = 0, c = 0, h = t, w = 0' --threads 2",
+        "banks NCHW --shape 1,1,2,32 --of f32 --thread 'n = 0, c = 0, h = t, w = 0'",
+    ),
     "explain": ("explain L202", "explain nothing"),
     "list": (
         "list --search MaceArgumentTable",
@@ -175,7 +180,7 @@ TEXTS = {
 
 def test_keys_are_those_of_a_class() -> None:
     """A row of a class that is gone, or of attributes that it has no more, is noticed."""
-    rooms = ("api", "bench", "compare", "evidence", "integers", "padding", "show")
+    rooms = ("api", "bench", "compare", "evidence", "integers", "padding", "showing")
     folders = [layoutdsl.__path__[0] + "/" + room for room in rooms]
     names = [
         f"layoutdsl.{room}.{each.name}"

@@ -74,7 +74,6 @@ OTHERS = (
     "formula {}",
     "formula {} --as cuda",
     "formula {} --as latex",
-    "show {} --shape 1,32",
     "diff {} NCHW",
     "diff NCHW {}",
     "identify {}",

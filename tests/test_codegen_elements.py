@@ -17,7 +17,7 @@ from layoutdsl.codegen import generate_numpy, load
 from layoutdsl.codegen.native.loader import why_not
 from layoutdsl.meaning.elements import ELEMENT_TYPES, FillAny
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 
 WITHOUT_C = pytest.mark.skipif(why_not() is not None, reason="there is no C compiler")

@@ -29,7 +29,7 @@ from layoutdsl.codegen.native.program import moved
 from layoutdsl.meaning.elements import FillAny, FillValue
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.runs import TooLittleError
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.loops import validate_c
 

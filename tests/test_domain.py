@@ -12,10 +12,10 @@ from texts import DOMAINS, layout, message, module
 from layoutdsl.cli.checking import layout_json
 from layoutdsl.cli.encode import plain
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.ansi import PLAIN, grid_text
-from layoutdsl.show.declaration import declaration
-from layoutdsl.show.grid import grid
-from layoutdsl.show.slots import at
+from layoutdsl.showing.ansi import PLAIN, grid_text
+from layoutdsl.showing.declaration import declaration
+from layoutdsl.showing.grid import grid
+from layoutdsl.showing.slots import at
 
 LOWER, UPPER = DOMAINS["Lower"], DOMAINS["Upper"]
 

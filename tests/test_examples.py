@@ -29,7 +29,7 @@ from replaying import replayed
 import layoutdsl
 from layoutdsl import api
 from layoutdsl.cli import shell
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 HOUSE = Path(layoutdsl.__file__).parent
 CHECKOUT = HOUSE.parent

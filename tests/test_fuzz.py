@@ -188,6 +188,7 @@ WORDS = [
         "in",
     ),
     *("fits", "keeps", "offsets", "fit", "computes", "bits", "with"),
+    *("reads", "by", "at", "without", "conflicts"),
     *("contiguous", "aligns", "to", "bytes", "==", "!=", "<=", ">=", "<<", ">>", "//", ".."),
     *(
         "ceil",

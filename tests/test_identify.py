@@ -23,7 +23,7 @@ from layoutdsl.compare.identify import look
 from layoutdsl.compare.seen import Apart, Match, Untold
 from layoutdsl.integers.expr import Constant, Expr, Extent, Index, substitute, substitute_coordinate
 from layoutdsl.meaning.model import Axis, Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 __all__ = ["shell"]
 

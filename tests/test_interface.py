@@ -19,7 +19,7 @@ from layoutdsl.meaning.elements import (
     FillZeroPoint,
 )
 from layoutdsl.meaning.interface import ScaleOffset, codes_of, decode, encode, takes_codes
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 PLAIN: list[tuple[str, Fill, str]] = [
     ("of u8", FillValue(0), "of u8"),

@@ -27,6 +27,7 @@ COUNT = 60
 
 WORDS = ("layout", "table", "prove", "refute", "fill", "offset", "where", "with", "fits", "keeps")
 WORDS += ("contiguous", "aligns", "bytes", "computes", "inverts", "offsets", "bits")
+WORDS += ("reads", "by", "at", "without", "conflicts")
 
 
 def statements() -> list[str]:

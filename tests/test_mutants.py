@@ -21,7 +21,7 @@ from layoutdsl.meaning.claims import Claim, Sound
 from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
 from layoutdsl.prover.verdict import Checked, Proved, Refuted
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 SAMPLE = 20
 

@@ -18,7 +18,7 @@ from notation_texts import assert_read_or_refused, mangled
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 SEEDS = range(120)
 Shape = tuple[int, ...]

@@ -27,7 +27,7 @@ from layoutdsl.cli.sheet import sheet_text
 from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.slots import at as held_at
+from layoutdsl.showing.slots import at as held_at
 from layoutdsl.statements.sound import ONTO
 
 Values = dict[str, int]

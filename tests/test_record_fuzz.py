@@ -33,7 +33,7 @@ from layoutdsl.meaning.claims import RecordClaim, Sound
 from layoutdsl.meaning.record import Record
 from layoutdsl.prover.check import check
 from layoutdsl.prover.verdict import Checked, Refuted, Undecided
-from layoutdsl.show.declaration import record_declaration, record_lines
+from layoutdsl.showing.declaration import record_declaration, record_lines
 from layoutdsl.statements.record_statement import AFTER, APART, DEFINED, SIZE, WHOLE
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_declaration

@@ -1,4 +1,4 @@
-"""`show/` against the meaning: every number that it prints follows from `Layout.offset`."""
+"""`showing/` against the meaning: every number that it prints follows from `Layout.offset`."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cli_shell import DEMO
 
 from layoutdsl.api import library, library_module, parse
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.ansi import COLOURS, PLAIN, grid_text
-from layoutdsl.show.declaration import declaration
-from layoutdsl.show.grid import grid
-from layoutdsl.show.places import where
-from layoutdsl.show.slots import at
-from layoutdsl.show.words import held_text, placement_text
+from layoutdsl.showing.ansi import COLOURS, PLAIN, grid_text
+from layoutdsl.showing.declaration import declaration
+from layoutdsl.showing.grid import grid
+from layoutdsl.showing.places import where
+from layoutdsl.showing.slots import at
+from layoutdsl.showing.words import held_text, placement_text
 
 MODULE = parse(
     DEMO

@@ -67,6 +67,8 @@ def imported(
         (WHERE, ["lark"]),
         (["at", "NCHW16c", "--shape", "2,20,3,4", "757"], ["lark"]),
         (["show", "NCHW4c", "--shape", "1,6,2,3"], ["lark"]),
+        (["show", "NCHW4c", "--shape", "1,6,2,3", "--as", "html"], ["lark"]),
+        (["banks", "GmmaKSw128", "--thread", "m = t%8, k = t/8", "--of", "f32"], ["lark"]),
         (["list"], ["lark"]),
         (["formula", "NCHW16c"], ["lark"]),
         (["formula", "NCHW16c", "--as", "latex"], ["lark", "sympy"]),

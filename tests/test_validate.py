@@ -22,7 +22,7 @@ from layoutdsl.codegen import generate_numpy
 from layoutdsl.codegen.numpy import moving, support, ways
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.validate import NotValidated, Validated, validate
 from layoutdsl.validate.frame import SUPPORT_HASH
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from layoutdsl.texts.values import DRAWING
+
 if TYPE_CHECKING:
     from layoutdsl.api.claims import claims_about, claims_of, narrowed
     from layoutdsl.api.compiling import (
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
         generate_c,
     )
     from layoutdsl.api.inferring import axes_of, infer
+    from layoutdsl.api.pictures import Picture, show
     from layoutdsl.api.planning import plan_file, plan_weights
     from layoutdsl.api.proofs import Report, checks, prove, timed_checks, usual_jobs
     from layoutdsl.api.propagating import Propagation, check, propagate
@@ -56,6 +59,7 @@ if TYPE_CHECKING:
     )
     from layoutdsl.api.shards import Planned, PlannedWeights, finish_plan, load_plan, run_share
     from layoutdsl.api.tensor import Tensor
+    from layoutdsl.api.touching import BankReport, banks
     from layoutdsl.api.translation import (
         LANGUAGE,
         Translation,
@@ -97,6 +101,7 @@ __all__ = [
     "LANGUAGE",
     "MEM",
     "Amount",
+    "BankReport",
     "CompileTarget",
     "Compiled",
     "CompilerError",
@@ -108,6 +113,7 @@ __all__ = [
     "IndexFunctions",
     "LayoutError",
     "NotAsMeantError",
+    "Picture",
     "Piece",
     "Planned",
     "PlannedWeights",
@@ -122,6 +128,7 @@ __all__ = [
     "UnvalidatedError",
     "WidthError",
     "axes_of",
+    "banks",
     "check",
     "checks",
     "claims_about",
@@ -180,6 +187,7 @@ __all__ = [
     "recheck",
     "record",
     "run_share",
+    "show",
     "subjects",
     "timed_checks",
     "to_notation",
@@ -193,6 +201,7 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
+    "api.touching": "BankReport banks",
     "api.claims": "claims_about claims_of narrowed",
     "api.compiling": "Compiled CompilerError CompileTarget compile",
     "api.converting": "Conversion convert",
@@ -210,6 +219,7 @@ _ELSEWHERE = {
     "api.proofs": "Report checks prove timed_checks usual_jobs",
     "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
     "api.tensor": "Tensor",
+    "api.pictures": "Picture show",
     "api.planning": "plan_file plan_weights",
     "api.record_files": "RecordDone pack_record_file unpack_record_file",
     "api.shards": "Planned PlannedWeights finish_plan load_plan run_share",
@@ -225,6 +235,15 @@ _ELSEWHERE = {
 _FILES = {name: file for file, names in _ELSEWHERE.items() for name in names.split()}
 """The file that each name comes from."""
 
+
+def _drawn(value: object) -> str:
+    """How a notebook shows a value of ours; the rooms in which values live cannot know."""
+    from layoutdsl.api.notebook import html_of
+
+    return html_of(value)
+
+
+DRAWING.append(_drawn)
 
 if not TYPE_CHECKING:  # with it, a type checker would believe any name
 

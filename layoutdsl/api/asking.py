@@ -18,7 +18,7 @@ from layoutdsl.meaning.arguments import Kind, expect
 from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.operator import Engine
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 Named: TypeAlias = str | Layout
 """A layout, or its name in the text of the engine or in the library."""

@@ -23,7 +23,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.storage import ITEMS, StorageName
 from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.between import Between, BufferSide, TensorSide
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -24,7 +24,7 @@ from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.record import RECORD, Record
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 if TYPE_CHECKING:
     from layoutdsl.codegen import EmittedModule

@@ -10,7 +10,7 @@ from layoutdsl.api.compiling import compile as compile_
 from layoutdsl.meaning.arguments import TEXT, Kind, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.storage import StorageName
-from layoutdsl.show.words import index_text
+from layoutdsl.showing.words import index_text
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,7 +15,7 @@ from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import ITEMS, StorageName, stored
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.texts.source import LayoutError
 from layoutdsl.texts.values import brief
 

@@ -13,7 +13,7 @@ from layoutdsl.elaborate.shelf import parse
 from layoutdsl.meaning.arguments import INTEGER, PATH, TEXT, expect
 from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -14,7 +14,7 @@ from layoutdsl.meaning.claims import AnyClaim, Module
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
-from layoutdsl.texts.values import said
+from layoutdsl.texts.values import Displayed, said
 
 if TYPE_CHECKING:
     from layoutdsl.prover.verdict import Checked, Status
@@ -25,7 +25,7 @@ CLAIMS_PER_JOB = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class Report(Displayed):
     """What was found of several claims, in their order."""
 
     checked: tuple[Checked, ...]

@@ -21,7 +21,7 @@ from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.record import RECORD, Record
 from layoutdsl.meaning.storage import StorageName
-from layoutdsl.show.declaration import record_lines
+from layoutdsl.showing.declaration import record_lines
 from layoutdsl.texts.values import brief
 
 if TYPE_CHECKING:

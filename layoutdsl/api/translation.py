@@ -10,7 +10,7 @@ from layoutdsl.elaborate.shelf import library_families, parse
 from layoutdsl.meaning.arguments import FUNCTION, MAPPING, TEXT, expect
 from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import LAYOUT, Condition, Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.texts.source import LayoutError
 from layoutdsl.texts.values import brief
 

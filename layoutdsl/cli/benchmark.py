@@ -239,7 +239,7 @@ def _move(result: Result) -> dict[str, object]:
 
 
 def _text(layout: Layout | None) -> str | None:
-    from layoutdsl.show.declaration import declaration
+    from layoutdsl.showing.declaration import declaration
 
     return None if layout is None else declaration(layout)
 

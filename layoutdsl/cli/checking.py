@@ -82,7 +82,7 @@ def _modules_json(chosen: tuple[Target, ...]) -> dict[str, Any]:
 
 def layout_json(layout: Layout) -> dict[str, Any]:
     """Return what a layout is, and not only its name."""
-    from layoutdsl.show.declaration import declaration, fill_text, interface_text
+    from layoutdsl.showing.declaration import declaration, fill_text, interface_text
 
     return {
         "name": layout.name,
@@ -103,7 +103,7 @@ def layout_json(layout: Layout) -> dict[str, Any]:
 
 def table_json(table: Table) -> dict[str, Any]:
     """Return what a table is, and not only its name."""
-    from layoutdsl.show.declaration import table_declaration
+    from layoutdsl.showing.declaration import table_declaration
 
     return {
         "name": table.name,
@@ -118,7 +118,7 @@ def table_json(table: Table) -> dict[str, Any]:
 
 def record_json(record: Record) -> dict[str, Any]:
     """Return what a record is, and not only its name."""
-    from layoutdsl.show.declaration import fill_text, part_text, record_declaration
+    from layoutdsl.showing.declaration import fill_text, part_text, record_declaration
 
     fields = [
         {
@@ -141,7 +141,7 @@ def record_json(record: Record) -> dict[str, Any]:
 
 
 def _well_formed(module: Module) -> str:
-    from layoutdsl.show.declaration import axes_text, body, decoded_text, slots_text
+    from layoutdsl.showing.declaration import axes_text, body, decoded_text, slots_text
 
     rows = [(layout.name, f"{axes_text(layout)} = {body(layout)}") for layout in module.values()]
     for table in module.tables.values():
@@ -166,7 +166,7 @@ def _well_formed(module: Module) -> str:
 
 def _record_rows(record: Record) -> list[tuple[str, str]]:
     """A row for each part, between that of the name and that of the end."""
-    from layoutdsl.show.declaration import record_lines
+    from layoutdsl.showing.declaration import record_lines
 
     head, *parts, end = record_lines(record).splitlines()
     opened = head.removeprefix(f"record {record.name}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layoutdsl.cli.drawing import DRAWN_TO, PAGE, place, refuse_both, refuse_drawing, refuse_output
 from layoutdsl.cli.exits import Exit, usage
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
@@ -25,8 +26,10 @@ if TYPE_CHECKING:
     metavar="n=b,h=y",
     help="Which axes of B are which of A, A's name first; or all of B's in A's order: b,c,y,x.",
 )
+@PAGE
+@DRAWN_TO
 @JSON
-def diff(one: str, other: str, axes: str | None, form: str) -> int:
+def diff(one: str, other: str, axes: str | None, drawn: str, output: str | None, form: str) -> int:
     """Say whether two layouts are equal, for which shapes, and where they differ.
 
     A and B are FILE:NAME, a layout of the library, or NOTATION:TEXT. Axes go by name where both
@@ -43,9 +46,14 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
       layoutdsl diff tvm:NCHW16c onednn:aBcd16b
       layoutdsl diff NCHW16c "einops:n (co ci) h w -> n co h w ci, ci=16"
       layoutdsl diff HtpNCHW R4NCHWMemoryLayout --axes h=w,w=h
+      layoutdsl diff NCHW NHWC --as html -o difference.html
     """
+    refuse_both(drawn, form)
+    if drawn == "text":
+        refuse_drawing({"-o": output})
     named = target(one), target(other)
     first, second = (each.layout for each in named)
+    refuse_output(drawn, output, *(each.place for each in named))
     from layoutdsl.cli.comparison_text import difference_text
     from layoutdsl.compare.difference import Unknown
     from layoutdsl.compare.difference import diff as compare
@@ -60,7 +68,14 @@ def diff(one: str, other: str, axes: str | None, form: str) -> int:
     if form == "json":
         say_json(_by_keys(found, *names, seconds))
     else:
-        say(difference_text(found, names, named, seconds))
+        words = difference_text(found, names, named, seconds)
+        if drawn == "text" or output not in (None, "-"):
+            say(words)
+        if drawn != "text":
+            from layoutdsl.cli.verdict_page import difference_page
+
+            text = difference_page(names, words, found, (first, second), axes)
+            place(text, drawn, output, *(each.place for each in named))
     if isinstance(found, Unknown):
         return Exit.UNDECIDED
     return Exit.OK if found.same else Exit.REFUTED

@@ -10,7 +10,7 @@ import click
 from layoutdsl.cli.replay import element
 from layoutdsl.cli.verdicts import milliseconds
 from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.show.words import index_text, named_text
+from layoutdsl.showing.words import index_text, named_text
 
 if TYPE_CHECKING:
     from layoutdsl.cli.targets import Target

@@ -22,6 +22,9 @@ from layoutdsl.meaning.table import Table
 KEYS = {
     "Agreement": "where=conditions certificate queries",
     "AxesPermuted": "pairs axes proved kind",
+    "BankReport": "status layout shape bytes=banks.bytes threads ways=banks.ways"
+    " cycles=banks.cycles least_cycles=banks.least_cycles sectors=banks.sectors lines=banks.lines"
+    " wanted_bytes=banks.wanted_bytes accesses=banks.accesses conflict=banks.conflict",
     "Coordinate": "value extent",
     "CoordinatesReordered": "one other proved kind",
     "Cost": "layout where elements size padding ratio element bytes most least far proved"

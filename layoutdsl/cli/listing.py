@@ -145,7 +145,7 @@ def _family(name: str, found: Sequence[Entry], spelled: Callable[[Entry], str]) 
 def _spelled(entry: Entry) -> str:
     """The declaration with its aliases and notations resolved."""
     from layoutdsl.api import declared
-    from layoutdsl.show.declaration import declaration, record_fields, table_declaration
+    from layoutdsl.showing.declaration import declaration, record_fields, table_declaration
 
     module = declared(entry.file)
     match entry.kind:
@@ -159,7 +159,7 @@ def _spelled(entry: Entry) -> str:
 def _in_full(entry: Entry) -> str:
     """The declaration, of a record with all its parts, one a line."""
     from layoutdsl.api import declared
-    from layoutdsl.show.declaration import record_lines
+    from layoutdsl.showing.declaration import record_lines
 
     if entry.kind != "record":
         return _spelled(entry)

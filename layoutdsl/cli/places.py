@@ -1,21 +1,15 @@
-"""``where``, ``at`` and ``show``: one element, one slot, the buffer."""
+"""``where`` and ``at``: one element, one slot."""
 
 from __future__ import annotations
-
-import shutil
-import sys
 
 import click
 
 from layoutdsl.cli.exits import usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
-from layoutdsl.cli.output import coloured, say, say_json
+from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.targets import index_of, shape_of, target
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
-
-PAGE = 100
-"""Characters of a line where there is no terminal to ask."""
 
 
 @click.command(short_help="Say where an element lies, digit by digit.")
@@ -37,8 +31,8 @@ def where(written: str, shape: str | None, index: str, bit: int | None, form: st
       layoutdsl where Q4_0 --shape 1,256 --index q:0,130
     """
     from layoutdsl.cli.record_places import refuse_bits, where_of_record
-    from layoutdsl.show.places import where as place
-    from layoutdsl.show.words import placement_text
+    from layoutdsl.showing.places import where as place
+    from layoutdsl.showing.words import placement_text
 
     chosen = target(written)
     if chosen.record is not None:
@@ -81,9 +75,9 @@ def at(
     """
     from layoutdsl.cli.encode import plain
     from layoutdsl.cli.record_places import at_of_record, offset_of, refuse_bits
-    from layoutdsl.show.read_slot import read_slot, read_slot_text
-    from layoutdsl.show.slots import at as slot
-    from layoutdsl.show.words import held_text
+    from layoutdsl.showing.read_slot import read_slot, read_slot_text
+    from layoutdsl.showing.slots import at as slot
+    from layoutdsl.showing.words import held_text
 
     subject = target(written).subject
     if isinstance(subject, Record):
@@ -104,23 +98,3 @@ def at(
         say_json(found)
     else:
         say(answer)
-
-
-@click.command()
-@TARGET
-@SHAPE
-@click.option("--rows", default=48, type=click.IntRange(1, 4096), help="Rows that are shown.")
-def show(written: str, shape: str | None, rows: int) -> None:
-    """Show the buffer as a grid, coloured by block.
-
-    \b
-      layoutdsl show NCHW4c --shape 1,6,2,3
-    """
-    from layoutdsl.show.ansi import COLOURS, PLAIN, grid_text
-    from layoutdsl.show.grid import grid
-
-    layout = target(written).layout
-    width = shutil.get_terminal_size((PAGE, 24)).columns
-    with usage():
-        found = grid(layout, shape_of(layout, shape), width=width, most_rows=rows)
-    say(grid_text(found, COLOURS if coloured(sys.stdout) else PLAIN))

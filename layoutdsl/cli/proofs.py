@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from layoutdsl.cli.drawing import DRAWN_TO, PAGE, place, refuse_both, refuse_drawing, refuse_output
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import Form, choice, forms
 from layoutdsl.cli.output import say, say_json
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     "--into", metavar="DIR", help="Where --write writes; proofs/ of a checkout for the library."
 )
 @progress_option
+@PAGE
+@DRAWN_TO
 @forms
 def prove(
     written: tuple[str, ...],
@@ -50,6 +53,8 @@ def prove(
     writes: str,
     into: str | None,
     way: Way,
+    drawn: str,
+    output: str | None,
     form: Form,
 ) -> int:
     """Prove layouts, tables, records, or files with claims, for every shape; else the library.
@@ -69,7 +74,11 @@ def prove(
       layoutdsl prove --write
       layoutdsl prove demo.layout --write --into demo.proofs
       layoutdsl prove kernels/*.layout --format sarif
+      layoutdsl prove demo.layout --as html -o refuted.html
     """
+    refuse_both(drawn, form)
+    if drawn == "text":
+        refuse_drawing({"-o": output})
     if writes != "write" and into is not None:
         raise Failure(Exit.USAGE, "--into says where --write writes", "add --write")
     if writes == "write" and range_ is not None:
@@ -77,8 +86,9 @@ def prove(
     targets = targets_of(written, target if form in ("text", "json") else named)
     for each in targets:
         refuse_silent(each)
+    refuse_output(drawn, output, *(each.place for each in targets))
     asked = [each for chosen in targets for each in _asked(chosen, range_)]
-    told = None
+    told, writer = None, None
     if form in ("sarif", "github"):
         from layoutdsl.cli.reporting import Reporting
 
@@ -86,8 +96,8 @@ def prove(
     if writes == "write":
         from layoutdsl.cli.evidence import Writer
 
-        return _report(asked, verbose, jobs, form, way, told, Writer(targets, into, bool(written)))
-    return _report(asked, verbose, jobs, form, way, told, None)
+        writer = Writer(targets, into, bool(written))
+    return _report(asked, verbose, jobs, form, way, told, writer, (drawn, output))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +133,7 @@ def _report(
     way: Way,
     told: Reporting | None,
     writer: Writer | None,
+    page: tuple[str, str | None],
 ) -> int:
     from layoutdsl.api import Report, timed_checks, usual_jobs
     from layoutdsl.cli.verdicts import summary, verdict_of, verdict_text
@@ -141,7 +152,7 @@ def _report(
             writer.take(checked)
         if told is not None:
             told.take(verdicts[-1], each.written)
-        elif form == "text":
+        elif form == "text" and not _on_stdout(page):
             say(verdict_text(verdicts[-1], verbose))
     report = Report(tuple(each.checked for each in verdicts))
     code = {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]
@@ -153,10 +164,22 @@ def _report(
         status = {"status": report.status, "passed": report.passed}
         say_json({**status, "claims": claims_json, **written})
     else:
-        say(summary(verdicts, perf_counter() - started))
-        if writer is not None:
-            say(writer.summary)
+        words = [summary(verdicts, perf_counter() - started)]
+        words += [] if writer is None else [writer.summary]
+        if not _on_stdout(page):
+            say("\n".join(words))
+        if page[0] != "text":
+            from layoutdsl.cli.verdict_page import verdict_page
+
+            text = verdict_page(verdicts, "\n".join(words), verbose)
+            place(text, page[0], page[1], *{each.chosen.place for each in asked})
     return code
+
+
+def _on_stdout(page: tuple[str, str | None]) -> bool:
+    """Whether a page takes the standard output, so that nothing else is said there."""
+    drawn, output = page
+    return drawn != "text" and output in (None, "-")
 
 
 @dataclass(slots=True)

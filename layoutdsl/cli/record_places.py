@@ -11,8 +11,8 @@ from layoutdsl.cli.encode import plain
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.targets import numbers, shape_of
-from layoutdsl.show.record_places import record_at, record_where
-from layoutdsl.show.record_words import held_byte_text, record_placement_text
+from layoutdsl.showing.record_places import record_at, record_where
+from layoutdsl.showing.record_words import held_byte_text, record_placement_text
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Shape

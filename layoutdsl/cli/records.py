@@ -13,7 +13,7 @@ from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.output import error
 from layoutdsl.cli.targets import Target, shape_of
 from layoutdsl.cli.telling import notes, say_done, say_words
-from layoutdsl.show.words import named_text
+from layoutdsl.showing.words import named_text
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget

@@ -251,7 +251,7 @@ def _is_notation(word: str) -> bool:
 def _foreign(notation: str, written: str) -> Target:
     from layoutdsl.api import reading_of
     from layoutdsl.meaning.claims import Module
-    from layoutdsl.show.declaration import declaration
+    from layoutdsl.showing.declaration import declaration
 
     found = reading_of(notation, written)
     layout = found.layout

@@ -23,7 +23,7 @@ from layoutdsl.meaning.claims import (
     Sound,
     TableClaim,
 )
-from layoutdsl.show.words import copies_text, index_text, named_text
+from layoutdsl.showing.words import copies_text, index_text, named_text
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.counterexample import Counterexample

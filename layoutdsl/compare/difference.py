@@ -19,13 +19,13 @@ from layoutdsl.meaning.arguments import FUNCTION, expect
 from layoutdsl.meaning.model import LAYOUT, Condition, Layout
 from layoutdsl.prover.check import check
 from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided, certificate_hash
-from layoutdsl.texts.values import said
+from layoutdsl.texts.values import Displayed, said
 
 Tell: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Equal:
+class Equal(Displayed):
     """Every element lies at the same offset, in buffers of one size, for all shapes.
 
     ``where`` is what both layouts say themselves of the shapes for which they are defined.
@@ -45,7 +45,7 @@ class Equal:
 
 
 @dataclass(frozen=True, slots=True)
-class EqualWhere:
+class EqualWhere(Displayed):
     """The layouts are equal in some ranges of shapes, and elsewhere are not.
 
     Attributes:
@@ -76,7 +76,7 @@ class EqualWhere:
 
 
 @dataclass(frozen=True, slots=True)
-class Different:
+class Different(Displayed):
     """The layouts differ.
 
     Attributes:
@@ -104,7 +104,7 @@ class Different:
 
 
 @dataclass(frozen=True, slots=True)
-class Unknown:
+class Unknown(Displayed):
     """Neither a proof nor a difference was found; this is no equality."""
 
     pairing: Pairing

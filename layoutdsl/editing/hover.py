@@ -96,7 +96,7 @@ def _layout(good: Good, name: str) -> Layout | None:
 
 def of_layout(layout: Layout) -> str:
     """Return the offset, size, padded extents and cost of a layout, as Markdown."""
-    from layoutdsl.show.declaration import declaration
+    from layoutdsl.showing.declaration import declaration
 
     extents = [each.extent for each in layout.coordinates]
     offset = text(horner_expr(layout.coordinates))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from layoutdsl.elaborate.axes import on_axes_of
+from layoutdsl.elaborate.banked import reading_of
 from layoutdsl.elaborate.claimed import counted, refuse_domain, run_of, width_of, word_of
 from layoutdsl.elaborate.elements import element_of
 from layoutdsl.elaborate.field_claim import no_fields
@@ -81,6 +82,8 @@ def _predicate(
             return _of_runs(predicate, layout, scope)
         case ast.Fills(number, span):
             return claims.Fills(word_of(number, layout, span))
+        case ast.Reads():
+            return claims.Reads(reading_of(predicate, layout, scope))
         case ast.Equals(right, names):
             return _equality(right, layout, with_names(scope, right, names), layouts)
         case ast.Inverts(reference):

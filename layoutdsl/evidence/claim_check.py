@@ -19,7 +19,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.properties.expected import read_off, restated, wanted
 from layoutdsl.properties.replay import NoReplay, replayed
 from layoutdsl.properties.seen import inhabited, seen
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 LARGEST = 10**18
 """Of an extent in a shape on record."""

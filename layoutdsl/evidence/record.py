@@ -24,7 +24,7 @@ from layoutdsl.meaning.claims import AnyClaim, Claim, TableClaim
 from layoutdsl.properties.expected import read_off, wanted
 from layoutdsl.prover.verdict import Checked, Proved, Refuted
 from layoutdsl.refute import refute
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.texts.values import brief
 
 

@@ -14,7 +14,7 @@ from layoutdsl.meaning.claims import (
     RecordClaim,
     TableClaim,
 )
-from layoutdsl.show.declaration import declaration, record_declaration, table_declaration
+from layoutdsl.showing.declaration import declaration, record_declaration, table_declaration
 from layoutdsl.texts.values import brief
 
 MANIFEST, SCRIPT = ".json", ".smt2"

@@ -1,7 +1,7 @@
 """What is said of layouts, tables and records: claims, and the module that holds them all.
 
 A claim is `prove` or `refute` with a predicate over one of them, in a range of shapes. This module
-imports `model`, `table`, `record`, `rule`, `expr` and `source` only.
+imports `model`, `table`, `record`, `rule`, `banks`, `expr` and `source` only.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.integers.expr import Coordinate, Expr
+from layoutdsl.meaning.banks import Reading
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.record import Record
@@ -127,8 +128,26 @@ class Fills:
     bits: int
 
 
+@dataclass(frozen=True, slots=True)
+class Reads:
+    """Threads that read together want no two words of one bank (`banks`)."""
+
+    reading: Reading
+
+    __repr__ = brief
+
+
 Predicate: TypeAlias = (
-    Sound | EqualsLayout | EqualsFormula | Fits | OffsetsFit | Computes | Keeps | Aligns | Fills
+    Sound
+    | EqualsLayout
+    | EqualsFormula
+    | Fits
+    | OffsetsFit
+    | Computes
+    | Keeps
+    | Aligns
+    | Fills
+    | Reads
 )
 
 

@@ -42,7 +42,7 @@ from layoutdsl.meaning.arguments import (
 )
 from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue
 from layoutdsl.meaning.interface import ScaleOffset
-from layoutdsl.texts.values import said
+from layoutdsl.texts.values import Displayed, said
 
 __all__ = ["ZERO", "Axis", "Condition", "Indices", "Layout", "Operator", "Origin", "Shape"]
 
@@ -85,7 +85,7 @@ class Strided(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Displayed):
     """How a tensor lies in a buffer.
 
     Attributes:

@@ -31,7 +31,7 @@ from layoutdsl.meaning.model import (
     named_with,
 )
 from layoutdsl.meaning.part import Part, part_address, part_size, with_numbers
-from layoutdsl.texts.values import said
+from layoutdsl.texts.values import Displayed, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Record:
+class Record(Displayed):
     """Several tensors in one buffer.
 
     Attributes:

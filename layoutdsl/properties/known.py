@@ -14,7 +14,9 @@ from layoutdsl.meaning.claims import (
     Fits,
     Keeps,
     OffsetsFit,
+    Reads,
 )
+from layoutdsl.properties.conflicts import ConflictFree
 from layoutdsl.properties.equal import EqualToFormula, EqualToLayout
 from layoutdsl.properties.property import Property
 from layoutdsl.properties.runs import Aligned, Contiguous
@@ -30,6 +32,7 @@ PROPERTIES: dict[type, type[Property[Any]]] = {
     Fits: SizeFits,
     Keeps: Contiguous,
     OffsetsFit: OffsetsInRange,
+    Reads: ConflictFree,
 }
 """All but `Sound`, which has several properties: `statements.sound` names them."""
 

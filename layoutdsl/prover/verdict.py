@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.meaning.claims import AnyClaim
 from layoutdsl.meaning.counterexample import Counterexample
-from layoutdsl.texts.values import said
+from layoutdsl.texts.values import Displayed, said
 
 if TYPE_CHECKING:
     from layoutdsl.kernel.certificate import Certificate
@@ -78,7 +78,7 @@ Finding: TypeAlias = Proved | Refuted | Undecided
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(Displayed):
     """A claim with what was found of each of its properties."""
 
     claim: AnyClaim

@@ -385,6 +385,18 @@ class Fills:
 
 
 @dataclass(frozen=True, slots=True)
+class Reads:
+    """``reads 16 bytes of f16 by t: 32 at (m = t%8, k = t/8*8) without conflicts``."""
+
+    bytes: Number
+    element: Name | None
+    thread: Name
+    threads: Number
+    index: tuple[Entry, ...]
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Inverts:
     """``inverts ChannelMajor``."""
 
@@ -392,7 +404,7 @@ class Inverts:
 
 
 Predicate: TypeAlias = (
-    Sound | Equals | Fits | OffsetsFit | Computes | Keeps | Aligns | Fills | Inverts
+    Sound | Equals | Fits | OffsetsFit | Computes | Keeps | Aligns | Fills | Reads | Inverts
 )
 
 

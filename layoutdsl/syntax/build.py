@@ -353,6 +353,8 @@ class Builder:
                 return ast.Inverts(self._reference(_branches(tree)[0]))
             case "fills":
                 return ast.Fills(self._number(_tokens(tree)[0]), self._span(tree))
+            case "reads":
+                return self._reads(tree)
             case "keeps":
                 return ast.Keeps(self._places(_branches(tree)[0]))
             case _:
@@ -360,6 +362,17 @@ class Builder:
                 places = self._places(_branches(tree)[0])
                 of = self._name(element[0]) if element else None
                 return ast.Aligns(places, self._number(number), of)
+
+    def _reads(self, tree: Branch) -> ast.Reads:
+        number, element, thread, threads, index = tree.children
+        return ast.Reads(
+            self._number(cast("Token", number)),
+            None if element is None else self._name(cast("Token", element)),
+            self._name(cast("Token", thread)),
+            self._number(cast("Token", threads)),
+            tuple(self._entry(each) for each in _branches(index)),
+            self._span(tree),
+        )
 
     def _counted(self, branches: list[Branch]) -> ast.Measure | None:
         if not branches:

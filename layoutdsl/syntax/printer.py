@@ -278,10 +278,19 @@ def _predicate(predicate: ast.Predicate) -> str:
             return f"aligns {run} to {number.value} bytes{of}"
         case ast.Fills(number):
             return f"fills words of {number.value} bits"
+        case ast.Reads():
+            return _reads(predicate)
         case ast.Inverts(layout):
             return f"inverts {_reference(layout)}"
         case _:
             assert_never(predicate)
+
+
+def _reads(predicate: ast.Reads) -> str:
+    of = "" if predicate.element is None else f" of {predicate.element.text}"
+    by = f"{predicate.thread.text}: {predicate.threads.value}"
+    at = ", ".join(f"{e.axis.text} = {print_expression(e.value)}" for e in predicate.index)
+    return f"reads {predicate.bytes.value} bytes{of} by {by} at ({at}) without conflicts"
 
 
 def _width(width: ast.Name | ast.Number) -> str:

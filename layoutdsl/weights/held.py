@@ -18,7 +18,7 @@ from layoutdsl.meaning.storage import STORAGES, StorageName
 from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.cut import box
 from layoutdsl.pieces.cut import values_of as values_at
-from layoutdsl.show.declaration import declaration, record_declaration
+from layoutdsl.showing.declaration import declaration, record_declaration
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.groups import unlike

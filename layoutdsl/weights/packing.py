@@ -10,7 +10,7 @@ from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.rule import Rule
 from layoutdsl.pieces.queue import Queue
 from layoutdsl.pieces.runs import Filled, Limits, Watchers
-from layoutdsl.show.declaration import declaration, record_declaration
+from layoutdsl.showing.declaration import declaration, record_declaration
 from layoutdsl.weights.chosen import Chosen, Unruled, chosen
 from layoutdsl.weights.faults import Problem, UnfitError, reading
 from layoutdsl.weights.form import Form

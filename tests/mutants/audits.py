@@ -12,7 +12,7 @@ import numpy as np
 
 from layoutdsl.meaning.claims import Claim, EqualsFormula, EqualsLayout, Fits, Sound
 from layoutdsl.prover.verdict import Checked, Refuted
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 
 from . import oracle

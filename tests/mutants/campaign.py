@@ -9,7 +9,7 @@ from random import Random
 
 from layoutdsl.elaborate.shelf import elaborated
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 from layoutdsl.texts.source import Source
 
 from .edits import of_formula, of_layout

@@ -9,9 +9,9 @@ from layoutdsl.integers.expr import text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Shape
 from layoutdsl.meaning.table import Table
-from layoutdsl.show.places import Named
-from layoutdsl.show.rows import place_of
-from layoutdsl.show.words import at_shape, index_text
+from layoutdsl.showing.places import Named
+from layoutdsl.showing.rows import place_of
+from layoutdsl.showing.words import at_shape, index_text
 
 
 @dataclass(frozen=True, slots=True)

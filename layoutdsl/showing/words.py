@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.integers.expr import text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
-from layoutdsl.show.places import Address, Chunk, Named, Placement, Term, element_of
+from layoutdsl.showing.places import Address, Chunk, Named, Placement, Term, element_of
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout
-    from layoutdsl.show.slots import Held, Recovered
+    from layoutdsl.showing.slots import Held, Recovered
 
 MOST_SLOTS = 32
 """Of an element that are told."""

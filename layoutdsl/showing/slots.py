@@ -19,7 +19,7 @@ from layoutdsl.digits.steps import SLOT, digit_name, straight_name, whole_name
 from layoutdsl.integers.expr import Constant, Expr, Extent, Mul, indices, substitute, text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition, Layout, Shape
-from layoutdsl.show.places import Address, Chunk, Named, Term, address, named, terms
+from layoutdsl.showing.places import Address, Chunk, Named, Term, address, named, terms
 
 MOST_HOLDERS = 4
 
@@ -89,6 +89,17 @@ def at(layout: Layout, slot: int, shape: Shape) -> Held:
         None if layout.chunk_rank is None else Chunk(*divmod(rest, inside)),
         address(layout, slot),
     )
+
+
+def reasons(layout: Layout, slot: int, values: Mapping[str, int]) -> tuple[str, ...]:
+    """Return why a slot is padding, which it has to be.
+
+    Args:
+        layout: of the buffer.
+        slot: of padding.
+        values: every extent and parameter.
+    """
+    return _read(layout, slot, values, ()).reasons
 
 
 def _terms(layout: Layout, rest: int, values: Mapping[str, int]) -> tuple[Term, ...]:

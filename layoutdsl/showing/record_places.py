@@ -17,7 +17,7 @@ from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Indices, Shape, constants
 from layoutdsl.meaning.part import Part, part_address
 from layoutdsl.meaning.record import Held, Record
-from layoutdsl.show.places import Named, Term, terms
+from layoutdsl.showing.places import Named, Term, terms
 
 BYTE = 8
 

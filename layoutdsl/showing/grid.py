@@ -11,13 +11,12 @@ from itertools import islice
 from math import prod
 from typing import Literal, TypeAlias
 
-from layoutdsl.integers.bounds import ONE
-from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import coordinate_text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout, Shape
-from layoutdsl.show.places import Named
-from layoutdsl.show.rows import changing, cut_of, place_of
+from layoutdsl.showing.grounds import told_by
+from layoutdsl.showing.places import Named
+from layoutdsl.showing.rows import changing, cut_of, place_of
 
 Kind: TypeAlias = Literal["element", "padding", "shared"]
 
@@ -90,9 +89,9 @@ def grid(layout: Layout, shape: Shape, *, width: int, most_rows: int) -> Grid:
     cut = cut_of(layout, shape, width)
     names = tuple(map(coordinate_text, layout.coordinates))
     axes = changing(layout, layout.coordinates[cut.at :], shape)
-    told_by = _told_by(layout, box)
+    by = told_by(layout, box)
     start = evaluate(layout.start, values)
-    painter = _Cells(layout, shape, axes, told_by, box, start)
+    painter = _Cells(layout, shape, axes, by, box, start)
     inside = prod(box[layout.chunk_rank or 0 :])
     rows = []
     for first, count in islice(cut.rows(), most_rows):
@@ -105,7 +104,7 @@ def grid(layout: Layout, shape: Shape, *, width: int, most_rows: int) -> Grid:
         tuple(names[k] for k in cut.shown),
         tuple(names[k] for k in range(cut.at, len(box)) if box[k] > 1),
         axes,
-        tuple(names[k] for k in told_by),
+        tuple(names[k] for k in by),
         tuple(painter.blocks),
         start,
         tuple(rows),
@@ -139,16 +138,3 @@ class _Cells:
         block = self.blocks.setdefault(key, len(self.blocks))
         label = ",".join(str(found[0][k]) for k in self._written) or "*"
         return Cell("element" if len(found) == 1 else "shared", label, block)
-
-
-def _told_by(layout: Layout, box: tuple[int, ...]) -> tuple[int, ...]:
-    """The coordinates that number blocks: quotients; without any, the most major coordinate."""
-    found = [
-        k
-        for k, each in enumerate(layout.coordinates)
-        if (digit := read(each.value)) is not None
-        and digit.radix is None
-        and digit.divisor != ONE
-        and box[k] > 1
-    ]
-    return tuple(found) or tuple([k for k, extent in enumerate(box) if extent > 1][:1])

@@ -7,6 +7,7 @@ from layoutdsl.integers.expr import Constant, Extent, coordinate_text, text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.interface import ScaleOffset
 from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.meaning.offsets import offset_expr, size_expr
 from layoutdsl.meaning.part import Part, PickedDigit
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
@@ -135,6 +136,30 @@ def clauses(layout: Layout) -> list[str]:
     if layout.where or layout.domain:
         found.append(f"where {', '.join(map(str, (*layout.where, *layout.domain)))}")
     return found
+
+
+def formulas(layout: Layout) -> tuple[str, ...]:
+    """Return offset and size as formulas of indices and extents, a line each."""
+    if not layout.coordinates:
+        return ()
+    return f"offset = {text(offset_expr(layout))}", f"size = {text(size_expr(layout))}"
+
+
+def boxes(layout: Layout) -> list[tuple[str, str, str]]:
+    """Return each coordinate with its extent, and whether it tells chunks apart."""
+    rank = layout.chunk_rank or 0
+    return [
+        (coordinate_text(each), text(each.extent), "tells chunks apart" * (k < rank))
+        for k, each in enumerate(layout.coordinates)
+    ]
+
+
+def fields(record: Record) -> list[tuple[str, str, str, str]]:
+    """Return each field with its type, its extents, and how many parts hold it."""
+    return [
+        (each.name, each.element.name, ", ".join(map(text, each.extents)), str(len(each.parts)))
+        for each in record.fields
+    ]
 
 
 def interface_text(interface: ScaleOffset | None) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from layoutdsl.show.record_places import BYTE, HeldBits, HeldByte, RecordPlacement, Run
-from layoutdsl.show.words import at_shape, filled_text, terms_text
+from layoutdsl.showing.record_places import BYTE, HeldBits, HeldByte, RecordPlacement, Run
+from layoutdsl.showing.words import at_shape, filled_text, terms_text
 
 
 def record_placement_text(placement: RecordPlacement) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 
-from layoutdsl.show.grid import Cell, Grid, Row
-from layoutdsl.show.words import at_shape, named_text
+from layoutdsl.showing.grid import Cell, Grid, Row
+from layoutdsl.showing.words import at_shape, named_text
 
 MOST_IN_LEGEND = 8
 MOST_COUNTED = 1 << 18

@@ -1,0 +1,109 @@
+"""``show``: the buffer, as a grid of text or as a picture."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from layoutdsl.cli.drawing import AS, COLOURED, DRAWN_TO, deliver, refuse_drawing
+from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.options import SHAPE, TARGET
+from layoutdsl.cli.output import coloured, say
+from layoutdsl.cli.targets import Target, shape_of, target
+
+if TYPE_CHECKING:
+    from layoutdsl.meaning.model import Layout
+
+PAGE = 100
+"""Characters of a line where there is no terminal to ask."""
+
+ROWS = 48
+
+
+@click.command()
+@TARGET
+@SHAPE
+@AS
+@DRAWN_TO
+@COLOURED
+@click.option("--columns", type=click.IntRange(1, 4096), help="Slots of a row, or bytes.")
+@click.option(
+    "--all", "whole", is_flag=True, help="Draw up to 65536 slots, where 16384 would be folded."
+)
+@click.option("--of", metavar="TYPE", help="The type of elements, for --colour bank: --of f16.")
+@click.option("--rows", type=click.IntRange(1, 4096), help="Rows of the text; 48 by default.")
+def show(
+    written: str,
+    shape: str | None,
+    drawn: str,
+    output: str | None,
+    rows: int | None,
+    **options: Any,
+) -> None:
+    """Show the buffer as a grid, coloured by block; or draw it, beside the tensor.
+
+    As html each side points at the other, under the mouse and with the arrow keys: which element a
+    slot holds, why it is padding, where an element lies. Both pictures are one file that loads
+    nothing. What is too large to be drawn is folded: its ends are shown, and what is left out is
+    said. A record is drawn byte by byte.
+
+    \b
+      layoutdsl show NCHW4c --shape 1,6,2,3
+      layoutdsl show NCHW16c --shape 1,20,2,3 --as html -o picture.html
+      layoutdsl show GmmaKSw128 --shape 8,64 --as svg --colour bank -o banks.svg
+      layoutdsl show Q4_0 --shape 1,64 --as html -o blocks.html
+    """
+    chosen = target(written)
+    if drawn == "text":
+        refuse_drawing({"-o": output, **{f"--{name}": each for name, each in options.items()}})
+        if chosen.record is not None:
+            message = f"`{chosen.record.name}` is a record, which is drawn byte by byte"
+            raise Failure(Exit.USAGE, message, "add --as html -o OUT.html, or --as svg")
+        say(_text(chosen.layout, shape, rows or ROWS))
+        return
+    if rows is not None:
+        raise Failure(Exit.USAGE, f"--rows is for text, and not --as {drawn}", "leave out --rows")
+    deliver(_picture(chosen, shape, **options), drawn, output, chosen.place)
+
+
+def _text(layout: Layout, shape: str | None, rows: int) -> str:
+    from layoutdsl.showing.ansi import COLOURS, PLAIN, grid_text
+    from layoutdsl.showing.grid import grid
+
+    width = shutil.get_terminal_size((PAGE, 24)).columns
+    with usage():
+        found = grid(layout, shape_of(layout, shape), width=width, most_rows=rows)
+    return grid_text(found, COLOURS if coloured(sys.stdout) else PLAIN)
+
+
+def _picture(
+    chosen: Target,
+    shape: str | None,
+    *,
+    colour: str | None,
+    columns: int | None,
+    whole: bool,
+    of: str | None,
+) -> Any:
+    from layoutdsl.api import show as picture
+    from layoutdsl.showing.picture import FEW, MANY
+
+    record = chosen.record
+    subject = record or chosen.layout
+    extents = shape_of(chosen.layout if record is None else record.frame, shape)
+    with usage():
+        if whole and record is None and chosen.layout.size(extents) > MANY:
+            slots = chosen.layout.size(extents)
+            message = f"--all draws {MANY} slots at most, and the buffer has {slots}"
+            raise Failure(Exit.USAGE, message, "leave out --all: what is too large is folded")
+        return picture(
+            subject,
+            extents,
+            colour=colour or "block",
+            columns=columns,
+            most=MANY if whole else FEW,
+            of=of,
+        )
