@@ -29,9 +29,9 @@ __all__ = ["LayoutLexer"]
 DECLARING = ("group", "layout", "op", "prefer", "record", "rule", "table", "tensor")
 CLAIMING = ("prove", "refute")
 OTHER = (
-    *("aligns", "as", "bits", "broadcast", "bytes", "computes", "contiguous", "fill", "fills"),
-    *("fit", "fits", "from", "in", "inverts", "keeps", "of", "offset", "offsets", "per"),
-    *("to", "where", "with", "words"),
+    *("aligns", "as", "at", "bits", "broadcast", "by", "bytes", "computes", "conflicts"),
+    *("contiguous", "fill", "fills", "fit", "fits", "from", "in", "inverts", "keeps", "of"),
+    *("offset", "offsets", "per", "reads", "to", "where", "with", "without", "words"),
 )
 KEPT = ("keep",)
 """Are words behind ``=`` alone, and names elsewhere."""

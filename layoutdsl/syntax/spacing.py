@@ -34,7 +34,9 @@ _INSIDE = 2
 _LATER = 3
 """How much worse it is at most for a summand that is not the second: the first stands alone."""
 
-_WITH_NAMES = frozenset({"axis", "slot", "taken", "one_axis", "many_axes", "other_axes", "setting"})
+_WITH_NAMES = frozenset(
+    {"axis", "slot", "taken", "one_axis", "many_axes", "other_axes", "setting", "reads"}
+)
 """Branches of the tree that say what a name is, behind a colon."""
 
 _WITHOUT_BODY = frozenset({"POLARITY", "RULE", "OP"})

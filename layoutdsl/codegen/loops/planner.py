@@ -20,8 +20,8 @@ OWN = re.compile(r"([aby]|m[ab])[0-9]")
 """How names of loops inside of a leaf begin, over what lies in scratch."""
 OPEN = 512
 """Lines of the target that are written to in turn: each may lie in a page of its own."""
-BESIDE = 16
-"""Turns of the loop around a strip that are one piece of work."""
+NEXT = 1024
+"""Bytes that the loop around a strip writes next to each other in a piece of work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class _Plan:
         self.chains, self.width = chains, width
         self.along = stretch(chains, width)
         self.box = Box(()) if self.along is not None else cheapest(chains, width)
+        self._strip: Loop | None = None
+        self._inner = {(each.axis, each.digit) for each in self.box.inner}
         self._names = {name for axis in chains.axes for name in extents(axis.extent)}
 
     def body(self) -> tree.Node:
@@ -66,17 +68,23 @@ class _Plan:
         would read from other pages. It is cut into strips, as it writes to other pages of the
         target in each turn, and those have to be few until the next turn around it.
         """
-        outer = [each for each in loops if not self._is_inner(each)]
+        outer = loops[: len(loops) - sum(map(self._is_inner, loops))]
         if len(outer) < 2 or self.along is not None or self.box.is_run:
             return loops
-        last = max(outer, key=lambda each: (each.digit.place[1], -each.digit.divisor))
+        last = outer[-1]
+        for each in outer:
+            at, found = each.digit, last.digit
+            if (at.place[1], -at.divisor) > (found.place[1], -found.divisor):
+                last = each
         if last is outer[-1]:
             return loops
         outer.remove(last)
-        beside = replace(outer.pop(), together=BESIDE)
+        together = held((*self.box.unit, *self.box.rows)) * self.width
+        beside = replace(outer.pop(), together=max(1, NEXT // together))
         strip = replace(last, together=max(1, OPEN // held(self.box.columns)))
         if beside.slides and not strip.slides and isinstance(strip.count, Constant):
             return loops  # threads could not share the strips
+        self._strip = strip
         return [*outer, beside, strip, *loops[len(outer) + 2 :]]
 
     def _order(self, loop: Loop) -> tuple[bool, int, int, int]:
@@ -84,9 +92,7 @@ class _Plan:
         return inner, loop.digit.place[0], -loop.digit.divisor, loop.digit.place[1]
 
     def _is_inner(self, loop: Loop) -> bool:
-        return any((loop.axis, loop.digit) == (i.axis, i.digit) for i in self.box.inner) and (
-            loop.step == 1
-        )
+        return loop.step == 1 and (loop.axis, loop.digit) in self._inner
 
     def _held(self, number: int, digit: Digit) -> int:
         mine = [each for each in self.box.parts if (each.axis, each.digit) == (number, digit)]
@@ -100,7 +106,7 @@ class _Plan:
     def _loops(self, number: int, axis: ChainAxis, digit: Digit) -> list[Loop]:
         """The loops over a digit: those of its steps that are not in the leaf, and inner ones."""
         found, held = list[Loop](), self._held(number, digit)
-        if any((each.axis, each.digit) == (number, digit) for each in self.box.inner):
+        if (number, digit) in self._inner:
             found.append(self._loop(number, digit, 1, Constant(held)))
         if digit.radix is not None:
             count: Expr = Constant(digit.radix // held)
@@ -132,8 +138,8 @@ class _Plan:
             return self._slid(loop, rest, around)
         within = around.within(loop)
         block = loop.digit.divisor * loop.step
-        strips = any(each.together for each in rest)  # what is asked around them cuts them short
-        asks = rest and not strips and block == within.blocks[loop.axis]
+        # What is asked around a strip cuts it short: the leaf asks then.
+        asks = rest and self._strip not in rest and block == within.blocks[loop.axis]
         if asks and loop.axis in within.open():
             whole = self._nested(rest, within.closing(loop.axis))
             other = self._nested(rest, within.ending(loop.axis))
