@@ -270,7 +270,11 @@ groups = st.builds(
     ast.GroupDecl,
     quoted,
     references(0),
-    st.lists(st.builds(ast.SourceDecl, name_nodes, quoted), min_size=1, max_size=3).map(tuple),
+    st.lists(
+        st.builds(ast.SourceDecl, name_nodes, quoted, st.none() | from_words),
+        min_size=1,
+        max_size=3,
+    ).map(tuple),
     quoted,
     st.just(NOWHERE),
 )
@@ -332,7 +336,16 @@ claims = st.builds(
     | st.builds(ast.Equals, references(1) | coordinate_lists() | expressions, definitions)
     | st.builds(ast.Fits, name_nodes)
     | st.builds(ast.Keeps, places)
-    | st.builds(ast.Aligns, places, numbers, st.none() | name_nodes),
+    | st.builds(ast.Aligns, places, numbers, st.none() | name_nodes)
+    | st.builds(
+        ast.Reads,
+        numbers,
+        st.none() | name_nodes,
+        name_nodes,
+        numbers,
+        st.lists(st.builds(ast.Entry, name_nodes, expressions), min_size=1, max_size=3).map(tuple),
+        st.just(NOWHERE),
+    ),
     st.none() | wheres,
     st.just(NOWHERE),
     st.none()
