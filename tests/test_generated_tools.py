@@ -23,7 +23,7 @@ import layoutdsl
 from layoutdsl.api import RefusedError, generate, generate_record
 from layoutdsl.codegen import EmittedModule, generate_conversion, generate_numpy
 from layoutdsl.meaning.model import Layout
-from layoutdsl.show.declaration import declaration
+from layoutdsl.showing.declaration import declaration
 
 CODED = (
     "layout L(n, c) = [n, c/16, c%16] of u8 as scale_offset fill zero_point",

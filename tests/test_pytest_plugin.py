@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -230,5 +231,5 @@ def test_it_costs_a_run_without_layouts_nothing(pytester: pytest.Pytester) -> No
         "print([each for each in sys.modules if each.split('.')[0] in "
         "('lark', 'z3', 'numpy', 'sympy', 'click') or each.startswith('layoutdsl.')])\n"
     )
-    found = pytester.run("python", "-c", program)
+    found = pytester.run(sys.executable, "-c", program)
     assert found.outlines == ["['layoutdsl.pytest']"]
