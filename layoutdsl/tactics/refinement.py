@@ -99,7 +99,7 @@ def _places(exprs: Iterable[Expr]) -> tuple[dict[Expr, list[Expr]], dict[Expr, l
                 places = wholes.setdefault(digit.whole, [])
                 places += [digit.divisor, times(digit.divisor, each.right)]
             else:
-                for name in indices(each.left):
+                for name in sorted(indices(each.left)):
                     wholes.setdefault(Index(name), []).append(each.right)
     ordered = dict(sorted(wholes.items(), key=lambda item: isinstance(item[0], MixedRadix)))
     return ordered, extents
