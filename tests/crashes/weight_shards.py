@@ -80,7 +80,7 @@ class Played(weights_killed.Played):
                 rmtree(part)
 
     def plan(self) -> int:
-        how: dict[str, Any] = {"mem": 1 << 14, "shards": self.of, "target": "numpy"}
+        how: dict[str, Any] = {"mem": 1 << 16, "shards": self.of, "target": "numpy"}
         if self.unpacks:
             plan_weights("unpack", self.packed, self.out, PLAN, **how)
         else:

@@ -8,7 +8,7 @@ from layoutdsl.codegen.loops import tree
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.expr import Add, CeilDiv, Constant, Expr, FloorDiv
 
-MOST_SHARED = 4
+MOST_SHARED = 3
 """Loops that are counted as one: each costs a division a piece."""
 TOGETHER = 16
 """Turns of an innermost loop that are one piece."""
