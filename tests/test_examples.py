@@ -102,7 +102,6 @@ SLOW = {"docs/clusters.md": pytest.mark.slow}
 """Pages whose examples start many processes."""
 
 
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "page",
     [
