@@ -68,7 +68,7 @@ MOVED = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MOVED)
 def test_what_was_moved_wrong_once(name: str, set_piece: Any) -> None:
     made, random = record_of(MOVED[name]), Random(1)
@@ -254,6 +254,7 @@ TAKEN = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", TAKEN, ids=lambda text: text[:60])
 def test_hostile_texts_are_judged_soon(text: str) -> None:
     start = time.monotonic()
