@@ -38,6 +38,8 @@ Exit codes:
 """
 
 
+NUMPY = "pip install numpy"
+
 COMPLETING = "_LAYOUTDSL_COMPLETE"
 """Is set where a shell wants to know what may follow."""
 
@@ -212,6 +214,8 @@ def _failure(raised: Exception) -> Failure:
             return _misused(raised)
         case MemoryError():
             return Failure(Exit.INPUT, "there is not enough memory for this")
+        case ModuleNotFoundError(name="numpy"):
+            return Failure(Exit.USAGE, "this needs numpy, which is not installed", NUMPY)
         case _:
             return _bug(raised)
 
