@@ -39,7 +39,9 @@ def examples() -> dict[str, dict[str, str]]:
 
 def test_the_colours_are_those_of_pygments() -> None:
     colours = pytest.importorskip("layoutdsl.pygments")
-    rules = [[pattern, [scope.split(".")[0] for scope, _ in kinds]] for pattern, kinds in colours.RULES]
+    rules = [
+        [pattern, [scope.split(".")[0] for scope, _ in kinds]] for pattern, kinds in colours.RULES
+    ]
     current("colours.json", json.dumps(rules, indent=1) + "\n")
 
 

@@ -111,7 +111,9 @@ def _fetch_wheels(pins: dict[str, Any], folder: Path) -> None:
 
 
 def _own_wheel(folder: Path) -> None:
-    _run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder))
+    _run(
+        sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)
+    )
 
 
 def _lay_out(work: Path, contents: dict[str, Any]) -> None:

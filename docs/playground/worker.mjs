@@ -48,13 +48,13 @@ async function unpack(name) {
 }
 
 async function boot() {
-  say({ loading: "loading Python" });
+  say({ loading: "loading Python, 1 of 3" });
   const archive = fetched("first.zip"); // while Python starts
   archive.catch(() => {});
   const { loadPyodide } = await import(new URL("pyodide.mjs", import.meta.url).href);
   const here = new URL(".", import.meta.url).href;
   python = await loadPyodide({ indexURL: here, lockFileURL: `${here}lock.json` });
-  say({ loading: "loading the language" });
+  say({ loading: "loading the language, 2 of 3" });
   const buffer = await (await archive).arrayBuffer();
   python.unpackArchive(buffer, "zip", { extractDir: PACKAGES });
   python.runPython(`import sys; sys.path.insert(0, "${PACKAGES}")`);
@@ -65,7 +65,7 @@ lambda text: json.dumps(answer(json.loads(text)))
 `);
   respond({ arguments: ["check", "{file}", "--format", "json"], text: "layout A(n) = [n]", name: "first.layout" });
   say({ ready: "checking" });
-  say({ loading: "loading the prover" });
+  say({ loading: "loading the prover, 3 of 3; texts are checked and drawn" });
   await between();
   await unpack("proving.zip");
   for (const step of STEPS) {

@@ -43,7 +43,17 @@ function paint() {
   numbers.replaceChildren(...items);
 }
 
-export const repaint = paint;
+// What is put in at once may come as a change for each line: it is painted once, with the next frame.
+let waits = false;
+
+function paintSoon() {
+  if (waits) return;
+  waits = true;
+  requestAnimationFrame(() => {
+    waits = false;
+    paint();
+  });
+}
 
 // Show the faults and warnings of a text, of which `words` is what was looked at.
 export function showFaults(words, diagnostics, otherwise = "") {
@@ -108,6 +118,6 @@ function replace({ start, end }, length, put) {
 
 source.addEventListener("input", () => {
   marks = []; // their places are no longer right
-  paint();
+  paintSoon();
   heard();
 });

@@ -107,9 +107,9 @@ async function draw() {
     if (answer.exit !== 0) continue;
     if (tab() !== "picture") return;
     if (!written) shape.value = each;
+    reveal(picture); // first: a picture that is drawn where nobody sees it has no width
     // Only what changes is put there: a frame that is filled again forgets where it was.
     if (picture.srcdoc !== answer.output) picture.srcdoc = answer.output;
-    reveal(picture);
     tell("");
     return;
   }
