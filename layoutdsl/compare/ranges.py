@@ -174,7 +174,7 @@ def sample(pair: Paired) -> tuple[Values, ...]:
     cuts = numbers_of(both)
     choices = [_choices(cuts[name], len(both.symbols)) for name in both.symbols]
     boxes = sorted(_some(choices), key=prod)
-    left, found = ALL_SAMPLES_ELEMENTS // COST, list[Values]()
+    left, found = 4 * ALL_SAMPLES_ELEMENTS // COST, list[Values]()
     for extents_ in boxes:
         values = dict(zip(both.symbols, extents_, strict=True))
         elements = prod(both.shape_of(values))
