@@ -1,7 +1,7 @@
 """The playground in a browser: verdicts, diagnostics, pictures, links, what is hostile.
 
-Those of the built page need LAYOUTDSL_PLAYGROUND, a folder that `docs/playground/build.py` wrote; those
-of `layoutdsl view` need no such folder. All need `playwright` and a Chromium of the system.
+Those of the built page need LAYOUTDSL_PLAYGROUND, a folder that `docs/playground/build.py` wrote;
+those of `layoutdsl view` need no such folder. All need `playwright` and a Chromium of the system.
 """
 
 from __future__ import annotations
@@ -271,7 +271,8 @@ def test_what_runs_is_stopped_and_the_page_goes_on(page: Any) -> None:
     assert page.locator(".claim.refuted").count() == 1
 
 
-def test_what_was_built_says_what_it_was_built_of(site: str) -> None:
+@pytest.mark.usefixtures("site")
+def test_what_was_built_says_what_it_was_built_of() -> None:
     assert SITE is not None
     found = json.loads((Path(SITE) / "contents.json").read_text("utf-8"))
     pinned = (Path(__file__).parent.parent / "docs/playground/wheels.txt").read_text("utf-8")

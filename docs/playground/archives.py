@@ -10,7 +10,6 @@ import ast
 import importlib.util
 import json
 import marshal
-import os
 import re
 import zipfile
 from pathlib import Path
@@ -56,16 +55,16 @@ def _add(archive, name, content):
 
 
 def _without_words(tree):
-    """Empty the docstrings of a module, which nobody reads here; they stay strings, as code adds to them."""
+    """Empty the docstrings of a module; they stay strings, as code adds to them."""
+    worded = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     for each in ast.walk(tree):
-        if isinstance(each, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if ast.get_docstring(each, clean=False) is not None:
-                each.body[0].value.value = ""
+        if isinstance(each, worded) and ast.get_docstring(each, clean=False) is not None:
+            each.body[0].value.value = ""
     return tree
 
 
 def _compiled(content, name, keeps_words):
-    """Return a module as Python keeps it on the disk, marked as never to be compared with its text."""
+    """Return a module as Python keeps it on the disk, never to be compared with its text."""
     tree = ast.parse(content, name)
     code = compile(tree if keeps_words else _without_words(tree), f"/packages/{name}", "exec")
     unchecked = (1).to_bytes(4, "little")
@@ -89,10 +88,10 @@ def make(wheels, results):
     opened = {
         name: zipfile.ZipFile(Path(results) / name, "w") for name in ("first.zip", "proving.zip")
     }
-    for file in sorted(os.listdir(wheels)):
-        wheel = file.partition("-")[0]
+    for file in sorted(Path(wheels).iterdir()):
+        wheel = file.name.partition("-")[0]
         archive = opened["first.zip" if wheel in FIRST else "proving.zip"]
-        with zipfile.ZipFile(Path(wheels) / file) as source:
+        with zipfile.ZipFile(file) as source:
             _take(wheel, source, archive)
     for each in opened.values():
         each.close()

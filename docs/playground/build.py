@@ -126,8 +126,9 @@ def _lay_out(work: Path, contents: dict[str, Any]) -> None:
         if name.endswith(".wasm"):
             # Not every server compresses; the worker opens it. Its name ends in no `gz`, which
             # some servers would take for a promise to the browser.
-            name, content = f"{name}.bin", gzip.compress(content, 9, mtime=0)
-        (site / name).write_bytes(content)
+            (site / f"{name}.bin").write_bytes(gzip.compress(content, 9, mtime=0))
+        else:
+            (site / name).write_bytes(content)
     locked = json.loads((work / "npm/package/pyodide-lock.json").read_text("utf-8"))
     # Pyodide asks what machine it is, and offers packages; none of those is loaded.
     (site / "lock.json").write_text(json.dumps({"info": locked["info"], "packages": {}}) + "\n")

@@ -1,7 +1,7 @@
 // Python in a worker: parser, pictures and prover, without a server.
 //
 // It is told   {number, request}    and answers   {number, response}; `response` is what
-// `layoutdsl.viewing.answering.answer` returns. Besides it says how far loading is: {loading: words},
+// `layoutdsl.cli.answering.answer` returns. Besides it says how far loading is: {loading: words},
 // {ready: "checking"} once texts can be checked and drawn, {ready: "proving"} once they can be proved,
 // {failed: words}. What loads behind the first of these does so in steps, between which it answers.
 
@@ -60,7 +60,7 @@ async function boot() {
   python.runPython(`import sys; sys.path.insert(0, "${PACKAGES}")`);
   answer = python.runPython(`
 import json
-from layoutdsl.viewing.answering import answer
+from layoutdsl.cli.answering import answer
 lambda text: json.dumps(answer(json.loads(text)))
 `);
   respond({ arguments: ["check", "{file}", "--format", "json"], text: "layout A(n) = [n]", name: "first.layout" });
