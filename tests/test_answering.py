@@ -165,7 +165,16 @@ def test_what_is_not_for_pages_is_refused(
         {"arguments": ["check", "{file}"], "text": TEXT, "path": "/etc/passwd"},
         *(
             {"arguments": ["check", "{file}"], "text": TEXT, "name": name}
-            for name in ("../a.layout", "/a.layout", "a", ".layout", "-a.layout", "a\n.layout", 7)
+            for name in (
+                "../a.layout",
+                "/a.layout",
+                "",
+                ".layout",
+                "-a.layout",
+                "a\n.layout",
+                "a:b",
+                7,
+            )
         ),
     ],
     ids=lambda each: ascii(each)[:70],

@@ -74,7 +74,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 WORDS = {"explain": (0,), "at": (1,), "list": (0,)}
 """Which operands of a verb are words or numbers, and never name a layout."""
 
-_FILE_NAME = re.compile(r"\w[\w.-]{0,63}\.layout", re.ASCII)
+_FILE_NAME = re.compile(r"\w[\w .+-]{0,99}")
 _LAYOUT = re.compile(r"[A-Za-z_]\w*\s*(<[\s\w,]*>)?", re.ASCII)
 
 
@@ -130,7 +130,8 @@ def _run(arguments: Sequence[str]) -> dict[str, Any]:
 
 def _printed(stream: io.TextIOWrapper) -> str:
     stream.flush()
-    return stream.buffer.getvalue().decode("utf-8")  # type: ignore[attr-defined]
+    stream.seek(0)
+    return stream.read()
 
 
 def _refused(message: str, hint: str | None = None) -> Failure:

@@ -64,6 +64,7 @@ _VERBS = {
     "at": "places.at",
     "show": "showing.show",
     "banks": "banks.banks",
+    "view": "viewing.view",
     "diff": "comparing.diff",
     "translate": "translating.translate",
     "identify": "identifying.identify",
