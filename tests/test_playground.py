@@ -14,11 +14,24 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
 from cli_shell import Shell, shell
 from hostile_texts import HOSTILE
+from playground_pages import (
+    GAP,
+    LONG,
+    WAIT,
+    WRONG,
+    heading,
+    listen,
+    nothing_runs,
+    processor_seconds,
+    prove,
+    write,
+)
 from test_pictures_browser import browser
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -28,17 +41,6 @@ __all__ = ["browser", "shell"]
 pytestmark = pytest.mark.slow
 
 SITE = os.environ.get("LAYOUTDSL_PLAYGROUND")
-WAIT = 120_000
-"""Milliseconds that a browser on a busy machine is given to load Python."""
-
-WRONG = """layout NCHW16(n, c, h, w) = [n, c/16, h, w, c%16]
-prove NCHW16 == ((n*(C/16) + c/16)*H*W + h*W + w)*16 + c%16
-"""
-GAP = "layout Demo(n, c, h, w) = [n, c/16, h, w, c%8]\n"
-LONG = "layout Weights(k, n) = [k/16, n/64, n%64/8, k%2, k%16/2, n%8]\n" + "".join(
-    f"prove Weights fits int32 where K <= {k}, N <= {k}\n" for k in range(16, 616, 4)
-)
-"""Takes long enough to be stopped."""
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -72,20 +74,16 @@ def opened(browser: Any, site: str) -> Iterator[Any]:
     page = context.new_page()
     said: list[str] = []
     listen(page, said, site)
+    page.wait_for_timeout(500)  # the browser's own start
+    begun, worked = monotonic(), processor_seconds()
     page.goto(site)
-    page.wait_for_selector("html[data-ready=proving]", timeout=WAIT)
+    for state in ("[data-ready]", "[data-ready=proving]"):
+        page.wait_for_selector(f"html{state}", timeout=WAIT)
+        passed = f"{monotonic() - begun:.1f} s, {processor_seconds() - worked:.1f} s of processor"
+        print(f"{page.get_attribute('html', 'data-ready')}: {passed}")
     page.wait_for_selector(".claim", timeout=WAIT)
     yield page, said
     context.close()
-
-
-def listen(page: Any, said: list[str], address: str) -> None:
-    """Keep what a page says on the console, what it asks of others, and dialogues."""
-    page.on("console", lambda each: said.append(each.text))
-    page.on("pageerror", lambda each: said.append(str(each)))
-    page.on("dialog", lambda each: (said.append(f"dialogue: {each.message}"), each.dismiss()))
-    ours = (address, "data:", "about:", "blob:")
-    page.on("request", lambda each: None if each.url.startswith(ours) else said.append(each.url))
 
 
 @pytest.fixture
@@ -94,21 +92,6 @@ def page(opened: Any) -> Iterator[Any]:
     shown, said = opened
     yield shown
     assert said == []
-
-
-def write(page: Any, text: str) -> None:
-    page.fill("#source", text)
-
-
-def heading(page: Any, words: str) -> None:
-    page.locator("#faults-title", has_text=words).wait_for(timeout=WAIT)
-
-
-def prove(page: Any, text: str) -> None:
-    write(page, text)
-    page.wait_for_selector("#prove:enabled", timeout=WAIT)
-    page.click("#prove")
-    page.wait_for_selector("#prove:enabled", timeout=WAIT)
 
 
 def test_the_first_verdicts_come_by_themselves(page: Any) -> None:
@@ -237,14 +220,6 @@ def test_a_text_that_is_too_long_is_not_put_into_a_link(page: Any) -> None:
     page.locator("#notice", has_text="too long to be shared").wait_for()
     assert page.evaluate("() => location.href") == before
     page.evaluate("() => history.replaceState(null, '', location.pathname)")
-
-
-def nothing_runs(page: Any, text: str) -> None:
-    write(page, text)
-    page.wait_for_timeout(350)  # the pause after a key
-    heading(page, "")
-    assert page.evaluate("() => document.querySelectorAll('script, img, svg, iframe').length") == 2
-    assert page.evaluate("() => window.ran") is None
 
 
 @pytest.mark.parametrize("text", HOSTILE)
