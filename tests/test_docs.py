@@ -1,4 +1,4 @@
-"""The site: pages that are written are up to date, links have an end, and it is built without a word.
+"""The site: pages that are written are up to date, each is in the contents, links have an end.
 
 `test_examples.py` runs the blocks of its pages, `test_docs_browser.py` opens them.
 """
@@ -8,15 +8,17 @@ from __future__ import annotations
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import layoutdsl
 
-DOCS = Path(__file__).parent.parent / "docs"
-sys.path.insert(0, str(DOCS))
+sys.path.insert(0, str(Path(__file__).parent.parent / "docs"))
 
 import write_cli
+
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 def test_the_page_of_the_verbs_is_what_they_say() -> None:
@@ -55,7 +57,9 @@ def test_every_page_is_in_the_contents() -> None:
     assert named <= pages
 
 
-site_parts = pytest.importorskip("site_parts", reason="the site needs the extra `docs`")
+@pytest.fixture
+def site_parts() -> Any:
+    return pytest.importorskip("site_parts", reason="the site needs the extra `docs`")
 
 
 @pytest.mark.parametrize(
@@ -79,10 +83,10 @@ site_parts = pytest.importorskip("site_parts", reason="the site needs the extra 
         ),
     ],
 )
-def test_links(text: str, lies: str, page: str, shown: str) -> None:
+def test_links(site_parts: Any, text: str, lies: str, page: str, shown: str) -> None:
     assert site_parts.linked(text, Path(lies), Path(page)) == shown
 
 
-def test_headings() -> None:
+def test_headings(site_parts: Any) -> None:
     assert site_parts.slug("L202: the digits leave a gap") == "l202"
     assert site_parts.slug("The `xla` notation") == "the-xla-notation"
