@@ -103,14 +103,13 @@ def source(page: Page) -> str:
         file, text = _sections()[name]
         remark = text[: text.index(_NAME.search(text)[0])]  # type: ignore[index]
         said = " ".join(line.lstrip("# ") for line in remark.splitlines())
-        kept = f" ({page.said['kept'][name]})" if name in page.said.get("kept", {}) else ""
-        lines.append(f"- `{name}`, in `{file}`: {_quoted(said)}{kept}")
+        lines.append(f"- `{name}`, in `{file}`: {_escaped(said)}")
     return "\n".join(lines)
 
 
-def _quoted(remark: str) -> str:
-    """A remark as Markdown: what has signs of its own in backticks."""
-    return re.sub(r"(?<![`\w])(\S*[\[\]_*<>{}|^]\S*?)(?=[,;:.]?(?:\s|$))", r"`\1`", remark)
+def _escaped(remark: str) -> str:
+    """A remark as Markdown: its signs mean themselves."""
+    return re.sub(r"([\\`*_\[\]<>{}|])", r"\\\1", remark)
 
 
 def text(page: Page) -> str:
@@ -129,7 +128,9 @@ def formula(page: Page) -> str:
         words = ["formula", page.subject]
         lines = printed(*words).splitlines()
         told = [each if _TOLD.match(each) else "..." for each in lines]
-        kept = [each for k, each in enumerate(told) if k == 0 or each != "..." or told[k - 1] != "..."]
+        kept = [
+            each for k, each in enumerate(told) if k == 0 or each != "..." or told[k - 1] != "..."
+        ]
         return _session(words, "\n".join(kept))
     rows = [
         (f"`{part.label}`", f"`{written(folded(written_out(offset_expr(layout))))}`")
@@ -153,13 +154,17 @@ def picture(page: Page) -> str:
     words = [f'"{page.subject}"' if " " in page.subject else page.subject]
     if page.picture:
         words += ["--shape", ",".join(map(str, page.picture))]
-    words += [f"--{key} {page.said[key]}" for key in ("colour", "columns") if key in page.said]
+    words += [
+        f"--{key} {page.said[key]}" for key in ("colour", "columns", "most") if key in page.said
+    ]
     folded_ = f" {shown.folded}" if shown.folded else ""
-    return f"{shown.title}: {shown.counts}.{folded_}\n\n" + fenced("", f"{{picture}} {' '.join(words)}")
+    return f"{shown.title}: {shown.counts}.{folded_}\n\n" + fenced(
+        "", f"{{picture}} {' '.join(words)}"
+    )
 
 
 def _drawn(page: Page) -> api.Picture:
-    named = {key: page.said[key] for key in ("colour", "columns") if key in page.said}
+    named = {key: page.said[key] for key in ("colour", "columns", "most") if key in page.said}
     return api.show(page.found, page.picture, **named)
 
 
@@ -172,9 +177,7 @@ def thumbnail(page: Page) -> str:
         f'<rect x="{k * CELL}" y="{y * CELL}" width="{CELL}" height="{CELL}" fill="{colour}"/>'
         for y, row in enumerate(rows)
         for k, cell in enumerate(row)
-        for colour in [
-            "#9a9a9a" if cell.kind != "element" else ground_of(cell.ground, shown.wheel)
-        ]
+        for colour in ["#9a9a9a" if cell.kind != "element" else ground_of(cell.ground, shown.wheel)]
     ]
     head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}"'
     look = 'stroke="#666" stroke-width=".5"'
@@ -193,7 +196,10 @@ def padding(page: Page) -> str:
         padded = re.search(r"^padded_extents = (.*)$", extents, re.MULTILINE)
         if padded:
             rows.append(("padded extents", f"`{padded[1]}`"))
-    rows.append(("fill", _filled(found.fill)))
+        rows.append(("fill", _filled(found.fill)))
+    else:
+        unheld = api.cost(found).padding
+        rows.append(("bits that no field holds", "none" if unheld == "0" else f"`{unheld}`"))
     return _table(("", ""), rows)
 
 
@@ -259,7 +265,9 @@ def elsewhere(page: Page) -> str:
     shape = page.said.get("fixed")
     if shape:
         fixed = _fixed(found, shape)
-        at = " at " + " ".join(f"{a.name.upper()}={e}" for a, e in zip(found.axes, shape, strict=True))
+        at = " at " + " ".join(
+            f"{a.name.upper()}={e}" for a, e in zip(found.axes, shape, strict=True)
+        )
         for name in ("cute", "triton", "numpy"):
             if not any(row[0] == name for row in rows) and (row := _written(fixed, name, at)):
                 rows.append(row)
@@ -311,10 +319,16 @@ def _reason(found: Layout, notation: str) -> str:
 
 
 def _same_records(page: Page, found: Record) -> str:
-    lines = []
-    for name in page.said.get("same", ()):
-        report = api.prove(api.parse(f"prove {found.name} == {name}"))
-        if report.status != "proved":
-            raise ValueError(f"{found.name} == {name}: {report.status}")
-        lines.append(f"- `{name}` of the library puts every bit at the same place, for all shapes")
-    return "\n".join(lines) or "No other record of the library puts every field where this one does."
+    """The other records of the library that put every field where this one does."""
+    fields = [(each.name, each.extents) for each in found.fields]
+    names = [
+        name
+        for name in api.library_record_names()
+        if name != page.subject
+        and [(each.name, each.extents) for each in api.library_record(name).fields] == fields
+        and api.prove(api.parse(f"prove {page.subject} == {name}")).status == "proved"
+    ]
+    lines = [
+        f"- `{each}` of the library, for all shapes: every bit at the same place" for each in names
+    ]
+    return "\n".join(lines) or "No other record of the library puts its fields where this one does."
