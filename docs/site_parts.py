@@ -133,8 +133,8 @@ class PictureDirective(SphinxDirective):
         with TemporaryDirectory() as folder, chdir(folder):
             Path("demo.layout").write_text("\n".join(self.content), encoding="utf-8")
             with redirect_stdout(drawn), redirect_stderr(said):
-                code = run([*shlex.split(self.arguments[0]), "--as", "svg", "-o", "drawn.svg"])
-            if code:
+                run([*shlex.split(self.arguments[0]), "--as", "svg", "-o", "drawn.svg"])
+            if not Path("drawn.svg").exists():
                 raise self.error(said.getvalue())
             picture = Path("drawn.svg").read_text(encoding="utf-8")
         caption = self.options.get("caption")

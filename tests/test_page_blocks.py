@@ -18,6 +18,7 @@ RIGHT = {
     "a proof": page("layout", "layout A(n, c) = [n, c/16, c%16]\n"),
     "a refutation": page("layout", "# refuted: A\nlayout A(n, c) = [n, c]\nprove A == c*N + n\n"),
     "a layout that is refuted": page("layout", "# refuted\nlayout A(n, c) = [n, c%4]\n"),
+    "an undecided one": page("layout", "# undecided: A\nlayout A(i) = [i*i : I*I]\n"),
     "a wrong text": page("layout", "# wrong: L202\nlayout A(n, c) = [n, c/16, c%8]\n"),
     "two faults": page(
         "layout", "# wrong: L202, L201\nlayout A(n, c) = [n, c/16, c%8]\nlayout B(n, c) = [n, x]\n"
@@ -32,6 +33,9 @@ RIGHT = {
     "a Python session": page("python", ">>> 1 + 1\n2\n>>> b = 3\n") + page("python", ">>> b\n3\n"),
     "a module beside the page": page("console", "$ echo 'C = 2' > beside.py\n")
     + page("python", "import beside\nassert beside.C == 2\n"),
+    "a file of Python": page("python beside.py", "C = 3\n")
+    + page("python", "import beside\nassert beside.C == 3\n"),
+    "a file of C": page("c main.c", "int main;\n") + page("console", "$ cat main.c\nint main;\n"),
     "no such package": page("python no_such_package_at_all", "assert False\n"),
     "within a list": "1. First\n\n   ```python\n   assert True\n   ```\n",
 }
@@ -49,6 +53,9 @@ WRONG = {
     "another is refuted": page(
         "layout", "# refuted: B\nlayout A(n, c) = [n, c]\nlayout B(n) = [n]\nprove A == c*N + n\n"
     ),
+    "refuted, and not undecided": page("layout", "# undecided\nlayout A(n, c) = [n, c%4]\n"),
+    "undecided, and not refuted": page("layout", "# refuted\nlayout A(i) = [i*i : I*I]\n"),
+    "both": page("layout", "# refuted\nlayout A(i) = [i*i : I*I]\nlayout B(n, c) = [n, c%4]\n"),
     "an empty claim": page("layout", "# refuted\n"),
     "other words": page("console", "$ echo a\nb\n"),
     "words that are missing": page("console", "$ echo a\n"),
@@ -58,6 +65,7 @@ WRONG = {
         "$ echo 'x -> offset 3\n  = replay: layoutdsl where NCHW16c --shape 1,1,1,1'\n...\n",
     ),
     "a file that is not there": page("console", "$ cat nothing.layout\n"),
+    "another file": page("c main.c", "int main;\n") + page("console", "$ cat main.c\nint;\n"),
     "an assertion": page("python", "assert 1 == 2\n"),
     "what is printed": page("python", "print(1)\n"),
     "a warning": page("python", "import warnings\nwarnings.warn('old', stacklevel=1)\n"),
