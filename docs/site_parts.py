@@ -139,7 +139,10 @@ class PictureDirective(SphinxDirective):
             picture = Path("drawn.svg").read_text(encoding="utf-8")
         caption = self.options.get("caption")
         figure = nodes.container(classes=["picture"])
-        figure += nodes.raw("", f'<div class="drawn">{picture}</div>', format="html")
+        width = re.search(r'width="(\d+)"', picture)
+        style = f"--natural: {width[1] if width else 0}px"
+        drawing = f'<div class="drawn" style="{style}">{picture}</div>'
+        figure += nodes.raw("", drawing, format="html")
         if caption:
             words, _ = self.state.inline_text(caption, self.lineno)
             figure += nodes.paragraph("", "", *words, classes=["caption"])
