@@ -116,10 +116,13 @@ class ShownLexer(LayoutLexer):
     tokens: ClassVar = {"root": [*LayoutLexer.tokens["root"], (r".", Text)]}
 
 
-class PictureDirective(SphinxDirective):
-    """What a verb draws, in the page: ``{picture} show NCHW16c --shape 1,20,2,3``.
+DRAWING = ("banks", "show")
 
-    The body of the directive is a text, `demo.layout`.
+
+class PictureDirective(SphinxDirective):
+    """What a verb draws, in the page: ``{picture} NCHW16c --shape 1,20,2,3``.
+
+    Without a verb that is `show`. The body of the directive is a text, `demo.layout`.
     """
 
     required_arguments = 1
@@ -133,13 +136,18 @@ class PictureDirective(SphinxDirective):
         with TemporaryDirectory() as folder, chdir(folder):
             Path("demo.layout").write_text("\n".join(self.content), encoding="utf-8")
             with redirect_stdout(drawn), redirect_stderr(said):
-                run([*shlex.split(self.arguments[0]), "--as", "svg", "-o", "drawn.svg"])
+                words = shlex.split(self.arguments[0])
+                verb = [] if words[0] in DRAWING else ["show"]
+                run([*verb, *words, "--as", "svg", "-o", "drawn.svg"])
             if not Path("drawn.svg").exists():
                 raise self.error(said.getvalue())
             picture = Path("drawn.svg").read_text(encoding="utf-8")
         caption = self.options.get("caption")
         figure = nodes.container(classes=["picture"])
-        figure += nodes.raw("", f'<div class="drawn">{picture}</div>', format="html")
+        width = re.search(r'width="(\d+)"', picture)
+        style = f"--natural: {width[1] if width else 0}px"
+        drawing = f'<div class="drawn" style="{style}">{picture}</div>'
+        figure += nodes.raw("", drawing, format="html")
         if caption:
             words, _ = self.state.inline_text(caption, self.lineno)
             figure += nodes.paragraph("", "", *words, classes=["caption"])

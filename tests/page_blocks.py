@@ -103,7 +103,8 @@ def in_a_shell(folder: Path) -> Run:
     program.parent.mkdir()
     program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m layoutdsl "$@"\n')
     program.chmod(0o755)
-    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
+    beside = Path(sys.executable).parent  # programs that packages brought, such as z3
+    path = os.pathsep.join([str(program.parent), str(beside), os.environ["PATH"]])
 
     def run(line: str) -> str:
         verb = plain(line)

@@ -90,3 +90,16 @@ def test_links(site_parts: Any, text: str, lies: str, page: str, shown: str) -> 
 def test_headings(site_parts: Any) -> None:
     assert site_parts.slug("L202: the digits leave a gap") == "l202"
     assert site_parts.slug("The `xla` notation") == "the-xla-notation"
+
+
+FOLDERS = ("grammar", "layoutdsl", "proofs", "tests")
+
+
+def test_files_that_are_named_to_contributors_are_there() -> None:
+    """``NAME`` and ``FAMILY`` stand for what is added."""
+    page = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = {each for each in re.findall(r"`([\w./]+)`", page) if each.split("/")[0] in FOLDERS}
+    there = {each for each in named if "NAME" not in each and "FAMILY" not in each}
+    there -= {"tests/test_cli_VERB.py"}
+    assert len(there) > 20
+    assert [each for each in sorted(there) if not (DOCS.parent / each).exists()] == []

@@ -85,8 +85,11 @@ def test_every_block_says_what_it_is() -> None:
     assert {block.kind for block in BLOCKS["grammar/README.md"]} == {"layout"}
 
 
-SLOW = {"docs/clusters.md": pytest.mark.slow}
-"""Pages whose examples start many processes."""
+SLOW = {
+    "docs/clusters.md": pytest.mark.slow,
+    "docs/tutorial/5-others.md": pytest.mark.slow,
+}
+"""Pages whose examples start many processes, or call a function many times."""
 
 
 @pytest.mark.parametrize(
