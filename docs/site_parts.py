@@ -41,7 +41,7 @@ ELSEWHERE = {
 
 _CODE_OR_LINK = re.compile(
     r"(?P<code>^```.*?^```|(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
-    r"|\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]*)\)",
+    r"|(?<!!)\[(?P<text>(?:`[^`]*`|[^\]`])*)\]\((?P<target>[^)\s]*)\)",
     re.MULTILINE | re.DOTALL,
 )
 _CODE = re.compile(r"[LP]\d{3}")

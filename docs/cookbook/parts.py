@@ -73,7 +73,7 @@ def printed(*words: str) -> str:
 
 def fenced(text: str, kind: str = "text") -> str:
     """Return a text as a block."""
-    return f"```{kind}\n{text}\n```"
+    return f"```{kind}\n{text}\n```" if text else f"```{kind}\n```"
 
 
 # What stands in the library.
@@ -149,29 +149,26 @@ def _session(words: Sequence[str], told: str) -> str:
 
 
 def picture(page: Page) -> str:
-    """The directive that draws it, with what there is to count."""
-    shown = _drawn(page).drawn
+    """The directive that draws it."""
     words = [f'"{page.subject}"' if " " in page.subject else page.subject]
-    if page.picture:
-        words += ["--shape", ",".join(map(str, page.picture))]
-    words += [
-        f"--{key} {page.said[key]}" for key in ("colour", "columns", "most") if key in page.said
-    ]
-    folded_ = f" {shown.folded}" if shown.folded else ""
-    return f"{shown.title}: {shown.counts}.{folded_}\n\n" + fenced(
-        "", f"{{picture}} {' '.join(words)}"
-    )
+    words += ["--shape", ",".join(map(str, page.picture))]
+    words += [f"--{key} {page.said[key]}" for key in _LOOKS if key in page.said]
+    return fenced("", f"{{picture}} show {' '.join(words)}")
+
+
+_LOOKS = ("colour", "columns", "most")
 
 
 def _drawn(page: Page) -> api.Picture:
-    named = {key: page.said[key] for key in ("colour", "columns", "most") if key in page.said}
+    named = {key: page.said[key] for key in _LOOKS if key in page.said}
     return api.show(page.found, page.picture, **named)
 
 
 def thumbnail(page: Page) -> str:
-    """The first rows of the buffer, small and without words."""
+    """Rows of the buffer from its first to its last, small and without words."""
     shown = _drawn(page).drawn
-    rows = [line.cells[:24] for line in shown.lines[:10]]
+    count = min(10, len(shown.lines))
+    rows = [shown.lines[k * len(shown.lines) // count].cells[:24] for k in range(count)]
     wide, high = CELL * max(map(len, rows)), CELL * len(rows)
     cells = [
         f'<rect x="{k * CELL}" y="{y * CELL}" width="{CELL}" height="{CELL}" fill="{colour}"/>'
@@ -245,9 +242,7 @@ def _scratch() -> Path:
 
 def cost(page: Page) -> str:
     """What it costs at a shape of the day."""
-    words = ["cost", page.subject]
-    if page.real:
-        words += ["--shape", ",".join(map(str, page.real))]
+    words = ["cost", page.subject, "--shape", ",".join(map(str, page.real))]
     if "of" in page.said and isinstance(page.found, Layout):
         words += ["--of", page.said["of"]]
     return _session(words, printed(*words))

@@ -4,8 +4,8 @@
     python docs/cookbook/write.py nchw16c    # one page, and the index
 
 A page is written by hand; between `<!-- written: NAME -->` and `<!-- end -->` stands what a
-function of `parts.py` makes. `pages.toml` says which layout a page is of, and at which shapes. A test
-compares every file with what this would write.
+function of `parts.py` makes. `pages.toml` says which layout a page is of, and at which shapes. A
+test compares every file with what this would write.
 """
 
 from __future__ import annotations
