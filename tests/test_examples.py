@@ -87,20 +87,32 @@ def test_every_block_says_what_it_is() -> None:
 
 SLOW = {
     "docs/clusters.md": pytest.mark.slow,
+    "docs/tutorial/4-code.md": pytest.mark.slow,
     "docs/tutorial/5-others.md": pytest.mark.slow,
 }
-"""Pages whose examples start many processes, or call a function many times."""
+"""Pages whose examples start many processes, compile, or call a function many times."""
+
+COOKBOOK = "docs/cookbook/"
+RUNNABLE = [name for name, found in BLOCKS.items() if any(block.kind in RUN for block in found)]
 
 
 @pytest.mark.parametrize(
     "page",
     [
         pytest.param(name, marks=SLOW.get(name, ()))
-        for name, found in BLOCKS.items()
-        if any(block.kind in RUN for block in found)
+        for name in RUNNABLE
+        if not name.startswith(COOKBOOK)
     ],
 )
 def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_page(page, PAGES[page], tmp_path)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("page", [name for name in RUNNABLE if name.startswith(COOKBOOK)])
+def test_pages_of_the_cookbook(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are many, and all of one kind."""
     monkeypatch.chdir(tmp_path)
     run_page(page, PAGES[page], tmp_path)
 
