@@ -35,7 +35,7 @@ def widths(pair: Pair) -> tuple[str, str]:
     return WIDTHS[number % 4], WIDTHS[(number + 1) % 4]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     """Two widths in turn; both arrays lie between pages that nobody may touch."""
@@ -85,7 +85,7 @@ def test_large_ones_as_numpy_does(pair: Pair) -> None:
         assert np.array_equal(conversion(buffer.reshape(-1), list(shape), fill=9), want), shape
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("pair", THROUGH, ids=lambda pair: pair.name)
 @pytest.mark.parametrize("compiled", ["native", "numpy"])
 def test_through_the_tensor(pair: Pair, compiled: str) -> None:
