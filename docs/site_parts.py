@@ -64,6 +64,8 @@ def linked(text: str, lies: Path, page: Path) -> str:
         to = os.path.normpath(lies.parent / path)
         known = document(to)
         words = found["text"]
+        if not (CHECKOUT / to).exists():
+            return found[0]  # which Sphinx warns of
         if known is None:
             return words if to.rpartition("/")[2] in words else f"{words} (`{to}`)"
         if code := _CODE.match(words):

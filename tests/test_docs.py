@@ -65,7 +65,12 @@ def site_parts() -> Any:
 @pytest.mark.parametrize(
     ("text", "lies", "page", "shown"),
     [
-        ("[a](b.md)", "grammar/README.md", "reference/language.md", "a (`grammar/b.md`)"),
+        (
+            "[a](layout.lark)",
+            "grammar/README.md",
+            "reference/language.md",
+            "a (`grammar/layout.lark`)",
+        ),
         ("[errors.md](errors.md)", "grammar/README.md", "reference/language.md", "[](errors.md)"),
         ("[L409](errors.md)", "grammar/README.md", "x.md", "[L409](reference/errors.md#l409)"),
         ("[a](../README.md)", "docs/ci.md", "ci.md", "[a](index.md)"),
@@ -73,11 +78,11 @@ def site_parts() -> Any:
         ("[a](https://b.md)", "docs/ci.md", "ci.md", "[a](https://b.md)"),
         ("`[16b](unset)`", "docs/ci.md", "ci.md", "`[16b](unset)`"),
         ("```text\n[a](b)\n```", "docs/ci.md", "ci.md", "```text\n[a](b)\n```"),
-        ("[a](ci.md#b)", "docs/design/code.md", "design/code.md", "a (`docs/design/ci.md`)"),
+        ("[a](ci.md#b)", "docs/design/code.md", "design/code.md", "[a](ci.md#b)"),
         ("[a](../ci.md#b)", "docs/design/code.md", "design/code.md", "[a](../ci.md#b)"),
         (
             "[`kernel/`](kernel/README.md)",
-            "layoutdsl/R.md",
+            "layoutdsl/README.md",
             "a.md",
             "`kernel/` (`layoutdsl/kernel/README.md`)",
         ),

@@ -36,10 +36,40 @@ OPTIONS = (
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built without a warning: no link is without an end, no block without a lexer."""
     site = tmp_path_factory.mktemp("site")
-    options = ["-q", "-W", "--keep-going", "-n", "-d", str(tmp_path_factory.mktemp("read"))]
-    done = ended([sys.executable, "-m", "sphinx", *options, str(DOCS), str(site)])
-    assert done.returncode == 0, done.stderr.decode()
+    assert build(DOCS, site, tmp_path_factory.mktemp("read")) == (0, "")
     return site
+
+
+def build(pages: Path, site: Path, read: Path) -> tuple[int, str]:
+    """Build a site; return the exit code, and what was told."""
+    options = ["-q", "-W", "--keep-going", "-n", "-d", str(read)]
+    done = ended([sys.executable, "-m", "sphinx", *options, str(pages), str(site)])
+    return done.returncode, done.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Words.", ""),
+        ("```{picture} NCHW16c --shape 1,5,1,2\n```", ""),
+        ("```{picture} NCHW16 --shape 1,5,1,2\n```", "no layout `NCHW16`"),
+        ("```{picture} NCHW16c --shape 1,5\n```", "index.md:3: ERROR"),
+        ("[a link](#nowhere)", "nowhere"),
+        ("[a page](reference/nothing.md)", "nothing.md"),
+        ("```{include} nothing.md\n```", "nothing.md"),
+        ("```layuot\n```", "layuot"),
+        ("[a file](../lost.py)", "lost.py"),
+    ],
+)
+def test_what_is_wrong_stops_the_build(text: str, told: str, tmp_path: Path) -> None:
+    pages = tmp_path / "docs"
+    (pages / "_static").mkdir(parents=True)
+    for name in ("conf.py", "site_parts.py", "_static/site.css", "_static/mark.svg"):
+        (pages / name).write_bytes((DOCS / name).read_bytes())
+    (pages / "index.md").write_text(f"# A page\n\n{text}\n", encoding="utf-8")
+    code, found = build(pages, tmp_path / "site", tmp_path / "read")
+    assert (code != 0) is bool(told)
+    assert told in found
 
 
 class Quiet(SimpleHTTPRequestHandler):
