@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +21,7 @@ from layoutdsl.texts import resources
 
 PACKAGE = Path(layoutdsl.__file__).parent
 PAGE = PACKAGE / "viewing" / "page"
+BUILD = Path(__file__).parent.parent / "docs" / "playground" / "build.py"
 
 
 def current(name: str, text: str) -> None:
@@ -71,3 +73,33 @@ def test_nothing_is_put_into_the_page_as_markup() -> None:
         text = each.read_text("utf-8")
         assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(", text)
     assert 'sandbox="allow-scripts"' in (PAGE / "index.html").read_text("utf-8")
+
+
+def built(monkeypatch: pytest.MonkeyPatch, out: Path, package: bytes) -> int:
+    """The exit code of a build that is given some bytes as the package of Pyodide."""
+    program = runpy.run_path(str(BUILD))
+
+    def fetched(name: str, *_: str, folder: Path) -> str:
+        assert name == "npm"
+        (folder / "pyodide.tgz").write_bytes(package)
+        return ""
+
+    monkeypatch.setitem(program["build"].__globals__, "_run", fetched)
+    return int(program["main"]([str(out)]))
+
+
+def test_a_package_that_is_another_is_refused_and_nothing_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert built(monkeypatch, tmp_path / "site", b"not Pyodide") == 1
+    assert "`pyodide.tgz` is not the file that pins.json names" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_of_somebody_else_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "mine").write_text("kept")
+    assert built(monkeypatch, tmp_path, b"") == 1
+    assert "is there and no playground" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["mine"]
