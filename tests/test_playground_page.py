@@ -9,6 +9,8 @@ import json
 import os
 import re
 import runpy
+import shutil
+import subprocess
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
@@ -16,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import layoutdsl
+from layoutdsl.cli.answering import answer
 from layoutdsl.cli.listing import entries
 from layoutdsl.texts import resources
 
@@ -58,6 +61,30 @@ def test_every_example_stands_alone() -> None:
         for name, text in entries_.items():
             module = layoutdsl.parse(text)
             assert name in {*module, *module.tables, *module.records}
+
+
+SHAPES = """
+const [shapes, listed] = process.argv.slice(1);
+const { proposed, usualParameters } = await import(shapes);
+const named = (each) => each.name + (each.parameters.length ? `<${usualParameters(each)}>` : "");
+console.log(JSON.stringify(JSON.parse(listed).map((each) => [named(each), proposed(each)])));
+"""
+
+
+@pytest.mark.slow
+def test_every_layout_of_the_library_is_drawn_at_a_shape_that_is_proposed() -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    listed = json.loads(answer({"arguments": ["list", "--json"]})["output"])
+    subjects = json.dumps([*listed["layouts"], *listed["records"]])
+    command = [node, "--input-type=module", "-e", SHAPES, str(PAGE / "shapes.mjs"), subjects]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    tried = json.loads(found)
+    assert len(tried) > 150
+    for name, shapes in tried:
+        asked = (["show", name, "--shape", each, "--as", "svg"] for each in shapes)
+        assert any(answer({"arguments": each})["exit"] == 0 for each in asked), name
 
 
 def test_the_policy_names_the_script_of_pictures() -> None:

@@ -84,7 +84,7 @@ def least(case: Case, source: Path) -> int:
             return mem
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.filterwarnings("ignore:.*element by element")
 def test_shares_make_the_file_that_one_run_makes(
