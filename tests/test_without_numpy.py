@@ -19,8 +19,8 @@ layout Later(n, c, h, w) = [n, c/16, h, w, c%16] offset 8
 layout Wide(n, c, h, w) = [n, c/16 : ceil(C/16) + 1, h, w, c%16]
 layout Fixed(h: 64, w: 100) = [w, h]
 layout Turned(h: 64, w: 100) = [w, h ^ 1]
-layout Large(h: 640, w: 1000) = [w, h]
-layout LargeTurned(h: 640, w: 1000) = [w, h ^ 1]
+layout Large(h: 64, w: 3000) = [w, h]
+layout LargeTurned(h: 64, w: 3000) = [w, h ^ 1]
 prove Block == ((n*ceil(C/16) + c/16)*H*W + h*W + w)*16 + c%16
 prove Block == ((n*(C/16) + c/16)*H*W + h*W + w)*16 + c%16
 prove Block == Lanes where C <= 4

@@ -27,7 +27,8 @@ def view(file: str | None, port: int | None, no_browser: bool) -> int:
     """Show a file as a page: verdicts, pictures, formulas and code, as it is written.
 
     The page follows the file: save it in your editor, and what it says is proved anew. What is
-    typed into the page stays there; the file is never written. Without FILE the page begins empty.
+    typed into the page stays there; the file is never written. Without FILE it begins with an
+    example.
 
     Nothing leaves this machine: the page is served at 127.0.0.1 alone, to whoever has the address
     that is printed, which holds a token. It ends with Ctrl-C.
