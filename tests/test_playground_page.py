@@ -130,3 +130,15 @@ def test_a_folder_of_somebody_else_is_left_alone(
     assert built(monkeypatch, tmp_path, b"") == 1
     assert "is there and no playground" in capsys.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["mine"]
+
+
+@pytest.mark.slow
+def test_what_was_built_says_what_it_was_built_of() -> None:
+    site = os.environ.get("LAYOUTDSL_PLAYGROUND")
+    if site is None:
+        pytest.skip("LAYOUTDSL_PLAYGROUND names no folder that docs/playground/build.py wrote")
+    found = json.loads((Path(site) / "contents.json").read_text("utf-8"))
+    pinned = re.findall(r"sha256:([0-9a-f]{64})", BUILD.with_name("wheels.txt").read_text("utf-8"))
+    hashes = {each for name, each in found["wheels"].items() if "layoutdsl" not in name}
+    assert hashes == set(pinned)
+    assert sum(each.stat().st_size for each in Path(site).iterdir()) <= 22_000_000
