@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import cast
 
 from lark import Token, Tree
@@ -406,15 +405,14 @@ class Builder:
                 return self._chain(tree)
 
     def _chain(self, tree: Branch) -> ast.Expression:
-        """Fold ``a - b - c`` to the left."""
-        first, *rest = map(self._expression, _branches(tree))
-
-        def join(left: ast.Expression, pair: tuple[Token, ast.Expression]) -> ast.Expression:
-            symbol, right = pair
-            span = left.span.to(right.span)
-            return ast.Operation("/" if symbol == "//" else str(symbol), left, right, span)
-
-        return reduce(join, zip(_tokens(tree), rest, strict=True), first)
+        """Fold ``a - b - c`` to the left; the place of ``(a + b)*c`` has the brackets in it."""
+        first, *rest = _branches(tree)
+        start, left = self._span(first), self._expression(first)
+        for symbol, branch in zip(_tokens(tree), rest, strict=True):
+            span = start.to(self._span(branch))
+            word = "/" if symbol == "//" else str(symbol)
+            left = ast.Operation(word, left, self._expression(branch), span)
+        return left
 
 
 def _branches(tree: Branch | Token | None = None) -> list[Branch]:
