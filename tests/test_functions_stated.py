@@ -14,7 +14,7 @@ from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions, functions
 from layoutdsl.integers.expr import Constant, Expr, Extent, Index, walk
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.claims import INTEGER_TYPES
+from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.prover.functions import Enough, attempt, attempts, bounded
 from layoutdsl.prover.verdict import Proved, Undecided

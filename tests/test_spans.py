@@ -8,7 +8,8 @@ import pytest
 
 import layoutdsl
 from layoutdsl.api import claims_of, library_families, load
-from layoutdsl.meaning.claims import Module, Sound
+from layoutdsl.meaning.claims import Sound
+from layoutdsl.meaning.module import Module
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_declaration

@@ -11,8 +11,8 @@ import numpy as np
 from layoutdsl.elaborate.module import elaborate
 from layoutdsl.elaborate.shelf import operator_rules
 from layoutdsl.integers.expr import CeilDiv, Constant, Extent, FloorDiv, Index, Mod, indices, walk
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.syntax.parser import parse
 from layoutdsl.texts import resources
 from layoutdsl.texts.source import Diagnostic, LayoutError, Source

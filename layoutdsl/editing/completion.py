@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from layoutdsl.editing.document import Document
-from layoutdsl.meaning.claims import INTEGER_TYPES
-from layoutdsl.meaning.elements import ELEMENT_TYPES
+from layoutdsl.meaning.elements import ELEMENT_TYPES, INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
 from layoutdsl.syntax.grammars import LANGUAGE, word_of
 from layoutdsl.syntax.statements import beginning_of
