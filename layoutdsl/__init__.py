@@ -183,7 +183,7 @@ _ELSEWHERE = {
 
 def load_ipython_extension(shell: Any) -> None:
     """Add `%%layout` to a notebook; `%load_ext layoutdsl` calls this."""
-    import_module(f"{__name__}.notebook").load(shell)
+    import_module(f"{__name__}.adapters.notebook").load(shell)
 
 
 if not TYPE_CHECKING:  # with it, a type checker would believe any name

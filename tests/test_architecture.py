@@ -48,14 +48,14 @@ ROOMS: dict[str, str] = {
     "padding pieces propagation prover refute showing syntax texts validate weights",
     "__init__": "api compare formulas meaning texts",
     "torch": "api integers meaning",
-    "dask": "api meaning pieces",
     "editing": "api integers meaning showing syntax texts",
     "bench": "api codegen digits integers meaning",
     "cli": "__init__ api bench compare digits editing evidence files formulas functions integers "
     "meaning padding pieces propagation prover showing texts weights",
+    "adapters": "api cli elaborate meaning pieces texts",
+    "dask": "adapters meaning",
     "pytest": "api cli meaning texts",
     "pygments": "",
-    "notebook": "api cli elaborate meaning texts",
     "__main__": "cli",
 }
 
@@ -66,7 +66,7 @@ PACKAGES = {
     "z3": {"kernel"},
     "cvc5": {"kernel"},
     "click": {"cli"},
-    "IPython": {"notebook"},
+    "IPython": {"adapters"},
     "pygls": {"editing"},
     "lsprotocol": {"editing"},
     "cffi": {"codegen"},
