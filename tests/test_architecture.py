@@ -213,6 +213,15 @@ def test_every_room_has_a_page_that_names_its_files() -> None:
         assert own <= named <= files, folder
 
 
+def test_the_page_of_the_tests_names_them_all() -> None:
+    """Each file of tests, by its name or with its like; and no other that is gone."""
+    here = Path(__file__).parent
+    named = set(re.findall(r"`([\w/*]+\.py)`", (here / "README.md").read_text(encoding="utf-8")))
+    assert sorted(each for each in named if not [*here.rglob(each)]) == []
+    told = {path for each in named for path in here.glob(each)}
+    assert sorted(path.name for path in {*here.glob("test_*.py")} - told) == []
+
+
 def test_packages_stay_in_their_rooms() -> None:
     offending = [
         f"{path.relative_to(HOUSE)}:{line} imports {name}"
