@@ -57,6 +57,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["LAYOUTDSL_CACHE"] = kept
 
 
+def pytest_sessionfinish() -> None:
+    """Keep the branches that were counted: a worker that takes long over it at its end is ended."""
+    counting = sys.modules.get("coverage")
+    current = None if counting is None else counting.Coverage.current()
+    if current is not None:
+        current.save()
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Take the folder away."""
     if _KEPT in config.stash:

@@ -45,7 +45,7 @@ def test_sizes_are_those_of_programs() -> None:
     assert max(each.memory for each in TASKS) < 4 * 2**30
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("task", TASKS[::5], ids=str)
 def test_every_element_has_a_slot_of_its_own(task: Task) -> None:
     """At a shape of the same kind that is small: extents are cut down, but ragged as before."""

@@ -127,7 +127,8 @@ def test_undecided_is_no_pass(files: Shell, monkeypatch: pytest.MonkeyPatch) -> 
         (("translate", "NCHW"), "missing option `--to`"),
         (("translate", "NCHW", "--to", "tmv"),
          "there is no notation `tmv`; known are htp, xla, onednn, tvm, cute, cute_tv, mlir, "
-         "mace, einops, numpy, triton, openvino, zarr, cublaslt, layout"),
+         "mace, einops, numpy, triton, openvino, zarr, cublaslt, tensormap, "
+         "onnxruntime, layout"),
         (("identify",), "missing argument `A`"),
         (("probe", "mine.py", "--against", "NCHW", "--shape", "1,2,3,4"),
          "`mine.py` names no function of a module"),

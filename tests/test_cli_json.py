@@ -202,6 +202,7 @@ def files(shell: Shell) -> Shell:
     return shell
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("verb", TEXTS)
 def test_whole_texts(
     verb: str,

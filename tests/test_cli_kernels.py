@@ -167,7 +167,7 @@ layout Upper(signed, uint4, kernel) = [signed, uint4/2, kernel, uint4%2] offset 
 LAYOUTS = parse(WORDS)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.skipif(which("cc") is None or which("c++") is None, reason="no C compiler")
 @pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("language", ["c", "opencl", "cuda"])

@@ -177,6 +177,7 @@ SAID = [
 
 
 @pytest.mark.usefixtures("tensor")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("line", "code", "said"), SAID)
 def test_what_is_said(shell: Shell, line: str, code: int, said: str | None) -> None:
     np.save("objects.npy", np.array([[1, "a"]], dtype=object), allow_pickle=True)

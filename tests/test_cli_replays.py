@@ -100,6 +100,7 @@ def test_messages_of_every_kind(shell: Shell) -> None:
     assert without == []
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FILES)
 def test_files_of_any_name(shell: Shell, name: str) -> None:
     ended = shell("prove", "--", placed(name, SHORT))
@@ -152,6 +153,7 @@ NOTATIONS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("one", "other"),
     [*pairwise(NOTATIONS), *pairwise(NOTATIONS[::-1]), ("NCHWc", "NCHWc<8>")],
@@ -180,6 +182,7 @@ def test_differences_of_a_text_that_is_gone(shell: Shell) -> None:
 FUNCTIONS = ["NCHW4c", "xla:f32[100000,400000]{0,1:T(8,128)}", "demo.layout:NCHW16c", "NCHWc<8>"]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("written", FUNCTIONS)
 @pytest.mark.parametrize("language", ["c", "cuda", "mlir"])
 def test_functions_that_32_bits_are_too_narrow_for(
@@ -250,7 +253,7 @@ def drawn(seed: int) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(8))
 def test_texts_drawn_at_random(shell: Shell, seed: int) -> None:
     name = random.Random(seed).choice(FILES)

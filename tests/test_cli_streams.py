@@ -14,7 +14,7 @@ OURS = "layout A(c) = [c/4, c%4]\n"
 CLOSED = "error: the standard output cannot be written: it is closed\n"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("line", "code", "err"),
     [

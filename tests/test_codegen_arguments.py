@@ -60,7 +60,7 @@ def filled(dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     return (np.arange(size) % 97 + 1).astype(dtype).reshape(shape)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("text", [BLOCKED, XOR, "layout T(i, j) = [(j, i)/4, (j, i)%4]"])
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
@@ -88,6 +88,7 @@ def test_structured_items_are_moved_whole() -> None:
 LARGE = (2, 70, 3, 67)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ["uint8", "uint16", "float32", "complex128", "V3"])
 @pytest.mark.parametrize(
     "text",
@@ -136,6 +137,7 @@ MOVES = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", MOVES)
 @pytest.mark.parametrize("kind", SOURCES)
 def test_sources_and_destinations_need_not_be_contiguous(text: str, kind: str) -> None:

@@ -49,6 +49,7 @@ def held(layout: Layout, shape: tuple[int, ...]) -> np.ndarray:
     return mask
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_pack_is_the_meaning(name: str) -> None:
     layout, module = DOMAINS[name], module_of(name)

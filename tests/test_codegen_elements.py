@@ -62,7 +62,7 @@ def buffer(module: ModuleType, array: np.ndarray) -> np.ndarray:
     return flat.reshape(module.physical_shape(SHAPE))
 
 
-@pytest.mark.sampled(13)
+@pytest.mark.sampled(26)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element", ["u4", "i4", "u2", "u1", "i1"])
 @pytest.mark.parametrize("body", BODIES)
@@ -159,7 +159,7 @@ def test_conversions_refuse_as_well(compiled_by: str) -> None:
 # Padding of `fill any` is nobody's: a buffer that is given keeps its own.
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("body", BODIES)
 def test_padding_of_fill_any_stays(body: str, target: str) -> None:

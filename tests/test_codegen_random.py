@@ -545,6 +545,7 @@ def test_what_was_found(text: str, gathers: bool, shapes: tuple[tuple[int, ...],
         check_shape(layout, module, shape, Ways("i2", "strided", "apart"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["plain", "reversed", "apart"])
 @pytest.mark.parametrize(
     "shape", [(2, 256, 3, 20), (1, 512, 9, 9), (1, 256, 1, 64), (3, 1024, 2, 8)]

@@ -69,6 +69,7 @@ def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_offset_returns_the_printed_formula(case: Case) -> None:
     """Read back, it is the very expression that the formula reads back as."""
@@ -160,6 +161,7 @@ MUTANTS = (
 )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("line", MUTANTS)
 def test_text_outside_the_list_is_neither_handed_out_nor_run(line: str) -> None:
     emitted = emit("layout A(c) = [c]")

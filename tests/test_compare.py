@@ -401,6 +401,7 @@ IDENTIFIED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("text", "names"), IDENTIFIED)
 def test_identify(text: str, names: set[tuple[str, str | None]]) -> None:
     one = layout(text)

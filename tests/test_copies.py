@@ -159,7 +159,7 @@ def test_the_first_copy_is_a_layout_of_its_own(text: str) -> None:
 # What is generated.
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_module_packs_all_copies_and_unpacks_the_first(text: str) -> None:
     layout = layout_of(text)
@@ -171,7 +171,7 @@ def test_a_module_packs_all_copies_and_unpacks_the_first(text: str) -> None:
 
 
 @needs_compiler
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("text", [text for text in TEXTS if "where" not in text])
 def test_compiled_code_packs_all_copies_and_unpacks_the_first(text: str) -> None:
     layout = layout_of(text)
@@ -364,6 +364,7 @@ def moved_by(convert: Any, source: str, target: str, shape: Shape) -> tuple[Any,
     return convert(given, tensor.shape), layoutdsl.compile(other, "numpy").pack(tensor)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("source", "target"),
     [
@@ -485,7 +486,7 @@ def test_many_pieces_hold_all_copies(storage: Any, tmp_path: Path) -> None:
     assert (np.load(other) == wanted).all()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("text", TEXTS)
 def test_files_are_packed_in_pieces(text: str, tmp_path: Path) -> None:
     layout, draw = layout_of(text), Random(text)

@@ -85,6 +85,7 @@ def spec(
 
 
 @pytest.mark.skipif(not COMMITTED.is_dir(), reason="this is no checkout")
+@pytest.mark.slow
 def test_the_committed_evidence_stands() -> None:
     """Neither stale, missing, broken nor left over: `layoutdsl prove --write` mends it."""
     assert problems(SUBJECTS, COMMITTED) == []
@@ -99,6 +100,7 @@ def test_some_of_it_by_both_solvers() -> None:
 
 
 @pytest.mark.skipif(not COMMITTED.is_dir(), reason="this is no checkout")
+@pytest.mark.slow
 def test_the_committed_scripts_by_the_bare_program() -> None:
     """As proofs/README.md says it: no layoutdsl needed, and every line is `unsat`."""
     for each in (*SUBJECTS, Subject("lemmas", ())):

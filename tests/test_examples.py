@@ -102,6 +102,7 @@ SLOW = {"docs/clusters.md": pytest.mark.slow}
 """Pages whose examples start many processes."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "page",
     [

@@ -163,7 +163,7 @@ def test_inverse_steps_read_every_slot(name: str) -> None:
         check_inverse(EVERY[name], values)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @exhaustive(INVERTED)
 def test_inverse_steps_read_every_slot_of_every_small_shape(name: str) -> None:
     for values in small_shapes(EVERY[name]):

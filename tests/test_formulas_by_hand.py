@@ -44,7 +44,7 @@ def test_equal_formulas_are_proved(claim: Claim) -> None:
         assert np.array_equal(one.offsets(values, index), two.offsets(values, index))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("claim", UNEQUAL, ids=lambda claim: claim.text)
 def test_unequal_formulas_are_refuted(claim: Claim) -> None:
     """By a shape and an index at which a second reading of the text finds them different."""

@@ -101,7 +101,7 @@ def folded(expr: Expr) -> Expr:
     return type(expr)(folded(expr.left), folded(expr.right))  # type: ignore[union-attr,call-arg,arg-type]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", ALL)
 def test_every_layout_is_proved_in_some_range(name: str) -> None:
     found = narrow(ALL[name])

@@ -148,7 +148,7 @@ HAND_MADE = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("what", HAND_MADE)
 def test_hand_made(what: str) -> None:
     check(HAND_MADE[what])

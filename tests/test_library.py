@@ -6,12 +6,22 @@ import re
 
 import numpy as np
 import pytest
+from bank_counts import counted
 from texts import LIBRARY, LIBRARY_MODULES, edge_shapes, every_index
 
 from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import Constant, Coordinate, Extent, Index
 from layoutdsl.integers.value import evaluate, horner
-from layoutdsl.meaning.claims import Aligns, Claim, EqualsFormula, EqualsLayout, Fits, Keeps, Sound
+from layoutdsl.meaning.claims import (
+    Aligns,
+    Claim,
+    EqualsFormula,
+    EqualsLayout,
+    Fits,
+    Keeps,
+    Reads,
+    Sound,
+)
 from layoutdsl.meaning.model import Layout
 from layoutdsl.texts import resources
 
@@ -80,7 +90,7 @@ def test_every_layout_has_a_claim() -> None:
 CLAIMS = [claim for found in LIBRARY_MODULES for claim in found.claims]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_claim_counted_out(claim: Claim) -> None:
     if isinstance(claim.predicate, Fits):
@@ -116,6 +126,12 @@ def holds(claim: Claim, values: dict[str, int]) -> bool:
         case Aligns(run, number, element):
             start = layout.offset_at(zeroed(run, point))
             return bool(np.all(start * element.bits % (8 * number) == 0))
+        case Reads(reading):
+            starts = [dict(reading.at(t, values)) for t in range(reading.threads)]
+            begin = [
+                layout.offset_at({**values, **at}) * reading.element.bits // 8 for at in starts
+            ]
+            return counted(begin, reading.bytes)[0] == 1
     raise AssertionError(claim)
 
 

@@ -24,7 +24,7 @@ SHAPE, PHYSICAL = (2, 6, 3), (2, 2, 3, 4)
 TENSOR = np.arange(36, dtype="int32").reshape(SHAPE)
 
 
-@pytest.mark.sampled(14)
+@pytest.mark.sampled(28)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
@@ -36,6 +36,7 @@ def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
     assert (back.dtype, back.tobytes()) == (tensor.dtype, tensor.tobytes())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("kind", SOURCES)
 def test_sources_and_destinations_need_not_be_contiguous(text: str, kind: str) -> None:
@@ -67,7 +68,7 @@ AWKWARD: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("kind", AWKWARD)
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", ">f4", ">i2", "f8", "c8"])
@@ -254,6 +255,7 @@ REFUSED: dict[str, Callable[..., object]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", REFUSED)
 def test_refuses_in_the_same_words(name: str) -> None:
     module, plain = modules(BLOCKED), module_of(BLOCKED)
@@ -286,7 +288,7 @@ def outcome(call: Callable[[], np.ndarray], *held: np.ndarray) -> object:
 SEEN = [(text, shape) for text, shape, _ in IDENTITIES] + [(text, (3, 8)) for text in COPIED]
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize(("text", "shape"), SEEN)
 @pytest.mark.parametrize("copy", [True, None, False, 0, "no", np.True_])
 def test_copies_are_left_out_where_numpy_leaves_them_out(

@@ -65,7 +65,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_library_is_made_again(name: str, place: Path) -> None:
     assert works(fresh())
@@ -199,7 +199,7 @@ COMPILERS = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", COMPILERS)
 def test_a_compiler_that_fails(
     name: str, place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -322,6 +322,7 @@ MISSING: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", MISSING)
 def test_what_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks for native gets it, or is told what to do; `auto` takes what there is."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from random import Random
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def widths(pair: Pair) -> tuple[str, str]:
     return WIDTHS[number % 4], WIDTHS[(number + 1) % 4]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     """Two widths in turn; both arrays lie between pages that nobody may touch."""
@@ -84,7 +85,7 @@ def test_large_ones_as_numpy_does(pair: Pair) -> None:
         assert np.array_equal(conversion(buffer.reshape(-1), list(shape), fill=9), want), shape
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("pair", THROUGH, ids=lambda pair: pair.name)
 @pytest.mark.parametrize("compiled", ["native", "numpy"])
 def test_through_the_tensor(pair: Pair, compiled: str) -> None:
@@ -98,6 +99,34 @@ def test_through_the_tensor(pair: Pair, compiled: str) -> None:
         buffer = poisoned(pair.layouts[0], shape, "u2", POISON)
         found = conversion(buffer, shape, fill=9, threads=2)
         assert np.array_equal(found, meant(pair.layouts, shape, buffer, 9, 9)), shape
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("seed", range(12))
+def test_blocks_without_common_digits(seed: int) -> None:
+    """By tiles and through the tensor where a formula would move a few elements at a time."""
+    random = Random(seed)
+    one, other = random.choice(((6, 8), (4, 6), (12, 8), (3, 4)))
+    outer, inner = random.choice((("b", ""), ("b/2", ", b%2")))
+    texts = [f"(a, b) = [a/{each}, {outer}, a%{each}{inner}]" for each in (one, other)]
+    layouts = tuple(layout_of(f"layout L{n}{text}") for n, text in enumerate(texts))
+    conversion = api.convert(*layouts, compiled="native")
+    assert isinstance(conversion, TensorConversion)
+    assert conversion.native is None
+    for _ in range(4):
+        shape = (random.randint(1, 60), random.randint(1, 40))
+        buffer = poisoned(layouts[0], shape, "u2", POISON)
+        found = conversion(buffer, shape, fill=9)
+        assert np.array_equal(found, meant(layouts, shape, buffer, 9, 9)), (texts, shape)
+
+
+def test_rows_without_common_digits() -> None:
+    """One formula a row is faster than two moves."""
+    source = layout_of("layout One(a, b) = [a, b/6, b%6]")
+    target = layout_of("layout Other(a, b) = [b/8, a, b%8]")
+    conversion = api.convert(source, target, compiled="native")
+    assert isinstance(conversion, TensorConversion)
+    assert conversion.native is not None
 
 
 def test_what_c_does_not_take_is_left_to_numpy() -> None:

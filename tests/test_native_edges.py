@@ -55,7 +55,7 @@ def shapes(layout: Layout, whole: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 EVERY = [(number, dtype) for number in range(len(RAGGED)) for dtype in WIDTHS]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(
     ("number", "dtype"), [EVERY[k] for k in range(len(EVERY)) if (k + k // 4) % 2]
 )

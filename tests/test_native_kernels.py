@@ -159,7 +159,7 @@ FAULTS = (
 )
 
 
-@pytest.mark.sampled(11)
+@pytest.mark.sampled(22)
 @pytest.mark.parametrize("number", range(len(FAULTS)))
 def test_no_fault_goes_unseen(number: int, tmp_path: Path) -> None:
     way, sizes, old, new = FAULTS[number]

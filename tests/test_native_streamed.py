@@ -80,7 +80,7 @@ def moved(text: str, vector: int, dtype: str, shift: int) -> None:
             assert np.array_equal(whole, before)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 @pytest.mark.parametrize("vector", [16, 64])
 def test_wherever_the_target_starts(number: int, vector: int) -> None:

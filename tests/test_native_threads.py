@@ -50,7 +50,7 @@ def written(module, verb, read, result, shape, dtype):  # type: ignore[no-untype
         yield left[0], changed
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_every_unit_writes_what_no_other_does(number: int) -> None:
     units_are_apart(number, (16, 64)[number % 2])

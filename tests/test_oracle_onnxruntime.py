@@ -102,7 +102,7 @@ def assert_reordered_alike(random: Random) -> int:
     # It takes channels by fours; the way back takes any number of them.
     shape = (small(random, 3), 4 * small(random, 12), small(random, 7), small(random, 7))
     tensor = floats(shape, random)
-    layout = layoutdsl.library(f"nChw{block()}c")
+    layout = layoutdsl.from_notation("onnxruntime", f"NCHWc, B={block()}")
     given = np.ascontiguousarray(tensor.transpose(0, 2, 3, 1)) if last else tensor
     theirs = run("ReorderInput", {"x": given}, NCHWC, channels_last=int(last))
     ours = layoutdsl.compile(layout, target="numpy").pack(tensor)
@@ -145,23 +145,23 @@ def assert_weights_alike(random: Random, folder: Path) -> int:
     match random.choice(("many", "few", "groups", "depthwise")):
         case "many":
             group, out, inner = 1, 4 * small(random, 12), b + 4 * small(random, 8)
-            layout = f"OIhw{b}i{b}o"
+            order = "OIHWBiBo"
         case "few":
             group, out, inner = 1, 4 * small(random, 12), random.randint(1, b - 1)
-            layout = f"Oihw{b}o"
+            order = "OIHWBo"
         case "groups":
             group = random.randint(2, 3)
             out, inner = group * b * small(random, 2), b * small(random, 2)
-            layout = f"OIhw{b}i{b}o"
+            order = "OIHWBiBo"
         case _:
             group = out = 4 * small(random, 12)
-            inner, layout = 1, f"Oihw{b}o"
+            inner, order = 1, "OIHWBo"
     tensor = floats((out, inner, *kernel), random)
     theirs = weights_of(tensor, group, folder)
     if theirs is None:
         return 0
-    ours = packed(f'(o, i, h, w) = onednn "{layout}"', tensor)
-    assert np.array_equal(ours, theirs.reshape(-1)), (layout, tensor.shape, group)
+    ours = packed(f'(o, i, h, w) = onnxruntime "{order}, B={b}"', tensor)
+    assert np.array_equal(ours, theirs.reshape(-1)), (order, tensor.shape, group)
     return ours.size
 
 

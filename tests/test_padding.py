@@ -284,7 +284,7 @@ def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     assert found.least.how == "reached"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", COUNTED)
 def test_no_small_shape_is_outside_the_bounds(name: str) -> None:
     found = spread(EVERY[name])
@@ -343,7 +343,7 @@ def test_bytes(bytes_: str, text: str) -> None:
     assert said_.at.bytes == -(-found.size((5,)) * found.element.bits // 8)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", COUNTED)
 def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     """Held against each slot of the buffer, asked what it holds."""

@@ -103,7 +103,7 @@ def in_pieces(run: Callable[[int], Any], draw: Random) -> int:
     return int(run(mem * draw.choice((1, 1, 2))).pieces)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", range(len(WORDS)))
 def test_words_in_pieces_are_the_words_of_the_whole(case: int) -> None:
     text, storages, most = WORDS[case]

@@ -73,7 +73,7 @@ def check_meaning(found: Layout, tensor: np.ndarray, packed: np.ndarray, fill: i
     assert (flat[left] == (number if fill is None else fill)).all()
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(27)
 @pytest.mark.parametrize(
     ("jobs", "target"),
     [

@@ -64,7 +64,7 @@ def there_and_back(record: Record, values: dict[str, int], random: Random) -> in
     return done.pieces
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("seed", range(DRAWN))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_records_that_are_drawn(seed: int) -> None:
@@ -80,7 +80,7 @@ def test_records_that_are_drawn(seed: int) -> None:
                 return
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_records_of_the_library(name: str) -> None:
     record = layoutdsl.library_record(name)

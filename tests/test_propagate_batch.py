@@ -91,6 +91,7 @@ def tried(seed: int, target: str, folder: Path) -> bool:
     return True
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_graphs_are_right_at_every_batch(target: str, tmp_path: Path) -> None:
     first = 10 * list(TARGETS).index(target)

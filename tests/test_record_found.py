@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import os
 from random import Random
 from typing import Any
 
@@ -68,7 +68,7 @@ MOVED = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MOVED)
 def test_what_was_moved_wrong_once(name: str, set_piece: Any) -> None:
     made, random = record_of(MOVED[name]), Random(1)
@@ -226,11 +226,11 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED, ids=lambda text: text[-60:])
 def test_hostile_texts_are_refused_at_their_place(text: str) -> None:
-    start = time.monotonic()
+    start = processor()
     with pytest.raises(LayoutError) as refused:
         layoutdsl.parse(text)
     assert next(each.code for each in refused.value.diagnostics) == REFUSED[text]
-    assert time.monotonic() - start < LONG
+    assert processor() - start < LONG
 
 
 TAKEN = {
@@ -254,9 +254,15 @@ TAKEN = {
 }
 
 
+def processor() -> float:
+    """Seconds of this process and of those that it waited for, whoever else is at work."""
+    return sum(os.times()[:4])
+
+
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", TAKEN, ids=lambda text: text[:60])
 def test_hostile_texts_are_judged_soon(text: str) -> None:
-    start = time.monotonic()
+    start = processor()
     found = verdict(record_of(text))
     assert found.status == TAKEN[text], found.findings
-    assert time.monotonic() - start < LONG
+    assert processor() - start < LONG

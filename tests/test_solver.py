@@ -106,7 +106,7 @@ def test_a_broken_solver_answers_nothing(fake: Fake, script: str, reason: str) -
     assert given.reason.startswith(reason)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("script", "reason"), BROKEN)
 def test_nothing_is_proved_with_it(fake: Fake, script: str, reason: str) -> None:
     fake(script)

@@ -337,7 +337,7 @@ CHANGES: Sequence[tuple[str, str]] = (
 )
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[1][:40])
 def test_wrong_words_are_not_validated(change: tuple[str, str]) -> None:
     layout = layoutdsl.library("AwqWeights")

@@ -275,6 +275,7 @@ PROVED = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", PROVED)
 def test_tables_of_other_layouts_are_proved(name: str) -> None:
     text = f"{LAYOUTS}{PROVED[name]}\nprove T inverts {name}"

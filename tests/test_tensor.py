@@ -72,6 +72,7 @@ PLAIN = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("text", "shape", "dtype"), PLAIN)
 def test_elements_are_picked_and_written_as_in_numpy(
     text: str, shape: tuple[int, ...], dtype: str
@@ -113,6 +114,7 @@ CODED: list[tuple[str, tuple[int, ...], Any, Any]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("text", "shape", "scale", "zero"), CODED)
 def test_codes_are_read_and_written_as_numbers(
     text: str, shape: tuple[int, ...], scale: Any, zero: Any

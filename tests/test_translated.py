@@ -274,6 +274,7 @@ def test_much_that_is_printed_is_taken_by_its_owner() -> None:
     assert all(found[f"{name} read back"] >= 150 * least for name, least in LEAST.items()), found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", IMAGES)
 def test_kinds_of_images_go_by_name(kind: str) -> None:
     """Whatever the order of the axes, the kind is found, and read again on the same axes."""

@@ -35,7 +35,7 @@ UNSOUND = {"Declared", "Pitch", "InnerGaps", "LeadGap", "Nested"}
 NOT_YET = {"TupleRadix"}
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_layout_of_the_library_is_validated(name: str) -> None:
     layout = api.library(name)
@@ -43,7 +43,7 @@ def test_every_layout_of_the_library_is_validated(name: str) -> None:
     assert isinstance(validate(emitted.text, layout, source=""), Validated)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_modules_are_validated(case: Case) -> None:
     found = validate(emit(case.text).text, layout_of(case.text), source=case.text)
@@ -281,7 +281,7 @@ def all_mutants(name: str) -> tuple[Mutant, ...]:
     return tuple(mutants(emit(BY_NAME[name].text).text))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:
     _try_mutants(name, len(all_mutants(name)) // TRIED, record_property)

@@ -70,7 +70,7 @@ def changed(case: Case, most: int, seed: int) -> Counter[str]:
     return found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", [*(case_of(*each) for each in CASES), *CONVERTED], ids=str)
 @pytest.mark.parametrize("most", [4, pytest.param(400, marks=pytest.mark.campaign, id="many")])
 def test_no_wrong_text_is_validated(case: Case, most: int) -> None:

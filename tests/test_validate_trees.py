@@ -112,7 +112,7 @@ def changed(case: Case, node: tree.Node, most: int | None) -> Counter[str]:
     return found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("text", "verb"), [*product(TREES, ("pack", "unpack"))])
 @pytest.mark.parametrize(
     "most", [12, pytest.param(None, marks=pytest.mark.campaign, id="every change")]

@@ -67,7 +67,7 @@ def files_of(place: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in files}
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.filterwarnings("ignore:.*element by element")
 def test_shares_make_the_file_that_one_run_makes(

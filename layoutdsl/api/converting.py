@@ -178,10 +178,12 @@ def _conversion(
         first, second = (compiled_layout(each, compiled, validate) for each in (source, target))
         native = None
         if compiles and not source.domain and not target.domain and not target.copies:
+            from layoutdsl.codegen.loops.trees import goes_by_the_tensor
             from layoutdsl.codegen.native.conversion import BothModules
 
-            both = (plain_module(each, validate) for each in (source, target))
-            native = _native(source, target, BothModules(*both), compiled, validate)
+            if not goes_by_the_tensor(source, target):
+                both = (plain_module(each, validate) for each in (source, target))
+                native = _native(source, target, BothModules(*both), compiled, validate)
         return TensorConversion(first, second, emitted.reason, native)
     if validate:
         emitted = _validated(source, target, emitted, texts)

@@ -88,6 +88,8 @@ _MODULES: Mapping[str, str] = {
     "openvino": "openvino",
     "zarr": "zarr",
     "cublaslt": "cublaslt",
+    "tensormap": "tensormap",
+    "onnxruntime": "onnxruntime",
 }
 
 COPYING = ("einops", "triton", "cute_tv")

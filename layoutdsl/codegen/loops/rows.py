@@ -33,12 +33,11 @@ from layoutdsl.meaning.offsets import offset_expr
 def rows(move: Move) -> tree.Node:
     """Return the tree that moves every element to the offset that its formula gives it."""
     axes = move.layouts[0].axes
-    places = tuple(_offset(move, side) for side in (move.target, move.source))
-    conditions = [each for side in move.layouts for each in side.domain]
+    places = _places(move)
     if not axes:
         return _filled_before(move, _single(places))
-    found = [(together(axis, places, _sides(conditions)), axis) for axis in axes]
-    run, inner = max(reversed(found), key=lambda each: inf if each[0] is None else each[0])
+    conditions = [each for side in move.layouts for each in side.domain]
+    run, inner = _longest(move)
     name = inner.name if run in (None, 1) else f"{inner.name}_{run}"
     while name in {axis.name for axis in axes if axis != inner}:
         name += "_"
@@ -47,6 +46,23 @@ def rows(move: Move) -> tree.Node:
         if axis != inner:
             node = tree.For(axis.name, axis.extent, node, axis.name)
     return _filled_before(move, node)
+
+
+def run_of(move: Move) -> int | None:
+    """Return how many elements are copied at once, as far as formulas show: ``None`` for rows."""
+    return _longest(move)[0] if move.layouts[0].axes else 1
+
+
+def _longest(move: Move) -> tuple[int | None, Axis]:
+    """The axis along which most elements lie together on both sides, and how many do."""
+    conditions = [each for side in move.layouts for each in side.domain]
+    axes, places = move.layouts[0].axes, _places(move)
+    found = [(together(axis, places, _sides(conditions)), axis) for axis in axes]
+    return max(reversed(found), key=lambda each: inf if each[0] is None else each[0])
+
+
+def _places(move: Move) -> tuple[Expr, ...]:
+    return tuple(_offset(move, side) for side in (move.target, move.source))
 
 
 def _single(places: tuple[Expr, ...]) -> tree.Node:
