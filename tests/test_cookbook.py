@@ -30,7 +30,7 @@ def loaded(name: str) -> ModuleType:
         sys.path.remove(str(COOKBOOK))
 
 
-write, parts = loaded("write"), loaded("parts")
+write, names = loaded("write"), loaded("names")
 PAGES = {page.name: page for page in write.pages()}
 TEXTS = {name: (COOKBOOK / f"{name}.md").read_text(encoding="utf-8") for name in PAGES}
 
@@ -120,6 +120,6 @@ def test_a_block_that_is_right_is_no_mistake() -> None:
 
 def test_a_name_that_is_the_same_has_to_be() -> None:
     with pytest.raises(ValueError, match="NCHW and NHWC"):
-        parts._agreement(api.library("NCHW"), "NHWC")
+        names._agreement(api.library("NCHW"), "NHWC")
     with pytest.raises(ValueError, match="can be said in onednn"):
-        parts._reason(api.library("NCHW"), "onednn")
+        names._reason(api.library("NCHW"), "onednn")

@@ -7,73 +7,24 @@ here is written by hand but the words around what they print.
 from __future__ import annotations
 
 import contextlib
-import io
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+from pages import Page, fenced, printed, table
 
 from layoutdsl import api
-from layoutdsl.cli.shell import run
-from layoutdsl.compare.difference import Equal, EqualWhere, diff
 from layoutdsl.integers.expr import text as written
 from layoutdsl.integers.written_out import folded, written_out
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import offset_expr
-from layoutdsl.meaning.record import Record
-from layoutdsl.showing.declaration import declaration
 from layoutdsl.showing.grounds import ground_of
 from layoutdsl.texts.resources import library_families
 
-HERE = Path(__file__).parent
 CELL = 7
 """Pixels of a slot in a thumbnail."""
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """What `pages.toml` says of a page; `said` holds its optional settings.
-
-    Attributes:
-        name: of its file, without an ending.
-        subject: the layout or record of the library that is drawn and counted.
-        declared: the declarations whose text is shown.
-        picture: the shape that is drawn.
-        real: the shape at which it costs what it costs.
-    """
-
-    name: str
-    title: str
-    family: str
-    line: str
-    subject: str
-    declared: tuple[str, ...]
-    picture: tuple[int, ...]
-    real: tuple[int, ...]
-    said: Mapping[str, Any]
-
-    @property
-    def found(self) -> Layout | Record:
-        """The layout or record itself."""
-        if self.subject in api.library_record_names():
-            return api.library_record(self.subject)
-        return api.library(self.subject)
-
-
-def printed(*words: str) -> str:
-    """Return what a verb prints, run in this process."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        run(list(words))
-    return out.getvalue().rstrip("\n")
-
-
-def fenced(text: str, kind: str = "text") -> str:
-    """Return a text as a block."""
-    return f"```{kind}\n{text}\n```" if text else f"```{kind}\n```"
 
 
 # What stands in the library.
@@ -136,7 +87,7 @@ def formula(page: Page) -> str:
         (f"`{part.label}`", f"`{written(folded(written_out(offset_expr(layout))))}`")
         for part, layout in zip(found.parts, found.laid, strict=True)
     ]
-    return "In bits from the start of the buffer:\n\n" + _table(("part", "bit"), rows)
+    return "In bits from the start of the buffer:\n\n" + table(("part", "bit"), rows)
 
 
 _TOLD = re.compile(r"(offset|size|physical_shape) =")
@@ -197,7 +148,7 @@ def padding(page: Page) -> str:
     else:
         unheld = api.cost(found).padding
         rows.append(("bits that no field holds", "none" if unheld == "0" else f"`{unheld}`"))
-    return _table(("", ""), rows)
+    return table(("", ""), rows)
 
 
 def _filled(fill: Fill) -> str:
@@ -208,11 +159,6 @@ def _filled(fill: Fill) -> str:
             return "nothing in particular"
         case FillZeroPoint():
             return "the quantised zero"
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(each) + " |" for each in lines)
 
 
 def wrong(page: Page, block: str) -> str:
@@ -246,84 +192,3 @@ def cost(page: Page) -> str:
     if "of" in page.said and isinstance(page.found, Layout):
         words += ["--of", page.said["of"]]
     return _session(words, printed(*words))
-
-
-# What others call it.
-
-
-def elsewhere(page: Page) -> str:
-    """Texts of other notations, and layouts of the library that are the same."""
-    found = page.found
-    if isinstance(found, Record):
-        return _same_records(page, found)
-    rows = [row for name in api.notations() if (row := _written(found, name, ""))]
-    shape = page.said.get("fixed")
-    if shape:
-        fixed = _fixed(found, shape)
-        at = " at " + " ".join(
-            f"{a.name.upper()}={e}" for a, e in zip(found.axes, shape, strict=True)
-        )
-        for name in ("cute", "triton", "numpy"):
-            if not any(row[0] == name for row in rows) and (row := _written(fixed, name, at)):
-                rows.append(row)
-    blocks = [_table(("notation", "text"), rows)] if rows else []
-    same = [_agreement(found, each) for each in page.said.get("same", ())]
-    blocks += ["\n".join(same)] if same else []
-    cannot = [_reason(found, each) for each in page.said.get("cannot", ())]
-    blocks += ["\n".join(cannot)] if cannot else []
-    return "\n\n".join(blocks)
-
-
-def _written(found: Layout, notation: str, at: str) -> tuple[str, str] | None:
-    told = api.translate(found, notation)
-    if told.text is None or not told.proved:
-        return None
-    only = ", ".join(map(str, told.where))
-    shown = "`" + told.text.replace("|", "\\|") + "`"
-    return notation + at, shown + (f" where {only}" if only else "")
-
-
-def _fixed(found: Layout, shape: Sequence[int]) -> Layout:
-    """The layout at one shape, its extents as numbers."""
-    text = re.sub(r" where .*", "", declaration(found), flags=re.DOTALL)
-    for axis, extent in zip(found.axes, shape, strict=True):
-        head, _, body = text.partition(") =")
-        head = re.sub(rf"\b{axis.name}\b(?!:)(?=[,)]|$)", f"{axis.name}: {extent}", head)
-        text = head + ") =" + re.sub(rf"\b{axis.name.upper()}\b", str(extent), body)
-    return api.parse(text)[found.name]
-
-
-def _agreement(found: Layout, name: str) -> str:
-    """A line that says where a layout of the library is the same one, as `diff` proves it."""
-    called, _, axes = name.partition(" ")
-    match diff(found, api.library(called), axes or None):
-        case Equal():
-            shapes = "for all shapes of both"
-        case EqualWhere(agreements=agreements):
-            shapes = "where " + ", ".join(map(str, agreements[0].conditions))
-        case other:
-            raise ValueError(f"{found.name} and {name}: {other}")
-    return f"- `{called}` of the library{f' with `{axes}`' if axes else ''}, {shapes}"
-
-
-def _reason(found: Layout, notation: str) -> str:
-    told = api.translate(found, notation)
-    if told.reason is None:
-        raise ValueError(f"{found.name} can be said in {notation}: {told.text}")
-    return f"- not in `{notation}`: {told.reason}"
-
-
-def _same_records(page: Page, found: Record) -> str:
-    """The other records of the library that put every field where this one does."""
-    fields = [(each.name, each.extents) for each in found.fields]
-    names = [
-        name
-        for name in api.library_record_names()
-        if name != page.subject
-        and [(each.name, each.extents) for each in api.library_record(name).fields] == fields
-        and api.prove(api.parse(f"prove {page.subject} == {name}")).status == "proved"
-    ]
-    lines = [
-        f"- `{each}` of the library, for all shapes: every bit at the same place" for each in names
-    ]
-    return "\n".join(lines) or "No other record of the library puts its fields where this one does."

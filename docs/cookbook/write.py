@@ -4,8 +4,8 @@
     python docs/cookbook/write.py nchw16c    # one page, and the index
 
 A page is written by hand; between `<!-- written: NAME -->` and `<!-- end -->` stands what a
-function of `parts.py` makes. `pages.toml` says which layout a page is of, and at which shapes. A
-test compares every file with what this would write.
+function of `parts.py` or `names.py` makes. `pages.toml` says which layout a page is of,
+and at which shapes. A test compares every file with what this would write.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+import names
 import parts
-from parts import Page
+from pages import Page
 
 HERE = Path(__file__).parent
 SECTIONS = (
@@ -40,7 +41,7 @@ PARTS = {
     "picture": parts.picture,
     "padding": parts.padding,
     "cost": parts.cost,
-    "elsewhere": parts.elsewhere,
+    "elsewhere": names.elsewhere,
 }
 """What is written into a page; `wrong` besides, which needs the block before it."""
 
@@ -101,17 +102,17 @@ def index(found: tuple[Page, ...], text: str) -> str:
             if page.family == family
         ]
         blocks.append("\n".join([f"## {family}", "", "| | | |", "| --- | --- | --- |", *rows]))
-    names = "\n".join(page.name for page in found)
-    blocks.append(f"```{{toctree}}\n:hidden:\n\n{names}\n```")
+    listed = "\n".join(page.name for page in found)
+    blocks.append(f"```{{toctree}}\n:hidden:\n\n{listed}\n```")
     body = "\n\n".join(blocks)
     return _WRITTEN.sub(lambda _: f"<!-- written: index -->\n{body}\n<!-- end -->", text)
 
 
-def files(names: tuple[str, ...] = ()) -> Iterator[tuple[Path, str]]:
+def files(chosen: tuple[str, ...] = ()) -> Iterator[tuple[Path, str]]:
     """Yield each file that is written, with what belongs into it."""
     found = pages()
     for page in found:
-        if names and page.name not in names:
+        if chosen and page.name not in chosen:
             continue
         path = HERE / f"{page.name}.md"
         yield path, filled(page, path.read_text(encoding="utf-8"))
@@ -120,9 +121,9 @@ def files(names: tuple[str, ...] = ()) -> Iterator[tuple[Path, str]]:
     yield path, index(found, path.read_text(encoding="utf-8"))
 
 
-def main(names: tuple[str, ...]) -> None:
+def main(chosen: tuple[str, ...]) -> None:
     """Write what is not as it should be, and say what that was."""
-    for path, text in files(names):
+    for path, text in files(chosen):
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(exist_ok=True)
             path.write_text(text, encoding="utf-8")
