@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import webbrowser
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -405,3 +406,28 @@ def test_it_starts_soon(tmp_path: Path) -> None:
         used.append(float(seconds))
         assert not {"lark", "numpy", "sympy", "z3"} & set(loaded)
     assert min(used) < 0.3
+
+
+@pytest.mark.parametrize("opens", [True, False, webbrowser.Error("none")])
+def test_a_browser_is_opened_or_its_want_is_told(
+    opens: bool | Exception, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
+
+    def open_(address: str) -> bool:
+        given.append(address)
+        if isinstance(opens, Exception):
+            raise opens
+        return opens
+
+    def interrupted(_: Server) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(webbrowser, "open", open_)
+    monkeypatch.setattr(Server, "serve_forever", interrupted)
+    before = signal.getsignal(signal.SIGTERM)
+    found = shell("view")
+    assert signal.getsignal(signal.SIGTERM) is before
+    assert (found.code, found.out) == (0, f"{given[0]}\n")
+    note = "note: no browser was found: open the address yourself\n"
+    assert found.err == f"the page is there until Ctrl-C\n{'' if opens is True else note}"

@@ -51,17 +51,18 @@ def view(file: str | None, port: int | None, no_browser: bool) -> int:
         message = f"port {port or 0} cannot be used: {reason(failure)}"
         hint = "choose another, or leave out --port for any that is free"
         raise Failure(Exit.INPUT, message, hint) from None
-    say(f"{server.address}")
+    say(server.address)
     sys.stdout.flush()
     error("the page is there until Ctrl-C")
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if not no_browser:
             _open(server.address)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         server.serve_forever()
     except KeyboardInterrupt:
         return Exit.OK
     finally:
+        signal.signal(signal.SIGTERM, before)
         server.server_close()
         answerers.close()
     return Exit.OK
