@@ -71,8 +71,9 @@ if TYPE_CHECKING:
     from layoutdsl.compare.probe import Probe, probe
     from layoutdsl.compare.seen import Match, Untold
     from layoutdsl.formulas.formula import Formula
-    from layoutdsl.meaning.claims import Claim, Module, RecordClaim, TableClaim
+    from layoutdsl.meaning.claims import Claim, RecordClaim, TableClaim
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.module import Module
     from layoutdsl.meaning.record import Record
     from layoutdsl.meaning.table import Table
     from layoutdsl.texts.source import Diagnostic, LayoutError
@@ -166,7 +167,7 @@ _ELSEWHERE = {
     "LayoutError": "texts.source",
     "Inferred": "compare.infer",
     "Match": "compare.seen",
-    "Module": "meaning.claims",
+    "Module": "meaning.module",
     "Table": "meaning.table",
     "TableClaim": "meaning.claims",
     "Probe": "compare.probe",
@@ -182,7 +183,7 @@ _ELSEWHERE = {
 
 def load_ipython_extension(shell: Any) -> None:
     """Add `%%layout` to a notebook; `%load_ext layoutdsl` calls this."""
-    import_module(f"{__name__}.notebook").load(shell)
+    import_module(f"{__name__}.adapters.notebook").load(shell)
 
 
 if not TYPE_CHECKING:  # with it, a type checker would believe any name

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from layoutdsl.meaning.claims import AnyClaim, Module
+    from layoutdsl.meaning.claims import AnyClaim
+    from layoutdsl.meaning.module import Module
 
 SUFFIX = ".layout"
 UNDECIDED = ("fail", "xfail", "skip")

@@ -13,7 +13,7 @@ import numpy as np
 
 from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.functions import LANGUAGES, Known, write
-from layoutdsl.meaning.claims import INTEGER_TYPES
+from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
 
 C = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

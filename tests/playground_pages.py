@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,18 @@ LONG = "layout Weights(k, n) = [k/16, n/64, n%64/8, k%2, k%16/2, n%8]\n" + "".jo
     f"prove Weights fits int32 where K <= {k}, N <= {k}\n" for k in range(16, 616, 4)
 )
 """Takes long enough to be stopped."""
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files by their types, and writes no log."""
+
+    extensions_map = {  # noqa: RUF012  of the class above
+        **SimpleHTTPRequestHandler.extensions_map,
+        ".mjs": "text/javascript",
+    }
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
 
 
 def listen(page: Any, said: list[str], address: str) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from math import prod
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 from texts import layout
@@ -27,3 +30,26 @@ def left_behind() -> set[str]:
 
 def compiles() -> bool:
     return why_not() is None
+
+
+class Stopped(KeyboardInterrupt):
+    """Somebody pressed a key."""
+
+
+def stopping(after: int) -> Callable[[np.ndarray], None]:
+    """Somebody who presses a key once so many pieces have been looked at."""
+    looks = [0]
+
+    def look(_: np.ndarray) -> None:
+        looks[0] += 1
+        if looks[0] > after:
+            raise Stopped
+
+    return look
+
+
+def changed(**more: Any) -> None:
+    """Change what a plan says; of what is `left out` it says nothing."""
+    said = json.loads(Path("plan.json").read_text())
+    said.update(more)
+    Path("plan.json").write_text(json.dumps({k: v for k, v in said.items() if v != "left out"}))

@@ -333,7 +333,8 @@ def test_every_method_is_here() -> None:
     for cls, value in ((layoutdsl.Layout, A), (layoutdsl.Table, T)):
         public = {
             name
-            for name, each in vars(cls).items()
+            for base in cls.__mro__[:-1]
+            for name, each in vars(base).items()
             if name[0] != "_" and isinstance(each, FunctionType | staticmethod)
         }
         here = {name for subject, name, _ in METHODS if isinstance(subject, type(value))}

@@ -49,14 +49,14 @@ ROOMS: dict[str, str] = {
     "padding pieces propagation prover refute showing syntax texts validate weights",
     "__init__": "api compare formulas meaning texts",
     "torch": "api integers meaning",
-    "dask": "api meaning pieces",
     "editing": "api integers meaning showing syntax texts",
     "bench": "api codegen digits integers meaning",
     "cli": "__init__ api bench compare digits editing evidence files formulas functions integers "
     "meaning padding pieces propagation prover showing texts viewing weights",
+    "adapters": "api cli elaborate meaning pieces texts",
+    "dask": "adapters meaning",
     "pytest": "api cli meaning texts",
     "pygments": "",
-    "notebook": "api cli elaborate meaning texts",
     "__main__": "cli",
 }
 
@@ -67,7 +67,7 @@ PACKAGES = {
     "z3": {"kernel"},
     "cvc5": {"kernel"},
     "click": {"cli"},
-    "IPython": {"notebook"},
+    "IPython": {"adapters"},
     "pygls": {"editing"},
     "lsprotocol": {"editing"},
     "cffi": {"codegen"},
@@ -212,6 +212,15 @@ def test_every_room_has_a_page_that_names_its_files() -> None:
         files = {path.name for path in folder.rglob("*.py")} - {"__init__.py"}
         own = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
         assert own <= named <= files, folder
+
+
+def test_the_page_of_the_tests_names_them_all() -> None:
+    """Each file of tests, by its name or with its like; and no other that is gone."""
+    here = Path(__file__).parent
+    named = set(re.findall(r"`([\w/*]+\.py)`", (here / "README.md").read_text(encoding="utf-8")))
+    assert sorted(each for each in named if not [*here.rglob(each)]) == []
+    told = {path for each in named for path in here.glob(each)}
+    assert sorted(path.name for path in {*here.glob("test_*.py")} - told) == []
 
 
 def test_packages_stay_in_their_rooms() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from texts import HERE, LIBRARY, LIBRARY_MODULES, layout, module, said
 
@@ -112,6 +112,7 @@ DIGITS = st.sampled_from([(d, r) for d in (1, 2, 4, 8, 12) for r in (2, 3, 4, 8,
 
 
 @given(st.lists(DIGITS, min_size=2, max_size=4))
+@example([(8, None), (1, 16)])  # whatever is drawn, one has a help
 def test_help_for_digits_that_overlap_mends_them(digits: list[tuple[int, int | None]]) -> None:
     written = [f"c/{d}%{r}" if r else f"c/{d}" for d, r in digits]
     text = f"layout Demo(n, c) = [n, {', '.join(written)}]"

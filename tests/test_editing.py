@@ -21,8 +21,7 @@ from layoutdsl.editing.hover import hover
 from layoutdsl.editing.names import Occurrence
 from layoutdsl.editing.positions import Encoding, Lines, Moved
 from layoutdsl.editing.verdicts import verdicts
-from layoutdsl.syntax.faults import Fault, parsed
-from layoutdsl.syntax.grammars import LANGUAGE
+from layoutdsl.syntax.grammars import LANGUAGE, Fault, parsed
 from layoutdsl.syntax.words import words_of
 from layoutdsl.texts import resources
 

@@ -14,7 +14,7 @@ from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Backward, Functions, functions
 from layoutdsl.integers.expr import Constant, Expr, Extent, Index, walk
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.claims import INTEGER_TYPES
+from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.prover.functions import Enough, attempt, attempts, bounded
 from layoutdsl.prover.verdict import Proved, Undecided
@@ -145,8 +145,7 @@ def test_what_is_proved_holds_at_every_value(name: str) -> None:
         INTEGER_TYPES[f"{sign}int{bits}"] for bits in (8, 16, 24, 32, 64) for sign in ("u", "")
     ]
     proved = attempts(found, reads(found), types)
-    if isinstance(proved, Undecided):
-        pytest.skip(proved.reason)
+    assert not isinstance(proved, Undecided), proved.reason
     type_ = proved.type
     shuffled = random.Random(name)
     shapes = [

@@ -21,7 +21,7 @@ from lark.lexer import TerminalDef
 from texts import EVERY, HERE
 
 from layoutdsl.notation.notation import Unwritable, notation, write
-from layoutdsl.syntax import faults, grammars
+from layoutdsl.syntax import grammars
 from layoutdsl.texts import resources
 
 GRAMMARS = sorted(each.stem for each in resources.folder("grammar").glob("*.lark"))
@@ -116,7 +116,7 @@ def mistaken(texts: list[str], drawn: random.Random) -> Iterator[str]:
         yield "".join(drawn.choices(every, k=12))
 
 
-def shown(found: Tree[Token] | Token | faults.Fault | None) -> object:
+def shown(found: Tree[Token] | Token | grammars.Fault | None) -> object:
     """A tree with all its places, which lark's own comparison leaves out."""
     match found:
         case Tree(data=data, children=children, meta=meta):
@@ -140,11 +140,11 @@ def test_texts_are_read_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> Non
     every = [*texts, *mistaken(texts, random.Random(name))]
     found = []
     for grammar in (read, kept):
-        monkeypatch.setattr(faults, "grammar", grammar)
-        found.append([shown(faults.parsed(name, each)) for each in every])
+        monkeypatch.setattr(grammars, "grammar", grammar)
+        found.append([shown(grammars.parsed(name, each)) for each in every])
     fresh, again = found
     assert again == fresh
-    assert sum(isinstance(each, faults.Fault) for each in fresh) > COUNT // 2
+    assert sum(isinstance(each, grammars.Fault) for each in fresh) > COUNT // 2
     assert words(kept(name)) == words(read(name))
 
 

@@ -10,11 +10,11 @@ from processes import ended
 from small_files import compiles
 
 MOST = {
-    "prove": (82, 621),
-    "pack": (177, 1627),
-    "kernel": (96, 751),
-    "diff": (78, 613),
-    "generate": (115, 1036),
+    "prove": (82, 618),
+    "pack": (177, 1624),
+    "kernel": (96, 748),
+    "diff": (78, 610),
+    "generate": (115, 1033),
 }
 """Files and functions entered; whoever makes them fewer writes the new numbers here."""
 

@@ -17,8 +17,7 @@ from texts import LIBRARY, said
 from layoutdsl.notation.notation import NAMES
 from layoutdsl.syntax import advice as offered
 from layoutdsl.syntax.advice import advice
-from layoutdsl.syntax.faults import Fault
-from layoutdsl.syntax.grammars import LANGUAGE
+from layoutdsl.syntax.grammars import LANGUAGE, Fault
 from layoutdsl.syntax.mistakes import Advice, Mistake, entries
 from layoutdsl.syntax.statements import MOST_FAULTS
 from layoutdsl.texts import resources

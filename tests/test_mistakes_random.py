@@ -16,8 +16,7 @@ import pytest
 from texts import HERE
 
 from layoutdsl.syntax import ast
-from layoutdsl.syntax.faults import Fault, parsed
-from layoutdsl.syntax.grammars import LANGUAGE
+from layoutdsl.syntax.grammars import LANGUAGE, Fault, parsed
 from layoutdsl.syntax.parser import parse
 from layoutdsl.texts import resources
 from layoutdsl.texts.source import Diagnostic, LayoutError, Source

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from cute_layouts import Drawn, draw, text
 from notation_texts import assert_read_or_refused, mangled
-from texts import HERE
+from texts import HERE, refusal
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError
@@ -173,11 +173,7 @@ REFUSED = [
 
 @pytest.mark.parametrize(("written", "code", "column"), REFUSED)
 def test_what_is_refused(written: str, code: str, column: int) -> None:
-    with pytest.raises(LayoutError) as raised:
-        read(written)
-    (found,) = raised.value.diagnostics
-    span = found.primary.span
-    assert (found.code, span.source.place(span.start)[1]) == (code, column)
+    assert refusal(read, written) == (code, column)
 
 
 def test_declared_layouts_print_as_they_were_read() -> None:

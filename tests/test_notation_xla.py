@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
-from texts import HERE
+from texts import HERE, refusal
 
 import layoutdsl
 from layoutdsl import LayoutError
@@ -203,11 +203,7 @@ def test_what_is_known_besides_the_text_is_printed_with_it(name, printed):
 
 @pytest.mark.parametrize(("text", "code", "column"), REFUSED)
 def test_faults_point_into_the_text(text, code, column):
-    with pytest.raises(LayoutError) as raised:
-        layoutdsl.from_notation("xla", text)
-    (found,) = raised.value.diagnostics
-    span = found.primary.span
-    assert (found.code, span.source.place(span.start)[1]) == (code, column)
+    assert refusal(layoutdsl.from_notation, "xla", text) == (code, column)
 
 
 @pytest.mark.parametrize(

@@ -359,6 +359,8 @@ def test_the_shell_writes_one_small_file(shell: Shell) -> None:
     assert shell("show", "NCHW4c", "--shape", "1,2,3,4", "--as", "html", "-o", "p.html").code == 0
     svg = shell("show", "NCHW16c", "--shape", "1,20,2,3", "--as", "svg")
     assert svg.out == layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3)).svg()
+    few = shell("show", "NCHW16c", "--shape", "1,20,2,3", "--as", "svg", "--most", "64")
+    assert few.out == layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3), most=64).svg() != svg.out
 
 
 @pytest.mark.parametrize(
@@ -367,6 +369,8 @@ def test_the_shell_writes_one_small_file(shell: Shell) -> None:
         ("show NCHW4c --shape 1,6,2,3 --colour w", "--colour is for pictures", 2),
         ("show NCHW4c --shape 1,6,2,3 -o x.svg", "-o is for pictures", 2),
         ("show NCHW4c --shape 1,6,2,3 --all", "--all is for pictures", 2),
+        ("show NCHW4c --shape 1,6,2,3 --most 9", "--most is for pictures", 2),
+        ("show NCHW4c --shape 1,6,2,3 --as svg --most 9 --all", "leave out one of them", 2),
         ("show NCHW4c --shape 1,6,2,3 --as svg --rows 4", "--rows is for text", 2),
         ("show NCHW4c --shape 1,6,2,3 --as svg --colour q", "there is no colour by `q`", 2),
         ("show NCHW4c --shape 9,9,999,999 --as svg --all", "leave out --all", 2),

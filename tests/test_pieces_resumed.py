@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from processes import running
-from small_files import BLOCKED, ROW, compiles, left_behind, random_tensor
+from small_files import BLOCKED, ROW, Stopped, compiles, left_behind, random_tensor, stopping
 from texts import EVERY, layout
 
 from layoutdsl.api import compile as compiled
@@ -34,26 +34,10 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-class Stopped(KeyboardInterrupt):
-    """Somebody pressed a key."""
-
-
 def interrupted(after: int, found: Layout = BLOCKED, **more: Any) -> None:
     """Pack until so many pieces are done."""
     with pytest.raises(Stopped):
         pack_file(found, "in.npy", "out.npy", mem=ROW, look=stopping(after), **more)
-
-
-def stopping(after: int) -> Callable[[np.ndarray], None]:
-    """Somebody who presses a key once so many pieces have been looked at."""
-    looks = [0]
-
-    def look(_: np.ndarray) -> None:
-        looks[0] += 1
-        if looks[0] > after:
-            raise Stopped
-
-    return look
 
 
 def resumed(found: Layout = BLOCKED, **more: Any) -> tuple[int, list[str]]:

@@ -264,7 +264,9 @@ def test_what_is_right_is_not(engine: str, kind: Emit) -> None:
 @pytest.mark.parametrize("engine", ["nhwc", "blocked16"])
 def test_weights_that_changed_are_found(engine: str) -> None:
     model, emission = emitted(engine, "functions")
-    for name in [name for name, each in emission.tensors.items() if each.value in ("w", "v")]:
+    names = [name for name, each in emission.tensors.items() if each.value in ("w", "v")]
+    assert {emission.tensors[name].value for name in names} == {"w", "v"}
+    for name in names:
         array = emission.constants[name].copy()
         array.reshape(-1)[0] += 1
         wrong = replace(emission, constants=Constants({**emission.constants, name: array}))

@@ -308,7 +308,9 @@ def wrong_readings(name: str) -> list[Reading]:
 
 @pytest.mark.parametrize("name", ["StrictUpper", "Band", "Diagonal"])
 def test_wrong_readings_are_not_established(name: str) -> None:
-    for wrong in wrong_readings(name):
+    readings = wrong_readings(name)
+    assert len(readings) > 1
+    for wrong in readings:
         soundness = DomainSoundness(DOMAINS[name], wrong, lemmas.stated())
         try:
             outcomes = establish(soundness.theorems())

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
-from small_files import BLOCKED, ROW, random_tensor
+from small_files import BLOCKED, ROW, Stopped, changed, random_tensor, stopping
 from test_crashes import campaign
 from texts import layout
 
@@ -113,21 +112,6 @@ def test_there_and_back(
     assert Path("out.npy").read_bytes() == content
 
 
-class Stopped(KeyboardInterrupt):
-    """Somebody pressed a key."""
-
-
-def stopping(after: int) -> Callable[[np.ndarray], None]:
-    looks = [0]
-
-    def look(_: np.ndarray) -> None:
-        looks[0] += 1
-        if looks[0] > after:
-            raise Stopped
-
-    return look
-
-
 def test_an_interrupted_share_goes_on(tensor: np.ndarray) -> None:
     planned()
     with pytest.raises(Stopped):
@@ -224,12 +208,6 @@ def test_an_input_with_the_size_and_time_of_another_is_noticed(place: int) -> No
     os.utime("in.npy", ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(PlanError, match="was drawn up before"):
         run(0, 1)
-
-
-def changed(**more: Any) -> None:
-    said = json.loads(Path("plan.json").read_text())
-    said.update(more)
-    Path("plan.json").write_text(json.dumps({k: v for k, v in said.items() if v != "left out"}))
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [

@@ -15,7 +15,8 @@ from layoutdsl.kernel import solver
 from layoutdsl.kernel.certificate import known_lemmas
 from layoutdsl.kernel.checker import question
 from layoutdsl.kernel.solver import CVC5, CVC5_PROOFS, NoSolver, Solver, answers, ask, model
-from layoutdsl.meaning.claims import INTEGER_TYPES, Claim, Fits
+from layoutdsl.meaning.claims import Claim, Fits
+from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.prover.check import check
 from layoutdsl.prover.verdict import Undecided
 from layoutdsl.statements.sound import PROPERTIES, SIZE

@@ -8,9 +8,12 @@ import pytest
 
 import layoutdsl
 from layoutdsl.api import claims_of, library_families, load
-from layoutdsl.meaning.claims import Module, Sound
+from layoutdsl.meaning.claims import Sound
+from layoutdsl.meaning.module import Module
+from layoutdsl.syntax import ast
 from layoutdsl.syntax.parser import parse
 from layoutdsl.syntax.printer import print_declaration
+from layoutdsl.syntax.walk import operands
 from layoutdsl.texts.source import Source
 
 TEXT = """\
@@ -96,3 +99,31 @@ def test_a_file(tmp_path: Path) -> None:
     span = found.span_of(found["A"])
     assert span is not None
     assert (span.source.name, span.source.place(span.start)) == (str(path), (2, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "operations"),
+    [
+        ("n + c", ["n + c"]),
+        ("(n + c)*2", ["(n + c)*2", "n + c"]),
+        ("2*(n + c)", ["2*(n + c)", "n + c"]),
+        ("((n + c))*2 - 1", ["((n + c))*2 - 1", "((n + c))*2", "n + c"]),
+        ("1 - (n + c) - (n)", ["1 - (n + c) - (n)", "1 - (n + c)", "n + c"]),
+        ("(n, c)*2", ["(n, c)*2"]),
+        ("n*+2", ["n*+2"]),
+    ],
+)
+def test_an_operation_stands_where_its_operands_do_with_their_brackets(
+    text: str, operations: list[str]
+) -> None:
+    (declared,) = parse(Source("a.layout", f"layout A(n, c) = [{text}]")).declarations
+    assert isinstance(declared, ast.LayoutDecl)
+    assert isinstance(declared.body, ast.Coordinates)
+    (place,) = declared.body.places
+    pending: list[ast.Expression] = [place.value]
+    found = []
+    while pending:
+        each = pending.pop()
+        found += [each.span.text] if isinstance(each, ast.Operation) else []
+        pending += reversed(operands(each))
+    assert found == operations

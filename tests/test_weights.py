@@ -18,7 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 from weight_files import opened, said_of
-from weights_drawn import PADDED, TEXT, Case, drawn, index_of, of_words, placed_bits
+from weights_drawn import (
+    PADDED,
+    TEXT,
+    Case,
+    drawn,
+    index_of,
+    least,
+    of_words,
+    placed_bits,
+    rules_of,
+)
 from weights_killed import killed
 
 import layoutdsl
@@ -41,24 +51,8 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def rules_of(case: Case) -> layoutdsl.Module:
-    return layoutdsl.parse(TEXT + case.rules)
-
-
 def left_behind() -> set[str]:
     return {each.name for each in Path().iterdir() if ".part" in each.name}
-
-
-def least(case: Case, source: Path) -> int:
-    """The memory that is just enough."""
-    mem = 1
-    while True:
-        try:
-            pack_weights(source, f"least.{case.form}", rules_of(case), mem=mem, target="numpy")
-        except TooLittleError as few:
-            mem = few.needed
-        else:
-            return mem
 
 
 def there_and_back(seed: int) -> None:

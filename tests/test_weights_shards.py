@@ -5,7 +5,6 @@ More, with shares that are killed: `python -m tests.crashes --of weights --count
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 from pathlib import Path
@@ -15,9 +14,10 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_shell import Shell, shell
+from small_files import changed
 from test_crashes import campaign
 from weight_files import said_of
-from weights_drawn import TEXT, Case, drawn
+from weights_drawn import drawn, least, rules_of
 
 import layoutdsl
 from layoutdsl.api import (
@@ -32,7 +32,6 @@ from layoutdsl.api import (
 from layoutdsl.files.places import OccupiedError
 from layoutdsl.pieces import shared
 from layoutdsl.pieces.plan import PlanError
-from layoutdsl.pieces.runs import TooLittleError
 from layoutdsl.weights.faults import UnfitError
 from layoutdsl.weights.forms import form_named
 
@@ -45,10 +44,6 @@ FORMS = ("safetensors", "npz", "gguf", "onnx")
 def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(shared, "PATIENCE", 0.1)
-
-
-def rules_of(case: Case) -> layoutdsl.Module:
-    return layoutdsl.parse(TEXT + case.rules)
 
 
 def run(number: int, of: int) -> bool:
@@ -70,18 +65,6 @@ def files_of(place: Path) -> dict[str, bytes]:
     """A file of weights, and what lies beside it."""
     files = sorted(each for each in place.parent.glob(f"{place.name}*") if each.is_file())
     return {each.name: each.read_bytes() for each in files}
-
-
-def least(case: Case, source: Path) -> int:
-    """The memory that is just enough."""
-    mem = 1
-    while True:
-        try:
-            pack_weights(source, f"least.{case.form}", rules_of(case), mem=mem, target="numpy")
-        except TooLittleError as few:
-            mem = few.needed
-        else:
-            return mem
 
 
 @pytest.mark.sampled(10)
@@ -160,12 +143,6 @@ def test_an_archive_with_a_wrong_checksum_is_not_planned() -> None:
     with pytest.raises(UnfitError, match="checksum"):
         plan_weights("pack", "in.npz", "out.npz", "plan.json", rules)
     assert [each.name for each in Path().iterdir()] == ["in.npz"]
-
-
-def changed(**more: Any) -> None:
-    said = json.loads(Path("plan.json").read_text())
-    said.update(more)
-    Path("plan.json").write_text(json.dumps({k: v for k, v in said.items() if v != "left out"}))
 
 
 UNFIT: list[tuple[dict[str, Any], str]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -11,8 +12,8 @@ import numpy as np
 from layoutdsl.elaborate.module import elaborate
 from layoutdsl.elaborate.shelf import operator_rules
 from layoutdsl.integers.expr import CeilDiv, Constant, Extent, FloorDiv, Index, Mod, indices, walk
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.syntax.parser import parse
 from layoutdsl.texts import resources
 from layoutdsl.texts.source import Diagnostic, LayoutError, Source
@@ -56,6 +57,17 @@ LIBRARY = {each.name: each for found in LIBRARY_MODULES for each in found.values
 EXAMPLES = dict(module((HERE / "layouts/examples.layout").read_text(encoding="utf-8")))
 EVERY = {**LIBRARY, **EXAMPLES}
 DOMAINS = dict(module((HERE / "layouts/domains.layout").read_text(encoding="utf-8")))
+
+
+def refusal(read: Callable[..., object], *given: str) -> tuple[str, int]:
+    """The code of the one fault for which a text is refused, and the column that it points at."""
+    try:
+        read(*given)
+    except LayoutError as refused:
+        (found,) = refused.diagnostics
+        span = found.primary.span
+        return found.code, span.source.place(span.start)[1]
+    raise AssertionError(f"{given} is read")
 
 
 def blocks(layout: Layout, axis: str) -> set[int]:

@@ -15,8 +15,10 @@ from random import Random
 from weight_files import write
 
 import layoutdsl
+from layoutdsl.api import pack_weights
 from layoutdsl.meaning.elements import ELEMENT_TYPES, FillValue
 from layoutdsl.meaning.model import Layout
+from layoutdsl.pieces.runs import TooLittleError
 from layoutdsl.weights.form import Wanted
 from layoutdsl.weights.forms import form_named
 
@@ -192,3 +194,19 @@ def placed_bits(layout: Layout, shape: tuple[int, ...], values: list[int]) -> by
         items[layout.offset(index, shape)] = value
     whole = sum(item << 4 * slot for slot, item in enumerate(items))
     return whole.to_bytes(len(items) // 2, "little")
+
+
+def rules_of(case: Case) -> layoutdsl.Module:
+    return layoutdsl.parse(TEXT + case.rules)
+
+
+def least(case: Case, source: Path) -> int:
+    """The memory that is just enough."""
+    mem = 1
+    while True:
+        try:
+            pack_weights(source, f"least.{case.form}", rules_of(case), mem=mem, target="numpy")
+        except TooLittleError as few:
+            mem = few.needed
+        else:
+            return mem

@@ -33,6 +33,10 @@ MOST = 22_000_000
 """Bytes of the whole folder."""
 
 
+SECONDS = 600
+"""That one program may take."""
+
+
 class BuildError(Exception):
     """Why there is no playground, and what to do."""
 
@@ -44,7 +48,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         build(Path(arguments[0]))
-    except BuildError as failure:
+    except (BuildError, OSError) as failure:
         print(f"error: {failure}", file=sys.stderr)
         return 1
     return 0
@@ -80,9 +84,18 @@ def _run(program: str, *arguments: str, folder: Path = ROOT) -> str:
     found = shutil.which(program)
     if found is None:
         raise BuildError(f"there is no program `{program}`\n  = help: install Node.js, with npm")
-    ended = subprocess.run(
-        [found, *arguments], cwd=folder, capture_output=True, text=True, check=False, timeout=600
-    )
+    try:
+        ended = subprocess.run(
+            [found, *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        words = f"`{Path(program).name} {arguments[0]}` took more than {SECONDS} s"
+        raise BuildError(f"{words}\n  = help: see whether its servers answer") from None
     if ended.returncode != 0:
         said = "\n".join((ended.stderr or ended.stdout).strip().splitlines()[-12:])
         raise BuildError(f"`{Path(program).name} {arguments[0]}` failed:\n{said}")
@@ -91,7 +104,7 @@ def _run(program: str, *arguments: str, folder: Path = ROOT) -> str:
 
 def _fetch_pyodide(pin: dict[str, str], folder: Path) -> None:
     """Unpack the package of npm into ``package/``, once its hash is the one that is pinned."""
-    _run("npm", "pack", "--silent", f"pyodide@{pin['version']}", folder=folder)
+    _run("npm", "pack", "--loglevel=error", f"pyodide@{pin['version']}", folder=folder)
     [file] = folder.glob("*.tgz")
     digest = base64.b64encode(hashlib.sha512(file.read_bytes()).digest()).decode()
     if f"sha512-{digest}" != pin["integrity"]:

@@ -15,8 +15,8 @@ from typing import TypeAlias
 from layoutdsl.api.engines import ENDING, engine_called, engine_in, engine_names
 from layoutdsl.elaborate import shelf
 from layoutdsl.meaning.arguments import Kind, expect
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.operator import Engine
 from layoutdsl.showing.declaration import declaration
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from layoutdsl.elaborate.shelf import elaborated
 from layoutdsl.meaning.arguments import called
-from layoutdsl.meaning.claims import AnyClaim, Claim, Module, RecordClaim, Sound, TableClaim
+from layoutdsl.meaning.claims import AnyClaim, Claim, RecordClaim, Sound, TableClaim
 from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.rule import Rule
 from layoutdsl.meaning.table import Table

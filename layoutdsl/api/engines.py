@@ -7,7 +7,7 @@ from functools import cache
 
 from layoutdsl.elaborate import shelf
 from layoutdsl.meaning.arguments import TEXT, expect
-from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.operator import Engine
 from layoutdsl.texts import resources
 from layoutdsl.texts.faults import UnknownNameError, did_you_mean

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import claims_about, claims_of
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 

@@ -10,7 +10,8 @@ from layoutdsl.api.claims import range_of
 from layoutdsl.api.formulas import closed_inverse
 from layoutdsl.api.generating import RefusedError, certificate_of
 from layoutdsl.api.proofs import prove
-from layoutdsl.meaning.claims import INTEGER_TYPES, Claim, Computes, IntegerType
+from layoutdsl.meaning.claims import Claim, Computes
+from layoutdsl.meaning.elements import INTEGER_TYPES, IntegerType
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.texts.values import brief
 

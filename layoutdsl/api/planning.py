@@ -11,8 +11,8 @@ from layoutdsl.api.modules import CompileTarget, expect_target
 from layoutdsl.api.weights import Codes, File, declared_in, layout_of, place_of
 from layoutdsl.elaborate.shelf import parse
 from layoutdsl.meaning.arguments import INTEGER, PATH, TEXT, expect
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.showing.declaration import declaration
 
 if TYPE_CHECKING:

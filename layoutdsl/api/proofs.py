@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.api.claims import claims_of
 from layoutdsl.meaning.arguments import FUNCTION, expect
-from layoutdsl.meaning.claims import AnyClaim, Module
+from layoutdsl.meaning.claims import AnyClaim
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.values import Displayed, said

@@ -12,9 +12,9 @@ from layoutdsl.api.files import MEM, code_of, limits_of, watchers_of
 from layoutdsl.api.modules import CompileTarget, expect_target
 from layoutdsl.elaborate.shelf import library, library_names, parse
 from layoutdsl.meaning.arguments import FUNCTION, PATH, TEXT, Kind, expect
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.rule import Rule
 from layoutdsl.meaning.storage import StorageName

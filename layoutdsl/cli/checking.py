@@ -13,8 +13,8 @@ from layoutdsl.cli.targets import Target, every, named, warn
 from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
-    from layoutdsl.meaning.claims import Module
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.module import Module
     from layoutdsl.meaning.record import Record
     from layoutdsl.meaning.table import Table
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import ceil
@@ -124,7 +124,7 @@ def pack_large(
         raise Failure(Exit.USAGE, f"{other} is given without {missing}", hint)
     source, destination = places(files)
     progress = Progress("pack", asked.way)
-    with failing(layout, files, asked), watched(progress):
+    with failing(layout.name, files[:1], files[1], asked), watched(progress):
         how = _how(layout, source, asked, compiled, progress, fill)
         done = pack_file(layout, source, destination, fill=fill, shape=shape, **how)
     return f"packed {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
@@ -142,7 +142,7 @@ def unpack_large(
 
     source, destination = places(files)
     progress = Progress("unpack", asked.way)
-    with failing(layout, files, asked), watched(progress):
+    with failing(layout.name, files[:1], files[1], asked), watched(progress):
         how = _how(layout, source, asked, compiled, progress)
         done = unpack_file(layout, source, destination, shape, **how)
     return f"unpacked {done.source} {done.dtype.name} -> {done.result} in {_pieces(done.pieces)}"
@@ -224,27 +224,35 @@ def size_text(size: float) -> str:
 
 
 @contextmanager
-def failing(layout: Layout, files: tuple[str, str], asked: Large) -> Iterator[None]:
-    """What goes wrong with files and memory, in words for a shell."""
+def failing(name: str, sources: Sequence[str], destination: str, asked: Large) -> Iterator[None]:
+    """What goes wrong with files and memory, in words for a shell.
+
+    Args:
+        name: of what is moved.
+        sources: the files that are read: one, or those that --field names.
+        destination: the file that is written.
+        asked: how much may be used.
+    """
     from layoutdsl.files.npy import UnreadableError
     from layoutdsl.files.places import OccupiedError
     from layoutdsl.pieces.runs import TooLittleError
 
-    source, destination = files
+    shown = f"`{sources[0]}`" if len(sources) == 1 else "what --field names"
     try:
         yield
     except TooLittleError as few:
-        raise too_little(layout.name, asked.mem, asked.jobs, few) from None
+        raise too_little(name, asked.mem, asked.jobs, few) from None
     except UnreadableError as unfit:
-        raise Failure(Exit.INPUT, f"`{source}` {unfit.fact}") from None
+        raise Failure(Exit.INPUT, f"{shown} {unfit.fact}") from None
     except OccupiedError as occupied:
         raise Failure(Exit.INPUT, occupied.message, occupied.remedy or None) from None
     except OSError as failure:
-        word = "read" if failure.filename == source else "written"
-        name = source if word == "read" else destination
-        raise Failure(Exit.INPUT, f"`{name}` cannot be {word}: {reason(failure)}") from None
+        read = str(failure.filename) in sources
+        place = failure.filename if read else destination
+        word = "read" if read else "written"
+        raise Failure(Exit.INPUT, f"`{place}` cannot be {word}: {reason(failure)}") from None
     except (ValueError, TypeError) as unfit:
-        raise Failure(Exit.INPUT, f"`{source}` does not fit: {unfit}") from None
+        raise Failure(Exit.INPUT, f"{shown} does not fit: {unfit}") from None
     except KeyboardInterrupt:
         kept_part(destination)
         raise

@@ -114,7 +114,7 @@ def plan(
     places(files)
     from layoutdsl.api import MEM, plan_file
 
-    with failing(layout, files, asked), writing(plan), notes():
+    with failing(layout.name, files[:1], output, asked), writing(plan), notes():
         count = plan_file(
             "unpack" if verb == "unpack" else "pack",
             layout,

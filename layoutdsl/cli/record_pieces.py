@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from layoutdsl.cli.exits import Exit, Failure, reason
+from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.interrupts import watched
-from layoutdsl.cli.large import Large, kept_part, too_little
+from layoutdsl.cli.large import Large, failing
 from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.telling import notes, say_words
 
@@ -45,7 +44,7 @@ def pack_rows(
     _refuse_streams((*named, destination))
     progress = Progress("pack", asked.way)
     raw = is_raw(destination, asked.raw)
-    with _failing(record, named, destination, asked), watched(progress), notes():
+    with failing(record.name, named, destination, asked), watched(progress), notes():
         given = _given(asked, compiled, progress)
         done = pack_record_file(record, source, destination, shape=shape, raw=raw, **given)
     say_words(f"packed {_fields(done)} -> {done.buffer} in {_pieces(done.pieces)}", verbose)
@@ -67,7 +66,7 @@ def unpack_rows(
     _refuse_streams(files)
     progress = Progress("unpack", asked.way)
     raw = is_raw(source, asked.raw)
-    with _failing(record, [source], destination, asked), watched(progress), notes():
+    with failing(record.name, [source], destination, asked), watched(progress), notes():
         given = _given(asked, compiled, progress)
         done = unpack_record_file(record, source, destination, shape, raw=raw, **given)
     say_words(f"unpacked {done.buffer} -> {_fields(done)} in {_pieces(done.pieces)}", verbose)
@@ -102,31 +101,3 @@ def _refuse_streams(files: tuple[str, ...]) -> None:
         if Path(name).exists() and not Path(name).is_file():
             message = f"`{name}` is no plain file, and cannot be taken apart"
             raise Failure(Exit.INPUT, message, "leave out --mem and --jobs")
-
-
-@contextmanager
-def _failing(record: Record, sources: list[str], destination: str, asked: Large) -> Iterator[None]:
-    """What goes wrong with files and memory, in words for a shell."""
-    from layoutdsl.files.npy import UnreadableError
-    from layoutdsl.files.places import OccupiedError
-    from layoutdsl.pieces.runs import TooLittleError
-
-    shown = f"`{sources[0]}`" if len(sources) == 1 else "what --field names"
-    try:
-        yield
-    except TooLittleError as few:
-        raise too_little(record.name, asked.mem, asked.jobs, few) from None
-    except UnreadableError as unfit:
-        raise Failure(Exit.INPUT, f"{shown} {unfit.fact}") from None
-    except OccupiedError as occupied:
-        raise Failure(Exit.INPUT, occupied.message, occupied.remedy or None) from None
-    except OSError as failure:
-        read = str(failure.filename) in sources
-        name = failure.filename if read else destination
-        word = "read" if read else "written"
-        raise Failure(Exit.INPUT, f"`{name}` cannot be {word}: {reason(failure)}") from None
-    except (ValueError, TypeError) as unfit:
-        raise Failure(Exit.INPUT, f"{shown} does not fit: {unfit}") from None
-    except KeyboardInterrupt:
-        kept_part(destination)
-        raise

@@ -17,8 +17,9 @@ from layoutdsl.integers.expr import Extent, text
 from layoutdsl.texts.faults import UnknownNameError
 
 if TYPE_CHECKING:
-    from layoutdsl.meaning.claims import AnyClaim, Module
+    from layoutdsl.meaning.claims import AnyClaim
     from layoutdsl.meaning.model import Layout, Shape
+    from layoutdsl.meaning.module import Module
     from layoutdsl.meaning.record import Record
     from layoutdsl.meaning.table import Table
     from layoutdsl.texts.source import Diagnostic
@@ -250,7 +251,7 @@ def _is_notation(word: str) -> bool:
 
 def _foreign(notation: str, written: str) -> Target:
     from layoutdsl.api import reading_of
-    from layoutdsl.meaning.claims import Module
+    from layoutdsl.meaning.module import Module
     from layoutdsl.showing.declaration import declaration
 
     found = reading_of(notation, written)

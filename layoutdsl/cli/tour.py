@@ -13,8 +13,9 @@ import click
 from layoutdsl.cli.output import say
 
 if TYPE_CHECKING:
-    from layoutdsl.meaning.claims import AnyClaim, Module
+    from layoutdsl.meaning.claims import AnyClaim
     from layoutdsl.meaning.model import Layout
+    from layoutdsl.meaning.module import Module
     from layoutdsl.prover.verdict import Status
 
 SPEC = """\

@@ -9,7 +9,8 @@ from typing import Literal, TypeAlias
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, substitute, text
 from layoutdsl.meaning.arguments import Kind, expect
-from layoutdsl.meaning.model import Axis, Condition, Layout, constants
+from layoutdsl.meaning.model import Axis, Condition, Layout
+from layoutdsl.meaning.parameters import constants
 
 Axes: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """``n=b, h=y``: axes of the first layout with those of the second; or all of the second's."""

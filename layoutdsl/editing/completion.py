@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from layoutdsl.editing.document import Document
-from layoutdsl.meaning.claims import INTEGER_TYPES
-from layoutdsl.meaning.elements import ELEMENT_TYPES
+from layoutdsl.meaning.elements import ELEMENT_TYPES, INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
-from layoutdsl.syntax.faults import word_of
-from layoutdsl.syntax.grammars import LANGUAGE
+from layoutdsl.syntax.grammars import LANGUAGE, word_of
 from layoutdsl.syntax.statements import beginning_of
 from layoutdsl.syntax.words import accepted_behind
 

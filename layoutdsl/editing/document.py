@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from layoutdsl.api import formatted, parse
 from layoutdsl.editing.names import Occurrence, occurrences
 from layoutdsl.editing.positions import Moved
-from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.module import Module
 from layoutdsl.syntax import ast, parser
 from layoutdsl.texts.source import Diagnostic, LayoutError, Source
 

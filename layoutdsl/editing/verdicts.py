@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from layoutdsl.api import claims_of
-from layoutdsl.meaning.claims import AnyClaim, EqualsLayout, EqualsRecord, Module
+from layoutdsl.meaning.claims import AnyClaim, EqualsLayout, EqualsRecord
+from layoutdsl.meaning.module import Module
 from layoutdsl.texts.source import Span
 
 

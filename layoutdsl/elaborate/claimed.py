@@ -6,9 +6,11 @@ from layoutdsl.elaborate.elements import element_of
 from layoutdsl.elaborate.scope import Scope
 from layoutdsl.integers.digit import Digit, apart, read
 from layoutdsl.integers.expr import Coordinate
-from layoutdsl.meaning.claims import INTEGER_TYPES, IntegerType, of_bits
 from layoutdsl.meaning.elements import (
+    INTEGER_TYPES,
     ElementType,
+    IntegerType,
+    of_bits,
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.storage import STORAGES

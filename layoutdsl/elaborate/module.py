@@ -17,6 +17,7 @@ from layoutdsl.elaborate.rules import twice
 from layoutdsl.elaborate.table import Tables
 from layoutdsl.meaning import claims
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module, Written
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.syntax import ast
@@ -42,7 +43,7 @@ def elaborate(
     tables: Mapping[str, Table] | None = None,
     records: Mapping[str, Record] | None = None,
     operators: Known = tuple,
-) -> claims.Module:
+) -> Module:
     """Return the layouts, tables, records, rules, operators and claims of a text.
 
     Args:
@@ -98,7 +99,7 @@ def elaborate(
     claimed = zip(every, (*about, *about_tables, *about_records), strict=True)
     texts, written = _kept(declared, zip(rules, ruled, strict=True), claimed)
     doubts = dict(filter(itemgetter(1), (layouts.doubts | names.doubts).items()))
-    return claims.Module(
+    return Module(
         name,
         plain,
         found,
@@ -118,10 +119,10 @@ def _kept(
     declared: Iterable[_Named],
     ruled: Iterable[tuple[Rule | Group, ast.RuleDecl | ast.GroupDecl]],
     claimed: Iterable[tuple[claims.AnyClaim, ast.ClaimDecl]],
-) -> tuple[dict[str, str], dict[str, list[claims.Written]]]:
+) -> tuple[dict[str, str], dict[str, list[Written]]]:
     """What a text declares as the language writes it, and where all that it says stands."""
     texts: dict[str, str] = {}
-    written: dict[str, list[claims.Written]] = {}
+    written: dict[str, list[Written]] = {}
     for each in declared:
         texts[each.name.text] = print_declaration(each)
         written[each.name.text] = [(each.span, each.name.span)]

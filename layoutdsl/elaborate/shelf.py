@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from layoutdsl.meaning.arguments import PATH, TEXT, expect
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.operator import OperatorRule
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table

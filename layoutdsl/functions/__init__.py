@@ -13,7 +13,7 @@ from layoutdsl.functions.names import renamed, renamed_inverse
 from layoutdsl.functions.text import Known, Language
 from layoutdsl.functions.triton_text import LANGUAGE as TRITON
 from layoutdsl.functions.values import values
-from layoutdsl.meaning.claims import IntegerType
+from layoutdsl.meaning.elements import IntegerType
 from layoutdsl.meaning.model import Layout
 
 __all__ = ["LANGUAGES", "Known", "Language", "parts", "write"]

@@ -10,7 +10,7 @@ from layoutdsl.functions.machine import Backward, Functions
 from layoutdsl.functions.text import BUFFER, DOMAIN, HELD, Known, Language, remarks
 from layoutdsl.integers.expr import Arithmetic, Printer
 from layoutdsl.integers.languages import c_family
-from layoutdsl.meaning.claims import IntegerType
+from layoutdsl.meaning.elements import IntegerType
 from layoutdsl.meaning.model import Condition
 
 

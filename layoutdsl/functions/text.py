@@ -9,7 +9,7 @@ from textwrap import wrap
 from layoutdsl.digits.steps import SLOT
 from layoutdsl.functions.machine import Functions
 from layoutdsl.integers.expr import Arithmetic
-from layoutdsl.meaning.claims import IntegerType
+from layoutdsl.meaning.elements import IntegerType
 from layoutdsl.meaning.model import Layout
 
 BUFFER = "the buffer, padding included"

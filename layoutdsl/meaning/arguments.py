@@ -6,7 +6,7 @@ further down. It imports nothing of ours.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Mapping, Sized
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import index as as_integer
@@ -122,43 +122,3 @@ def integer(value: object, name: str) -> int:
         return as_integer(value)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(f"{name} is {called(value)}, and has to be an integer") from None
-
-
-def parameters(subject: str, names: Sequence[str], given: Mapping[str, object]) -> dict[str, int]:
-    """Return the numbers that are given to parameters of a layout or a table.
-
-    Args:
-        subject: whose they are, in words.
-        names: of the parameters that there are.
-        given: the numbers by name.
-
-    Raises:
-        TypeError: one is no integer.
-        ValueError: there is no such parameter, or a number is below 1.
-    """
-    found: dict[str, int] = {}
-    for name, value in given.items():
-        found[name] = integer(value, f"parameter `{name}`")
-        if name not in names:
-            held = ", ".join(f"`{each}`" for each in names) or "none"
-            raise ValueError(f"{subject} has no parameter `{name}`; it has {held}")
-        if found[name] < 1:
-            raise ValueError(f"parameter `{name}` of {subject} is {found[name]}, must be >= 1")
-    return found
-
-
-def refuse_unnamed(subject: str, names: Sequence[str], numbers: Sequence[object]) -> None:
-    """Refuse numbers that do not say which parameter they are of.
-
-    Args:
-        subject: whose parameters they are, in words.
-        names: of the parameters that there are.
-        numbers: what was given.
-
-    Raises:
-        TypeError: there is one.
-    """
-    if numbers:
-        held = ", ".join(f"{name}={number}" for name, number in zip(names, numbers, strict=False))
-        words = f"takes its parameters by name, as in ({held})" if held else "has no parameters"
-        raise TypeError(f"{subject} {words}")

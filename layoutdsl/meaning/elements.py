@@ -1,4 +1,4 @@
-"""What elements are, and what padding holds in their place."""
+"""What elements are, what padding holds in their place, and the integers of machines."""
 
 from __future__ import annotations
 
@@ -89,3 +89,26 @@ class FillZeroPoint:
 
 
 Fill: TypeAlias = FillValue | FillAny | FillZeroPoint
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerType:
+    """A machine integer by name, with the largest and the least value it holds."""
+
+    name: str
+    largest: int
+    least: int = 0
+
+
+INTEGER_TYPES: Mapping[str, IntegerType] = {
+    f"{prefix}{bits}": IntegerType(
+        f"{prefix}{bits}", 2 ** (bits - signed) - 1, -(2 ** (bits - 1)) * signed
+    )
+    for prefix, signed in (("int", 1), ("uint", 0))
+    for bits in (8, 16, 24, 32, 64)
+}
+
+
+def of_bits(bits: int) -> IntegerType:
+    """Return the unsigned integers of so many bits."""
+    return IntegerType(f"{bits} bits", 2**bits - 1)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from layoutdsl.integers.conditions import Box, Condition, Operator, all_hold, pieces, volume
 from layoutdsl.integers.expr import (
@@ -33,15 +33,13 @@ from layoutdsl.meaning import strided
 from layoutdsl.meaning.arguments import (
     INTEGER,
     Kind,
-    called,
     expect,
     integer,
     integers,
-    parameters,
-    refuse_unnamed,
 )
 from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue
 from layoutdsl.meaning.interface import ScaleOffset
+from layoutdsl.meaning.parameters import Parametrised
 from layoutdsl.texts.values import Displayed, said
 
 __all__ = ["ZERO", "Axis", "Condition", "Indices", "Layout", "Operator", "Origin", "Shape"]
@@ -68,24 +66,8 @@ class Origin:
     text: str
 
 
-class Strided(Protocol):
-    """An array as numpy and its like describe it; strides are in bytes."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The extents."""
-
-    @property
-    def strides(self) -> tuple[int, ...]:
-        """How far apart two elements are, in bytes, along each axis."""
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes of an element."""
-
-
 @dataclass(frozen=True, slots=True)
-class Layout(Displayed):
+class Layout(Parametrised, Displayed):
     """How a tensor lies in a buffer.
 
     Attributes:
@@ -182,7 +164,7 @@ class Layout(Displayed):
         return tuple(dict.fromkeys((*names, *self.parameters)))
 
     @staticmethod
-    def of(array: Strided) -> Layout:
+    def of(array: strided.Strided) -> Layout:
         """Return how an array lies in memory, from its first element on; its extents are fixed.
 
         >>> Layout.of(np.zeros((2, 3), "f4").T).offset((2, 1), (3, 2))
@@ -193,14 +175,7 @@ class Layout(Displayed):
             ValueError: strides are negative or no multiple of an element, or two elements share a
                 slot.
         """
-        if isinstance(array, type) or not hasattr(array, "strides"):
-            words = "an array, with `shape`, `strides` and `itemsize`"
-            raise TypeError(f"`array` is {called(array)}, and has to be {words}")
-        strides = []
-        for number, stride in enumerate(array.strides):
-            if stride % array.itemsize:
-                raise ValueError(f"stride {number} is {stride} bytes, no multiple of an element")
-            strides.append(stride // array.itemsize)
+        strides = strided.steps_of(array)
         axes = tuple(Axis(f"d{n}", Constant(extent)) for n, extent in enumerate(array.shape))
         digits = strided.digits_at([axis.name for axis in axes], array.shape, strides)
         return Layout("array", axes, strided.coordinates(digits), fill=FillAny())
@@ -215,33 +190,6 @@ class Layout(Displayed):
                     found += each.parts
             found.append(top)
         return tuple(dict.fromkeys(found))
-
-    def __call__(self, /, *numbers: int, **values: int) -> Layout:
-        """Return the layout with numbers for its parameters, as `with_parameters` does.
-
-        >>> library("NCHWc")(k=8).physical_shape((2, 20, 3, 4))
-        (2, 3, 3, 4, 8)
-        """
-        refuse_unnamed(f"layout `{self.name}`", self.parameters, numbers)
-        return self.with_parameters(**values)
-
-    def with_parameters(self, /, **values: int) -> Layout:
-        """Return the layout with numbers for its parameters, or for some of them.
-
-        It is called as in a text: ``NCHWc<8>`` is `NCHWc_8`.
-
-        >>> library("NCHWc").with_parameters(k=8).physical_shape((2, 20, 3, 4))
-        (2, 3, 3, 4, 8)
-
-        Raises:
-            TypeError: a value is no integer.
-            ValueError: it has no such parameter, or a value is below 1.
-        """
-        found = parameters(f"layout `{self.name}`", self.parameters, values)
-        if not found:
-            return self
-        name, left = named_with(self.name, self.parameters, found)
-        return replace(self.substituted(constants(found)), name=name, parameters=left)
 
     def substituted(self, values: Mapping[str, Expr]) -> Layout:
         """Return the layout with names replaced in all but its parameters and axes of a tensor.
@@ -497,19 +445,6 @@ class Layout(Displayed):
         fixed = {name: (value, value) for name, value in values.items()}
         names = [axis.name for axis in self.axes]
         return fixed, names, tuple((0, extent - 1) for extent in self.shape_of(values))
-
-
-def constants(values: Mapping[str, int]) -> dict[str, Expr]:
-    """Return the same numbers as expressions."""
-    return {name: Constant(number) for name, number in values.items()}
-
-
-def named_with(
-    name: str, parameters: tuple[str, ...], given: Mapping[str, int]
-) -> tuple[str, tuple[str, ...]]:
-    """Return what ``name<8>`` is called, and the parameters that are left: `NAME_8`, and none."""
-    full = "_".join([name, *(str(given.get(each, each)) for each in parameters)])
-    return full, tuple(each for each in parameters if each not in given)
 
 
 def _instead(value: object) -> str:

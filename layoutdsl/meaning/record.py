@@ -19,7 +19,7 @@ from layoutdsl.integers.expr import (
     substitute,
 )
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.arguments import Kind, integer, integers, parameters, refuse_unnamed
+from layoutdsl.meaning.arguments import Kind, integer, integers
 from layoutdsl.meaning.elements import ElementType, Fill, FillValue
 from layoutdsl.meaning.model import (
     Axis,
@@ -27,9 +27,8 @@ from layoutdsl.meaning.model import (
     Indices,
     Layout,
     Shape,
-    constants,
-    named_with,
 )
+from layoutdsl.meaning.parameters import Parametrised
 from layoutdsl.meaning.part import Part, part_address, part_size, with_numbers
 from layoutdsl.texts.values import Displayed, said
 
@@ -95,7 +94,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Record(Displayed):
+class Record(Parametrised, Displayed):
     """Several tensors in one buffer.
 
     Attributes:
@@ -136,35 +135,20 @@ class Record(Displayed):
             found.setdefault(layout.start, []).append(part)
         return tuple(map(tuple, found.values()))
 
-    def __call__(self, /, *numbers: int, **values: int) -> Record:
-        """Return the record with numbers for its parameters, as `with_parameters` does."""
-        refuse_unnamed(f"record `{self.name}`", self.parameters, numbers)
-        return self.with_parameters(**values)
-
-    def with_parameters(self, /, **values: int) -> Record:
-        """Return the record with numbers for its parameters, or for some of them.
-
-        Raises:
-            TypeError: a value is no integer.
-            ValueError: it has no such parameter, or a value is below 1.
-        """
-        found = parameters(f"record `{self.name}`", self.parameters, values)
-        if not found:
-            return self
-        name, left = named_with(self.name, self.parameters, found)
-        numbers = constants(found)
-        parts = tuple(with_numbers(each, numbers) for each in self.parts)
+    def substituted(self, values: Mapping[str, Expr]) -> Record:
+        """Return the record with these for some of its parameters, in all but their list."""
+        parts = tuple(with_numbers(each, values) for each in self.parts)
         by_part = dict(zip(self.parts, parts, strict=True))
         fields = tuple(
             replace(
                 each,
-                extents=tuple(simplify(substitute(e, numbers)) for e in each.extents),
+                extents=tuple(simplify(substitute(e, values)) for e in each.extents),
                 parts=tuple(by_part[part] for part in each.parts),
             )
             for each in self.fields
         )
-        where = tuple(each.substituted(numbers) for each in self.where)
-        return replace(self, name=name, parameters=left, parts=parts, fields=fields, where=where)
+        where = tuple(each.substituted(values) for each in self.where)
+        return replace(self, parts=parts, fields=fields, where=where)
 
     def field(self, name: str) -> Field:
         """Return a field.

@@ -11,10 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from math import lcm, prod
+from typing import Protocol
 
 from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.digit import Digit
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, Index, Mul
+from layoutdsl.meaning.arguments import called
 
 MOST_ELEMENTS = 1 << 20
 """Elements of a layout whose strides do not nest; all are looked at for a shared slot."""
@@ -34,6 +36,40 @@ class Aliasing(ValueError):  # noqa: N818  an answer, not an error of ours
     def __init__(self, one: tuple[int, ...], other: tuple[int, ...], slot: int) -> None:
         super().__init__(f"{one} and {other} share slot {slot}")
         self.one, self.other, self.slot = one, other, slot
+
+
+class Strided(Protocol):
+    """An array as numpy and its like describe it; strides are in bytes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents."""
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How far apart two elements are, in bytes, along each axis."""
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+
+
+def steps_of(array: Strided) -> list[int]:
+    """Return the strides of an array in elements.
+
+    Raises:
+        TypeError: it is no array.
+        ValueError: a stride is no multiple of an element.
+    """
+    if isinstance(array, type) or not hasattr(array, "strides"):
+        words = "an array, with `shape`, `strides` and `itemsize`"
+        raise TypeError(f"`array` is {called(array)}, and has to be {words}")
+    strides = []
+    for number, stride in enumerate(array.strides):
+        if stride % array.itemsize:
+            raise ValueError(f"stride {number} is {stride} bytes, no multiple of an element")
+        strides.append(stride // array.itemsize)
+    return strides
 
 
 def row_major(extents: Sequence[int]) -> tuple[int, ...]:

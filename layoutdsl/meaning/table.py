@@ -13,7 +13,7 @@ from math import prod
 
 from layoutdsl.integers.expr import Coordinate, Expr, substitute, text
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.arguments import integer, integers, parameters, refuse_unnamed
+from layoutdsl.meaning.arguments import integer, integers
 from layoutdsl.meaning.model import (
     ZERO,
     Axis,
@@ -21,9 +21,8 @@ from layoutdsl.meaning.model import (
     Indices,
     Layout,
     Shape,
-    constants,
-    named_with,
 )
+from layoutdsl.meaning.parameters import Parametrised
 from layoutdsl.texts.values import brief, said
 
 
@@ -38,7 +37,7 @@ class Slot:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class Table(Parametrised):
     """Which element each slot of a buffer holds.
 
     Attributes:
@@ -70,24 +69,6 @@ class Table:
         return Layout(
             self.name, self.axes, coordinates, where=self.where, parameters=self.parameters
         )
-
-    def __call__(self, /, *numbers: int, **values: int) -> Table:
-        """Return the table with numbers for its parameters, as `with_parameters` does."""
-        refuse_unnamed(f"table `{self.name}`", self.parameters, numbers)
-        return self.with_parameters(**values)
-
-    def with_parameters(self, /, **values: int) -> Table:
-        """Return the table with numbers for its parameters, or for some of them.
-
-        Raises:
-            TypeError: a value is no integer.
-            ValueError: it has no such parameter, or a value is below 1.
-        """
-        found = parameters(f"table `{self.name}`", self.parameters, values)
-        if not found:
-            return self
-        name, left = named_with(self.name, self.parameters, found)
-        return replace(self.substituted(constants(found)), name=name, parameters=left)
 
     def substituted(self, values: Mapping[str, Expr]) -> Table:
         """Return the table with names replaced in everything but its axes and parameters."""

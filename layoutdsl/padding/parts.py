@@ -13,7 +13,8 @@ from itertools import product as boxes
 from math import prod
 
 from layoutdsl.integers.expr import Expr, substitute
-from layoutdsl.meaning.model import Condition, Layout, constants
+from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.meaning.parameters import constants
 from layoutdsl.meaning.shapes import ceilings
 from layoutdsl.padding.along import Along, Extreme, Undescribed, along
 from layoutdsl.padding.quotient import Quotient, one_of, parts, scaled, simpler, spoken_of

@@ -14,13 +14,8 @@ from layoutdsl.digits.domains import reading_of
 from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.kernel.theorem import Theorem
-from layoutdsl.meaning.claims import (
-    INTEGER_TYPES,
-    AnyClaim,
-    RecordClaim,
-    Sound,
-    TableClaim,
-)
+from layoutdsl.meaning.claims import AnyClaim, RecordClaim, Sound, TableClaim
+from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import size_is_bounded
 from layoutdsl.properties.known import property_of

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from layoutdsl.meaning.claims import (
-    INTEGER_TYPES,
-    AnyClaim,
-    Claim,
-    EqualsRecord,
-    RecordClaim,
-    Sound,
-)
+from layoutdsl.meaning.claims import AnyClaim, Claim, EqualsRecord, RecordClaim, Sound
 from layoutdsl.meaning.counterexample import Counterexample
+from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
 from layoutdsl.properties.known import property_of

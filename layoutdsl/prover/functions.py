@@ -13,7 +13,8 @@ from layoutdsl.digits.inverse import Inverse
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, establish
-from layoutdsl.meaning.claims import Claim, Computes, Fits, IntegerType, OffsetsFit
+from layoutdsl.meaning.claims import Claim, Computes, Fits, OffsetsFit
+from layoutdsl.meaning.elements import IntegerType
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.shapes import ceilings
 from layoutdsl.prover.check import check

@@ -10,8 +10,8 @@ from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.builder import NoProof
 from layoutdsl.kernel.certificate import Certificate, Outcome, establish
 from layoutdsl.kernel.theorem import Proof, Theorem
-from layoutdsl.meaning.claims import INTEGER_TYPES
 from layoutdsl.meaning.counterexample import Counterexample
+from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, size_is_bounded
 from layoutdsl.properties.seen import IN_INTEGERS, seen_to_hold

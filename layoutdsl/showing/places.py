@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from layoutdsl.integers.expr import coordinate_text, substitute, text
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.model import Indices, Layout, Shape, constants
+from layoutdsl.meaning.model import Indices, Layout, Shape
+from layoutdsl.meaning.parameters import constants
 
 Named: TypeAlias = tuple[tuple[str, int], ...]
 

@@ -14,7 +14,8 @@ from typing import Literal
 from layoutdsl.integers.expr import substitute, text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import ElementType
-from layoutdsl.meaning.model import Indices, Shape, constants
+from layoutdsl.meaning.model import Indices, Shape
+from layoutdsl.meaning.parameters import constants
 from layoutdsl.meaning.part import Part, part_address
 from layoutdsl.meaning.record import Held, Record
 from layoutdsl.showing.places import Named, Term, terms

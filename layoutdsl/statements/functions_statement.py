@@ -36,7 +36,7 @@ from layoutdsl.integers.expr import (
     indices,
 )
 from layoutdsl.kernel.theorem import Term, Theorem
-from layoutdsl.meaning.claims import IntegerType
+from layoutdsl.meaning.elements import IntegerType
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.statements import statement
 from layoutdsl.statements.claim_statement import of_elements

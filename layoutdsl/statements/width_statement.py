@@ -23,8 +23,7 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.kernel.checker import Term, Theorem
-from layoutdsl.meaning.claims import IntegerType
-from layoutdsl.meaning.elements import ElementType
+from layoutdsl.meaning.elements import ElementType, IntegerType
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.claim_statement import of_elements, offset
 from layoutdsl.statements.statement import Ground

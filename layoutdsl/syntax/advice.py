@@ -13,7 +13,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from itertools import chain
 
-from layoutdsl.syntax.faults import Fault, parsed, word_of
+from layoutdsl.syntax.grammars import Fault, parsed, word_of
 from layoutdsl.syntax.mistakes import Advice, Edit, mistakes, plain
 
 MOST_CHARACTERS = 1024

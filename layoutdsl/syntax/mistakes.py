@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from layoutdsl.syntax.faults import Fault
-from layoutdsl.syntax.grammars import LANGUAGE
+from layoutdsl.syntax.grammars import LANGUAGE, Fault
 from layoutdsl.texts import resources
 
 NEAR = 200

@@ -1,4 +1,4 @@
-"""lark's tree -> our tree, of whole texts: what stands in them about operators is built here."""
+"""lark's tree -> our tree: what is said of operators of graphs."""
 
 from __future__ import annotations
 
@@ -8,32 +8,19 @@ from typing import cast
 from lark import Token, Tree
 
 from layoutdsl.syntax import ast
-from layoutdsl.syntax.build import Branch, Builder
+from layoutdsl.syntax.expression_build import Branch, ExpressionBuilder, branches, tokens
 
 
-class FileBuilder(Builder):
-    """Builds the declarations of one source."""
-
-    def _declaration(self, tree: Branch) -> ast.Declaration:
-        match tree.data:
-            case "operator_rule":
-                return self._operator_rule(tree)
-            case "kernel":
-                return self._kernel(tree)
-            case "preference":
-                name, layouts = tree.children
-                operator = self._name(cast("Token", name))
-                return ast.PreferenceDecl(operator, self._references(layouts), self._span(tree))
-            case _:
-                return super()._declaration(tree)
+class OperatorBuilder(ExpressionBuilder):
+    """Builds rules of operators, kernels and preferences of one source."""
 
     def _operator_rule(self, tree: Branch) -> ast.OperatorRuleDecl:
         names, operands, results, settings, where = tree.children
         return ast.OperatorRuleDecl(
-            tuple(map(self._name, _names(names))),
-            tuple(map(self._operand, _branches(operands))),
-            tuple(map(self._result, _branches(results))),
-            tuple(map(self._setting, _branches(settings))),
+            tuple(map(self._name, tokens(names))),
+            tuple(map(self._operand, branches(operands))),
+            tuple(map(self._result, branches(results))),
+            tuple(map(self._setting, branches(settings))),
             None if where is None else self._where(cast("Branch", where)),
             self._span(tree),
         )
@@ -58,7 +45,7 @@ class FileBuilder(Builder):
         return ast.OperandDecl(called, patterns, False, many is not None, self._span(tree))
 
     def _patterns(self, tree: Branch | Token | None) -> tuple[ast.AxisPatternDecl, ...] | None:
-        return None if tree is None else tuple(map(self._pattern, _branches(tree)))
+        return None if tree is None else tuple(map(self._pattern, branches(tree)))
 
     def _pattern(self, tree: Branch) -> ast.AxisPatternDecl:
         words = [None if each is None else self._name(each) for each in _words(tree)]
@@ -78,7 +65,7 @@ class FileBuilder(Builder):
         name, takes, layouts, where = tree.children
         return ast.KernelDecl(
             self._name(cast("Token", name)),
-            tuple(map(self._taken, _branches(takes))),
+            tuple(map(self._taken, branches(takes))),
             self._references(layouts),
             None if where is None else self._where(cast("Branch", where)),
             self._span(tree),
@@ -89,17 +76,14 @@ class FileBuilder(Builder):
         called = self._name(cast("Token", name))
         return ast.TakenDecl(called, optional is not None, self._reference(cast("Branch", layout)))
 
+    def _preference(self, tree: Branch) -> ast.PreferenceDecl:
+        name, layouts = tree.children
+        operator = self._name(cast("Token", name))
+        return ast.PreferenceDecl(operator, self._references(layouts), self._span(tree))
+
     def _references(self, tree: Branch | Token | None) -> tuple[ast.Reference, ...]:
-        return tuple(map(self._reference, _branches(tree)))
+        return tuple(map(self._reference, branches(tree)))
 
 
 def _words(tree: Branch) -> Sequence[Token | None]:
     return cast("Sequence[Token | None]", tree.children)
-
-
-def _names(tree: Branch | Token | None) -> list[Token]:
-    return [] if not isinstance(tree, Tree) else [c for c in tree.children if isinstance(c, Token)]
-
-
-def _branches(tree: Branch | Token | None) -> list[Branch]:
-    return [] if not isinstance(tree, Tree) else [c for c in tree.children if isinstance(c, Tree)]

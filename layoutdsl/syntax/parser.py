@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from layoutdsl.syntax.ast import File
-from layoutdsl.syntax.operator_build import FileBuilder
+from layoutdsl.syntax.build import FileBuilder
 from layoutdsl.syntax.statements import statements
 from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Source, Span
 

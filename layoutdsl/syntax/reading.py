@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from lark import Token, Tree
 
-from layoutdsl.syntax.faults import Fault, parsed, word_of
-from layoutdsl.syntax.grammars import grammar
+from layoutdsl.syntax.grammars import Fault, grammar, parsed, word_of
 from layoutdsl.texts.source import Diagnostic, Label, LayoutError, Mend, Span
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from collections.abc import Iterator
 
 from lark import Token, Tree
 
-from layoutdsl.syntax.faults import Fault, parsed
-from layoutdsl.syntax.grammars import LANGUAGE
+from layoutdsl.syntax.grammars import LANGUAGE, Fault, parsed
 from layoutdsl.syntax.reading import explained
 from layoutdsl.texts.source import Diagnostic, LayoutError, Source, Span
 

@@ -30,7 +30,7 @@ const answers = answerer(heard);
 results.begin(answers);
 
 function heard({ loading, ready: what, failed }) {
-  if (failed) warn(`Python could not be loaded: ${failed}. Load the page again.`);
+  if (failed) warn(`Python has failed: ${failed}. Load the page again.`);
   if (loading) {
     say(loading);
     if (loading.startsWith("stopped")) ready = { checking: false, proving: false };
@@ -95,7 +95,8 @@ async function proveText() {
   mark();
   const words = editor.text();
   const begun = performance.now();
-  const clock = setInterval(() => say(`proving, ${Math.round((performance.now() - begun) / 1000)} s`), 1000);
+  const passed = () => `, ${Math.round((performance.now() - begun) / 1000)} s`;
+  const clock = setInterval(() => (byId("clock").textContent = passed()), 1000); // seen, not read out
   say("proving");
   try {
     verdicts.show(await answers.ask(["prove", "{file}", "--json"], words));
@@ -106,6 +107,7 @@ async function proveText() {
     if (ready.proving) say("ready");
   }
   clearInterval(clock);
+  byId("clock").textContent = "";
   proving -= 1;
   mark();
 }

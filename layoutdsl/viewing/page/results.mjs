@@ -176,6 +176,8 @@ shape.addEventListener("input", () => {
 });
 parameters.addEventListener("input", refresh);
 byId("copy").addEventListener("click", async () => {
-  await navigator.clipboard.writeText(code.querySelector("pre").textContent);
-  tell("copied");
+  const text = code.querySelector("pre");
+  const copied = await navigator.clipboard?.writeText(text.textContent).then(() => true, () => false);
+  if (!copied) getSelection().selectAllChildren(text);
+  tell(copied ? "copied" : "the text is selected: copy it by the keys of your system");
 });

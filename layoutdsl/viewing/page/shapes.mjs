@@ -12,8 +12,20 @@ export function proposed(subject) {
   const whole = blocks.map((size, k) => (size > 1 ? size : few(subject, k)));
   const narrow = subject.axes.map(() => 2);
   const single = blocks.map((size) => (size > 1 ? size : 1));
-  const written = [ragged, whole, narrow, single].map((each) => shape(subject, each));
+  const written = [ragged, whole, narrow, single].map((each) => shape(subject, fitted(subject, each)));
   return [...new Set(written)];
+}
+
+// Make extents multiples of what the text says they are, and those of one name one number.
+function fitted({ axes, where }, extents) {
+  const found = new Map();
+  const said = where.map((each) => /^(\w+)%(\d+) == 0$/.exec(each)).filter(Boolean);
+  const multiples = new Map(said.map(([, name, number]) => [name, Number(number)]));
+  return axes.map(({ extent }, k) => {
+    const multiple = multiples.get(extent) ?? 1;
+    if (!found.has(extent)) found.set(extent, Math.ceil(extents[k] / multiple) * multiple);
+    return found.get(extent);
+  });
 }
 
 function few(subject, number) {

@@ -54,6 +54,11 @@ function claim(each) {
   whole.append(head);
   const text = each.passed ? others.join("\n") : each.text;
   if (text) whole.append(element("pre", "words", text));
+  if (each.passed) {
+    for (const finding of each.findings.filter(({ sentence }) => sentence)) {
+      whole.append(element("pre", "words", counterexample(finding)));
+    }
+  }
   const proved = each.findings.filter((finding) => finding.status === "proved");
   if (proved.length) whole.append(list(proved));
   return whole;
@@ -61,6 +66,16 @@ function claim(each) {
 
 function badge({ status, passed }) {
   return element("span", "badge", passed && status === "refuted" ? "refuted, as claimed" : status);
+}
+
+// What shows a claim to be wrong that says it is: the shell tells so with `-v`.
+function counterexample({ sentence, shape, points }) {
+  const named = (values, between) => Object.entries(values ?? {}).map(([k, v]) => `${k}=${v}`).join(between);
+  const lines = points.map(({ index, words }) => {
+    const where = named(index, ", ");
+    return `    ${where ? `(${where}) ` : ""}${words}`;
+  });
+  return [sentence, ...(named(shape, "") ? [`  at shape ${named(shape, " ")}`] : []), ...lines].join("\n");
 }
 
 // The shell's line without its first word, which is the badge.

@@ -13,8 +13,8 @@ from layoutdsl.api import claims_of, timed_checks
 from layoutdsl.cli.output import error, say
 from layoutdsl.cli.verdicts import Verdict, verdict_text
 from layoutdsl.elaborate.shelf import parse_beside
-from layoutdsl.meaning.claims import Module
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts.source import LayoutError

@@ -1,0 +1,1 @@
+"""What carries layouts to other people's programs, behind the names that these know."""
