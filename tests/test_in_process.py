@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import random
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import z3
 from processes import ended
 from texts import LIBRARY_MODULES
 
@@ -225,6 +227,7 @@ def test_without_its_package_there_is_no_z3(monkeypatch: pytest.MonkeyPatch) -> 
 
 INTERRUPTED = """
 import signal
+import z3
 from layoutdsl.kernel.in_process import eval_text
 signal.setitimer(signal.ITIMER_REAL, 0.2)
 signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
@@ -240,3 +243,20 @@ def test_an_interrupt_is_not_lost() -> None:
     program = INTERRUPTED.format(text=script([HARD] * 8), work=2_000_000)
     done = ended([sys.executable, "-c", program], text=True)
     assert done.stdout == "interrupted\n", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "raised"),
+    [("argument 1: KeyboardInterrupt: ", KeyboardInterrupt), ("wrong type", ctypes.ArgumentError)],
+)
+def test_an_interrupt_between_python_and_z3_is_one(
+    words: str, raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes while an argument is handed on, ctypes takes for a fault of that argument."""
+
+    def made() -> None:
+        raise ctypes.ArgumentError(words)
+
+    monkeypatch.setattr(z3, "Context", made)
+    with pytest.raises(raised):
+        eval_text("(check-sat)", WORK, MOST_OUTPUT)

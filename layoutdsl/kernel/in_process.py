@@ -24,10 +24,24 @@ def eval_text(text: str, work: int, most: int) -> tuple[str, str]:
         work: z3's resource units for each question in it.
         most: characters of output after which it is taken for running wild.
     """
-    import z3
+    import ctypes
 
     if "\0" in text:  # z3 is handed a string of C, and would answer what stands before it alone
         return "", "z3 is given a text with a NUL"
+    try:
+        output = _answers(text, work)
+    except ctypes.ArgumentError as failed:
+        if "KeyboardInterrupt" not in str(failed):
+            raise
+        raise KeyboardInterrupt from None  # it came while Python handed z3 an argument
+    if len(output) > most:
+        return output[:most], "z3 prints without end, and was stopped"
+    return output, ""
+
+
+def _answers(text: str, work: int) -> str:
+    import z3
+
     # `Z3_mk_context` alone has no handler of errors, and the first `(error ...)` ends the process.
     context = z3.Context()
     # A budget that is given to the context itself is not kept. It ends no line, so that complaints
@@ -36,10 +50,7 @@ def eval_text(text: str, work: int, most: int) -> tuple[str, str]:
     # Else z3 takes an interrupt for itself, and Python never hears of it. An old z3 does so anyhow,
     # and complains of the option, which is as good as silence.
     _printed(context, "(set-option :ctrl_c false)")
-    output = _printed(context, text)
-    if len(output) > most:
-        return output[:most], "z3 prints without end, and was stopped"
-    return output, ""
+    return _printed(context, text)
 
 
 def _printed(context: Any, text: str) -> str:
