@@ -22,6 +22,7 @@ ROOMS: dict[str, str] = {
     "files": "",
     "kernel": "",
     "texts": "",
+    "viewing": "",
     "integers": "texts",
     "syntax": "texts",
     "meaning": "integers texts",
@@ -51,7 +52,7 @@ ROOMS: dict[str, str] = {
     "editing": "api integers meaning showing syntax texts",
     "bench": "api codegen digits integers meaning",
     "cli": "__init__ api bench compare digits editing evidence files formulas functions integers "
-    "meaning padding pieces propagation prover showing texts weights",
+    "meaning padding pieces propagation prover showing texts viewing weights",
     "adapters": "api cli elaborate meaning pieces texts",
     "dask": "adapters meaning",
     "pytest": "api cli meaning texts",
@@ -179,7 +180,7 @@ def test_the_house_is_as_drawn() -> None:
     assert [found[each] for each in sorted(found.keys() - drawn)] == []
     assert sorted(drawn - found.keys()) == []
     assert {room(path) for path in FILES} == ROOMS.keys()
-    assert (len(ROOMS), len(drawn)) <= (36, 174)
+    assert (len(ROOMS), len(drawn)) <= (37, 175)
 
 
 def test_inner_rooms_of_a_pass_know_only_those_before() -> None:

@@ -197,7 +197,10 @@ def test_only_certificates_are_replaced_or_removed(certified: Shell) -> None:
 
 def test_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver.shutil, "which", lambda _: None)
-    monkeypatch.setattr(solver.importlib.util, "find_spec", lambda _: None)
+    found = solver.importlib.util.find_spec
+    monkeypatch.setattr(
+        solver.importlib.util, "find_spec", lambda name: None if name == "cvc5" else found(name)
+    )
     ended = certified("recheck", "my.layout", "--dir", "mine", "--solver", "both")
     assert (ended.code, ended.out) == (3, "")
     assert ended.err == ("error: cvc5 is not installed\n  = help: pip install 'layoutdsl[cvc5]'\n")

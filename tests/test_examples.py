@@ -1,30 +1,20 @@
 """Every example does what it says: those in docstrings, and those in the documents.
 
-In a document, a block marked ``layout`` is proved, and one marked ``layout FILE`` is written to
-that file as well; ``python`` is run; ``console`` is run by a shell, line by line, and what it
-prints is compared. Behind both may stand packages that have to be installed for it. The blocks of a
-document are run in their order, in one folder. ``...`` on a line of its own stands for what is left
-out; durations are not compared.
+`page_blocks` says how the blocks of a document are run, and `test_page_blocks.py` that it sees what
+is wrong with them. A page is one test, as its blocks go on from each other.
 """
 
 from __future__ import annotations
 
 import doctest
-import os
 import re
 import shlex
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_shell import Ended, timeless
-from processes import ended
-from replaying import replayed
+from page_blocks import RUN, blocks, is_file, run_page
 
 import layoutdsl
 from layoutdsl import api
@@ -66,14 +56,11 @@ def test_examples(name: str) -> None:
 
 # Documents.
 
-BLOCK = re.compile(r"^```([^\n`]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-RUN = ("layout", "python", "console")
-
 
 def documents() -> dict[str, str]:
     """The pages of the house; those of codes have a test of their own."""
-    pages = [*CHECKOUT.glob("*.md"), *HOUSE.rglob("*.md")]
-    for folder in ("docs", "docs/design", "grammar", "proofs", "tests"):
+    pages = [*CHECKOUT.glob("*.md"), *HOUSE.rglob("*.md"), *(CHECKOUT / "docs").rglob("*.md")]
+    for folder in ("grammar", "proofs", "tests"):
         pages += (CHECKOUT / folder).glob("*.md")
     return {
         page.relative_to(CHECKOUT).as_posix(): page.read_text(encoding="utf-8")
@@ -83,23 +70,30 @@ def documents() -> dict[str, str]:
 
 
 PAGES = documents()
-EXAMPLES = {
-    name: [(info.split(), body) for info, body in BLOCK.findall(text)]
-    for name, text in PAGES.items()
-}
+BLOCKS = {name: blocks(text) for name, text in PAGES.items()}
 
 
 def test_every_block_says_what_it_is() -> None:
-    """One that does not would not be run; ``text`` is what nobody can run."""
-    for name, found in EXAMPLES.items():
-        kinds = {info[0] if info else "" for info, _ in found}
-        assert kinds <= {*RUN, "text"}, name
-    assert {info[0] for info, _ in EXAMPLES["README.md"]} == {*RUN, "text"}
-    assert {info[0] for info, _ in EXAMPLES["grammar/README.md"]} == {"layout"}
+    """One that does not would not be run; ``text`` is what nobody can run.
+
+    A directive, ``{picture}``, is for whoever builds the site.
+    """
+    for name, found in BLOCKS.items():
+        kinds = {block.kind for block in found if not is_file(block)}
+        assert {each for each in kinds if each[:1] != "{"} <= {*RUN, "text"}, name
+    assert {block.kind for block in BLOCKS["README.md"]} == {*RUN, "text"}
+    assert {block.kind for block in BLOCKS["grammar/README.md"]} == {"layout"}
 
 
-SLOW = {"docs/clusters.md": pytest.mark.slow}
-"""Pages whose examples start many processes."""
+SLOW = {
+    "docs/clusters.md": pytest.mark.slow,
+    "docs/tutorial/4-code.md": pytest.mark.slow,
+    "docs/tutorial/5-others.md": pytest.mark.slow,
+}
+"""Pages whose examples start many processes, compile, or call a function many times."""
+
+COOKBOOK = "docs/cookbook/"
+RUNNABLE = [name for name, found in BLOCKS.items() if any(block.kind in RUN for block in found)]
 
 
 @pytest.mark.sampled(3)
@@ -107,90 +101,29 @@ SLOW = {"docs/clusters.md": pytest.mark.slow}
     "page",
     [
         pytest.param(name, marks=SLOW.get(name, ()))
-        for name, found in EXAMPLES.items()
-        if any(info[0] in RUN for info, _ in found)
+        for name in RUNNABLE
+        if not name.startswith(COOKBOOK)
     ],
 )
 def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run = in_a_shell(tmp_path)
-    for info, body in EXAMPLES[page]:
-        match info:
-            case ["layout", *names]:
-                assert layoutdsl.prove(layoutdsl.parse(body, page)).passed
-                for name in names:
-                    Path(name).write_text(body, encoding="utf-8")
-            case ["python", *packages] if all(map(find_spec, packages)):
-                assert run(f"{shlex.quote(sys.executable)} -W error -c {shlex.quote(body)}") == ""
-            case ["console", *packages] if all(map(find_spec, packages)):
-                for line, printed in commands(body):
-                    found = run(line)
-                    assert matches(printed, found), f"$ {line}\n{found}"
-                    replayed(lambda *words: words_in(run, *words), found, all_of_it=False)
+    run_page(page, PAGES[page], tmp_path)
 
 
-def in_a_shell(folder: Path) -> Callable[[str], str]:
-    """Return what runs a line in a shell that finds `layoutdsl`, and gives all that is printed."""
-    program = folder / "bin" / "layoutdsl"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m layoutdsl "$@"\n')
-    program.chmod(0o755)
-    path = f"{program.parent}{os.pathsep}{os.environ['PATH']}"
-
-    def run(line: str) -> str:
-        surroundings = {**os.environ, "PATH": path}
-        done = ended(["sh", "-c", line], stderr=subprocess.STDOUT, env=surroundings)
-        return str(done.stdout.decode())
-
-    return run
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("page", [name for name in RUNNABLE if name.startswith(COOKBOOK)])
+def test_pages_of_the_cookbook(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are many, and all of one kind."""
+    monkeypatch.chdir(tmp_path)
+    run_page(page, PAGES[page], tmp_path)
 
 
-def words_in(run: Callable[[str], str], *words: str) -> Ended:
-    """Run a command line; what goes wrong is seen by what it prints."""
-    out = run(shlex.join(["layoutdsl", *words]))
-    return Ended(0, out, "", out.encode())
-
-
-def commands(session: str) -> Iterator[tuple[str, str]]:
-    """The lines of a session that are typed, each with what is printed below it."""
-    first, *typed = re.split(r"^\$ ", session, flags=re.MULTILINE)
-    assert not first
-    for each in typed:
-        line, _, printed = each.partition("\n")
-        yield line, printed
-
-
-def matches(expected: str, found: str) -> bool:
-    """Whether a text is as expected, where a line of ``...`` stands for any lines, or none."""
-    parts = [re.escape(f"{line}\n") for line in timeless(expected).splitlines()]
-    pattern = "".join(r"(?:.*\n)*" if part == re.escape("...\n") else part for part in parts)
-    return re.fullmatch(pattern, timeless(found)) is not None
-
-
-@pytest.mark.parametrize(
-    ("expected", "found", "same"),
-    [
-        ("a\nb\n", "a\nb\n", True),
-        ("a\n", "a\nb\n", False),
-        ("a\n...\n", "a\nb\nc\n", True),
-        ("...\nc\n", "a\nb\nc\n", True),
-        ("a\n...\nc\n", "a\nc\n", True),
-        ("a\n...\nd\n", "a\nb\nc\n", False),
-        ("a ...\n", "a b\n", False),
-        ("1 proved  (376 ms)\n", "1 proved  (75.1 s)\n", True),
-        ("1 proved  (376 ms)\n", "2 proved  (376 ms)\n", False),
-        ("", "", True),
-    ],
-)
-def test_what_is_left_out(expected: str, found: str, same: bool) -> None:
-    assert matches(expected, found) is same
-
-
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 QUOTED = re.compile(r"`(layoutdsl [^`\n]+)`|^    (layoutdsl .*)$", re.MULTILINE)
 LINES = [
     (page, re.split(r"\s{2,}", inline or block)[0])
     for page, text in PAGES.items()
-    for inline, block in QUOTED.findall(BLOCK.sub("", text))
+    for inline, block in QUOTED.findall(FENCED.sub("", text))
 ]
 
 

@@ -15,6 +15,8 @@ import pytest
 from editor import URI, Editor, children, editing
 from processes import gone
 
+from layoutdsl.texts import resources
+
 pytest.importorskip("pygls.lsp.server")
 
 DEMO = """\
@@ -64,6 +66,7 @@ def test_what_is_wrong_is_told_with_its_place(editor: Editor) -> None:
     text = "# \N{GRINNING FACE}\nlayout D(n, c) = [n, c/16, c%8]  # \N{GRINNING FACE}\n"
     (fault,) = editor.faults(editor.write(text))
     assert (fault["code"], fault["severity"], fault["source"]) == ("L202", 1, "layoutdsl")
+    assert fault["codeDescription"]["href"] == resources.explanation("L202")
     assert fault["range"] == {
         "start": {"line": 1, "character": 21},
         "end": {"line": 1, "character": 25},

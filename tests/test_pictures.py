@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -12,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from cli_shell import Shell, shell
-from picture_pages import Page, index_of, read
+from picture_pages import Page, Read, index_of, read
 from random_digits import shapes, with_copies
 from random_layouts import drawn, shape_in
 from random_records import drawn as drawn_record
@@ -21,6 +22,7 @@ from random_records import shapes as record_shapes
 import layoutdsl
 from layoutdsl import Layout, Record, library, library_record, parse
 from layoutdsl.meaning.model import Axis
+from layoutdsl.meaning.record import Held
 from layoutdsl.showing.folding import kept, numbers
 
 __all__ = ["shell"]
@@ -94,32 +96,56 @@ def test_so_do_rare_ones(text: str, shape: tuple[int, ...]) -> None:
     is_told(layout, shape, read(layoutdsl.show(layout, shape).html()))
 
 
+def key_of(page: Page, held: Held) -> int:
+    """The number of an element of a field, as a page counts them."""
+    fields = {name: (axes, base) for name, axes, base in page.data["fields"]}
+    axes, key = fields[held.field]
+    return int(
+        key
+        + sum(
+            place * prod(extent for _, extent in axes[k + 1 :])
+            for k, place in enumerate(held.index)
+        )
+    )
+
+
+def told_of(cell: Read) -> set[tuple[int, int, int]]:
+    """Bits of a byte with the numbers of their elements, and which bits of these they are."""
+    found = set()
+    for run in (cell.attributes.get("data-b") or "").split():
+        low, high, key, first = run.split(":")
+        for bit in range(int(low), int(high) + 1):
+            if key:
+                found.add((cell.numbers[0] * 8 + bit, int(key), int(first) + bit - int(low)))
+    return found
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(12))
-def test_bytes_of_records_say_what_their_bits_hold(seed: int) -> None:
+@pytest.mark.parametrize("most", [1 << 14, 40])
+def test_bytes_of_records_say_what_their_bits_hold(seed: int, most: int) -> None:
     record: Record = drawn_record(Random(seed)).record
     for shape in record_shapes(record, Random(seed), 2, 1200):
-        page = read(layoutdsl.show(record, shape).html())
+        page = read(layoutdsl.show(record, shape, most=most).html())
         size = record.size_bits(shape)
-        assert [cell.numbers for cell in page.buffer] == [[k] for k in range(-(-size // 8))]
-        fields = {name: (axes, base) for name, axes, base in page.data["fields"]}
+        every = [[k] for k in range(-(-size // 8))]
+        drawn = [cell.numbers for cell in page.buffer]
+        assert drawn == every if most > 1200 else len(drawn) <= max(most, 32)
+        assert (drawn[0], drawn[-1]) == (every[0], every[-1])
         for cell in page.buffer:
-            told = set()
-            for run in (cell.attributes.get("data-b") or "").split():
-                low, high, key, first = run.split(":")
-                for bit in range(int(low), int(high) + 1):
-                    if key:
-                        told.add((cell.numbers[0] * 8 + bit, int(key), int(first) + bit - int(low)))
-            meant = set()
-            for address in range(cell.numbers[0] * 8, min(size, cell.numbers[0] * 8 + 8)):
-                for held in record.holders(address, shape):
-                    axes, base = fields[held.field]
-                    key = base
-                    for k, place in enumerate(held.index):
-                        key += place * prod(extent for _, extent in axes[k + 1 :])
-                    meant.add((address, key, held.bit))
-            assert told == meant
+            meant = {
+                (address, key_of(page, held), held.bit)
+                for address in range(cell.numbers[0] * 8, min(size, cell.numbers[0] * 8 + 8))
+                for held in record.holders(address, shape)
+            }
+            assert told_of(cell) == meant
             assert set(cell.keys) == {key for _, key, _ in meant}
+        bytes_of = defaultdict(set)
+        for _, held, address in record.every_bit(record.bind(shape)):
+            bytes_of[key_of(page, held)].add(address // 8)
+        assert page.tensor
+        for cell in page.tensor:
+            assert set(cell.numbers) == bytes_of[cell.keys[0]]
 
 
 @pytest.mark.parametrize("name", ["NCHW16c", "GmmaKSw128", "Q4_0"])
@@ -311,9 +337,13 @@ def test_what_cannot_be_drawn(given: dict[str, object], words: str) -> None:
         layoutdsl.show(library("NCHW4c"), (1, 6, 2, 3), **given)  # type: ignore[arg-type]
 
 
-def test_records_that_are_too_large() -> None:
-    with pytest.raises(ValueError, match="take a smaller shape"):
-        layoutdsl.show(library_record("Q4_0"), (4096, 4096))
+def test_records_that_are_too_large_are_folded() -> None:
+    record = library_record("Q4_0")
+    picture = layoutdsl.show(record, (4096, 4096))
+    page = read(picture.html())
+    assert "Too large to be drawn whole: 256 of 9437184 bytes" in picture.html()
+    assert [cell.numbers[0] for cell in page.buffer][:240] == list(range(240))
+    assert page.buffer[-1].numbers == [9437183]
 
 
 # In the shell.
@@ -329,6 +359,8 @@ def test_the_shell_writes_one_small_file(shell: Shell) -> None:
     assert shell("show", "NCHW4c", "--shape", "1,2,3,4", "--as", "html", "-o", "p.html").code == 0
     svg = shell("show", "NCHW16c", "--shape", "1,20,2,3", "--as", "svg")
     assert svg.out == layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3)).svg()
+    few = shell("show", "NCHW16c", "--shape", "1,20,2,3", "--as", "svg", "--most", "64")
+    assert few.out == layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3), most=64).svg() != svg.out
 
 
 @pytest.mark.parametrize(
@@ -337,12 +369,13 @@ def test_the_shell_writes_one_small_file(shell: Shell) -> None:
         ("show NCHW4c --shape 1,6,2,3 --colour w", "--colour is for pictures", 2),
         ("show NCHW4c --shape 1,6,2,3 -o x.svg", "-o is for pictures", 2),
         ("show NCHW4c --shape 1,6,2,3 --all", "--all is for pictures", 2),
+        ("show NCHW4c --shape 1,6,2,3 --most 9", "--most is for pictures", 2),
+        ("show NCHW4c --shape 1,6,2,3 --as svg --most 9 --all", "leave out one of them", 2),
         ("show NCHW4c --shape 1,6,2,3 --as svg --rows 4", "--rows is for text", 2),
         ("show NCHW4c --shape 1,6,2,3 --as svg --colour q", "there is no colour by `q`", 2),
         ("show NCHW4c --shape 9,9,999,999 --as svg --all", "leave out --all", 2),
         ("show Q4_0 --shape 1,32", "add --as html", 2),
         ("show Q4_0 --shape 1,32 --as svg --colour d", "its colours are those of its fields", 2),
-        ("show Q4_0 --shape 4096,4096 --as svg", "take a smaller shape", 2),
         (
             "show demo.layout:Manual --shape 1,6,2,3 --as svg -o demo.layout",
             "is the spec itself",

@@ -46,6 +46,24 @@ def log(shell: Shell, *words: str, code: int) -> dict[str, Any]:
     return dict(run)
 
 
+@pytest.mark.parametrize(
+    ("site", "link"),
+    [
+        ("", "file:///.*/grammar/errors.md#l202"),
+        ("https://example.org/site/", "https://example.org/site/reference/errors.html#l202"),
+        ("built/site", "file:///.*/built/site/reference/errors.html#l202"),
+    ],
+)
+def test_a_fault_is_linked_to_what_explains_it(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, site: str, link: str
+) -> None:
+    monkeypatch.setenv("LAYOUTDSL_DOCS", site)
+    Path("a.layout").write_text("layout A(n, c) = [n, c/16, c%8]", encoding="utf-8")
+    run = log(shell, "check", "a.layout", code=2)
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert re.fullmatch(link, rule["helpUri"])
+
+
 def validated(found: dict[str, Any]) -> None:
     try:
         from sarif_pydantic import Sarif

@@ -35,7 +35,11 @@ Fake = Callable[[str], None]
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Fake]:
-    """Put a shell script in the place of z3; nothing is known until it has answered."""
+    """Put a shell script in the place of z3; nothing is known until it has answered.
+
+    z3 is then a program, wherever the other tests ask it.
+    """
+    monkeypatch.delenv(solver.CHOICE, raising=False)
 
     def replace(text: str) -> None:
         path = tmp_path / "z3"

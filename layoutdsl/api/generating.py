@@ -218,7 +218,7 @@ def generate_c(
     from layoutdsl.codegen.loops.moves import NoCode
     from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.codegen.native.classes import settled
-    from layoutdsl.codegen.native.loader import expect_reader
+    from layoutdsl.codegen.native.compilers import expect_reader
     from layoutdsl.codegen.native.program import generate_c as emitted
 
     expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))

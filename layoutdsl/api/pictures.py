@@ -69,11 +69,11 @@ def show(
             memory, or an axis; fields of a record have their own.
         columns: slots of a row, or bytes; by default the most minor coordinates that fit.
         most: cells of either side that are drawn, up to 65536; of what is larger, the ends are.
+            Of a record, bytes, and elements of a field.
         of: the type of elements, such as ``f16``, for banks; by default that of the layout.
 
     Raises:
-        ValueError: the shape does not fit, there is no such colour or type, or a record is too
-            large.
+        ValueError: the shape does not fit, or there is no such colour or type.
     """
     expect(
         layout=(layout, SHOWN),
@@ -90,7 +90,7 @@ def show(
     if isinstance(layout, Record):
         if (colour, of) != ("block", None):
             raise ValueError(f"`{layout.name}` is a record: its colours are those of its fields")
-        return Picture(drawn_record(layout, extents, columns))
+        return Picture(drawn_record(layout, extents, columns, most))
     asked = Asked(colour, columns, most, element_called(of))
     return Picture(drawn(layout, extents, asked))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -115,6 +116,8 @@ def timed_checks(
 
 def usual_jobs(claims: int) -> int:
     """Return how many processes so many claims are worth on this machine."""
+    if sys.platform == "emscripten":
+        return 1  # a browser starts no processes
     return max(1, min(os.cpu_count() or 1, claims // CLAIMS_PER_JOB))
 
 

@@ -155,7 +155,7 @@ def record_program(
         UnvalidatedError: it was not shown that it does what the record means.
         CompilerError: the package `pycparser` is missing, which reads it back.
     """
-    from layoutdsl.codegen.native.loader import expect_reader
+    from layoutdsl.codegen.native.compilers import expect_reader
     from layoutdsl.codegen.native.program import stem_of
     from layoutdsl.codegen.native.record_header import SEVERAL, part_file, record_header
     from layoutdsl.codegen.native.record_library import RecordProgram

@@ -162,16 +162,17 @@ def _report(
     elif form == "json":
         claims_json = [each.as_json() for each in verdicts]
         status = {"status": report.status, "passed": report.passed}
-        say_json({**status, "claims": claims_json, **written})
+        words = summary(verdicts, perf_counter() - started)
+        say_json({**status, "claims": claims_json, "summary": words, **written})
     else:
-        words = [summary(verdicts, perf_counter() - started)]
-        words += [] if writer is None else [writer.summary]
+        lines = [summary(verdicts, perf_counter() - started)]
+        lines += [] if writer is None else [writer.summary]
         if not _on_stdout(page):
-            say("\n".join(words))
+            say("\n".join(lines))
         if page[0] != "text":
             from layoutdsl.cli.verdict_page import verdict_page
 
-            text = verdict_page(verdicts, "\n".join(words), verbose)
+            text = verdict_page(verdicts, "\n".join(lines), verbose)
             place(text, page[0], page[1], *{each.chosen.place for each in asked})
     return code
 

@@ -63,12 +63,11 @@ def _rule(name: str, sections: Mapping[str, tuple[str, str]]) -> Object:
     if name in OUTCOMES:
         return {"id": name, "shortDescription": {"text": OUTCOMES[name]}}
     title, text = sections.get(name, (name, name))
-    page = (resources.folder("grammar") / "errors.md").absolute().as_uri()
     return {
         "id": name,
         "shortDescription": {"text": title},
         "help": {"text": text, "markdown": text},
-        "helpUri": f"{page}#{name.lower()}",
+        "helpUri": resources.explanation(name),
     }
 
 

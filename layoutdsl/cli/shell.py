@@ -38,6 +38,8 @@ Exit codes:
 """
 
 
+NUMPY = "pip install numpy"
+
 COMPLETING = "_LAYOUTDSL_COMPLETE"
 """Is set where a shell wants to know what may follow."""
 
@@ -62,6 +64,7 @@ _VERBS = {
     "at": "places.at",
     "show": "showing.show",
     "banks": "banks.banks",
+    "view": "viewing.view",
     "diff": "comparing.diff",
     "translate": "translating.translate",
     "identify": "identifying.identify",
@@ -212,6 +215,8 @@ def _failure(raised: Exception) -> Failure:
             return _misused(raised)
         case MemoryError():
             return Failure(Exit.INPUT, "there is not enough memory for this")
+        case ModuleNotFoundError(name="numpy"):
+            return Failure(Exit.USAGE, "this needs numpy, which is not installed", NUMPY)
         case _:
             return _bug(raised)
 

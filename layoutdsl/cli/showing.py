@@ -33,6 +33,7 @@ ROWS = 48
 @click.option(
     "--all", "whole", is_flag=True, help="Draw up to 65536 slots, where 16384 would be folded."
 )
+@click.option("--most", type=click.IntRange(1, 65536), help="Fold what has more slots than this.")
 @click.option("--of", metavar="TYPE", help="The type of elements, for --colour bank: --of f16.")
 @click.option("--rows", type=click.IntRange(1, 4096), help="Rows of the text; 48 by default.")
 def show(
@@ -86,6 +87,7 @@ def _picture(
     colour: str | None,
     columns: int | None,
     whole: bool,
+    most: int | None,
     of: str | None,
 ) -> Any:
     from layoutdsl.api import show as picture
@@ -94,6 +96,8 @@ def _picture(
     record = chosen.record
     subject = record or chosen.layout
     extents = shape_of(chosen.layout if record is None else record.frame, shape)
+    if whole and most is not None:
+        raise Failure(Exit.USAGE, "--all and --most say different things", "leave out one of them")
     with usage():
         if whole and record is None and chosen.layout.size(extents) > MANY:
             slots = chosen.layout.size(extents)
@@ -104,6 +108,6 @@ def _picture(
             extents,
             colour=colour or "block",
             columns=columns,
-            most=MANY if whole else FEW,
+            most=MANY if whole else most or FEW,
             of=of,
         )

@@ -65,6 +65,7 @@ class Verdict:
             "seconds": round(self.seconds, 4),
             **({"copies": copies} if (copies := copies_of(checked)) else {}),
             "findings": [_finding_json(each, self) for each in checked.findings],
+            "text": plain_text(self),
         }
 
 

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdsl.compare.one_by_one import Offsets, Order
 from layoutdsl.integers.expr import Add, MixedRadix
 from layoutdsl.integers.grids import Bounded, over, plain
-from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Condition, Layout
 
 Numbers: TypeAlias = Any
@@ -24,6 +25,9 @@ NO_SLOT = -1
 
 POINTS = 4096
 """Elements of a sample."""
+
+COST = 1
+"""How many times longer than here an element takes."""
 
 
 def offsets(layout: Layout, values: Mapping[str, int]) -> NDArray[np.int64]:
@@ -89,9 +93,49 @@ def _holds(condition: Condition, known: Mapping[str, Bounded]) -> Numbers:
             return np.greater_equal(left, right)
 
 
-def size(layout: Layout, values: Mapping[str, int]) -> int:
-    """Return the elements of the buffer, of a shape in the range or not."""
-    total = 1
-    for each in layout.coordinates:
-        total *= evaluate(each.extent, values)
-    return total + evaluate(layout.start, values)
+def first_difference(
+    one: Layout, other: Layout, values: Mapping[str, int], most: int
+) -> tuple[int, ...] | None:
+    """Return the first index that lies elsewhere, of all or where they are too many, of some."""
+    extents = one.shape_of(values)
+    if prod(extents) > most:
+        drawn = sample(extents)
+        differ = slots(one, values, drawn) != slots(other, values, drawn)
+        return tuple(int(axis[np.argmax(differ)]) for axis in drawn) if differ.any() else None
+    grids = np.indices(extents, dtype=np.int64, sparse=True)
+    differ = np.broadcast_to(slots(one, values, grids) != slots(other, values, grids), extents)
+    if not differ.any():
+        return None
+    return tuple(int(each) for each in np.unravel_index(int(np.argmax(differ)), extents))
+
+
+def orders_in(one: Offsets, other: Offsets, axis: int, block: int) -> tuple[Order, Order] | None:
+    """Return which element of the first block lies first, second, ... in either of two maps.
+
+    ``None`` where their elements do not lie in the same places, or in the same order.
+    """
+    first, second = (
+        np.moveaxis(each, axis, 0).reshape(each.shape[axis], -1)[:block, 0] for each in (one, other)
+    )
+    if not np.array_equal(np.sort(first), np.sort(second)) or bool((first == second).all()):
+        return None
+    return _order(first), _order(second)
+
+
+def exchanged_in(one: Offsets, other: Offsets, axis: int, orders: tuple[Order, Order]) -> bool:
+    """Return whether two maps are equal once the elements of each block are exchanged."""
+    moved = _moved(orders, one.shape[axis])
+    return np.array_equal(one, np.take(other, moved, axis=axis))
+
+
+def _order(run: NDArray[np.int64]) -> Order:
+    return tuple(map(int, np.argsort(run, kind="stable")))
+
+
+def _moved(orders: tuple[Order, Order], extent: int) -> NDArray[np.int64]:
+    """Which element of the second layout lies where each one of the first does."""
+    first, second = (np.array(each) for each in orders)
+    within = np.empty(len(first), dtype=np.int64)
+    within[first] = second
+    every = np.arange(extent)
+    return every // len(first) * len(first) + within[every % len(first)]

@@ -16,9 +16,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from layoutdsl.compare.arrays import size
 from layoutdsl.compare.hints import AxesPermuted
 from layoutdsl.compare.lanes import LanesPermuted
+from layoutdsl.compare.one_by_one import size
 from layoutdsl.integers.expr import CeilDiv, Expr, FloorDiv, text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout

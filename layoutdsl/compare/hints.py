@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import TypeAlias
 
-from layoutdsl.compare.arrays import offsets
 from layoutdsl.compare.axes import Paired, Pairing, Unpaired, over_same_axes, pairing
 from layoutdsl.compare.lanes import LanesPermuted, lanes
-from layoutdsl.compare.offsets import Mismatch, ragged, same
+from layoutdsl.compare.maps import first_difference
+from layoutdsl.compare.offsets import RAGGED, Mismatch, ragged, same
 from layoutdsl.compare.ranges import proof
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.digit import opened, read, times
@@ -145,7 +145,7 @@ def axes_text(
 
 def _only_sizes(pair: Paired) -> Iterator[OnlySizes]:
     for values in ragged(pair):
-        if (offsets(pair.one, values) != offsets(pair.other, values)).any():
+        if first_difference(pair.one, pair.other, values, RAGGED) is not None:
             return
     offset: Expr = MixedRadix(pair.other.coordinates)
     if pair.other.start != ZERO:

@@ -16,7 +16,7 @@ from random import Random
 
 import numpy as np
 
-from layoutdsl.compare.arrays import offsets, size
+from layoutdsl.compare.arrays import offsets
 from layoutdsl.compare.crossings import Crossings, crossings, runs, straightened
 from layoutdsl.compare.digits_seen import (
     apart,
@@ -27,6 +27,7 @@ from layoutdsl.compare.digits_seen import (
     strides,
 )
 from layoutdsl.compare.guess import Frame, Sample, Stuck, guess
+from layoutdsl.compare.one_by_one import size
 from layoutdsl.compare.taken import Taken, last, small, taken
 from layoutdsl.compare.watching import Extents, Lost, Watch, Watched
 from layoutdsl.meaning.elements import FillValue

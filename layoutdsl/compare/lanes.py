@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from layoutdsl.compare.arrays import offsets, size
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
+from layoutdsl.compare.maps import COST, exchanged_in, offsets, orders_in
 from layoutdsl.compare.offsets import common
+from layoutdsl.compare.one_by_one import Order, size
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import (
     Add,
@@ -31,8 +29,6 @@ from layoutdsl.meaning.model import Axis, Condition, Layout
 from layoutdsl.meaning.shapes import Values, in_range, volume
 from layoutdsl.prover.check import attempt
 from layoutdsl.prover.verdict import Proved
-
-Order: TypeAlias = tuple[int, ...]
 
 MOST_LANES = 256
 MOST_ELEMENTS = 200_000
@@ -104,41 +100,6 @@ def _permuted(pair: Paired, axis: int, block: int) -> tuple[Order, Order] | None
     return orders
 
 
-Offsets: TypeAlias = NDArray[np.int64]
-
-
-def orders_in(one: Offsets, other: Offsets, axis: int, block: int) -> tuple[Order, Order] | None:
-    """Return which element of the first block lies first, second, ... in either of two maps.
-
-    ``None`` where their elements do not lie in the same places, or in the same order.
-    """
-    first, second = (
-        np.moveaxis(each, axis, 0).reshape(each.shape[axis], -1)[:block, 0] for each in (one, other)
-    )
-    if not np.array_equal(np.sort(first), np.sort(second)) or bool((first == second).all()):
-        return None
-    return _order(first), _order(second)
-
-
-def exchanged_in(one: Offsets, other: Offsets, axis: int, orders: tuple[Order, Order]) -> bool:
-    """Return whether two maps are equal once the elements of each block are exchanged."""
-    moved = _moved(orders, one.shape[axis])
-    return np.array_equal(one, np.take(other, moved, axis=axis))
-
-
-def _order(run: NDArray[np.int64]) -> Order:
-    return tuple(map(int, np.argsort(run, kind="stable")))
-
-
-def _moved(orders: tuple[Order, Order], extent: int) -> NDArray[np.int64]:
-    """Which element of the second layout lies where each one of the first does."""
-    first, second = (np.array(each) for each in orders)
-    within = np.empty(len(first), dtype=np.int64)
-    within[first] = second
-    every = np.arange(extent)
-    return every // len(first) * len(first) + within[every % len(first)]
-
-
 def _shapes(pair: Paired, axis: int, block: int) -> Iterator[Values]:
     """Yield shapes whose extent along the axis is a multiple of the block."""
     both = common(pair)
@@ -152,7 +113,7 @@ def _shapes(pair: Paired, axis: int, block: int) -> Iterator[Values]:
             values = dict.fromkeys(both.symbols, rest)
             if name:
                 values[name] = extent
-            if in_range(both, values) and volume(both, values) <= MOST_ELEMENTS:
+            if in_range(both, values) and volume(both, values) <= MOST_ELEMENTS // COST:
                 yield values
 
 

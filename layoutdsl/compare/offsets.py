@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain, combinations, cycle, islice
 
-import numpy as np
-
-from layoutdsl.compare.arrays import sample, size, slots
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
+from layoutdsl.compare.maps import COST, first_difference
+from layoutdsl.compare.one_by_one import size
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import Values, ceilings, in_range, small, telling, volume
 from layoutdsl.texts.values import said
@@ -59,7 +58,7 @@ def same(one: Layout, other: Layout, values: Values) -> bool:
     """Return whether two layouts over the same axes agree at a shape, as far as can be seen."""
     if size(one, values) != size(other, values):
         return False
-    return _differing(one, other, values, LARGEST_SHAPE) is None
+    return first_difference(one, other, values, LARGEST_SHAPE) is None
 
 
 def mismatch(
@@ -71,7 +70,7 @@ def mismatch(
     """
     sizes = size(one, values), size(other, values)
     shape = tuple(values.items())
-    found = _differing(one, other, values, most)
+    found = first_difference(one, other, values, most)
     if found is not None:
         names = (axis.name for axis in one.axes)
         index = dict(zip(names, found, strict=True))
@@ -79,20 +78,6 @@ def mismatch(
         if both[0] != both[1]:
             return Mismatch(shape, tuple(index.items()), (both[0], both[1]), sizes)
     return Mismatch(shape, None, None, sizes) if sizes[0] != sizes[1] else None
-
-
-def _differing(one: Layout, other: Layout, values: Values, most: int) -> tuple[int, ...] | None:
-    """Return the first index that lies elsewhere, of all or where they are too many, of some."""
-    extents = one.shape_of(values)
-    if volume(one, values) > most:
-        drawn = sample(extents)
-        differ = slots(one, values, drawn) != slots(other, values, drawn)
-        return tuple(int(axis[np.argmax(differ)]) for axis in drawn) if differ.any() else None
-    grids = np.indices(extents, dtype=np.int64, sparse=True)
-    differ = np.broadcast_to(slots(one, values, grids) != slots(other, values, grids), extents)
-    if not differ.any():
-        return None
-    return tuple(int(each) for each in np.unravel_index(int(np.argmax(differ)), extents))
 
 
 def _slot(layout: Layout, values: Mapping[str, int]) -> int | None:
@@ -110,9 +95,9 @@ def common(pair: Paired) -> Layout:
 
 def shapes(pair: Paired) -> Iterator[Values]:
     """Yield shapes of both layouts, the smallest first, as far as the budget goes."""
-    both = common(pair)
-    for round_ in (small(both, ELEMENTS), telling(both, (), ELEMENTS // A_SHAPE)):
-        left = max(ELEMENTS, min(LARGEST_SHAPE, _least(both) + A_SHAPE))
+    both, most = common(pair), ELEMENTS // COST
+    for round_ in (small(both, most), telling(both, (), most // A_SHAPE)):
+        left = max(most, min(LARGEST_SHAPE, _least(both) + A_SHAPE))
         for values in round_:
             left -= volume(both, values) + A_SHAPE
             if left < 0:

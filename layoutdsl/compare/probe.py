@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from layoutdsl.compare.arrays import offsets, size
+from layoutdsl.compare.arrays import exchanged_in, offsets, orders_in
 from layoutdsl.compare.axes import Pairing, Unpaired, over_same_axes
 from layoutdsl.compare.calling import (
     MOST_SLOTS,
@@ -32,7 +32,8 @@ from layoutdsl.compare.calling import (
     refuse_narrow,
 )
 from layoutdsl.compare.hints import MOST_AXES, AxesPermuted, axes_text
-from layoutdsl.compare.lanes import blocks, described, exchanged_in, orders_in
+from layoutdsl.compare.lanes import blocks, described
+from layoutdsl.compare.one_by_one import size
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, expect
 from layoutdsl.meaning.elements import FillAny, FillValue

@@ -14,6 +14,7 @@ from math import comb, prod
 
 from layoutdsl.compare.axes import Paired
 from layoutdsl.compare.cuts import numbers_of
+from layoutdsl.compare.maps import COST
 from layoutdsl.compare.offsets import common, same
 from layoutdsl.integers.expr import Constant, Expr, Extent, Max, Min, Mod, extents, walk
 from layoutdsl.meaning.claims import Claim, EqualsLayout
@@ -173,7 +174,7 @@ def sample(pair: Paired) -> tuple[Values, ...]:
     cuts = numbers_of(both)
     choices = [_choices(cuts[name], len(both.symbols)) for name in both.symbols]
     boxes = sorted(_some(choices), key=prod)
-    left, found = ALL_SAMPLES_ELEMENTS, list[Values]()
+    left, found = 4 * ALL_SAMPLES_ELEMENTS // COST, list[Values]()
     for extents_ in boxes:
         values = dict(zip(both.symbols, extents_, strict=True))
         elements = prod(both.shape_of(values))

@@ -11,6 +11,7 @@ from layoutdsl.editing.document import Document
 from layoutdsl.editing.names import Kind
 from layoutdsl.editing.open_texts import OpenText
 from layoutdsl.editing.positions import Lines
+from layoutdsl.texts import resources
 from layoutdsl.texts.source import Diagnostic
 
 SOURCE = "layoutdsl"
@@ -85,6 +86,7 @@ def _fault(uri: str, lines: Lines, fault: Diagnostic) -> lsp.Diagnostic:
         message=f"{fault.message}{words}{hint}",
         severity=lsp.DiagnosticSeverity.Warning if warns else lsp.DiagnosticSeverity.Error,
         code=fault.code,
+        code_description=lsp.CodeDescription(resources.explanation(fault.code)),
         source=SOURCE,
         related_information=related or None,
     )

@@ -2,14 +2,14 @@
 
 Each number carries a bound of how large it is. Where one would reach `LARGEST` it is worked out
 with Python's integers from there on, which is slow and right; elsewhere in 64 bits.
+
+numpy is imported when it is used: where there is none, `indices` raises.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TypeAlias, assert_never
-
-import numpy as np
 
 from layoutdsl.integers.expr import (
     Add,
@@ -51,6 +51,8 @@ def plain(number: int) -> Bounded:
 
 def indices(extent: int, place: int, rank: int) -> Bounded:
     """Return the index along an axis: an array of ``rank`` dimensions, along that of ``place``."""
+    import numpy as np
+
     along = np.arange(extent, dtype=np.int64)
     return Bounded(along.reshape([-1 if k == place else 1 for k in range(rank)]), extent)
 
@@ -103,14 +105,16 @@ def _most(operation: Binary, left: int, right: int) -> int:
 
 def _exact(value: Bounded) -> Bounded:
     """The same in Python's integers."""
+    import numpy as np
+
     if isinstance(value.number, np.ndarray):
         return Bounded(value.number.astype(object), value.most)
     return value
 
 
 def _number(operation: Binary, left: Number, right: Number) -> Number:
-    if isinstance(operation, FloorDiv | CeilDiv | Mod) and np.any(np.less_equal(right, 0)):
-        raise ZeroDivisionError("a divisor is not positive")
+    if isinstance(operation, FloorDiv | CeilDiv | Mod):
+        _refuse_not_positive(right)
     match operation:
         case Add():
             return left + right
@@ -134,7 +138,16 @@ def _number(operation: Binary, left: Number, right: Number) -> Number:
             assert_never(operation)
 
 
+def _refuse_not_positive(divisor: Number) -> None:
+    import numpy as np
+
+    if np.any(np.less_equal(divisor, 0)):
+        raise ZeroDivisionError("a divisor is not positive")
+
+
 def _extreme(operation: Min | Max, left: Number, right: Number) -> Number:
     if isinstance(left, int) and isinstance(right, int):
         return min(left, right) if isinstance(operation, Min) else max(left, right)
+    import numpy as np
+
     return (np.minimum if isinstance(operation, Min) else np.maximum)(left, right)

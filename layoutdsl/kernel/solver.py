@@ -2,6 +2,7 @@
 
 The budget of a question is deterministic work; a wall around the whole run kills a solver that does
 not stop. A solver that dies, hangs or complains makes its questions *unknown*, never answered.
+Where no program may be started z3 is asked inside this process: the budget is all there is then.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from layoutdsl.kernel.in_process import eval_text, is_installed
 from layoutdsl.kernel.process import MOST_OUTPUT, converse
 from layoutdsl.kernel.question import script
 
@@ -36,6 +38,12 @@ HINT_WALL = 2.0
 
 MOST_PROOFS = 1 << 26
 """Bytes of proofs of one script after which a solver is taken for running wild."""
+
+CHOICE = "LAYOUTDSL_SOLVER"
+"""The variable of the environment that says where z3 runs: `IN_PROCESS`, or it is left out."""
+
+IN_PROCESS = "in-process"
+"""z3 is asked inside this process, and no program is started; so it is in a browser."""
 
 Answer: TypeAlias = Literal["sat", "unsat", "unknown"]
 _ANSWERS: Mapping[str, Answer] = {"sat": "sat", "unsat": "unsat", "unknown": "unknown"}
@@ -72,6 +80,7 @@ class Answers:
 class Solver:
     """A solver by name, how it is called with a budget per question, and its usual budget.
 
+    The call has no words where the solver is asked inside this process.
     One that ``proves`` prints a proof beside each answer, as `cvc5_worker` does.
     """
 
@@ -104,11 +113,23 @@ def program() -> str:
 
 
 def _z3(work: int) -> list[str]:
+    if sys.platform == "emscripten" or os.environ.get(CHOICE):
+        return _in_process()
     return [program(), "-smt2", "-in", f"rlimit={work}"]
+
+
+def _in_process() -> list[str]:
+    chosen = os.environ.get(CHOICE) or IN_PROCESS
+    if chosen != IN_PROCESS:
+        raise NoSolver(f"{CHOICE} is `{chosen[:40]}`", f"leave it out, or set it to {IN_PROCESS}")
+    if not is_installed():
+        raise NoSolver("the Python package of z3 is not installed", "pip install z3-solver")
+    return []
 
 
 def _cvc5(work: int) -> list[str]:
     """Call the program on PATH, else the Python package by a worker of ours."""
+    _refuse_no_processes()
     found = shutil.which("cvc5")
     if found is not None:
         return [found, "--lang=smt2", "--incremental", f"--rlimit-per={work}"]
@@ -120,7 +141,14 @@ def _cvc5_proofs(work: int) -> list[str]:
     return [*_worker("the Python package of cvc5", work), "proofs"]
 
 
+def _refuse_no_processes() -> None:
+    if sys.platform == "emscripten":
+        message = "cvc5 is asked in a process of its own, and none can be started here"
+        raise NoSolver(message, "ask z3, which needs none")
+
+
 def _worker(what: str, work: int) -> list[str]:
+    _refuse_no_processes()
     if importlib.util.find_spec("cvc5") is None:
         raise NoSolver(f"{what} is not installed", "pip install 'layoutdsl[cvc5]'")
     return [sys.executable, "-P", str(_WORKER), str(work)]
@@ -206,4 +234,6 @@ def _run(solver: Solver, text: str, work: int, wall: float) -> tuple[str, str]:
     except NoSolver as missing:
         return "", str(missing)
     most = MOST_PROOFS if solver.proves else MOST_OUTPUT
+    if not command:
+        return eval_text(text, work, most)
     return converse(solver.name, command, text, wall, most)

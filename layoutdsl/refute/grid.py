@@ -1,7 +1,7 @@
 """All indices of a shape at once: where nothing can fail, nothing has to be tried one by one.
 
 A yes is exact for the whole box of indices. A no says nothing: whoever looks for a counterexample
-then tries index by index, in plain integers.
+then tries index by index, in plain integers. Where numpy is not installed, all are told no.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from math import prod
 
-import numpy as np
-
 from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, MixedRadix, Mod, Mul
 from layoutdsl.integers.grids import Bounded, Number, indices, over, plain
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.run_statement import Start
+
+CANNOT_TELL = ZeroDivisionError, ModuleNotFoundError
+"""A text without meaning somewhere; and no numpy."""
 
 
 class Grid:
@@ -61,13 +62,15 @@ def _offset(layout: Layout) -> Expr:
 def no_fault(layout: Layout, every: Iterable[Coordinate], values: Mapping[str, int]) -> bool:
     """Whether coordinates stay in their extents, offsets in the buffer, and apart."""
     try:
+        import numpy as np
+
         grid = Grid(layout, values)
         for each in every:
             value, extent = grid.number(each.value), grid.number(each.extent)
             if np.any(value < 0) or np.any(value >= extent):
                 return False
         offsets = grid.offset(layout)
-    except ZeroDivisionError:
+    except CANNOT_TELL:
         return False
     start, size = evaluate(layout.start, values), layout.size(values)
     if np.any(offsets < start) or np.any(offsets >= size):
@@ -79,11 +82,13 @@ def all_apart(layouts: Iterable[tuple[Layout, Mapping[str, int]]]) -> bool:
     """Whether no two elements of several layouts, each at a shape, have one offset."""
     found, count = [], 0
     try:
+        import numpy as np
+
         for layout, values in layouts:
             grid = Grid(layout, values)
             found.append(np.ravel(grid.offset(layout)))
             count += grid.count
-    except ZeroDivisionError:
+    except CANNOT_TELL:
         return False
     return len(np.unique(np.concatenate(found))) == count
 
@@ -91,18 +96,22 @@ def all_apart(layouts: Iterable[tuple[Layout, Mapping[str, int]]]) -> bool:
 def same_offsets(layout: Layout, other: Layout, values: Mapping[str, int]) -> bool:
     """Whether two layouts put every element at the same offset."""
     try:
+        import numpy as np
+
         grid = Grid(layout, values)
         return not np.any(grid.offset(layout) != grid.offset(other))
-    except ZeroDivisionError:
+    except CANNOT_TELL:
         return False
 
 
 def same_formula(layout: Layout, formula: Expr, values: Mapping[str, int]) -> bool:
     """Whether a formula gives the offset of every element."""
     try:
+        import numpy as np
+
         grid = Grid(layout, values)
         return not np.any(grid.offset(layout) != grid.number(formula))
-    except ZeroDivisionError:
+    except CANNOT_TELL:
         return False
 
 
@@ -114,10 +123,12 @@ def whole_runs(
 ) -> bool:
     """Whether every element lies as far from the start of its run as the run's digits say."""
     try:
+        import numpy as np
+
         grid = Grid(layout, values)
         first = grid.moved(start).offset(layout)
         return not np.any(grid.offset(layout) != first + grid.number(MixedRadix(run)))
-    except ZeroDivisionError:
+    except CANNOT_TELL:
         return False
 
 
@@ -129,8 +140,10 @@ def aligned_runs(
 ) -> bool:
     """Whether every run starts at a multiple; ``bits``: of an element, and of the multiple."""
     try:
+        import numpy as np
+
         item, multiple = map(Constant, bits)
         beyond = Mod(Mul(Mod(_offset(layout), multiple), item), multiple)
         return not np.any(Grid(layout, values).moved(start).number(beyond))
-    except ZeroDivisionError:
+    except CANNOT_TELL:
         return False

@@ -21,7 +21,10 @@ from layoutdsl.showing.cells import Bits, Cell, Drawn, Entry, Line, Panel, Tenso
 from layoutdsl.showing.grounds import ground_of
 
 PART = 64
-"""Rows of a part that is laid out when it comes into view."""
+"""Rows of a part that is laid out when it comes into view.
+
+The first always is, and says how wide all are: a frame may be filled where nobody sees it.
+"""
 
 HIGH = 24
 

@@ -1,24 +1,28 @@
 """A record at a shape, drawn: every byte of the buffer, every element of each field.
 
-A byte says which elements have bits in it, and `Record.every_bit` says which those are.
+A byte says which elements have bits in it. Where all is drawn `Record.every_bit` says which those
+are; of what is too large the ends are drawn, and each bit of them is looked up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
+from typing import Protocol
 
 from layoutdsl.meaning.model import Shape
-from layoutdsl.meaning.record import Field, Record
+from layoutdsl.meaning.part import part_address
+from layoutdsl.meaning.record import Field, Held, Record
 from layoutdsl.showing.cells import Bits, Cell, Colour, Drawn, Entry, Kind, Line, Tensor
+from layoutdsl.showing.folding import kept
 from layoutdsl.showing.grounds import EIGHT
 from layoutdsl.showing.panels import panels
 from layoutdsl.showing.words import at_shape, filled_text
 
 BYTE = 8
 COLUMNS = 16
-MOST_BYTES = 1 << 14
-"""Of a buffer that is drawn, and elements of a field."""
+FEW, FOLDED = 1 << 14, 256
+"""Bytes, or elements of a field, that are drawn; and how many where each bit is searched for."""
 
 IN_A_BYTE = 2
 """Elements of one byte that are written in it; where there are more, how many."""
@@ -27,46 +31,92 @@ Piece = tuple[int, int, int]
 """A bit of a byte, the number of its element, and which bit of it that is."""
 
 
-class TooLargeToDrawError(ValueError):
-    """A picture would have too many cells."""
+def drawn_record(
+    record: Record, shape: Shape, columns: int | None = None, most: int = FEW
+) -> Drawn:
+    """Return the picture of a record at a shape; what is too large is folded.
 
-
-def drawn_record(record: Record, shape: Shape, columns: int | None = None) -> Drawn:
-    """Return the picture of a record at a shape.
+    Args:
+        record: what is drawn.
+        shape: of it.
+        columns: bytes of a row.
+        most: bytes, or elements of a field, that are drawn whole.
 
     Raises:
-        TooLargeToDrawError: it has too many bytes or elements.
         ValueError: the shape does not fit.
     """
-    return _Painter(record, record.bind(shape), columns or COLUMNS).drawn()
+    return _Painter(record, record.bind(shape), columns or COLUMNS, most).drawn()
+
+
+class _Known(Protocol):
+    """Who says what lies where."""
+
+    def held(self, byte: int) -> Sequence[tuple[int, Held]]:
+        """The bits of a byte that hold something, each with what it holds."""
+
+    def bytes_of(self, field: Field, index: tuple[int, ...]) -> tuple[int, ...]:
+        """The bytes that hold an element."""
+
+
+class _Listed:
+    """All bits of a record, listed once."""
+
+    def __init__(self, record: Record, values: Mapping[str, int]) -> None:
+        self.of_byte: dict[int, list[tuple[int, Held]]] = {}
+        self.of_element: dict[tuple[str, tuple[int, ...]], set[int]] = {}
+        for _, held, address in record.every_bit(values):
+            byte, bit = divmod(address, BYTE)
+            self.of_byte.setdefault(byte, []).append((bit, held))
+            self.of_element.setdefault((held.field, held.index), set()).add(byte)
+
+    def held(self, byte: int) -> Sequence[tuple[int, Held]]:
+        return self.of_byte.get(byte, ())
+
+    def bytes_of(self, field: Field, index: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(sorted(self.of_element.get((field.name, index), ())))
+
+
+class _LookedUp:
+    """The bits of a record, each looked up when it is asked for."""
+
+    def __init__(self, record: Record, values: Mapping[str, int]) -> None:
+        self.record, self.values = record, values
+        self.size = record.size_bits_at(values)
+
+    def held(self, byte: int) -> Sequence[tuple[int, Held]]:
+        last = min(BYTE, self.size - byte * BYTE)
+        return [
+            (bit, held)
+            for bit in range(last)
+            for held in self.record.holders(byte * BYTE + bit, self.values)
+        ]
+
+    def bytes_of(self, field: Field, index: tuple[int, ...]) -> tuple[int, ...]:
+        found: set[int] = set()
+        for part in field.parts:
+            own = part.own_index(index, self.values)
+            if own is not None:
+                bits = range(len(part.bits))
+                found |= {part_address(part, own, bit, self.values) // BYTE for bit in bits}
+        return tuple(sorted(found))
 
 
 class _Painter:
     """A record at a shape while it is drawn."""
 
-    def __init__(self, record: Record, values: dict[str, int], columns: int) -> None:
+    def __init__(self, record: Record, values: dict[str, int], columns: int, most: int) -> None:
         self.record, self.values, self.columns = record, values, columns
         self.size = record.size_bits_at(values)
         self.bytes = -(-self.size // BYTE)
         self.shapes = {each.name: each.shape(values) for each in record.fields}
-        largest = max(self.bytes, *map(prod, self.shapes.values()))
-        if largest > MOST_BYTES:
-            message = f"`{record.name}` has {self.bytes} bytes at this shape"
-            raise TooLargeToDrawError(
-                f"{message}, and {MOST_BYTES} bytes or elements can be drawn; take a smaller shape"
-            )
+        self.whole = max(self.bytes, *map(prod, self.shapes.values())) <= most
+        self.most = most if self.whole else min(most, FOLDED)
+        self.known: _Known = (_Listed if self.whole else _LookedUp)(record, values)
         self.bases: dict[str, int] = {}
         before = 0
         for name, extents in self.shapes.items():
             self.bases[name] = before
             before += prod(extents)
-        self.held: dict[int, list[Piece]] = {}
-        self.of_element: dict[int, set[int]] = {}
-        for _, held, address in record.every_bit(values):
-            key = self.key(held.field, held.index)
-            byte, bit = divmod(address, BYTE)
-            self.held.setdefault(byte, []).append((bit, key, held.bit))
-            self.of_element.setdefault(key, set()).add(byte)
 
     def key(self, field: str, index: Sequence[int]) -> int:
         number = 0
@@ -90,7 +140,9 @@ class _Painter:
     # The buffer.
 
     def cell(self, byte: int) -> Cell:
-        pieces = sorted(self.held.get(byte, ()))
+        pieces = sorted(
+            (bit, self.key(held.field, held.index), held.bit) for bit, held in self.known.held(byte)
+        )
         bits = tuple(self._bits(byte, pieces))
         if not pieces:
             return Cell(byte, "padding", "", bits=bits)
@@ -115,10 +167,15 @@ class _Painter:
             yield Bits(at, end - 1, None, 0)
 
     def lines(self) -> Iterator[Line]:
-        for low in range(0, self.bytes, self.columns):
+        rows = -(-self.bytes // self.columns)
+        (drawn,) = kept((rows,), max(2, self.most // self.columns))
+        before = -1
+        for row in drawn:
+            low = row * self.columns
             last = min(low + self.columns, self.bytes)
             cells = tuple(_gathered(self.cell(byte)) for byte in range(low, last))
-            yield Line(low, (), cells)
+            yield Line(low, (), cells, row - before - 1)
+            before = row
 
     # The fields.
 
@@ -128,41 +185,50 @@ class _Painter:
 
         def entry(place: tuple[int, ...]) -> Entry | None:
             key = self.key(field.name, place)
-            where = tuple(sorted(self.of_element.get(key, ())))
+            where = self.known.bytes_of(field, place)
             label = str(where[0]) if where else "none"
             return Entry(key, label, where, ground)
 
-        found = panels(axes, entry, MOST_BYTES)
+        found = panels(axes, entry, self.most)
         return Tensor(field.name, axes, self.bases[field.name], found)
 
     def drawn(self) -> Drawn:
-        fields = self.record.fields
-        free = self.bytes - len(self.held)
+        fields, lines = self.record.fields, tuple(self.lines())
+        tensors = tuple(self.tensor(each, k) for k, each in enumerate(fields))
         elements = sum(map(prod, self.shapes.values()))
         counts = [f"{self.bytes} bytes", f"{elements} elements of {len(fields)} fields"]
-        if free:
-            counts.append(f"{free} bytes of padding")
+        kinds = [cell.kind for line in lines for cell in line.cells]
+        if self.whole and "padding" in kinds:
+            counts.append(f"{kinds.count('padding')} bytes of padding")
         return Drawn(
             at_shape(self.record.name, tuple(self.values.items())),
             ", ".join(counts),
             "byte",
             (),
-            tuple(self.lines()),
-            tuple(self.tensor(each, k) for k, each in enumerate(fields)),
-            tuple(self.legend(free)),
+            lines,
+            tensors,
+            tuple(self.legend(kinds)),
             tuple(Colour(k, f"{f.name}: {f.element.name}") for k, f in enumerate(fields)),
             len(EIGHT),
             filled_text(self.record.fill),
-            "",
+            self.folded(len(kinds), elements, tensors),
         )
 
-    def legend(self, free: int) -> Iterator[str]:
+    def legend(self, kinds: Sequence[Kind]) -> Iterator[str]:
         yield "A byte says the elements that have bits in it; an element, its first byte."
         yield "Colours tell fields apart."
-        if free:
+        if "padding" in kinds:
             yield f"Hatched is padding{filled_text(self.record.fill)}."
-        if any(cell.kind == "shared" for line in self.lines() for cell in line.cells):
+        if "shared" in kinds:
             yield "Red: a bit is held twice."
+
+    def folded(self, drawn: int, elements: int, tensors: Sequence[Tensor]) -> str:
+        every = [panel for tensor in tensors for panel in tensor.panels]
+        shown = sum(len(row) for panel in every for row in panel.rows)
+        if drawn == self.bytes and shown == elements:
+            return ""
+        words = f"Too large to be drawn whole: {drawn} of {self.bytes} bytes"
+        return f"{words} and {shown} of {elements} elements are shown."
 
 
 def _gathered(cell: Cell) -> Cell:

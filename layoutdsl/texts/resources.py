@@ -6,6 +6,7 @@ In a wheel the folders lie in the package; in a checkout, editable or not instal
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 
@@ -23,6 +24,24 @@ def folder(name: str) -> Path:
         if place.is_dir():
             return place
     raise FileNotFoundError(f"layoutdsl is installed without its folder {name}/")
+
+
+def explanation(code: str) -> str:
+    """Return a link to what explains a code: `explanation("L202")` ends with ``#l202``.
+
+    It leads to the page that was installed; or to the site, where `$LAYOUTDSL_DOCS` says where that
+    was built or is served: a folder, or an address such as ``https://example.org/layoutdsl``.
+    """
+    place = code.lower()
+    site = os.environ.get("LAYOUTDSL_DOCS", "").rstrip("/")
+    if not site:
+        return f"{(folder('grammar') / 'errors.md').absolute().as_uri()}#{place}"
+    at = (
+        site
+        if site.startswith(("https://", "http://", "file://"))
+        else Path(site).absolute().as_uri()
+    )
+    return f"{at}/reference/errors.html#{place}"
 
 
 def grammar(name: str) -> str:

@@ -31,6 +31,7 @@ WORDS = 400
 
 
 ANOTHER = "set $CC to another compiler"
+EXTRA = "pip install 'layoutdsl[native]'"
 ZIG = "pip install 'layoutdsl[ziglang]'"
 NAMED = f"set $CC to a C compiler, or unset it and {ZIG}"
 
@@ -53,6 +54,16 @@ class CompilerError(RuntimeError):
 
 class SlowCompilerError(CompilerError):
     """A compiler took too long."""
+
+
+def expect_reader() -> None:
+    """Check that C can be read back.
+
+    Raises:
+        CompilerError: it cannot; says where to get what is missing.
+    """
+    if find_spec("pycparser") is None:
+        raise CompilerError("the package `pycparser` is missing, which reads C back", EXTRA)
 
 
 @dataclass(frozen=True, slots=True)

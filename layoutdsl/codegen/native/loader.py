@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from importlib.util import find_spec
 from types import ModuleType
 from warnings import warn
 
 from layoutdsl.codegen.loops.moves import move_of
-from layoutdsl.codegen.native.compilers import CompilerError, compiler
+from layoutdsl.codegen.native.compilers import EXTRA, CompilerError, compiler, expect_reader
 from layoutdsl.codegen.native.libraries import Emitter, Libraries, Untold
 from layoutdsl.codegen.native.module import Failed, NativeModule
 from layoutdsl.meaning.model import Layout
-
-EXTRA = "pip install 'layoutdsl[native]'"
 
 
 def expect_compiler() -> None:
@@ -28,16 +25,6 @@ def expect_compiler() -> None:
         raise CompilerError("the package `cffi` is missing", EXTRA) from None
     expect_reader()
     compiler()
-
-
-def expect_reader() -> None:
-    """Check that C can be read back.
-
-    Raises:
-        CompilerError: it cannot; says where to get what is missing.
-    """
-    if find_spec("pycparser") is None:
-        raise CompilerError("the package `pycparser` is missing, which reads C back", EXTRA)
 
 
 def why_not() -> str | None:
