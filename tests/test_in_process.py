@@ -22,7 +22,7 @@ from layoutdsl.kernel.process import MOST_OUTPUT, converse
 from layoutdsl.kernel.question import script
 from layoutdsl.kernel.solver import CVC5, CVC5_PROOFS, WORK, Z3, NoSolver, ask, model
 from layoutdsl.kernel.theorem import Term, Theorem
-from layoutdsl.meaning.claims import Module
+from layoutdsl.meaning.module import Module
 
 TRUE = question([], ("<", 0, 1))
 FALSE = question([("<", 0, "x")], ("<", 1, "x"))

@@ -13,9 +13,10 @@ from random import Random
 
 import pytest
 from notation_texts import assert_read_or_refused, mangled
+from texts import refusal
 
 import layoutdsl
-from layoutdsl import Layout, LayoutError
+from layoutdsl import Layout
 from layoutdsl.notation.notation import Unwritable
 
 BYTES = {"UINT8": 1, "BFLOAT16": 2, "FLOAT16": 2, "INT32": 4, "FLOAT32": 4, "FLOAT64": 8}
@@ -106,11 +107,7 @@ def test_enumerators_are_written_out_or_not() -> None:
 
 @pytest.mark.parametrize(("notation", "text", "code", "column"), REFUSED)
 def test_faults_point_into_the_text(notation: str, text: str, code: str, column: int) -> None:
-    with pytest.raises(LayoutError) as raised:
-        read(notation, text)
-    (found,) = raised.value.diagnostics
-    span = found.primary.span
-    assert (found.code, span.source.place(span.start)[1]) == (code, column), found
+    assert refusal(read, notation, text) == (code, column)
 
 
 @pytest.mark.parametrize(("notation", "text", "words"), UNWRITTEN)

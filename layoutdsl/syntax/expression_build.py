@@ -65,9 +65,8 @@ class ExpressionBuilder:
 
     def _foreign(self, tree: Branch) -> ast.Foreign:
         notation, quoted = tokens(tree)
-        whole = self._span(quoted)
-        inside = Span(self._source, whole.start + 1, whole.end - 1)
-        return ast.Foreign(self._name(notation), inside.text, inside, self._span(tree))
+        inside = self._quoted(quoted)
+        return ast.Foreign(self._name(notation), inside.text, inside.span, self._span(tree))
 
     def _coordinates(self, tree: Branch) -> ast.Coordinates:
         major, minor = tree.children

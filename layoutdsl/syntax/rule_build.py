@@ -8,25 +8,23 @@ from lark import Token
 
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.expression_build import Branch, ExpressionBuilder, branches, tokens
-from layoutdsl.texts.source import Span
 
 
 class RuleBuilder(ExpressionBuilder):
     """Builds rules and groups of one source."""
 
     def _rule(self, tree: Branch) -> ast.RuleDecl:
-        quoted = self._span(tokens(tree)[0])
-        place = Span(self._source, quoted.start + 1, quoted.end - 1)
+        pattern = self._quoted(tokens(tree)[0])
         if tree.data == "kept":
-            return ast.RuleDecl(place.text, None, None, None, (), place, self._span(tree))
+            return ast.RuleDecl(pattern.text, None, None, None, (), pattern.span, self._span(tree))
         _, axes, body, stored, *clauses = tree.children
         return ast.RuleDecl(
-            place.text,
+            pattern.text,
             None if axes is None else tuple(self._axis(each) for each in branches(axes)),
             self._body(cast("Branch", body)),
             None if stored is None else self._from_words(cast("Branch", stored)),
             tuple(self._clause(cast("Branch", clause)) for clause in clauses),
-            place,
+            pattern.span,
             self._span(tree),
         )
 
