@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 import re
 
+from layoutdsl.integers.parsing import PARSING
+
 
 class UnsafeText(RuntimeError):  # noqa: N818 (it says what the text is)
     """The generator emitted something that is not on the list: a fault of ours."""
@@ -110,7 +112,8 @@ def refuse_unsafe(text: str) -> None:
         UnsafeText: naming the line and what is wrong with it.
     """
     try:
-        tree = ast.parse(text)
+        with PARSING:
+            tree = ast.parse(text)
     except (SyntaxError, ValueError) as error:
         raise UnsafeText(f"emitted text is no Python: {error}") from error
     nodes = list(ast.walk(tree))

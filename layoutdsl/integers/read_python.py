@@ -23,6 +23,7 @@ from layoutdsl.integers.expr import (
     Mul,
     Sub,
 )
+from layoutdsl.integers.parsing import PARSING
 
 _OPERATIONS: Mapping[type[ast.operator], Any] = {
     ast.Add: Add,
@@ -46,7 +47,8 @@ def read_python(text: str, names: Mapping[str, Expr]) -> Expr:
         ValueError: the text is anything but integer arithmetic over the names.
     """
     try:
-        tree = ast.parse(text, mode="eval")
+        with PARSING:
+            tree = ast.parse(text, mode="eval")
     except SyntaxError as error:
         raise ValueError(f"not a formula: {error.msg}") from None
     return _read(tree.body, names)

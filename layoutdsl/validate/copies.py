@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from copy import deepcopy
 
 from layoutdsl.integers.expr import Constant
+from layoutdsl.integers.parsing import PARSING
 from layoutdsl.meaning.model import Layout
 from layoutdsl.validate.calls import BUILTINS, COPIES, DENSE, ROWS, SUPPORT
 from layoutdsl.validate.values import Meaningless
@@ -62,10 +63,11 @@ def _joints(layout: Layout) -> dict[str, list[str]]:
             whole.append(str(axis.extent.value))
         else:
             whole.append(f"extents[{[each.extent for each in own].index(axis.extent)}]")
-    axes, extents = (
-        ast.unparse(ast.parse(f"({''.join(f'{each}, ' for each in some)})"))
-        for some in (map(names.index, layout.copies), whole)
-    )
+    with PARSING:
+        axes, extents = (
+            ast.unparse(ast.parse(f"({''.join(f'{each}, ' for each in some)})"))
+            for some in (map(names.index, layout.copies), whole)
+        )
     return {
         "_whole": [
             f"extents = _integers(shape, {len(own)}, 'shape')",

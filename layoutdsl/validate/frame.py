@@ -11,6 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from layoutdsl.integers.parsing import PARSING
 from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, REFUSALS, ROWS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
@@ -106,7 +107,8 @@ def framed(text: str) -> Frame:
         Meaningless: the text is no Python, or its frame is another.
     """
     try:
-        tree = ast.parse(text)
+        with PARSING:
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError) as error:
         raise Meaningless(f"the text is no Python: {error}") from None
     top = _Top(text.split("\n"))
