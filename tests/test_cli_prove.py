@@ -276,9 +276,13 @@ def test_a_layout_with_arguments_is_replayed_with_them(shell: Shell) -> None:
 
 def test_json(shell: Shell, answers: Answers) -> None:
     answers(Manual=REFUTED, Half=UNDECIDED)
+    plain = prove(shell, SPEC).out
     found = json.loads(prove(shell, SPEC, "--json").out)
     assert (found["status"], found["passed"]) == ("refuted", False)
     manual, half = found["claims"]
+    told = manual.pop("text")
+    assert told.startswith("refuted: `Manual` is not injective\n  at shape N=1 C=9")
+    assert told in plain
     assert manual.pop("seconds") >= 0
     assert manual == {
         "claim": "prove Manual",
