@@ -282,8 +282,15 @@ def no_cffi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "_cffi_backend", None)
 
 
+def without(monkeypatch: pytest.MonkeyPatch, package: str) -> None:
+    found = compilers.find_spec
+    monkeypatch.setattr(
+        compilers, "find_spec", lambda name: None if name == package else found(name)
+    )
+
+
 def no_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loader, "find_spec", lambda _: None)
+    without(monkeypatch, "pycparser")
 
 
 def no_such_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,7 +304,7 @@ def no_command(monkeypatch: pytest.MonkeyPatch) -> None:
 def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", "")
-    monkeypatch.setattr(compilers, "find_spec", lambda _: None)
+    without(monkeypatch, "ziglang")
 
 
 ZIG = "pip install 'layoutdsl[ziglang]'"

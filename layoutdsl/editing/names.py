@@ -214,7 +214,13 @@ class _Names:
                 env[each.text] = symbol, False
                 env[each.text.upper()] = symbol, True
                 yield Occurrence(symbol, each.span, defines=True)
-        match claim.predicate:
+        yield from self._said(claim.predicate, scope, env)
+        if claim.where is not None:
+            yield from _asked(claim.where, env)
+
+    def _said(self, predicate: ast.Predicate, scope: str, env: Env) -> Iterator[Occurrence]:
+        """What a claim says of its layout; the names that it gives are added to the others."""
+        match predicate:
             case ast.Equals(right, names):
                 for said in names:
                     symbol = Symbol("name", scope, said.name.text)
@@ -229,10 +235,14 @@ class _Names:
                     yield from _used((right,), env)
             case ast.Keeps(places) | ast.Aligns(places):
                 yield from _used(of_places(places), env)
+            case ast.Reads(thread=thread, index=index):
+                symbol = Symbol("name", scope, thread.text)
+                yield Occurrence(symbol, thread.span, defines=True)
+                yield from _used((each.axis for each in index), env)
+                env[thread.text] = symbol, False
+                yield from _used((each.value for each in index), env)
             case ast.Inverts(layout):
                 yield from self._reference(layout, env)
-        if claim.where is not None:
-            yield from _asked(claim.where, env)
 
 
 def _references(declaration: ast.OperatorDecl) -> tuple[ast.Reference, ...]:
