@@ -468,6 +468,7 @@ def test_interrupted(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (ended.code, ended.out, ended.err) == (130, "", "\ninterrupted\n")
 
 
+@pytest.mark.slow
 def test_a_broken_pipe_is_quiet() -> None:
     words = ["show", "NCHW4c", "--shape", "4,64,64,64", "--rows", "512"]
     command = [sys.executable, "-m", "layoutdsl", *words]

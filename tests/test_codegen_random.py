@@ -531,6 +531,7 @@ FOUND: tuple[tuple[str, bool, tuple[tuple[int, ...], ...]], ...] = (
 )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("text", "gathers", "shapes"), FOUND)
 def test_what_was_found(text: str, gathers: bool, shapes: tuple[tuple[int, ...], ...]) -> None:
     layout, module = layout_of(text), check_text(text)

@@ -494,6 +494,7 @@ def test_files_are_packed_in_pieces(text: str, tmp_path: Path) -> None:
         in_pieces(layout, shape, tmp_path, draw)
 
 
+@pytest.mark.slow
 def test_drawn_layouts_are_packed_in_pieces(tmp_path: Path) -> None:
     assert max(drawn_in_pieces(seed, tmp_path) for seed in range(5)) > 0
 

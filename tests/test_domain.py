@@ -76,6 +76,7 @@ def in_domain(layout: Layout, index: tuple[int, ...], values: dict[str, int]) ->
     return True
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_slots_are_read_back_by_trying_every_index(name: str) -> None:
     layout = DOMAINS[name]

@@ -96,7 +96,7 @@ COOKBOOK = "docs/cookbook/"
 RUNNABLE = [name for name, found in BLOCKS.items() if any(block.kind in RUN for block in found)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "page",
     [

@@ -162,6 +162,7 @@ PLANTED: dict[Kind, Callable[[pytest.MonkeyPatch], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.usefixtures("anew")
 @pytest.mark.parametrize("kind", PLANTED)

@@ -120,7 +120,7 @@ def test_drawn_texts_are_answered_alike() -> None:
     assert met == {"sat", "unsat", "unknown", "(error", "((x "}
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("module", LIBRARY_MODULES, ids=lambda module: module.name)
 def test_the_library_is_answered_alike(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that is said to z3 while a family is proved, and searched for counterexamples."""

@@ -98,6 +98,7 @@ ONES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("text", "shape"), ONES)
 def test_layouts_of_the_field(text: str, shape: tuple[int, ...]) -> None:
     layout = parsed(text)
@@ -308,6 +309,7 @@ def test_misuse(mine: Shell, arguments: tuple[str, ...], message: str) -> None:
     assert f"error: {message}" in ended.err.splitlines()
 
 
+@pytest.mark.slow
 def test_identify_takes_a_function(mine: Shell) -> None:
     ended = mine("identify", "mine.py:pack", "--shape", "N=1,C=20,H=3,W=4")
     assert ended.code == 0

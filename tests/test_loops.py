@@ -65,6 +65,7 @@ def loops(node: tree.Node) -> list[tree.For | tree.Slide]:
     return [each for each in nodes(node) if isinstance(each, tree.For | tree.Slide)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("source", "target", "shape"), FOUND)
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
 def test_what_was_found_wrong_is_right(source: str, target: str, shape: Shape, width: int) -> None:
@@ -91,6 +92,7 @@ def test_loops_are_called_by_what_they_walk() -> None:
     assert any(name.startswith("h_w") and "(h, w)" in note for name, note in found.items())
 
 
+@pytest.mark.slow
 def test_no_loop_is_called_as_one_around_it() -> None:
     def unique(node: tree.Node, around: frozenset[str]) -> bool:
         match node:

@@ -101,7 +101,7 @@ def test_through_the_tensor(pair: Pair, compiled: str) -> None:
         assert np.array_equal(found, meant(pair.layouts, shape, buffer, 9, 9)), shape
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_blocks_without_common_digits(seed: int) -> None:
     """By tiles and through the tensor where a formula would move a few elements at a time."""
@@ -234,6 +234,7 @@ def test_what_is_not_proved_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
         api.generate_c(source)
 
 
+@pytest.mark.slow
 def test_c_says_what_was_proved() -> None:
     layout = layout_of("layout Said(n, c) = [c/4, n, c%4]")
     assert re.search("Validated: [0-9a-f]{64}", api.generate_c(layout).program.text)

@@ -207,6 +207,7 @@ def test_no_planted_fault_goes_unseen(tmp_path: Path) -> None:
     assert " READ of size" in ran(made, "read").stderr.replace("\n", " ")
 
 
+@pytest.mark.slow
 def test_the_same_text_every_time() -> None:
     layout = layout_of(LAYOUTS[7])
     first, second = (generate_c(layout, source="x", certificate=None) for _ in range(2))

@@ -129,6 +129,7 @@ def drawn(random: Random) -> tuple[str, str, str, list[int]]:
     return f"{kind}, boxDim={{{box}}}, SWIZZLE_{swizzle}", kind, swizzle, extents
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("seed", range(100))
 def test_drawn_boxes(seed: int) -> None:
     text, kind, swizzle, extents = drawn(Random(seed))
@@ -152,6 +153,7 @@ def test_tiles_are_those_of_triton(swizzle: int, rows: int) -> None:
     assert layoutdsl.diff(box, layoutdsl.parse(text)["T"]).same
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(100))
 def test_mangled_texts_are_read_or_refused(seed: int) -> None:
     random = Random(seed)

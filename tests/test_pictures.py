@@ -337,6 +337,7 @@ def test_what_cannot_be_drawn(given: dict[str, object], words: str) -> None:
         layoutdsl.show(library("NCHW4c"), (1, 6, 2, 3), **given)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_records_that_are_too_large_are_folded() -> None:
     record = library_record("Q4_0")
     picture = layoutdsl.show(record, (4096, 4096))

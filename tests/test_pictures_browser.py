@@ -169,6 +169,7 @@ def test_a_slot_that_several_want_names_them(opened: Any) -> None:
     assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
 
 
+@pytest.mark.slow
 def test_many_cells_are_soon_there(opened: Any) -> None:
     page = opened(layoutdsl.show(library("NCHW16c"), (1, 64, 16, 16)).html())
     page.hover(slot(20))

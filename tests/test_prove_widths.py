@@ -223,6 +223,7 @@ def evaluated(expr: object, bound: dict[str, int]) -> int:
     return evaluate(expr, bound)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_before_the_division_nothing_overflows() -> None:
     """`(C - 1)/16 + 1` holds where `C + 15` would not: at the largest value of the type."""
     at_the_end = "layout L(h, c) = [h, c/16, c%16]\nprove L computes in uint8 where H == 1, C <= {}"

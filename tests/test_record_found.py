@@ -159,6 +159,7 @@ EQUAL = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("body", "one", "other", "status"), EQUAL)
 def test_records_of_other_ranges_are_compared(body: str, one: str, other: str, status: str) -> None:
     head = "(h, w) = { m(i: H/2, w) ="

@@ -213,6 +213,7 @@ def assert_judged(seed: int, count: int) -> None:
             assert_counted_out(mutant)
 
 
+@pytest.mark.slow
 def test_a_sample_of_edits() -> None:
     assert_judged(3, 12)
 

@@ -123,6 +123,7 @@ def test_nothing_is_proved_with_it(fake: Fake, script: str, reason: str) -> None
         assert each.reason.startswith(reason)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("script", ["exit 3", "cat > /dev/null; yes unsat | head -n 9999"])
 def test_no_claim_passes_with_it(fake: Fake, script: str) -> None:
     fake(script)

@@ -71,6 +71,7 @@ FIXED = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", FIXED)
 def test_digits_that_just_cover_an_extent_are_validated(text: str) -> None:
     found = validate(emit(text).text, layout_of(text), source=text)

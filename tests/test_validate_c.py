@@ -144,6 +144,7 @@ PIECES = (
 BEYOND_A_PIECE = ((1, 800), (1, 1600), (17, 520), (17, 800), (17, 20), (33, 47), (290, 17))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("one", "other"), PIECES)
 def test_pieces_are_all_turns_and_apart(one: str, other: str) -> None:
     case = case_of(HC, "pack")

@@ -129,6 +129,7 @@ def twins(name: str, seed: int, count: int, folder: Path) -> tuple[int, int]:
     return count - len(kept), len(kept)
 
 
+@pytest.mark.sampled(2)
 @NEEDS_C
 @pytest.mark.parametrize("name", ["Q5_0", "NV12"])
 def test_wrong_twins(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

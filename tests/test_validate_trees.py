@@ -125,6 +125,7 @@ def test_no_wrong_tree_is_validated(text: str, verb: str, most: int | None) -> N
     assert changed(case, node, most)["wrong, refused"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("node", SCRATCH)
 def test_no_wrong_scratch_is_validated(node: tree.Node) -> None:
     assert changed(TURNED, node, 30)["wrong, refused"]

@@ -89,6 +89,7 @@ def parts(value: Any, seen: dict[int, Any]) -> Iterator[Any]:
         yield from parts(each, seen)
 
 
+@pytest.mark.slow
 def test_what_is_shown_of_a_value_is_a_line() -> None:
     kinds = set()
     seen: dict[int, Any] = {}

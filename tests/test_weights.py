@@ -222,6 +222,7 @@ def test_safetensors_of_its_own_package() -> None:
 # Killed.
 
 
+@pytest.mark.slow
 def test_killed_runs_leave_nothing_broken() -> None:
     told = [killed(seed) for seed in range(5)]
     assert [faults for faults, _ in told if faults] == []

@@ -115,6 +115,7 @@ def said(asked: list[list[str]], folder: Path, *, without: bool) -> list[list[An
     return [[code, timeless(out), timeless(err)] for code, out, err in found]
 
 
+@pytest.mark.slow
 def test_verbs_say_the_same(tmp_path: Path) -> None:
     (tmp_path / "some.layout").write_text(TEXT)
     lines = ASKED.splitlines()
