@@ -44,6 +44,13 @@ settings.load_profile("layoutdsl")
 UNOPTIMISED = ("-std=c11", "-O0", "-g0")
 """How C is compiled where it is not what is tested."""
 
+AS_USERS = (
+    *("test_fuzz_native", "test_native_building", "test_native_cache", "test_native_classes"),
+    *("test_native_edges", "test_native_kernels", "test_native_meaning", "test_native_overflow"),
+    *("test_native_sanitized", "test_native_streamed", "test_native_threads", "test_record_native"),
+)
+"""Files of tests whose subject is what a compiler makes of C: vectors, boxes, libraries, caches."""
+
 _KEPT = pytest.StashKey[str]()
 
 
@@ -56,7 +63,6 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in SURROUNDINGS:
         os.environ.pop(name, None)
     sys.dont_write_bytecode = False
-    gc.set_threshold(100_000, 20, 100)  # trees are made by the million, and seldom in circles
     if not hasattr(config, "workerinput"):
         kept = os.environ.get("LAYOUTDSL_TEST_CACHE")
         if not kept:
@@ -122,9 +128,9 @@ def few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
 def soon_compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without vectors and unoptimised, which takes a sixth of the time, where C is not the subject.
 
-    Files of tests with `native` in their name compile as users do.
+    The files of `AS_USERS` compile as users do.
     """
-    if "native" in request.path.name or "CC" in os.environ or not shutil.which("cc"):
+    if request.path.name.startswith(AS_USERS) or "CC" in os.environ or not shutil.which("cc"):
         return
     monkeypatch.setenv("CC", "cc -DLAYOUT_PLAIN")
     for room in (libraries, record_library):

@@ -124,9 +124,9 @@ def test_whole_texts(weights: Shell, golden: Callable[[str, str], None]) -> None
             flip("out.npz", "m.up.weight", 2 * 8 * 64 - 1)
     golden("cli_weights.txt", "\n".join(blocks))
     assert not Path("more.npz").exists()
-    one, other = np.load("in.npz"), np.load("again.npz")
-    assert set(one.files) == set(other.files)
-    assert all((one[each] == other[each]).all() for each in one.files)
+    with np.load("in.npz") as one, np.load("again.npz") as other:
+        assert set(one.files) == set(other.files)
+        assert all((one[each] == other[each]).all() for each in one.files)
 
 
 def test_progress_names_tensors(weights: Shell) -> None:

@@ -94,7 +94,7 @@ def test_printed_offset_size_and_box_are_the_meaning(name: str) -> None:
     check_offsets(EVERY[name], edge_shapes(EVERY[name]))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @exhaustive(EVERY)
 def test_printed_offset_is_the_meaning_for_every_small_shape(name: str) -> None:
     check_offsets(EVERY[name], small_shapes(EVERY[name]))

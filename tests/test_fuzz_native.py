@@ -170,6 +170,7 @@ def test_more_random_layouts() -> None:
 SEEDS = {"SEED": "1", "COUNT": "20000"}
 
 
+@pytest.mark.slow
 def test_a_planted_fault_is_found_and_made_simple(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where edges are taken for whole."""
     ninths = (Digit(("c",), (("/", 9),)), Digit(("c",), (("%", 9),)))

@@ -153,6 +153,7 @@ def found_again(name: str, random: Random) -> None:
 SAMPLE = Random(4).sample(sorted(LIBRARY), 40)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_a_layout_of_the_library_is_found_again(name: str) -> None:
     found_again(name, Random(name))

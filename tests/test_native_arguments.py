@@ -167,6 +167,7 @@ DEEP = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", DEEP)
 def test_beyond_32_bits(text: str, tmp_path: Path) -> None:
     """The last tensor of a batch of 4 GiB; of the file only what is touched exists."""

@@ -101,7 +101,7 @@ def test_through_the_tensor(pair: Pair, compiled: str) -> None:
         assert np.array_equal(found, meant(pair.layouts, shape, buffer, 9, 9)), shape
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(12))
 def test_blocks_without_common_digits(seed: int) -> None:
     """By tiles and through the tensor where a formula would move a few elements at a time."""

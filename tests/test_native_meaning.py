@@ -130,6 +130,7 @@ def test_no_byte_outside_is_touched(number: int, at_end: bool) -> None:
             assert np.array_equal(tensor, values(shape, dtype))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_digit_chains(seed: int) -> None:
     random_chain(seed)

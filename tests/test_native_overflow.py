@@ -74,7 +74,7 @@ def answers(emitted: EmittedProgram, extents: tuple[int, ...], directory: Path) 
 BY_FORMULA = [text for text in FOUND if isinstance(digits(Move(None, layout_of(text))), Apart)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
 def test_what_may_leave_64_bits_is_refused(text: str, tmp_path: Path) -> None:
     emitted = generate_c(layout_of(text), source=text, certificate=None, widths=(1,))
@@ -91,7 +91,7 @@ def test_which_are_refused() -> None:
     assert len(BY_FORMULA) == len(FOUND) - 1
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
 def test_what_is_not_refused_is_right(text: str) -> None:
     layout = layout_of(text)

@@ -88,6 +88,7 @@ def _led(layout):  # type: ignore[no-untyped-def]
     return layout.start.value if isinstance(layout.start, Constant) else 0
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "shape"),

@@ -102,6 +102,7 @@ def test_the_package_imports_only_what_is_used(
     assert imported(run, [], tmp_path) == allowed
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["auto", "numpy"])
 def test_what_was_proved_before_is_not_proved_again(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

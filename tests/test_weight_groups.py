@@ -91,8 +91,9 @@ def expect(made: Made, bit: int, fault: object) -> None:
     assert (fault.name, fault.index, fault.slot, fault.what) == wanted
 
 
-def test_drawn_groups() -> None:
-    for seed in range(DRAWN):
+@pytest.mark.parametrize("count", [DRAWN // 2, pytest.param(DRAWN, marks=pytest.mark.slow)])
+def test_drawn_groups(count: int) -> None:
+    for seed in range(count):
         there_and_back(seed)
 
 

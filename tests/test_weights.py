@@ -121,8 +121,9 @@ def opened_entries(place: Path) -> Iterator[tuple[Entry, ...]]:
         yield found.entries
 
 
-def test_drawn_weights() -> None:
-    for seed in range(DRAWN):
+@pytest.mark.parametrize("count", [DRAWN // 2, pytest.param(DRAWN, marks=pytest.mark.slow)])
+def test_drawn_weights(count: int) -> None:
+    for seed in range(count):
         there_and_back(seed)
 
 
