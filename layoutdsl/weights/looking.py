@@ -112,8 +112,8 @@ def _told(entry: Entry, said: Said, held: Held) -> Tensor:
     if placed and layout.tensor_element is not None:
         bits = 1 if layout.bit_of is not None else layout.tensor_element.bits
     original = said.shape if said.words is None else said.original
-    shape = layout_shape(layout, said.shape)
-    filled = prod(shape_with_copies(layout, shape)) * bits / 8
+    shape = layout_shape(layout, shape_with_copies(layout, said.shape))
+    filled = prod(shape) * bits / 8
     padding = 1 - filled / found.bytes if found.bytes else 0.0
     return Tensor(*_fields(found), layout.name, original, max(padding, 0.0))
 
