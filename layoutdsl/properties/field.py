@@ -52,13 +52,13 @@ def field_claims(record: Record, said: OfField) -> Iterator[tuple[int, Claim]]:
 
 
 def _of_part(record: Record, part: Part, said: OfField) -> Claim:
-    values = _extents(record, part)
+    values = extents_in(record, part)
     layout = _in_range(lowest(part), record, part, values)
     picked = _picked(part, said.axes, values)
     predicate: Predicate
     match said:
         case FieldFormula(formula=formula):
-            values |= {axis: _index(digits) for axis, digits in picked.items()}
+            values |= {axis: index_of(digits) for axis, digits in picked.items()}
             predicate = EqualsFormula(substitute(formula, values))
         case _:
             values |= {axis: _tuple(digits) for axis, digits in picked.items()}
@@ -91,8 +91,8 @@ def lowest(part: Part) -> Layout:
     return replace(bits, axes=axes, coordinates=coordinates, bit_of=None)
 
 
-def _extents(record: Record, part: Part) -> dict[str, Expr]:
-    """What each extent and parameter of the record is in those of the part."""
+def extents_in(record: Record, part: Part) -> dict[str, Expr]:
+    """Return what each extent and parameter of the record is in those of the part."""
     found: dict[str, Expr] = {}
     for name, expr in part.values:
         match expr:
@@ -118,11 +118,12 @@ def _divides(divisor: int, whole: str, record: Record) -> bool:
     return any(
         left == Extent(whole) and number % divisor == 0
         for each in record.where
-        for left, number in _multiples(each)
+        for left, number in multiples(each)
     )
 
 
-def _multiples(condition: Condition) -> Iterator[tuple[Expr, int]]:
+def multiples(condition: Condition) -> Iterator[tuple[Expr, int]]:
+    """Yield what a condition says to be a multiple, and of what number."""
     match condition:
         case Condition(Mod(left, Constant(number)), "==", Constant(0)):
             yield left, number
@@ -130,7 +131,7 @@ def _multiples(condition: Condition) -> Iterator[tuple[Expr, int]]:
 
 def narrowed(record: Record, part: Part) -> Layout:
     """Return where a part puts bits, in the shapes of the record and in no others."""
-    return _in_range(part.in_bits, record, part, _extents(record, part))
+    return _in_range(part.in_bits, record, part, extents_in(record, part))
 
 
 def _in_range(layout: Layout, record: Record, part: Part, values: Mapping[str, Expr]) -> Layout:
@@ -172,24 +173,26 @@ def _picked(
     part: Part, axes: tuple[str, ...], values: Mapping[str, Expr]
 ) -> dict[str, tuple[Coordinate, ...]]:
     """The digits that the part has of the index along each axis of the field."""
-    return {
-        axis: tuple(
-            Coordinate(
-                Index(each.name) if each.name else Constant(each.fixed),
-                simplify(substitute(each.extent, values)),
-            )
-            for each in digits
+    return {axis: picked_digits(part, number, values) for number, axis in enumerate(axes)}
+
+
+def picked_digits(part: Part, axis: int, values: Mapping[str, Expr]) -> tuple[Coordinate, ...]:
+    """Return the digits that the part has of the index along an axis of the field."""
+    return tuple(
+        Coordinate(
+            Index(each.name) if each.name else Constant(each.fixed),
+            simplify(substitute(each.extent, values)),
         )
-        for axis, digits in zip(axes, part.picks, strict=True)
-    }
+        for each in part.picks[axis]
+    )
 
 
 def _tuple(digits: tuple[Coordinate, ...]) -> Expr:
     return digits[0].value if len(digits) == 1 else MixedRadix(digits)
 
 
-def _index(digits: tuple[Coordinate, ...]) -> Expr:
-    """The same number; a sum where a digit is fixed, of which solvers know more."""
+def index_of(digits: tuple[Coordinate, ...]) -> Expr:
+    """Return the number of the digits; a sum where a digit is fixed, of which solvers know more."""
     if all(isinstance(each.value, Index) for each in digits):
         return _tuple(digits)
     found = digits[0].value
