@@ -15,7 +15,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.part import Part
 from layoutdsl.meaning.record import Record
 from layoutdsl.properties.field import field_claims, field_words, narrowed
-from layoutdsl.properties.recut import brought_together
+from layoutdsl.properties.recut import brought_together, has_extents
 from layoutdsl.statements import record_statement
 from layoutdsl.statements.record_statement import every_property, part_theorem, said_twice, whole
 
@@ -111,7 +111,7 @@ def unsaid(claim: RecordClaim) -> str:
             return ""
         case said:
             field = claim.record.field(said.field)
-            if said_twice(field):
+            if said_twice(field) and not has_extents(claim.ranged, field, field):
                 return f"parts of `{field.name}` say its extents in several ways"
             return whole(field)
 

@@ -95,13 +95,23 @@ def _unlike(record: Record, one: Field, other: Field) -> str:
     if (one.element.bits, len(one.extents)) != (other.element.bits, len(other.extents)):
         return f"`{one.name}` has other elements, or other axes"
     for each in (one, other):
-        if not all(_has_extents(record, part, one) for part in each.parts):
+        if not has_extents(record, each, one):
             return f"parts of `{each.name}` say its extents in several ways"
     return whole(one) or whole(other)
 
 
+def has_extents(record: Record, held: Field, field: Field) -> bool:
+    """Return whether the digits of all parts of one field are seen to make up those of another.
+
+    Args:
+        record: whose range says what divides an extent.
+        held: whose parts are looked at.
+        field: whose extents they have to have.
+    """
+    return all(_has_extents(record, part, field) for part in held.parts)
+
+
 def _has_extents(record: Record, part: Part, field: Field) -> bool:
-    """Whether the digits of a part are seen to make up the extents of a field."""
     values = extents_in(record, part)
     known = _multiples_of(record, values)
     return all(
