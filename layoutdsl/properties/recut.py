@@ -8,6 +8,7 @@ either record, so claims about all pairs that have a bit in common are claims ab
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import gcd, lcm
@@ -191,24 +192,24 @@ def _along(record: Record, part: Part, larger: Part, axis: int) -> Values | None
     return dict(_cut_again(index_of(mine), names, [each.extent for each in theirs]))
 
 
-def _size(digits: tuple[Coordinate, ...], known: Values) -> tuple[int, tuple[str, ...]]:
+def _size(digits: tuple[Coordinate, ...], known: Values) -> tuple[int, Counter[Expr]]:
     """How many values digits have together."""
     return _factors(substitute(product(tuple(each.extent for each in digits)), known))
 
 
-def _factors(expr: Expr) -> tuple[int, tuple[str, ...]]:
+def _factors(expr: Expr) -> tuple[int, Counter[Expr]]:
     """A product as a number and its other factors, by which products that are alike are known."""
     match expr:
         case Constant(number):
-            return number, ()
+            return number, Counter()
         case Mul(left, right):
             (one, first), (two, second) = _factors(left), _factors(right)
-            return one * two, tuple(sorted((*first, *second)))
+            return one * two, first + second
         case FloorDiv(left, Constant(divisor)) if divisor > 0:
             number, rest = _factors(left)
             if number % divisor == 0:
                 return number // divisor, rest
-    return 1, (repr(expr),)
+    return 1, Counter([expr])
 
 
 def _cut_again(index: Expr, names: list[str], extents: list[Expr]) -> Iterator[tuple[str, Expr]]:
