@@ -198,3 +198,15 @@ def test_widths_are_of_elements() -> None:
         for each in contents.entries:
             assert each.type is not None
             assert each.stored.dtype.itemsize == ELEMENT_TYPES[each.type].item[1]
+
+
+def test_what_is_no_element_of_a_layout_of_bits_is_named() -> None:
+    rules = layoutdsl.parse('layout L(n, k) = [n, bit, k] of i4\ntensor "x" = L')
+    tensor = (np.arange(16, dtype=np.int8) - 8).reshape(2, 8)
+    np.savez("in.npz", x=tensor)
+    pack_weights("in.npz", "out.npz", rules)
+    assert verify_weights("out.npz", "in.npz").fault is None
+    tensor[1, 1] = 17
+    np.savez("in.npz", x=tensor)
+    fault = verify_weights("out.npz", "in.npz").fault
+    assert str(fault) == "`x` holds 0x11 at (1, 1), which is no i4"
