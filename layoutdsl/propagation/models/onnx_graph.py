@@ -44,7 +44,7 @@ def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
 
     own = {each.name: numpy_helper.to_array(each) for each in proto.graph.initializer}
     constants = ChainMap[str, Array](own, weights)  # type: ignore[arg-type]  # none of which change
-    nodes = [_node(number, each) for number, each in enumerate(proto.graph.node)]
+    nodes = nodes_of(proto)
     values = dict[str, Value]()
     for _ in range(ROUNDS):
         values |= _inferred(proto, own, place)
@@ -81,6 +81,11 @@ def _is_open(
     """Whether the shape of something is not known yet."""
     names = (name for node in nodes for name in node.outputs if name)
     return any(name not in values and name not in constants for name in names)
+
+
+def nodes_of(proto: Any) -> list[Node]:
+    """Return the nodes of the main graph of a model, before any is folded."""
+    return [_node(number, each) for number, each in enumerate(proto.graph.node)]
 
 
 def _node(number: int, proto: Any) -> Node:
