@@ -138,7 +138,7 @@ def _try_parts(
     for number, part in parts.items():
         if is_unchanged(part, graph):
             found.nodes, found.exact = found.nodes + 1, found.exact + 1
-        elif is_run(part, graph) and produced(part, emission):
+        elif is_run(part, emission, graph) and produced(part, emission):
             tried[number] = part
     for few in side_by_side(tried, emission, graph):
         _try_together(model, emission, few, values, found)
