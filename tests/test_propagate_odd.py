@@ -29,7 +29,6 @@ TARGETS: dict[str, dict[str, Any]] = {
     "plan": {"engine": "nhwc", "emit": "plan"},
 }
 FEW, MANY = 4, 300
-NO_ELEMENTS = "has no elements"
 
 
 def drawn(model: Any, seed: int) -> dict[str, Any]:
@@ -52,10 +51,6 @@ def tried(seed: int, target: str, folder: Path) -> str:
     except Exception as error:  # whatever C++ threw: nobody can run the model
         return f"onnxruntime: {str(error)[:60]}"
     onnx.save(model, place)
-    if any(0 in each.shape for each in feeds.values()):
-        with pytest.raises(UnfitModelError, match=NO_ELEMENTS):
-            propagate(place, **TARGETS[target])
-        return NO_ELEMENTS
     found = propagate(place, **TARGETS[target])
     assert found.status == "done", (seed, target, found.verified, found.theorems.refuted)
     out = folder / ("out.json" if target == "plan" else "out.onnx")
@@ -90,9 +85,11 @@ def test_many_odd_graphs_of_propagate_mean_the_same(target: str, tmp_path: Path)
 
 def test_pieces_without_names_are_run(tmp_path: Path) -> None:
     """onnxruntime dies of them, and takes the process with it."""
-    model = proto("c = Conv(x, w)\na, b = Split<axis=1>(c, s)\ny = Relu(b)", x=[1, 4, 6, 5],
-                  w=(20, 4, 1, 1), s=np.array([16, 4]))  # fmt: skip
-    model.graph.node[1].output[0] = ""
+    model = proto("c = Conv(x, w)\na, b = Split<axis=1>(c, s)\nd, e = Split<axis=1>(b, t)\n"
+                  "y = Relu(e)", x=[1, 4, 6, 5], w=(20, 4, 1, 1), s=np.array([16, 4]),
+                  t=np.array([1, 3]))  # fmt: skip
+    for node in model.graph.node[1:3]:
+        node.output[0] = ""
     del model.graph.value_info[:]
     onnx.save(model, tmp_path / "model.onnx")
     for how in TARGETS.values():
