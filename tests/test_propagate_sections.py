@@ -14,9 +14,9 @@ from onnx import helper, numpy_helper  # noqa: E402
 from propagate_fuzz import random_model  # noqa: E402
 from small_graphs import proto  # noqa: E402
 
-from layoutdsl.propagation.running import sections  # noqa: E402
+from layoutdsl.propagation.running import onnx_sections as sections  # noqa: E402
 from layoutdsl.propagation.running.onnx_run import NONE, RunError, run  # noqa: E402
-from layoutdsl.propagation.running.sections import run_in_sections  # noqa: E402
+from layoutdsl.propagation.running.onnx_sections import run_in_sections  # noqa: E402
 
 
 def given(model: Any) -> dict[str, Any]:

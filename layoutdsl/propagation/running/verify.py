@@ -17,8 +17,8 @@ from layoutdsl.propagation.planning.costs import width
 from layoutdsl.propagation.running.at_batches import at_batch
 from layoutdsl.propagation.running.onnx_parts import model_of_nodes
 from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, RunError, block
+from layoutdsl.propagation.running.onnx_sections import run_anyhow, run_in_sections
 from layoutdsl.propagation.running.samples import far_apart, sampled
-from layoutdsl.propagation.running.sections import run_anyhow, run_in_sections
 from layoutdsl.propagation.running.stretches import bytes_of, room
 from layoutdsl.propagation.running.trying import Findings, can_run, laid, try_all
 
