@@ -146,7 +146,7 @@ class _Told:
             error(f"{changed} of {count} {'text' if count == 1 else 'texts'} {verb}")
 
 
-_SOUND = {"status": "ok", "message": None, "help": None, "diagnostics": []}
+_SOUND: dict[str, Any] = {"status": "ok", "message": None, "help": None, "diagnostics": []}
 """What is said of a text with which nothing is wrong."""
 
 

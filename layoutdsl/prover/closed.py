@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from layoutdsl.digits.inverse import Inverse, ReadBack, read_back
 from layoutdsl.digits.network import NotDigits
-from layoutdsl.integers.expr import MixedRadix, extents
+from layoutdsl.integers.expr import Extent, walk
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.budget import shared
 from layoutdsl.kernel.builder import NoProof
@@ -34,9 +34,14 @@ def closed_inverse(layout: Layout) -> Inverse | NotDigits:
     It looks for a proof, which takes a solver some hundredths of a second; a solver that is missing
     leaves no inverse.
     """
-    unknown = _unknown(layout)
-    if unknown is not None:
-        return NotDigits(f"it speaks of `{unknown}`, which no shape of it gives", "unknown")
+    said = [layout.start]
+    for place in layout.coordinates:
+        said += place.value, place.extent
+    for expr in said:
+        for each in walk(expr):  # parts of records speak of extents of the record
+            if isinstance(each, Extent) and each.name not in layout.symbols:
+                words = f"it speaks of `{each.name}`, which no shape of it gives"
+                return NotDigits(words, "unknown")
     found = read_back(layout)
     if isinstance(found, NotDigits):
         return found
@@ -46,12 +51,6 @@ def closed_inverse(layout: Layout) -> Inverse | NotDigits:
     except RecursionError:
         proved = False
     return found.inverse if proved or _is_seen(layout, found.inverse) else UNPROVED
-
-
-def _unknown(layout: Layout) -> str | None:
-    """An extent that is none of the layout's own, as parts of records have them; else ``None``."""
-    names = extents(layout.start) | extents(MixedRadix(layout.coordinates))
-    return min(names - {*layout.symbols}, default=None)
 
 
 def _is_proved(layout: Layout, found: ReadBack) -> bool:

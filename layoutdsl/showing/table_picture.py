@@ -14,7 +14,7 @@ from layoutdsl.integers.expr import text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Shape
 from layoutdsl.meaning.table import Table
-from layoutdsl.showing.cells import Cell, Drawn, Entry, Line, Tensor
+from layoutdsl.showing.cells import Cell, Drawn, Entry, Kind, Line, Tensor
 from layoutdsl.showing.folding import kept, numbers
 from layoutdsl.showing.grounds import EIGHT
 from layoutdsl.showing.panels import panels
@@ -97,7 +97,7 @@ class _Painter:
             reason = self.reason(slot) if self.reasons < MOST_REASONS else ""
             return Cell(slot, "padding", "", reason=reason, opens=opens)
         label = ",".join(str(index[k]) for k in self.written) or "*"
-        kind = "shared" if len(self.holders.get(index, ())) > 1 else "element"
+        kind: Kind = "shared" if len(self.holders.get(index, ())) > 1 else "element"
         ground = self.ground(slot)
         return Cell(slot, kind, label, ground, (self.key(index),), opens=opens)
 
