@@ -126,6 +126,7 @@ def in_shared(gluon: Any, random: Random) -> Drawn:
         shape = [power(random, 0, 6 if rank < 3 else 4) for _ in range(rank)]
         shape[0] *= 2 if max(shape) == 1 else 1  # Gluon has no layout of a single element
         given, more = cluster(gluon, rank, random, whole=False)
+        shape = [extent * part for extent, part in zip(shape, splits(given, rank), strict=True)]
         theirs = gluon.SwizzledSharedLayout(*numbers, order, **given)
         said = "vec = {}, perPhase = {}, maxPhase = {}".format(*numbers)
         text = f"#ttg.swizzled_shared<{{{said}, order = {order}{more}}}>"
