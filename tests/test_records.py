@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ import layoutdsl
 from layoutdsl import library_record
 from layoutdsl.elaborate.shelf import library_families, library_record_names
 from layoutdsl.meaning.claims import EqualsRecord
+from layoutdsl.meaning.part import part_address
 from layoutdsl.meaning.record import Held, Record
 
 NAMES = library_record_names()
@@ -60,6 +62,24 @@ def record(name: str) -> Record:
 
 def test_every_record_has_a_shape_here() -> None:
     assert set(SMALL) == set(NAMES) == set(TEXTS)
+
+
+@pytest.mark.parametrize("name", ["Q6_K", "NV12", "OIhw4i16o4iS8s8"])
+def test_formulas_of_parts_say_where_their_bits_lie(name: str) -> None:
+    """Extents of the record are none of the part's own: no shape of it gives them."""
+    found, random = record(name), Random(1)
+    values = found.bind(SMALL[name])
+    for part, laid in zip(found.parts, found.laid, strict=True):
+        formula = layoutdsl.formula(laid)
+        if {*map(str, formula.offset.free_symbols)} & {*values} - {*laid.symbols}:
+            assert "which no shape of it gives" in formula.inverse.reason
+        inside = part.in_bits.shape_of(part.shape(values))
+        for _ in range(5):
+            *own, bit = map(random.randrange, inside)
+            names = [axis.name for axis in laid.axes]
+            at = {**values, **dict(zip(names, (*own, bit), strict=True))}
+            numbers = {each: at[str(each)] for each in formula.offset.free_symbols}
+            assert formula.offset.subs(numbers) == part_address(part, own, bit, values)
 
 
 SAMPLED = [
