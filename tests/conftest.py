@@ -8,14 +8,16 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from layoutdsl.api import modules
-from layoutdsl.codegen.native import background, libraries
+from layoutdsl.codegen.native import background, libraries, record_library
+from layoutdsl.kernel import solver
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -39,6 +41,9 @@ settings.register_profile("layoutdsl", derandomize=True, deadline=None, database
 settings.register_profile("campaign", max_examples=20_000, deadline=None, database=None)
 settings.load_profile("layoutdsl")
 
+UNOPTIMISED = ("-std=c11", "-O0", "-g0")
+"""How C is compiled where it is not what is tested."""
+
 _KEPT = pytest.StashKey[str]()
 
 
@@ -51,6 +56,7 @@ def pytest_configure(config: pytest.Config) -> None:
     for name in SURROUNDINGS:
         os.environ.pop(name, None)
     sys.dont_write_bytecode = False
+    gc.set_threshold(100_000, 20, 100)  # trees are made by the million, and seldom in circles
     if not hasattr(config, "workerinput"):
         kept = os.environ.get("LAYOUTDSL_TEST_CACHE")
         if not kept:
@@ -78,10 +84,52 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def answers_are_kept() -> None:
+    """What z3's own program once answered is not asked again: most tests speak of the same layouts.
+
+    Its budget is of work, so that it answers a text alike each time. Where it was stopped, or where
+    a test puts another program in its place, each question is asked.
+    """
+    try:
+        program = solver.program()
+    except solver.NoSolver:
+        return
+    kept: dict[object, tuple[str, str]] = {}
+    asked = solver.converse
+
+    def converse(
+        name: str, command: Sequence[str], text: str, wall: float, most: int = solver.MOST_OUTPUT
+    ) -> tuple[str, str]:
+        key = (*command, sha256(text.encode()).digest(), wall, most)
+        if key in kept:
+            return kept[key]
+        found = asked(name, command, text, wall, most)
+        if command[0] == program and not found[1]:
+            kept[key] = found
+        return found
+
+    solver.converse = converse
+
+
 @pytest.fixture(autouse=True)
 def few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of each function one class of shapes is compiled, and what serves all: each takes a while."""
     monkeypatch.setattr(libraries, "MOST", 1)
+
+
+@pytest.fixture(autouse=True)
+def soon_compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without vectors and unoptimised, which takes a sixth of the time, where C is not the subject.
+
+    Files of tests with `native` in their name compile as users do.
+    """
+    if "native" in request.path.name or "CC" in os.environ or not shutil.which("cc"):
+        return
+    monkeypatch.setenv("CC", "cc -DLAYOUT_PLAIN")
+    for room in (libraries, record_library):
+        monkeypatch.setattr(room, "OPTIONS", UNOPTIMISED)
+        monkeypatch.setattr(room, "PLAIN_OPTIONS", UNOPTIMISED)
 
 
 @pytest.fixture

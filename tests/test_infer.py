@@ -111,9 +111,10 @@ def test_layouts_of_the_field(text: str, shape: tuple[int, ...]) -> None:
     assert found.layout.where == layout.where or "in" in text or "!=" in text
 
 
-def test_drawn_layouts_are_found() -> None:
-    outcomes = drawn(24, 1)
-    assert outcomes["found"] >= 21, outcomes
+@pytest.mark.parametrize("count", [8, pytest.param(24, marks=pytest.mark.slow)])
+def test_drawn_layouts_are_found(count: int) -> None:
+    outcomes = drawn(count, 1)
+    assert outcomes["found"] >= count * 7 // 8, outcomes
 
 
 @pytest.mark.campaign
