@@ -228,7 +228,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
     ),
     "show": (
         {
-            "layout": LAYOUT_OR_RECORD,
+            "layout": ("a layout, a record or a table", {"a layout", "a record", "a table"}),
             "shape": (SHAPE[0], SHAPE[1] | {"None"}),
             "colour": WORDS,
             "columns": ("an integer, or None", {"an integer", "a flag", "None"}),

@@ -173,9 +173,12 @@ def test_translate_to_all(files: Shell) -> None:
     ended = files("translate", "NCHW16c", "--to", "all")
     assert ended.code == 0
     words = {line.split()[0]: line for line in ended.out.splitlines() if line[0] != " "}
-    assert words["onednn"] == "onednn    nChw16c"
-    assert words["tvm"] == "tvm       NCHW16c"
-    assert words["mace"] == "mace      - it is none of the documented images"
+    assert words["onednn"] == "onednn       nChw16c"
+    assert words["tvm"] == "tvm          NCHW16c"
+    assert words["mace"] == "mace         - it is none of the documented images"
+    width = max(map(len, words))
+    for name, line in words.items():
+        assert re.match(rf"{name} {{{width - len(name) + 2}}}\S", line)
     found = json.loads(files("translate", "NCHW16c", "--to", "all", "--json").out)
     assert [each["notation"] for each in found["translations"]] == list(words)
     for each in found["translations"]:

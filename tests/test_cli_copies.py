@@ -99,10 +99,6 @@ def test_words_hold_copies(shell: Shell) -> None:
     ("line", "words"),
     [
         (
-            "plan copies.layout:Lanes in.npy -o plan.json --out o.npy",
-            "holds copies of its elements, and is planned by no plan",
-        ),
-        (
             "unpack copies.layout:Lanes in.npy o.npy --shape 2,8 --check --mem 1M",
             "of a whole buffer",
         ),

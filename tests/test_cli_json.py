@@ -169,6 +169,14 @@ TEXTS = {
         "banks NCHW --shape 1,1,2,32 --of f32 --thread 'n = 0, c = 0, h = t, w = 0' --threads 2",
         "banks NCHW --shape 1,1,2,32 --of f32 --thread 'n = 0, c = 0, h = t, w = 0'",
     ),
+    "format": (
+        "format --check --diff spelt.layout demo.layout",
+        "format spelt.layout none.layout",
+        "format spelt.layout",
+        "format --check my.layout spelt.layout",
+        "format -",
+        "format",
+    ),
     "explain": ("explain L202", "explain nothing"),
     "list": (
         "list --search MaceArgumentTable",
@@ -197,6 +205,7 @@ def test_keys_are_those_of_a_class() -> None:
 @pytest.fixture
 def files(shell: Shell) -> Shell:
     texts = {"my.layout": SPEC, "table.layout": TABLE, "record.layout": RECORD, "mine.py": PYTHON}
+    texts["spelt.layout"] = "layout A(c)=[c]# a\n"
     for name, text in texts.items():
         Path(name).write_text(text)
     return shell

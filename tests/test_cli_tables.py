@@ -101,7 +101,10 @@ def test_at_as_json(spec: Shell) -> None:
     [
         ("slot 8 is outside the 8 slots of the table", ("at", "MaceArgumentTable", "8")),
         ("slot -1 is outside the 8 slots of the table", ("at", "MaceArgumentTable", "--", "-1")),
-        ("`MaceArgumentTable` is a table, and a layout is needed", ("show", "MaceArgumentTable")),
+        (
+            "`MaceArgumentTable` is a table, which is drawn as a picture",
+            ("show", "MaceArgumentTable"),
+        ),
         ("`Published` is a table, and a layout is needed", ("formula", "my.layout:Published")),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import random
 import re
 import sys
@@ -10,10 +11,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import z3
+from cli_shell import Shell, shell
 from processes import ended
 from texts import LIBRARY_MODULES
 
 import layoutdsl
+from layoutdsl.cli.exits import Exit
+from layoutdsl.cli.shell import SOLVER, SOLVERS
 from layoutdsl.kernel import in_process, lemmas, solver
 from layoutdsl.kernel.checker import check as checked
 from layoutdsl.kernel.checker import question
@@ -23,6 +27,8 @@ from layoutdsl.kernel.question import script
 from layoutdsl.kernel.solver import CVC5, CVC5_PROOFS, WORK, Z3, NoSolver, ask, model
 from layoutdsl.kernel.theorem import Term, Theorem
 from layoutdsl.meaning.module import Module
+
+__all__ = ["shell"]
 
 TRUE = question([], ("<", 0, 1))
 FALSE = question([("<", 0, "x")], ("<", 1, "x"))
@@ -201,6 +207,27 @@ def test_another_choice_is_refused(chosen: str, monkeypatch: pytest.MonkeyPatch)
     assert given.answers == ("unknown",)
     way_out = "leave it out, or set it to in-process"
     assert given.reason == f"LAYOUTDSL_SOLVER is `{chosen[:40]}`: {way_out}"
+
+
+@pytest.mark.parametrize("chosen", ["process", "In-Process", " ", "x" * 99])
+@pytest.mark.parametrize("form", [(), ("--json",), ("--format", "github")], ids=str)
+def test_the_shell_refuses_another_choice(
+    chosen: str, form: tuple[str, ...], shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SOLVER, chosen)
+    ended = shell("prove", "demo.layout:NCHW16c", *form)
+    assert ended.code == Exit.USAGE
+    words = [f"LAYOUTDSL_SOLVER is `{chosen[:40]}`", "leave it out, or set it to in-process"]
+    if form == ("--json",):
+        found = json.loads(ended.out)
+        assert [found["status"], found["message"], found["help"]] == ["error", *words]
+    else:
+        assert all(each in ended.out + ended.err for each in words)
+    assert shell("prove", "--help").code == shell("--version").code == shell().code == Exit.OK
+
+
+def test_the_shell_knows_what_the_solver_knows() -> None:
+    assert (SOLVER, SOLVERS) == (solver.CHOICE, ("", solver.IN_PROCESS))
 
 
 def test_nothing_chosen_is_the_program(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -52,7 +52,7 @@ FAMILIES = {
     "mace": 6,
     "nvidia": 12,
     "packed": 3,
-    "records": 10,
+    "records": 18,
     "replicated": 7,
     "swizzles": 6,
     "xla": 12,

@@ -228,8 +228,13 @@ def test_a_kernel_that_is_wrong_is_not_used(place: Path, monkeypatch: pytest.Mon
     def build(which: compilers.Compiler, sources: tuple[Path], *rest: object) -> None:
         (source,) = sources
         text = source.read_text()
-        assert "= zipped_high(e, " in text
-        source.write_text(text.replace("= zipped_high(e, ", "= zipped_low(e, "))
+        for right, wrong in (
+            ("mixed(e, HIGH", "mixed(e, LOW"),
+            ("zipped_high(e, ", "zipped_low(e, "),
+        ):
+            assert f"= {right}" in text
+            text = text.replace(f"= {right}", f"= {wrong}")
+        source.write_text(text)
         real(which, sources, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(libraries, "build", build)

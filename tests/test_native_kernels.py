@@ -110,6 +110,7 @@ SHORT, LOW = ("tile", 1, 7, 20), ("tile", 1, 20, 7)
 ZIP, UNZIP = ("zip", 2, 4, 40), ("unzip", 2, 40, 4)
 WEAVE, UNWEAVE, FEW = ("weave", 1, 3, 64), ("unweave", 2, 64, 5), ("weave", 1, 3, 9)
 LONG = ("weave", 8, 9, 8)
+EVEN, APART, BOTH = ("weave", 2, 8, 40), ("unweave", 16, 8, 4), ("weave", 1, 12, 64)
 PLAIN = ("plain", 2, 3, 5)
 X64, X32, X16, NONE = "this machine", "a x86-64-v3", "a x86-64", "no vectors"
 FAULTS = (
@@ -137,6 +138,13 @@ FAULTS = (
     (X64, WEAVE, "_mm512_set1_epi8((char)i)", "_mm512_set1_epi8((char)(i == 2 ? 1 : i))"),
     (X64, UNWEAVE, "given_any(m, R * e, k, row * e,", "given_any(m, R * e, k, 0,"),
     (X64, FEW, "all - ANY * k)", "all - ANY * k + 1)"),
+    # Vectors zipped wrongly, in another order, or too seldom.
+    (X64, EVEN, "mixed(e, HIGH, w[k], w[k + n / 2])", "mixed(e, HIGH, w[k], w[k])"),
+    (X64, EVEN, "case 2: MIXED(v2, P16(0, 32)", "case 2: MIXED(v2, P16(0, 31)"),
+    (X64, APART, "v[k + n / 2] = mixed(e, ODD", "v[k + n / 2] = mixed(e, EVEN"),
+    (X64, BOTH, "v[k % left * zips + k / left]", "v[k % left * zips + k % zips]"),
+    (X64, BOTH, "? (of) % 2 * 64", "? (of) / 2 * 64"),
+    (X64, BOTH, "((k) & -(k))", "((k) & -(k)) / 2"),
     # Masks that are wrong by a byte, or by an item.
     (X64, TILE, "bits(least(n, bytes - at)) : 0", "bits(least(n, bytes - at - 1)) : 0"),
     (X64, WIDE, "bits(least(n, bytes - at)) : 0", "bits(least(n, bytes - at + 1)) : 0"),

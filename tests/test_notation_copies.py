@@ -156,6 +156,54 @@ def test_tritons_layouts(axes: str, text: str, meant: str) -> None:
     assert layoutdsl.diff(layout, layoutdsl.parse(f"layout B{meant}")["B"]).same
 
 
+CLUSTER = "CTAsPerCGA = [2, 2], CTASplitNum = [2, 1], CTAOrder = [0, 1]"
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [
+        (
+            CLUSTER,
+            "(m: 128, n: 16, b: 2 broadcast) = [(b, m/64), m/8%4, (m%8, n/4), (m/32%2, n%4)]",
+        ),
+        (
+            "CTAsPerCGA = [2, 2], CTASplitNum = [2, 2], CTAOrder = [1, 0]",
+            "(m: 64, n: 32) = [(m/32, n/16), m/8%4, (m%8, n/4%4), n%4]",
+        ),
+        # A tensor that has not so many parts is held by several blocks.
+        (
+            "CTAsPerCGA = [4, 1], CTASplitNum = [4, 1], CTAOrder = [0, 1]",
+            "(m: 2, n: 16, b: 2 broadcast, w: 4 broadcast, l: 8 broadcast) = "
+            "[(b, m), w, (l, n/4), n%4]",
+        ),
+    ],
+)
+def test_tritons_blocks_of_a_cluster(said: str, meant: str) -> None:
+    """As numbers; the bases that Triton has in their place are those of its oracle."""
+    blocked = f"#ttg.blocked<{BLOCKED[:-1]}, {said}}}>"
+    axes = meant[: meant.index(" = ")]
+    own = ", ".join(each for each in axes[1:-1].split(", ") if "broadcast" not in each)
+    layout = layoutdsl.parse(f'layout A({own}) = triton "{blocked}"')["A"]
+    assert layoutdsl.diff(layout, layoutdsl.parse(f"layout B{meant}")["B"]).same
+
+
+@pytest.mark.parametrize(
+    ("numbers", "bases"),
+    [
+        (CLUSTER, [[1, 0], [0, 0]]),
+        ("CTAsPerCGA = [2, 4], CTASplitNum = [1, 4], CTAOrder = [1, 0]", [[0, 1], [0, 2], [0, 0]]),
+        ("CTAsPerCGA = [1, 1], CTASplitNum = [1, 1], CTAOrder = [0, 1]", []),
+    ],
+)
+def test_either_spelling_of_a_cluster_is_the_same(numbers: str, bases: list[list[int]]) -> None:
+    for shape in ("(m: 256, n: 128)", "(m: 2, n: 2)"):
+        one, other = (
+            layoutdsl.parse(f'layout A{shape} = triton "#ttg.blocked<{BLOCKED[:-1]}, {said}}}>"')
+            for said in (numbers, f"CGALayout = {bases}")
+        )
+        assert replace(one["A"], origin=None) == replace(other["A"], origin=None)
+
+
 SWIZZLED = "{vec = 8, perPhase = 1, maxPhase = 8, order = [1, 0]}"
 TILED = "{swizzlingByteWidth = 128, transposed = false, elementBitWidth = 16}"
 SHARED = [
@@ -194,7 +242,19 @@ NONE = [
     ("(m: 8, k: 64)", TILE.replace("128", "48"), "L405"),
     ("(m: 8, k: 64)", TILE.replace("false", "1"), "L405"),
     ("(m: 8, k: 64)", TILE.replace("}", ", fp4Padded = true}"), "L407"),
-    ("(m: 8, k: 64)", TILE.replace("}", ", CGALayout = [[0, 1]]}"), "L407"),
+    ("(m: 8, k: 64)", TILE.replace("}", ", CGALayout = [[0, 1]]}"), "L405"),  # half a tile
+    ("(m: 8, k: 64)", ROWS.replace("}", ", CGALayout = [[1]]}"), "L403"),
+    ("(m: 8, k: 64)", ROWS.replace("}", ", CTAsPerCGA = [2, 1]}"), "L407"),
+    ("(m: 8, k: 64)", ROWS.replace("}", f", {CLUSTER}, CGALayout = []}}"), "L404"),
+    (
+        "(m: 8, k: 64)",
+        ROWS.replace("}", f", {CLUSTER}}}").replace("[2, 1], CTAO", "[4, 1], CTAO"),
+        "L405",
+    ),
+    ("(m: 8, k: 64)", ROWS.replace("}", f", {CLUSTER}}}").replace("[2, 2]", "[6, 2]"), "L405"),
+    ("(m: 8, k: 64)", ROWS.replace("}", f", {CLUSTER}}}").replace("[2, 2]", "[2]"), "L403"),
+    ("(m: 8, k: 64)", ROWS.replace("}", f", {CLUSTER}}}").replace("[0, 1]", "[0, 0]"), "L405"),
+    ("(m: 8)", "#ttg.padded_shared<[2:+1] {order = [0], shape = [8], CGALayout = [[1]]}>", "L407"),
     ("(m: 12, k: 64)", ROWS, "L405"),
     ("(m: 8, k: 64)", ROWS.replace("vec = 8", "vec = 3"), "L405"),
     ("(m: 8, k: 64)", ROWS.replace("[1, 0]", "[1, 1]"), "L405"),

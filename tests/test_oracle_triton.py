@@ -30,7 +30,12 @@ gluon = pytest.importorskip("triton.experimental.gluon.language")
 amd = pytest.importorskip("triton.experimental.gluon.language.amd")
 
 KINDS = kinds(gluon, amd)
-LEVELS = {"warp": "warp_bases", "lane": "lane_bases", "register": "reg_bases"}
+LEVELS = {
+    "block": "block_bases",
+    "warp": "warp_bases",
+    "lane": "lane_bases",
+    "register": "reg_bases",
+}
 
 FRAGMENTS = [
     # The library's layout, Gluon's, and the shape.
@@ -76,7 +81,7 @@ def slots(builder: Any, theirs: Any, shape: tuple[int, ...]) -> np.ndarray:
     """The element of every slot, as its number in rows; slots are in our order."""
     made = builder.to_linear_layout(theirs._to_ir(builder), list(shape))
     if hasattr(made, "offset_bases"):
-        levels = [("offset", made.offset_bases)]
+        levels = [("block", made.block_bases), ("offset", made.offset_bases)]
     else:
         levels = [(name, getattr(made, bases)) for name, bases in LEVELS.items()]
     return applied(levels, shape)

@@ -22,8 +22,10 @@ from random_records import shapes as record_shapes
 import layoutdsl
 from layoutdsl import Layout, Record, library, library_record, parse
 from layoutdsl.meaning.model import Axis
+from layoutdsl.meaning.part import PickedDigit
 from layoutdsl.meaning.record import Held
 from layoutdsl.showing.folding import kept, numbers
+from layoutdsl.showing.record_words import axis_names
 
 __all__ = ["shell"]
 
@@ -338,6 +340,39 @@ def test_what_cannot_be_drawn(given: dict[str, object], words: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "shape", "axes"),
+    [
+        ("Q4_0", (2, 64), {"d": ("r", "b"), "q": ("r", "k")}),
+        ("NV12", (4, 6), {"y": ("h", "w"), "u": ("i", "j"), "v": ("i", "j")}),
+        ("Q4_K", (1, 256), {"scale": ("r", "(s, .., i)"), "q": ("r", "k")}),
+    ],
+)
+def test_axes_of_fields_are_called_as_the_text_calls_them(
+    name: str, shape: tuple[int, ...], axes: dict[str, tuple[str, ...]]
+) -> None:
+    record = library_record(name)
+    picture = layoutdsl.show(record, shape)
+    found = {each.name: tuple(axis for axis, _ in each.axes) for each in picture.drawn.tensors}
+    assert found.items() >= axes.items()
+    assert read(picture.html()).data["fields"][0][1][0][0] == next(iter(axes.values()))[0]
+
+
+def test_axes_of_one_name_or_none_go_by_their_numbers() -> None:
+    field = library_record("Q4_0").field("q")
+    (part,) = field.parts
+    r, k = part.picks
+
+    def called(*picks: tuple[PickedDigit, ...]) -> tuple[str, ...]:
+        return axis_names(replace(field, parts=(replace(part, picks=picks),)))
+
+    fixed = replace(k[0], name="", fixed=1)
+    assert called(r, (fixed,)) == ("r", "[1]")
+    assert called(r, (fixed, fixed)) == ("r", "[1]")
+    assert called(r, (fixed, *k)) == ("r", "(.., k)")
+    assert called(k, k, r) == ("[0]", "[1]", "r")
+
+
 def test_records_that_are_too_large_are_folded() -> None:
     record = library_record("Q4_0")
     picture = layoutdsl.show(record, (4096, 4096))

@@ -50,6 +50,10 @@ WORDS = [
     ("layout A(n, k) = [n, k/8, bit, k%8] of i6", ("items", "bytes"), (30, 40)),
     ("layout A(n, k) = [bit, n, k/8, k%8] of u2", ("bytes",), (12, 20)),
     ("layout A(n, k) = [n/4, k, bit, n%4] of u16", ("items", "bytes"), (20, 10)),
+    ("layout A(n, k, c: 2 broadcast) = [n, c, k/8, k%8] of u4", ("u16", "bytes"), (40, 60)),
+    ("layout A(n, k, c: 3 broadcast) = [n, bit, c, k/8, k%8] of u4", ("items", "bytes"), (30, 40)),
+    ("layout A(n, c: 2 broadcast, k) = [n/4, k, c, bit, n%4] of i6", ("items", "bytes"), (30, 20)),
+    ("layout A(n, k, c: N broadcast) = [n/4, c, bit, k, n%4] of u16 fill 7", ("bytes",), (20, 9)),
 ]
 NUMBERS = [
     ("layout A(n, k) = [n/4, k/8, n%4, k%8] of u8 as scale_offset", "items", (40, 50)),
@@ -57,6 +61,18 @@ NUMBERS = [
     ("layout A(n, k) = [n, k/8, k%8] of u8 as scale_offset per k fill 5", "items", (40, 50)),
     ("layout A(n, k) = [k/8, n, k%8] of u4 as scale_offset", "u32", (12, 70)),
     ("layout A(n, k) = [k/8, n, k%8] of u4 as scale_offset per k fill 3", "bytes", (12, 70)),
+    ("layout A(n, k, c: 2 broadcast) = [n/4, c, k, n%4] of u8 as scale_offset", "items", (40, 30)),
+    (
+        "layout A(c: 3 broadcast, n, k) = [n, c, k/8, k%8] of i8 as scale_offset per k fill 5",
+        "items",
+        (40, 50),
+    ),
+    (
+        "layout A(n, c: K broadcast, k) = [k/4, n, c, k%4] of u8 as scale_offset per n fill 1",
+        "items",
+        (12, 30),
+    ),
+    ("layout A(n, k, c: 2 broadcast) = [k/8, n, c, k%8] of u4 as scale_offset", "u32", (12, 70)),
 ]
 
 

@@ -62,6 +62,7 @@ REDUCED = (
 TO = onnx.TensorProto
 SCALE, ZERO = np.float32(0.05), np.uint8(120)
 CHANNELS, PICTURE = SHAPE[1], SHAPE[2:]
+RECURRENT = {"hidden_size": 3, "direction": "bidirectional"}
 
 CASES = (
     *(Case(each) for each in UNARY),
@@ -163,6 +164,12 @@ CASES = (
     Case("Flatten"),
     Case("Squeeze", ("mean", numbers(2, 3))),
     Case("Unsqueeze", ("a", numbers(1, 3))),
+    Case("ScatterND", ("a", np.array([[0, 3], [1, 19]]), floats(2, 5, 6))),
+    Case("ScatterElements", ("a", np.full((2, 20, 1, 6), 4), floats(2, 20, 1, 6)), {"axis": 2}),
+    *(
+        Case(each, ("steps", floats(2, n * 3, 120), floats(2, n * 3, 3)), RECURRENT, results)
+        for each, n, results in (("LSTM", 4, 3), ("GRU", 3, 2), ("RNN", 1, 2))
+    ),
 )
 NEW = {"Swish", "RMSNormalization", "SimplifiedLayerNormalization"}
 """Operators of later opsets, and of exporters of onnxruntime."""
@@ -180,6 +187,7 @@ PREPARED = (
     ("even", "Pad", ("a", numbers(0, 0, 0, 0, 0, 0, 1, 0)), {}),
     ("turned", "Transpose", ("b",), {"perm": [0, 1, 3, 2]}),
     ("flat", "Flatten", ("a",), {}),
+    ("steps", "Reshape", ("a", numbers(5, 2, 120)), {}),
     ("mean", "GlobalAveragePool", ("a",), {}),
 )
 """Values that the operators are given, behind a convolution; each only where it is asked for."""

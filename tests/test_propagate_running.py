@@ -79,3 +79,16 @@ def test_a_kernel_that_has_to_know_its_weights_has_them_in_the_model(
     found = run(product({}), {"x": x}, ["y"], weights={"w": x, "b": x[0]})
     assert tries == [True, False]
     assert np.array_equal(found["y"], np.full(SHAPE, 25, np.float32))
+
+
+def test_a_sum_whose_terms_cancel_is_held_against_what_was_added() -> None:
+    """What is left of them is smaller than the rounding that their order makes."""
+    from layoutdsl.propagation.running.samples import added, far_apart
+
+    terms = np.array([[1e4, -1e4, 1.0]], "f4")
+    found, expected = np.array([[0.3334]]), np.array([[1 / 3]])
+    assert far_apart(found, expected) > 1e-4
+    assert far_apart(found, expected, added("ReduceMean", terms, expected)) < 1e-7
+    assert added("ReduceSum", terms, expected) == 3 * added("ReduceMean", terms, expected)
+    assert added("Relu", terms, expected) == added("ReduceMean", terms.astype("i4"), expected) == 0
+    assert added("ReduceMean", terms * np.inf, expected) == 0

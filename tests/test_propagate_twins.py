@@ -86,6 +86,10 @@ def test_a_wrong_rule_is_found_wrong(text: str, rule: str, layout: str, tmp_path
     [
         ("y = Concat<axis=1>(v, v)", "rule Concat(x[..]*) -> [..]"),
         ("y = Slice(v, two, four, ones)", "rule Slice(x[..], starts, ends, axes?) -> [..]"),
+        (
+            "y = Slice(v, two, four, ones)",
+            "rule Slice(x[n: cut, c, s..], starts, ends, axes?) -> [n, c, s..]",
+        ),
         ("y = Pad(v, pads)", "rule Pad(x[..], pads, value?) -> [..]"),
         ("y = Pad(v, pads)", "rule Pad(x[..], pads, value?) -> [..] with pads: whole"),
         ("y = Resize(v, , scales)", "rule Resize(x[..], roi?, scales?) -> [..]"),

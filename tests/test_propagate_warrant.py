@@ -20,6 +20,7 @@ SOUND = Warrant(
     kind="functions",
     chosen=(0, 2, 1),
     cost=1500,
+    bound=1500,
     scale=1,
     rows=6,
     dual={0: 1500, 4: -1500},
@@ -35,7 +36,7 @@ def test_it_is_read_as_it_was_written() -> None:
 @pytest.mark.parametrize(
     ("key", "value"),
     [
-        ("version", 2),
+        ("version", 1),
         ("rows", -1),
         ("rows", 10**12),
         ("rows", 4),
@@ -67,3 +68,34 @@ def test_whatever_else_it_says_is_refused(key: str, value: Any) -> None:
 def test_no_text_ends_in_an_error_of_another_kind(text: str) -> None:
     with pytest.raises(UnreadableWarrantError):
         read(text)
+
+
+@pytest.mark.parametrize("fault", ["dual", "scale", "bound"])
+def test_a_dual_that_was_changed_to_prove_less_is_refused(fault: str, tmp_path: Any) -> None:
+    """It is still a lower bound, and not the one that the plan was said to have."""
+    onnx = pytest.importorskip("onnx")
+    pytest.importorskip("scipy")
+    from small_models import written as model_written
+
+    from layoutdsl.api import check, propagate
+    from layoutdsl.propagation.checking.warrant import KEY
+
+    place = model_written(tmp_path)
+    found = propagate(place, "nhwc", verify="off")
+    assert found.figures.minimal
+    model = found.model
+    entry = next(each for each in model.metadata_props if each.key == KEY)
+    said = json.loads(entry.value)
+    match fault:
+        case "dual":
+            row = max(said["dual"], key=lambda each: said["dual"][each])
+            said["dual"][row] -= 1000
+        case "scale":
+            said["scale"] *= 2
+        case _:
+            said["bound"] -= 500
+    entry.value = json.dumps(said, sort_keys=True)
+    onnx.save(model, tmp_path / "out.onnx")
+    faults = check(tmp_path / "out.onnx", place).faults
+    assert faults
+    assert any("proves" in each for each in faults), faults

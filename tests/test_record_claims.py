@@ -11,6 +11,7 @@ import pytest
 import random_records as drawing
 import record_claims_drawn as made
 from random_records import Drawn, shapes
+from record_cuts import ALIGNED, EQUAL, RUNS
 
 import layoutdsl
 from layoutdsl import api
@@ -207,6 +208,39 @@ def test_a_range_is_one_of_the_records_too() -> None:
     for range_, status in (("where R == 1", "proved"), ("where K == 32", "proved")):
         assert check(claim_in(f"{both}prove A == B {range_}")).status == status
     assert check(claim_in(f"{both}prove A == B where R == 2, K == 64")).status == "refuted"
+
+
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("name", EQUAL)
+def test_parts_that_are_cut_otherwise(name: str, turned: bool) -> None:
+    *bodies, status = EQUAL[name]
+    one, other = reversed(bodies) if turned else bodies
+    claim = claim_in(f"record A(r, k) = {one}\nrecord B(r, k) = {other}\nprove A == B")
+    assert isinstance(claim.predicate, EqualsRecord)
+    there, found = claim.predicate.other, check(claim)
+    assert found.status == status
+    values = [{"R": rows, "K": 32 * blocks} for rows in (1, 2) for blocks in (1, 3)]
+    assert all(same(claim.record, there, each) for each in values) == (status != "refuted")
+    if status == "refuted":
+        (refuted,) = found.findings
+        assert isinstance(refuted, Refuted)
+        assert not same(claim.record, there, dict(refuted.example.shape))
+
+
+@pytest.mark.parametrize("name", ALIGNED)
+def test_runs_of_parts_that_are_cut(name: str) -> None:
+    for run, number, status in RUNS:
+        text = f"record A(r, k) = {ALIGNED[name]}\nprove A.q(r, k) aligns {run} to {number} bytes"
+        claim = claim_in(text)
+        _, _, length = run.partition("%")
+        for values in ({"R": 2, "K": 64}, {"R": 3, "K": 96}):
+            field = claim.record.field("q")
+            held = made.run_holds(claim.record, field, (1, int(length or 96)), number, values)
+            assert held or status == "refuted", (run, number)
+        found = check(claim)
+        assert found.status == status, (run, number, found.findings)
+        if status == "refuted":
+            replay(found, "")
 
 
 def same(one: Record, other: Record, values: dict[str, int]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -21,14 +22,24 @@ import layoutdsl
 from layoutdsl import library_record
 from layoutdsl.elaborate.shelf import library_families, library_record_names
 from layoutdsl.meaning.claims import EqualsRecord
+from layoutdsl.meaning.part import part_address
 from layoutdsl.meaning.record import Held, Record
 
 NAMES = library_record_names()
 BLOCKS = 64
 
+MX = {
+    "MXFP8_E4M3": ("float8_e4m3fn",),
+    "MXFP8_E5M2": ("float8_e5m2",),
+    "MXFP6": ("float6_e3m2fn", "float6_e2m3fn"),
+    "MXINT8": ("int8",),
+}
+"""Types of ml_dtypes that numbers of OCP's records are."""
+
 SMALL = {
     **dict.fromkeys(("Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q8_1"), (2, 64)),
     **dict.fromkeys(("MXFP4", "IQ4_NL", "FbgemmMx4"), (2, 64)),
+    **{f"{kind}{last}": (2, 64) for kind in MX for last in ("", "_last")},
     **dict.fromkeys(("Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K", "Q8_K", "TQ2_0", "IQ4_XS"), (2, 512)),
     "Q1_0": (2, 256),
     "NVFP4": (2, 128),
@@ -51,6 +62,24 @@ def record(name: str) -> Record:
 
 def test_every_record_has_a_shape_here() -> None:
     assert set(SMALL) == set(NAMES) == set(TEXTS)
+
+
+@pytest.mark.parametrize("name", ["Q6_K", "NV12", "OIhw4i16o4iS8s8"])
+def test_formulas_of_parts_say_where_their_bits_lie(name: str) -> None:
+    """Extents of the record are none of the part's own: no shape of it gives them."""
+    found, random = record(name), Random(1)
+    values = found.bind(SMALL[name])
+    for part, laid in zip(found.parts, found.laid, strict=True):
+        formula = layoutdsl.formula(laid)
+        if {*map(str, formula.offset.free_symbols)} & {*values} - {*laid.symbols}:
+            assert "which no shape of it gives" in formula.inverse.reason
+        inside = part.in_bits.shape_of(part.shape(values))
+        for _ in range(5):
+            *own, bit = map(random.randrange, inside)
+            names = [axis.name for axis in laid.axes]
+            at = {**values, **dict(zip(names, (*own, bit), strict=True))}
+            numbers = {each: at[str(each)] for each in formula.offset.free_symbols}
+            assert formula.offset.subs(numbers) == part_address(part, own, bit, values)
 
 
 SAMPLED = [
@@ -370,6 +399,33 @@ def test_mx4_of_fbgemm() -> None:
     numbers = np.stack([groups[:, :-1] & 15, groups[:, :-1] >> 4], axis=-1)
     assert np.array_equal(found["q"], numbers.reshape(2, 96))
     assert np.array_equal(found["e"], groups[:, -1].reshape(2, 3))
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize(("name", "kind"), [(n, k) for n, kinds in MX.items() for k in kinds])
+def test_mx_blocks(name: str, kind: str, last: bool) -> None:
+    """OCP MX v1.0, section 5: a block is worth 2**(e - 127) times its numbers, by ml_dtypes.
+
+    Bytes are put together here as one large integer for each block.
+    """
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    random, bits = np.random.default_rng(8), 6 if name == "MXFP6" else 8
+    dtype = np.dtype(np.int8) if kind == "int8" else np.dtype(getattr(ml_dtypes, kind))
+    numbers = random.integers(0, 1 << bits, (2, 96), np.uint8)
+    exponents = random.integers(100, 150, (2, 3), np.uint8)
+    blocks = bytearray()
+    for codes_, exponent in zip(numbers.reshape(6, 32), exponents.reshape(6), strict=True):
+        whole = sum(int(code) << bits * place for place, code in enumerate(codes_))
+        parts = [bytes([exponent]), whole.to_bytes(4 * bits, "little")]
+        blocks += b"".join(parts[::-1] if last else parts)
+    module = layoutdsl.compile(record(f"{name}{'_last' * last}"), "numpy")
+    fields: Any = module.unpack(np.frombuffer(bytes(blocks), np.uint8), (2, 96))
+    scale = fields.e.view(ml_dtypes.float8_e8m0fnu).astype(np.float32)
+    with np.errstate(all="ignore"):
+        found = fields.q.view(dtype).astype(np.float32) * spread(scale, 32)
+        want = numbers.view(dtype).astype(np.float32) * spread(np.exp2(exponents - 127.0), 32)
+    assert np.array_equal(found, want.astype(np.float32), equal_nan=True)
+    assert module.pack(q=fields.q, e=fields.e).tobytes() == bytes(blocks)
 
 
 @pytest.mark.parametrize(("name", "item"), [("SparseLtF16", "u2"), ("SparseLtInt8", "u1")])

@@ -131,13 +131,13 @@ def test_what_is_missing_is_said(put: tuple[str, str]) -> None:
 
 # Pieces that are too few, that are others, that overlap, and that all write in one place.
 PIECES = (
-    ("return ((n_C + 496)/512)", "return ((n_C + 496)/1024)"),
-    ("return ((n_C + 496)/512)", "return ((n_C - 1)/16 + 1)"),
+    ("return ((n_C + 240)/256)", "return ((n_C + 240)/512)"),
+    ("return ((n_C + 240)/256)", "return ((n_C - 1)/16 + 1)"),
     ("{x} = u;", "{x} = u / 2;"),
     ("{x} = u;", "{x} = u % 2;"),
-    ("+ 1 == ((n_C + 496)/512) ?", "+ 1 == (n_C/8) ?"),
+    ("+ 1 == ((n_C + 240)/256) ?", "+ 1 == (n_C/8) ?"),
     ("? n_C : (p", "? (n_C - 1) : (p"),
-    ("t_{x} = p_{x} * 512", "t_{x} = p_{x} * 256"),
+    ("t_{x} = p_{x} * 256", "t_{x} = p_{x} * 128"),
     ("if (n_C >= 16)", "if (n_C >= 32)"),
     ("d + (4*n_H*{x}", "d + (0*n_H*{x}"),
 )

@@ -28,6 +28,7 @@ from weights_drawn import (
     of_words,
     placed_bits,
     rules_of,
+    slots_of,
 )
 from weights_killed import killed
 
@@ -71,12 +72,35 @@ def there_and_back(seed: int) -> None:
     assert {name: data for name, (_, _, data) in found.items()} == case.want()
     assert verify_weights(packed, source).fault is None
     assert verify_weights(packed).fault is None
+    inspected(case, packed)
     again = Path(f"again.{case.form}")
     unpack_weights(packed, again, **how)
     one, other = (said_of(form_named(case.form), each) for each in (source, again))
     assert one == other
     assert not left_behind()
     changed(draw, case, source, packed)
+
+
+def inspected(case: Case, packed: Path) -> None:
+    """What is told of each tensor has its shape, and as much padding as there is."""
+    rules, found = rules_of(case).rules, inspect_weights(packed).tensors
+    assert {each.name for each in found} == {each.name for each in case.tensors}
+    for each in found:
+        tensor = next(one for one in case.tensors if one.name == each.name)
+        rule = next((rule for rule in rules if rule.fits(each.name)), None)
+        if rule is None or rule.layout is None:
+            assert each.layout is None
+            continue
+        layout = rule.layout
+        copies = 1
+        if layout.copies and 0 not in tensor.shape:
+            copies = len(
+                slots_of(layout, tensor.shape, layout.bind(tensor.shape), (0,) * len(tensor.shape))
+            )
+        element = 8 * tensor.width if layout.bit_of is None else layout.bit_of.bits
+        held = prod(tensor.shape) * copies * element / 8
+        assert each.original == tensor.shape
+        assert each.padding == (pytest.approx(1 - held / each.bytes) if each.bytes else 0)
 
 
 def changed(draw: Random, case: Case, source: Path, packed: Path) -> None:

@@ -104,9 +104,10 @@ def too_small(gluon: Any, random: Random) -> Drawn:
     own = [power(random, 0, 2) for _ in range(rank)]
     lanes, warps = split(32, rank, random), split(power(random, 0, 3), rank, random)
     shape = [power(random, 0, 5 if rank < 3 else 3) for _ in range(rank)]
-    theirs = gluon.BlockedLayout(own, lanes, warps, order)
+    given, said = cluster(gluon, rank, random)
+    theirs = gluon.BlockedLayout(own, lanes, warps, order, **given)
     sizes = f"sizePerThread = {own}, threadsPerWarp = {lanes}, warpsPerCTA = {warps}"
-    text = f"#ttg.blocked<{{{sizes}, order = {order}}}>"
+    text = f"#ttg.blocked<{{{sizes}, order = {order}{said}}}>"
     if rank > 1 and random.random() < 0.5:
         dim = random.randrange(rank)
         theirs = gluon.SliceLayout(dim, theirs)
@@ -124,19 +125,57 @@ def in_shared(gluon: Any, random: Random) -> Drawn:
         numbers = [power(random, 0, 3) for _ in range(3)]
         shape = [power(random, 0, 6 if rank < 3 else 4) for _ in range(rank)]
         shape[0] *= 2 if max(shape) == 1 else 1  # Gluon has no layout of a single element
-        theirs = gluon.SwizzledSharedLayout(*numbers, order)
+        given, more = cluster(gluon, rank, random, whole=False)
+        shape = [extent * part for extent, part in zip(shape, splits(given, rank), strict=True)]
+        theirs = gluon.SwizzledSharedLayout(*numbers, order, **given)
         said = "vec = {}, perPhase = {}, maxPhase = {}".format(*numbers)
-        text = f"#ttg.swizzled_shared<{{{said}, order = {order}}}>"
+        text = f"#ttg.swizzled_shared<{{{said}, order = {order}{more}}}>"
         return Drawn(theirs, tuple(shape), with_shape(shape, text))
     width, bits = random.choice((0, 32, 64, 128)), random.choice((8, 16, 32))
     turned = rank == 2 and random.random() < 0.5
     shape = [power(random, 3, 9 if rank == 2 else 4) for _ in range(rank)]
     fast = 0 if turned else rank - 1
     shape[fast] = max(8 * width // bits, 16) * power(random, 0, 2)
-    theirs = gluon.NVMMASharedLayout(width, bits, rank, turned)
+    given, more = cluster(gluon, rank, random, whole=False)
+    shape = [extent * part for extent, part in zip(shape, splits(given, rank), strict=True)]
+    theirs = gluon.NVMMASharedLayout(width, bits, rank, turned, **given)
     said = f"swizzlingByteWidth = {width}, transposed = {str(turned).lower()}"
-    text = f"#ttg.nvmma_shared<{{{said}, elementBitWidth = {bits}}}>"
+    text = f"#ttg.nvmma_shared<{{{said}, elementBitWidth = {bits}{more}}}>"
     return Drawn(theirs, tuple(shape), with_shape(shape, text))
+
+
+def cluster(
+    gluon: Any, rank: int, random: Random, *, whole: bool = True
+) -> tuple[dict[str, Any], str]:
+    """Several blocks now and then: what Gluon is given of them, and how its text says it.
+
+    Versions of Triton say numbers for each dimension, or bases. Unless they are ``whole`` no two
+    blocks hold copies.
+    """
+    if random.random() < 0.5:
+        return {}, ""
+    order = random.sample(range(rank), rank)
+    parts = [power(random, 0, 1) for _ in range(rank)]
+    blocks = [each * (power(random, 0, 1) if whole else 1) for each in parts]
+    if "cga_layout" in gluon.BlockedLayout.__dataclass_fields__:
+        bases = [
+            [1 << bit if at == dim and 1 << bit < parts[dim] else 0 for at in range(rank)]
+            for dim in order
+            for bit in range(blocks[dim].bit_length() - 1)
+        ]
+        return ({"cga_layout": bases}, f", CGALayout = {bases}") if bases else ({}, "")
+    given = {"ctas_per_cga": blocks, "cta_split_num": parts, "cta_order": order}
+    said = f", CTAsPerCGA = {blocks}, CTASplitNum = {parts}, CTAOrder = {order}"
+    return given, said
+
+
+def splits(given: dict[str, Any], rank: int) -> list[int]:
+    """Into how many parts each dimension is split."""
+    if "cga_layout" in given:
+        return [
+            1 << max(each[dim].bit_length() for each in given["cga_layout"]) for dim in range(rank)
+        ]
+    return list(given.get("cta_split_num", [1] * rank))
 
 
 def with_shape(shape: Sequence[int], text: str) -> str:

@@ -23,6 +23,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.storage import ITEMS, StorageName
 from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.between import Between, BufferSide, TensorSide
+from layoutdsl.pieces.every_copy import shape_with_copies
 from layoutdsl.showing.declaration import declaration
 
 if TYPE_CHECKING:
@@ -62,7 +63,12 @@ class Scaled:
 
 
 def between_of(
-    code: Code, layout: Layout, storage: StorageName, scaled: Scaled | None, fill: Number | None
+    code: Code,
+    layout: Layout,
+    storage: StorageName,
+    scaled: Scaled | None,
+    fill: Number | None,
+    once: Layout | None = None,
 ) -> Callable[[tuple[int, ...]], tuple[Between, Number | None]]:
     """Return from the shape of a tensor to what stands between, and what padding holds.
 
@@ -72,6 +78,7 @@ def between_of(
         storage: how the buffer is stored.
         scaled: what codes stand for, where the file of the tensor holds real numbers.
         fill: what padding holds, if that was said.
+        once: the layout of the tensor itself, where ``layout`` is of one that has every copy.
 
     Raises:
         ValueError: the layout fills no whole words of that storage.
@@ -87,13 +94,17 @@ def between_of(
         words = f"`{layout.name}` holds elements of a domain only"
         raise ValueError(f"{words}: numbers are packed at once, with `compile`")
 
-    codes = codes_constants(layout)
+    single = layout if once is None else once
+    codes = codes_constants(single)
+
+    def box_of(shape: tuple[int, ...]) -> tuple[int, ...]:
+        return code.module.physical_shape(shape_with_copies(single, shape))
 
     def found(shape: tuple[int, ...]) -> tuple[Between, Number | None]:
         _scales(scaled.scale, scaled.zero_point, shape, codes)
         given = fill
         if given is None:
-            given = _fill_of(code.module.physical_shape, scaled.zero_point, shape, codes)
+            given = _fill_of(box_of, scaled.zero_point, shape, codes)
         return Between(np.dtype(codes[0]), _of_numbers(scaled, codes), buffer), given
 
     return found

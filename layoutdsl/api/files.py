@@ -106,17 +106,13 @@ def pack_file(
         shape = integers(shape, "shape", EXTENTS)
     if (raw is None) != (shape is None):
         raise ValueError("a file without a header needs both `raw` and `shape`")
-    if layout.copies and (layout.bit_of is not None or scale is not None or zero_point is not None):
-        what = "bits" if layout.bit_of is not None else "real numbers"
-        words = f"`{layout.name}` holds copies of its elements, and is packed of {what} at once"
-        raise ValueError(f"{words}: with `compile`")
     header = None
     if raw is not None and shape is not None:
         header = tensors.Raw(np.dtype(raw), shape)
     refuse_raw(raw, storage, scale, zero_point)
     every, asked = copies_last(layout), scaled_of(layout, scale, zero_point, "f4")
     code = code_of(every, target)
-    once = between_of(code, every, storage, asked, fill)
+    once = between_of(code, every, storage, asked, fill, layout)
 
     def between(extents: tuple[int, ...]) -> tuple[Between, Number | None]:
         side, value = once(extents)

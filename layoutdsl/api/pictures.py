@@ -1,4 +1,4 @@
-"""Layouts and records at a shape, drawn: as SVG, as a page, and in a notebook."""
+"""Layouts, records and tables at a shape, drawn: as SVG, as a page, and in a notebook."""
 
 from __future__ import annotations
 
@@ -8,20 +8,24 @@ from layoutdsl.meaning.arguments import INTEGER, TEXT, Kind, expect
 from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType
 from layoutdsl.meaning.model import Layout, Shape
 from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.table import Table
 from layoutdsl.showing.cells import Drawn
 from layoutdsl.showing.html import fragment, page
 from layoutdsl.showing.picture import FEW, MANY, Asked, drawn
 from layoutdsl.showing.record_picture import drawn_record
 from layoutdsl.showing.svg import svg
+from layoutdsl.showing.table_picture import drawn_table
 from layoutdsl.texts.faults import UnknownNameError, did_you_mean
 from layoutdsl.texts.values import said
 
-SHOWN = Kind("a layout or a record", lambda value: isinstance(value, Layout | Record))
+SHOWN = Kind(
+    "a layout, a record or a table", lambda value: isinstance(value, Layout | Record | Table)
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A layout or a record at a shape; a notebook displays it.
+    """A layout, a record or a table at a shape; a notebook displays it.
 
     Attributes:
         drawn: what is on it, cell by cell.
@@ -49,7 +53,7 @@ class Picture:
 
 
 def show(
-    layout: Layout | Record,
+    layout: Layout | Record | Table,
     shape: Shape | None = None,
     *,
     colour: str = "block",
@@ -63,10 +67,10 @@ def show(
     <Picture `NCHW4c` at shape N=1 C=6 H=2 W=3: 48 slots, 36 elements, 12 of padding>
 
     Args:
-        layout: a layout, or a record.
+        layout: a layout, a record, or a table.
         shape: its extents; left out where all of them are fixed.
         colour: what has a colour of its own: ``block``, ``chunk``, ``bank`` of a GPU's shared
-            memory, or an axis; fields of a record have their own.
+            memory, or an axis; fields of a record and runs of a table have their own.
         columns: slots of a row, or bytes; by default the most minor coordinates that fit.
         most: cells of either side that are drawn, up to 65536; of what is larger, the ends are.
             Of a record, bytes, and elements of a field.
@@ -87,10 +91,18 @@ def show(
     if not 1 <= most <= MANY:
         raise ValueError(f"`most` is {most}, outside 1..{MANY}")
     extents: Shape = {} if shape is None else shape
-    if isinstance(layout, Record):
+    if not isinstance(layout, Layout):
+        record = isinstance(layout, Record)
         if (colour, of) != ("block", None):
-            raise ValueError(f"`{layout.name}` is a record: its colours are those of its fields")
-        return Picture(drawn_record(layout, extents, columns, most))
+            own = (
+                "a record: its colours are those of its fields"
+                if record
+                else ("a table: its colours are those of its runs of slots")
+            )
+            raise ValueError(f"`{layout.name}` is {own}")
+        if isinstance(layout, Record):
+            return Picture(drawn_record(layout, extents, columns, most))
+        return Picture(drawn_table(layout, extents, columns, most))
     asked = Asked(colour, columns, most, element_called(of))
     return Picture(drawn(layout, extents, asked))
 

@@ -63,14 +63,16 @@ def plan_file(
     """
     import numpy as np
 
-    from layoutdsl.pieces.planning import Task, draw_up
+    from layoutdsl.pieces.planning import Task, draw_up, moved_layout
 
     text = declaration(layout)
     if not _means(text, layout):
         raise ValueError(f"`{layout.name}` cannot be written as a text that means it")
-    code, item = code_of(layout, target), None if raw is None else np.dtype(raw)
+    code = code_of(moved_layout(verb, layout), target)
+    item = None if raw is None else np.dtype(raw)
     task = Task(
         verb,
+        layout,
         code,
         text,
         shape,

@@ -152,6 +152,7 @@ class Run:
             kind=self.kind,
             chosen=chosen(found, plan),
             cost=plan.cost,
+            bound=plan.bound,
             scale=plan.scale,
             rows=len(plan.dual),
             dual=dual_of(plan),

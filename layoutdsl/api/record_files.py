@@ -19,6 +19,7 @@ from layoutdsl.meaning.record import RECORD, Record
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Shape
     from layoutdsl.pieces.amount import Amount
+    from layoutdsl.pieces.files import Stored
     from layoutdsl.pieces.moves import Moving
     from layoutdsl.pieces.records import Fields
     from layoutdsl.pieces.runs import Given, Limits, Made, Watchers
@@ -53,7 +54,8 @@ def pack_record_file(
 ) -> RecordDone:
     """Pack the fields of a record of any size from files into a file, in pieces of bounded memory.
 
-    A piece is a run of rows; that rows lie in the buffer as they would alone is proved first. The
+    A piece is a run of rows; that rows lie in the buffer as they would alone is proved first.
+    Planes, as of NV12, are cut each by itself. The
     result is what packing at once gives, and appears as `pack_file` says.
 
     Args:
@@ -76,7 +78,7 @@ def pack_record_file(
     from layoutdsl.files.npy import header
     from layoutdsl.pieces.between import BYTE
     from layoutdsl.pieces.files import Stored
-    from layoutdsl.pieces.records import Fields, PackingRows
+    from layoutdsl.pieces.records import PackingRows
 
     expect(record=(record, RECORD), destination=(destination, PATH))
     limits, watchers, module = _ready(record, target, mem, jobs, progress, tell)
@@ -88,14 +90,15 @@ def pack_record_file(
         box = tuple(module.physical_shape(values))
         head = b"" if raw else header(BYTE, box)
         size = record.size_bits_at(values) // 8
-        into = Stored(place, -1, len(head), BYTE, (size,))
 
-        def moving(fields: Fields, handle: int, sum_up: Sum) -> Moving:
-            return PackingRows(fields, replace(into, handle=handle), sum_up)
+        def moving(fields: Fields, first: int, handle: int, sum_up: Sum) -> Moving:
+            bytes_ = (fields.record.size_bits_at(values) // 8,)
+            into = Stored(place, handle, len(head) + first, BYTE, bytes_)
+            return PackingRows(fields, into, sum_up)
 
-        fields = Fields(record, module, _by_rows(record), values, _along(record, values), stored)
+        sides = _Sides(record, module, target, values, stored)
         output = {"given": given, "target": place, "size": len(head) + size, "fixed": ((0, head),)}
-        made = _make("pack record", fields, moving, output, limits, watchers)
+        made = _make("pack record", sides, moving, output, limits, watchers)
     return RecordDone({n: s.shape for n, s in stored.items()}, box, made.pieces, made.found)
 
 
@@ -127,7 +130,7 @@ def unpack_record_file(
     from layoutdsl.files.npy import UnreadableError
     from layoutdsl.pieces.between import BYTE
     from layoutdsl.pieces.files import Stored, stored_npy, stored_raw
-    from layoutdsl.pieces.records import Fields, UnpackingRows
+    from layoutdsl.pieces.records import UnpackingRows
     from layoutdsl.pieces.tensors import opened_input
 
     expect(record=(record, RECORD), source=(source, PATH), destination=(destination, PATH))
@@ -149,14 +152,16 @@ def unpack_record_file(
             for field, start in zip(record.fields, arranged.starts, strict=True)
         }
 
-        def moving(fields: Fields, handle: int, sum_up: Sum) -> Moving:
+        def moving(fields: Fields, first: int, handle: int, sum_up: Sum) -> Moving:
             into = {name: replace(each, handle=handle) for name, each in fields.stored.items()}
-            return UnpackingRows(replace(fields, stored=into), held.flat(), sum_up)
+            bytes_ = (fields.record.size_bits_at(values) // 8,)
+            plane = replace(held.flat(), data=held.data + first, shape=bytes_)
+            return UnpackingRows(replace(fields, stored=into), plane, sum_up)
 
-        fields = Fields(record, module, _by_rows(record), values, _along(record, values), stored)
+        sides = _Sides(record, module, target, values, stored)
         output = {"given": (given,), "target": place, "size": arranged.size}
         output |= {"fixed": arranged.fixed, "ending": lambda all_: arranged.finish(all_.read)}
-        made = _make("unpack record", fields, moving, output, limits, watchers)
+        made = _make("unpack record", sides, moving, output, limits, watchers)
     return RecordDone({n: s.shape for n, s in stored.items()}, box, made.pieces, made.found)
 
 
@@ -186,10 +191,37 @@ def _along(record: Record, values: Mapping[str, int]) -> str:
     return cut_rows(record, values, 1 << 62, lambda *_: 0).extent
 
 
+@dataclass(frozen=True, slots=True)
+class _Sides:
+    """A record and its code, its shape, and its fields in files."""
+
+    record: Record
+    module: Any
+    target: CompileTarget
+    values: Mapping[str, int]
+    stored: Mapping[str, Stored]
+
+    @property
+    def planes(self) -> list[tuple[Fields, int]]:
+        """The fields of each plane, and the byte where it begins."""
+        from layoutdsl.pieces.planes import planes_of
+        from layoutdsl.pieces.records import Fields
+
+        found = []
+        for plane in planes_of(self.record, self.values):
+            one = plane.record
+            module = self.module if one is self.record else compiled(one, self.target)
+            stored = {each.name: self.stored[each.name] for each in one.fields}
+            along = _along(one, self.values)
+            fields = Fields(one, module, _by_rows(one), self.values, along, stored)
+            found.append((fields, plane.first))
+        return found
+
+
 def _make(
     verb: str,
-    fields: Fields,
-    moving: Callable[[Fields, int, Sum], Moving],
+    sides: _Sides,
+    moving: Callable[[Fields, int, int, Sum], Moving],
     output: Mapping[str, Any],
     limits: Limits,
     watchers: Watchers,
@@ -201,17 +233,20 @@ def _make(
     from layoutdsl.pieces.runs import Asked, run_asked
     from layoutdsl.texts.values import exact
 
-    record, values = fields.record, fields.values
-
-    def cut(room: int) -> Rows:
-        return cut_rows(record, values, room, fields.cost)
+    record, values = sides.record, sides.values
 
     def again(units: tuple[int, ...]) -> Rows:
         raise ValueError(f"records are cut anew, and not by {units}")
 
-    part = Part(record.name, cut, lambda *to: moving(fields, *to), again)
-    queue, room = cut_to((part,), limits, watchers.tell)
-    types = [each.dtype.str for each in fields.stored.values()]
+    def part(fields: Fields, first: int) -> Part:
+        def cut(room: int) -> Rows:
+            return cut_rows(fields.record, values, room, fields.cost)
+
+        return Part(record.name, cut, lambda *to: moving(fields, first, *to), again)
+
+    parts = [part(*each) for each in sides.planes]
+    queue, room = cut_to(parts, limits, watchers.tell)
+    types = [each.dtype.str for each in sides.stored.values()]
     told = f"{exact(record)} {sorted(values.items())} {types}"
     work = {"verb": verb, "layout": sha256(told.encode()).hexdigest(), "shape": dict(values)}
     return run_asked(Asked(queue, room, work=work, **output), limits, watchers)

@@ -137,11 +137,13 @@ def finish_plan(planned: AnyPlanned) -> Standing:
 def _opening(planned: AnyPlanned, target: CompileTarget, look: Look) -> Opening:
     """What opens the work of a plan."""
     from layoutdsl.pieces import planned as tensor
+    from layoutdsl.pieces.planning import moved_layout
     from layoutdsl.weights import planning
 
     match planned:
         case Planned(plan, layout):
-            return tensor.opening_of(plan, code_of(layout, target), look)
+            code = code_of(moved_layout(plan.verb, layout), target)
+            return tensor.opening_of(plan, layout, code, look)
         case PlannedWeights(weights):
             making = making_of(weights.verb, weights.rules, weights.unruled, target)
             return planning.opening_of(weights, making)

@@ -86,13 +86,6 @@ def refuse_raw_words(raw: str | None, storage: StorageName, scale: str | None) -
         raise Failure(Exit.USAGE, f"--raw is for items, and not for {what}", hint)
 
 
-def refuse_copies(layout: Layout, what: str, hint: str) -> None:
-    """Fail where a layout holds an element several times; ``what`` is why that does not do."""
-    if layout.copies:
-        words = f"`{layout.name}` holds copies of its elements, and {what}"
-        raise Failure(Exit.USAGE, words, hint)
-
-
 def ready(
     chosen: Target, layout: Layout, compiled: CompileTarget, storage: StorageName = "items"
 ) -> Any:

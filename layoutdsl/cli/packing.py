@@ -52,7 +52,6 @@ from layoutdsl.cli.arrays import (
     fill_of,
     named,
     ready,
-    refuse_copies,
     refuse_raw_words,
 )
 
@@ -176,10 +175,6 @@ def pack(
         pack_numbers(chosen, files, numbers, value, make, way, verbose)
         return
     if asked.asked or shape is not None:
-        if numbers.asked or layout.bit_of is not None:
-            what = "real numbers" if numbers.asked else "bits"
-            hint = "leave out --mem, --jobs, --raw and --shape"
-            refuse_copies(layout, f"is packed of {what} at once", hint)
         if numbers.asked:
             asked = replace(asked, scaled=scales_of(chosen, destination, numbers))
         else:

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from layoutdsl.cli.arrays import (
-    BY_ONE_RUN,
     SOURCE,
     extents_of,
     fill_of,
     named,
     ready,
     refuse_bits,
-    refuse_copies,
 )
 from layoutdsl.cli.destination import refuse_foreign, refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
@@ -102,7 +100,6 @@ def plan(
     for name in (output, plan):
         refuse_inputs(name, source, chosen.place)
     refuse_bits(layout)
-    refuse_copies(layout, "is planned by no plan", BY_ONE_RUN)
     refuse_foreign(Path(plan), chosen.place, OPENING, OPENING, HINT)
     value = None if fill is None else fill_of(fill)
     verb = "pack" if verb == "plain" else verb

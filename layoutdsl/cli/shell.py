@@ -38,10 +38,16 @@ Exit codes:
 """
 
 
+_HELP = {"-h", "--help", "--version"}
+
 NUMPY = "pip install numpy"
 
 COMPLETING = "_LAYOUTDSL_COMPLETE"
 """Is set where a shell wants to know what may follow."""
+
+SOLVER, SOLVERS = "LAYOUTDSL_SOLVER", ("", "in-process")
+"""The variable that says where z3 runs, and what it may be; the solver knows them by itself, and is
+not loaded to say that another word is none."""
 
 _VERBS = {
     "tour": "tour.tour",
@@ -150,6 +156,10 @@ def _run(given: Sequence[str]) -> int:
 
             complete(layoutdsl, asking, given)
             return Exit.OK
+        solver = os.environ.get(SOLVER, "")
+        if solver not in SOLVERS and given and _HELP.isdisjoint(given):
+            words = f"{SOLVER} is `{solver[:40]}`"
+            raise Failure(Exit.USAGE, words, f"leave it out, or set it to {SOLVERS[-1]}")
         result = layoutdsl.main(
             [SHIELD + each if each.startswith("-:") else each for each in given],
             prog_name="layoutdsl",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,14 +13,16 @@ from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import SHAPE, TARGET
 from layoutdsl.cli.output import coloured, say
 from layoutdsl.cli.targets import Target, shape_of, target
-
-if TYPE_CHECKING:
-    from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.table import Table
 
 PAGE = 100
 """Characters of a line where there is no terminal to ask."""
 
 ROWS = 48
+
+PICTURED = "add --as html -o OUT.html, or --as svg"
 
 
 @click.command()
@@ -49,7 +51,7 @@ def show(
     As html each side points at the other, under the mouse and with the arrow keys: which element a
     slot holds, why it is padding, where an element lies. Both pictures are one file that loads
     nothing. What is too large to be drawn is folded: its ends are shown, and what is left out is
-    said. A record is drawn byte by byte.
+    said. A record is drawn byte by byte, a table slot by slot.
 
     \b
       layoutdsl show NCHW4c --shape 1,6,2,3
@@ -62,7 +64,10 @@ def show(
         refuse_drawing({"-o": output, **{f"--{name}": each for name, each in options.items()}})
         if chosen.record is not None:
             message = f"`{chosen.record.name}` is a record, which is drawn byte by byte"
-            raise Failure(Exit.USAGE, message, "add --as html -o OUT.html, or --as svg")
+            raise Failure(Exit.USAGE, message, PICTURED)
+        if isinstance(chosen.subject, Table):
+            message = f"`{chosen.subject.name}` is a table, which is drawn as a picture"
+            raise Failure(Exit.USAGE, message, PICTURED)
         say(_text(chosen.layout, shape, rows or ROWS))
         return
     if rows is not None:
@@ -93,14 +98,13 @@ def _picture(
     from layoutdsl.api import show as picture
     from layoutdsl.showing.picture import FEW, MANY
 
-    record = chosen.record
-    subject = record or chosen.layout
-    extents = shape_of(chosen.layout if record is None else record.frame, shape)
+    subject = chosen.subject
+    extents = shape_of(subject if isinstance(subject, Layout) else subject.frame, shape)
     if whole and most is not None:
         raise Failure(Exit.USAGE, "--all and --most say different things", "leave out one of them")
     with usage():
-        if whole and record is None and chosen.layout.size(extents) > MANY:
-            slots = chosen.layout.size(extents)
+        if whole and not isinstance(subject, Record) and subject.size(extents) > MANY:
+            slots = subject.size(extents)
             message = f"--all draws {MANY} slots at most, and the buffer has {slots}"
             raise Failure(Exit.USAGE, message, "leave out --all: what is too large is folded")
         return picture(

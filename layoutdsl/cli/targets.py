@@ -66,7 +66,10 @@ class Target:
             wanted = _bare(self.name)
             if wanted in self.module.tables and wanted not in self.module:
                 message = f"`{wanted}` is a table, and a layout is needed"
-                instead = "`prove` and `at` take tables; ask the rest of the layout that it inverts"
+                instead = (
+                    "`prove`, `at` and `show --as` take tables; "
+                    "ask the rest of the layout that it inverts"
+                )
                 raise Failure(Exit.USAGE, message, instead)
             if wanted in self.module.records and wanted not in self.module:
                 raise _record_given(wanted)

@@ -67,15 +67,15 @@ def _translation(chosen: Target, notation: str) -> Translation:
 
 
 def _table(found: list[Translation]) -> list[str]:
-    lines = []
+    lines, width = [], max(len(each.notation) for each in found)
     for each in found:
-        name = f"{each.notation:<8}"
+        name = f"{each.notation:<{width}}"
         if each.text is None:
             lines.append(f"{click.style(name, dim=True)}  - {each.reason}")
             continue
         lines.append(f"{click.style(name, bold=True)}  {each.text}")
         if each.where:
-            lines.append(f"{'':<8}    defined only where {', '.join(map(str, each.where))}")
+            lines.append(f"{'':<{width}}    defined only where {', '.join(map(str, each.where))}")
         if not each.proved:
-            lines.append(f"{'':<8}    that this is the same layout was not proved")
+            lines.append(f"{'':<{width}}    that this is the same layout was not proved")
     return lines

@@ -90,6 +90,7 @@ def inspect(file: str, called: str | None, form: str) -> int:
     if form == "json":
         tensors = [each.told for each in found.tensors]
         told = {"format": found.form, "packed": found.packed, "layouts": found.layouts}
+        told |= {"order": "most significant byte first"} if found.order == ">" else {}
         say_json({**told, "tensors": tensors})
         return Exit.OK
     rows = [_row(each) for each in found.tensors]
@@ -99,7 +100,8 @@ def inspect(file: str, called: str | None, form: str) -> int:
         say("  ".join(cells).rstrip())
     packed = sum(each.layout is not None for each in found.tensors)
     size = size_text(sum(each.bytes for each in found.tensors))
-    head = f"{count_text(len(found.tensors))} of {found.form}, {packed} of them packed, {size}"
+    form = found.form + (" with the most significant byte first" if found.order == ">" else "")
+    head = f"{count_text(len(found.tensors))} of {form}, {packed} of them packed, {size}"
     say("\n".join([head, *found.layouts]))
     return Exit.OK
 

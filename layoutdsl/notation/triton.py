@@ -25,6 +25,7 @@ from layoutdsl.notation import triton_shared, triton_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.notation.triton_bits import Bases, Level, Nowhere, coordinates
+from layoutdsl.notation.triton_cluster import parts
 from layoutdsl.notation.triton_said import Attribute, said
 from layoutdsl.texts.faults import fault
 from layoutdsl.texts.source import Span
@@ -126,11 +127,13 @@ class _Reader:
             case "padded_shared":
                 levels = [Level("offset", attribute.vectors("offset"))]
             case "swizzled_shared":
-                known = self._known(attribute, shape)
-                levels = [Level("offset", triton_shared.swizzled(attribute, known))]
+                own, blocks = parts(attribute, self._known(attribute, shape))
+                offset = Level("offset", triton_shared.swizzled(attribute, own))
+                levels = [offset, Level("block", blocks)]
             case "nvmma_shared":
-                known = self._known(attribute, shape)
-                levels = [Level("offset", triton_shared.tiled(attribute, known))]
+                own, blocks = parts(attribute, self._known(attribute, shape))
+                offset = Level("offset", triton_shared.tiled(attribute, own))
+                levels = [offset, Level("block", blocks)]
             case "blocked" | "slice":
                 levels = self._of_shape(attribute, self._known(attribute, shape))
             case other:
@@ -183,8 +186,10 @@ class _Reader:
     def _blocked(self, attribute: Attribute, shape: list[int]) -> list[Level]:
         """A thread's elements, a warp's threads, the warps; then registers for what is left.
 
-        A register that would hold a copy of another of its thread is none.
+        A register that would hold a copy of another of its thread is none. Of several blocks this
+        is said of the part that each has.
         """
+        shape, blocks = parts(attribute, shape)
         rank, order = len(shape), attribute.numbers("order")
         if sorted(order) != list(range(rank)):
             message = f"`order` is no order of {rank} dimensions"
@@ -202,6 +207,7 @@ class _Reader:
             name: tuple(_within(each, shape) for each in bases) for name, bases in levels.items()
         }
         found["register"] = tuple(each for each in found["register"] if any(each))
+        found["block"] = blocks
         return [Level(name, bases) for name, bases in found.items()]
 
     def _sizes(self, attribute: Attribute, field: str, rank: int) -> list[int]:

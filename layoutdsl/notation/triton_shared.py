@@ -27,7 +27,6 @@ MOST_BOX = 256
 
 def swizzled(said: Attribute, shape: Sequence[int]) -> Bases:
     """Return the bases of `#ttg.swizzled_shared` for a tensor of this shape."""
-    _refuse_clusters(said)
     order = _order(said, len(shape))
     vec, per_phase, max_phase = (_power(said, name) for name in ("vec", "perPhase", "maxPhase"))
     fast = order[0]
@@ -44,7 +43,6 @@ def swizzled(said: Attribute, shape: Sequence[int]) -> Bases:
 
 def tiled(said: Attribute, shape: Sequence[int]) -> Bases:
     """Return the bases of `#ttg.nvmma_shared` for a tensor of this shape."""
-    _refuse_clusters(said)
     if said.flag("fp4Padded"):
         raise fault(
             "L407", "`fp4Padded` leaves room between elements, which bases do not", said.span
@@ -86,7 +84,7 @@ def plain(said: Attribute) -> tuple[Bases, list[int]]:
     """Return the bases of `#ttg.padded_shared`, without its room, and the shape of the tensor."""
     if "offset" in said.fields:
         if said.fields.get("block", ()) != ():
-            raise fault("L407", "a layout of several blocks is not read", said.span)
+            raise fault("L407", "room of several blocks is not read", said.span)
         bases = said.vectors("offset")
         if not bases:
             raise fault("L407", "a text without bases has no shape", said.span)
@@ -146,11 +144,11 @@ def _power(said: Attribute, name: str) -> int:
 
 
 def _refuse_clusters(said: Attribute) -> None:
-    """Blocks of a cluster share a tensor; what each of them holds is no single buffer."""
+    """The room of each block ends with its part, which a single buffer would go on behind."""
     several = any(
         any(each != 1 for each in said.numbers(name))
         for name in ("CTAsPerCGA", "CTASplitNum")
         if name in said.fields
     )
     if several or said.fields.get("CGALayout", ()) != ():
-        raise fault("L407", "a layout of several blocks is not read", said.span)
+        raise fault("L407", "room of several blocks is not read", said.span)

@@ -66,11 +66,13 @@ class Copying:
         source: bytes of one axis.
         target: as many.
         sum_up: gives checksums.
+        turned: bytes of an item whose order is turned; 1 where none is.
     """
 
     source: Stored
     target: Stored
     sum_up: Sum
+    turned: int = 1
 
     def cost(self, elements: int, _: int) -> int:
         """Return the bytes that a stretch takes while it is copied."""
@@ -79,9 +81,12 @@ class Copying:
     def move(self, piece: Piece, arena: Arena) -> Moved:
         """Copy a stretch."""
         found = self._read(self.source, piece, arena)
-        said = self.sum_up(found)
+        said = written = self.sum_up(found)
+        if self.turned > 1:
+            found.view(f"u{self.turned}").byteswap(inplace=True)
+            written = self.sum_up(found)
         self.target.write(piece.starts, found)
-        return Moved(Sums(said, said), found.nbytes)
+        return Moved(Sums(said, written), found.nbytes)
 
     def agrees(self, piece: Piece, arena: Arena, sums: Sums) -> bool:
         """Return whether both sides of a stretch are what they were when it was copied."""

@@ -1,7 +1,8 @@
 """Layouts that hold an element several times, as layouts of a tensor that has every copy.
 
-The axes of copies are the last ones of such a tensor, so that a box of it is a box of the tensor
-that a file holds, and copies of that. Where an element lies does not depend on the order of axes.
+The axes of copies are the last ones of such a tensor, but for that of the bits of elements, so that
+a box of it is a box of the tensor that a file holds, and copies of that. Where an element lies does
+not depend on the order of axes.
 """
 
 from __future__ import annotations
@@ -24,12 +25,13 @@ def copies_last(layout: Layout) -> Layout:
     if not layout.copies:
         return layout
     copies = tuple(axis for axis in layout.axes if axis.name in layout.copies)
-    return replace(layout.every_copy, axes=(*layout.element_axes, *copies))
+    bits = layout.element_axes[len(layout.tensor_axes) :]
+    return replace(layout.every_copy, axes=(*layout.tensor_axes, *copies, *bits))
 
 
 def shape_with_copies(layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of that tensor, from the shape of the one without copies."""
-    pairs = zip(layout.element_axes, shape, strict=True)
+    pairs = zip(layout.tensor_axes, shape, strict=True)
     values = {axis.extent.name: n for axis, n in pairs if isinstance(axis.extent, Extent)}
     copies = (axis.extent for axis in layout.axes if axis.name in layout.copies)
     return (*shape, *(evaluate(extent, values) for extent in copies))
@@ -42,22 +44,33 @@ def with_copies(layout: Layout, between: Between) -> Between:
 
     Args:
         layout: of the tensor.
-        between: the items of `copies_last` and its file, which has them as items.
+        between: the items of `copies_last`, and a file of what a tensor without copies holds.
     """
     if not layout.copies:
         return between
-    assert between.tensor is None
-    axes, buffer, dtype = len(layout.copies), between.buffer, between.item or BYTE
+    rank, axes = len(layout.tensor_axes), len(layout.copies)
+    inner, buffer, dtype = between.tensor, between.buffer, between.item or BYTE
+
+    def once(piece: Piece) -> Piece:
+        starts, extents = (
+            (*each[:rank], *each[rank + axes :]) for each in (piece.starts, piece.extents)
+        )
+        return Piece(starts, extents, piece.first, piece.slots)
 
     def items(held: Array, piece: Piece) -> Array:
-        return np.broadcast_to(held.reshape(*held.shape, *(1,) * axes), piece.extents)
+        found = held if inner is None else inner.items(held, once(piece))
+        shape = (*found.shape[:rank], *(1,) * axes, *found.shape[rank:])
+        return np.broadcast_to(found.reshape(shape), piece.extents)
 
-    def tensor(items: Array, _: Piece) -> Array:
-        first: Any = (..., *(0,) * axes)
+    def tensor(items: Array, piece: Piece) -> Array:
+        first: Any = (*(slice(None),) * rank, *(0,) * axes)
         found: Array = items[first]
-        return found
+        return found if inner is None else inner.tensor(found, once(piece))
 
     if buffer is not None:
         of_words = buffer.shape
         buffer = replace(buffer, shape=lambda shape: of_words(shape_with_copies(layout, shape)))
-    return Between(between.item, TensorSide(dtype, items, tensor, 0, axes), buffer)
+    if inner is None:
+        return Between(between.item, TensorSide(dtype, items, tensor, 0, axes), buffer)
+    side = TensorSide(inner.dtype, items, tensor, inner.cost, inner.axes + axes)
+    return Between(between.item, side, buffer)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from layoutdsl.meaning.strided import row_major
 
 SHORT = 4096
 """Bytes of a run below which a map is faster than a call of the system for each."""
+
+NATIVE = np.dtype(np.uint64)
+"""A type whose bytes have the order of this machine."""
 
 WINDOW = 1 << 20
 """Bytes of a file that are mapped at once."""
@@ -177,14 +180,24 @@ class Target:
     Attributes:
         place: where it goes.
         kind: how it is written: `Divided`, where other machines write it too.
+        order: of the bytes of its items, ``<`` or ``>``; `None` where it is that of their type.
     """
 
     place: Path
     kind: type[Stored] = Stored
+    order: Literal["<", ">"] | None = None
 
     def array(self, data: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> Stored:
         """Return an array in it whose items start at some byte; it has no handle yet."""
-        return self.kind(self.place, -1, data, dtype, shape)
+        found = dtype if self.order is None else dtype.newbyteorder(self.order)
+        return self.kind(self.place, -1, data, found, shape)
+
+
+def in_order(items: Array, dtype: np.dtype[Any]) -> Array:
+    """Return items with their bytes in the order that a type has; the same where they have it."""
+    if items.dtype.isnative == dtype.isnative or items.dtype.itemsize == 1:
+        return items
+    return items.astype(items.dtype.newbyteorder())
 
 
 def _outer(shape: tuple[int, ...], extents: tuple[int, ...]) -> int:

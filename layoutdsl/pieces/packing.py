@@ -10,7 +10,7 @@ from layoutdsl.files.npy import Array
 from layoutdsl.meaning.elements import FillAny
 from layoutdsl.pieces.between import NOTHING, Between
 from layoutdsl.pieces.cut import Piece
-from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.files import NATIVE, Stored, in_order
 from layoutdsl.pieces.moves import Arena, Code, Look, Moved, Number, cost_of, stretch_of
 from layoutdsl.pieces.sums import Sum, Sums
 
@@ -43,7 +43,9 @@ class Packing:
         """Return the bytes that a piece takes while it is moved."""
         copies = 2 if self.source.fortran else 1
         sizes = (copies * elements * self.source.dtype.itemsize, slots + self.lead, elements)
-        return cost_of(self.code, self.between, self.source.dtype, *sizes)
+        found = cost_of(self.code, self.between, self.source.dtype, *sizes)
+        turned = not self.source.dtype.isnative or not self.target.dtype.isnative
+        return found + turned * self.source.dtype.itemsize * max(elements, slots + self.lead)
 
     def move(self, piece: Piece, arena: Arena) -> Moved:
         """Pack a piece."""
@@ -54,6 +56,8 @@ class Packing:
         fill = {} if self.fill is None else {"fill": self.fill}
         if self.fill is None and isinstance(self.code.layout.fill, FillAny):
             fill = {"fill": 0}  # as in a new buffer
+        if self.between.tensor is not None:
+            tensor = in_order(tensor, NATIVE)
         items = self.between.items(tensor, piece)
         if self.lead:
             packed = self.code.module.pack(items, **fill).reshape(-1)
@@ -62,7 +66,7 @@ class Packing:
             out = arena.array(shape, items.dtype)
             packed = self.code.module.pack(items, out, **fill).reshape(-1)
         first, slots = stretch_of(piece, self.lead)
-        stored = self.between.stored(packed[packed.size - slots :])
+        stored = in_order(self.between.stored(packed[packed.size - slots :]), self.target.dtype)
         self.target.write((self.between.place(first),), stored)
         return Moved(Sums(read, self.sum_up(stored)), stored.nbytes)
 

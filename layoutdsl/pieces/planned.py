@@ -8,45 +8,61 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces.cut import Pieces, cut_by
 from layoutdsl.pieces.files import Divided, Stored, Target
 from layoutdsl.pieces.moves import Code, Look
-from layoutdsl.pieces.packed import Packed, physical
+from layoutdsl.pieces.packed import physical
 from layoutdsl.pieces.plan import Plan, PlanError
-from layoutdsl.pieces.planning import head_of, part_of
+from layoutdsl.pieces.planning import head_of, moved_shape, packed_of, part_of
 from layoutdsl.pieces.queue import Queue
 from layoutdsl.pieces.runs import Filled, Given
 from layoutdsl.pieces.shards import REPLAN, Opening, Work, refuse_other
 from layoutdsl.pieces.tensors import Raw, opened, stored_in
 
 
-def opening_of(plan: Plan, code: Code, look: Look) -> Opening:
+def opening_of(plan: Plan, layout: Layout, code: Code, look: Look) -> Opening:
     """Return what opens the work of a plan; how it is cut is looked at here.
 
     Args:
         plan: what is done.
-        code: what moves pieces, of the layout of the plan.
+        layout: of the plan.
+        code: what moves pieces, of its `moved_layout`.
         look: at every tensor.
 
     Raises:
         PlanError: the layout cannot be cut so.
     """
     try:
-        physical(code, plan.shape)
-        pieces = cut_by(code.layout, plan.shape, plan.cuts)
+        refuse_shape(layout, plan.shape)
+        shape = moved_shape(plan.verb, layout, plan.shape)
+        physical(code, shape)
+        pieces = cut_by(code.layout, shape, plan.cuts)
     except (ValueError, TypeError) as unfit:
         raise PlanError(f"does not fit its layout: {unfit}") from None
-    return _opened(plan, code, pieces, look)
+    return _opened(plan, layout, code, pieces, look)
+
+
+def refuse_shape(layout: Layout, shape: tuple[int, ...]) -> None:
+    """Fail where a layout has no such shape.
+
+    Raises:
+        ValueError: it says why.
+    """
+    if len(shape) != len(layout.tensor_axes):
+        raise ValueError(f"`{layout.name}` is of rank {len(layout.tensor_axes)}, not {len(shape)}")
 
 
 @contextmanager
-def _opened(plan: Plan, code: Code, pieces: Pieces, look: Look) -> Iterator[Work]:
+def _opened(plan: Plan, layout: Layout, code: Code, pieces: Pieces, look: Look) -> Iterator[Work]:
     (source,) = plan.sources
     with opened(Path(source.path), Path(plan.target)) as given:
         refuse_other(plan, (given,))
         stored = _stored(plan, code, given)
-        head, size = head_of(plan.verb, code, plan.shape, stored.dtype, plan.raw == "raw")
-        packed = Packed(code, plan.shape, stored, plan.fill_number, look)
+        kind, raw = stored.dtype, plan.raw == "raw"
+        head, size = head_of(plan.verb, layout, code, plan.shape, kind, raw)
+        how = (plan.verb, layout, code, plan.fill_number, look)
+        packed = packed_of(how, stored, plan.shape)
         part = part_of(plan.verb, packed, Target(Path(plan.target), Divided), len(head))
         queue = Queue((part,), (pieces,), (0,), pieces.count)
         yield Work(queue, (size - len(head),), (given,), _Head(head))
@@ -54,8 +70,7 @@ def _opened(plan: Plan, code: Code, pieces: Pieces, look: Look) -> Iterator[Work
 
 def _stored(plan: Plan, code: Code, given: Given) -> Stored:
     """What is read, where it is what was planned for."""
-    result = physical(code, plan.shape)
-    shape = plan.shape if plan.verb == "pack" else result
+    shape = plan.shape if plan.verb == "pack" else physical(code, plan.shape)
     stored = stored_in(given, None if plan.raw == "npy" else Raw(plan.item, shape))
     flat = plan.verb == "unpack" and not stored.fortran and len(stored.shape) == 1
     fits = stored.shape == shape or (flat and stored.shape == (prod(shape),))

@@ -6,14 +6,17 @@ import secrets
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from layoutdsl.files.npy import UnreadableError, header
 from layoutdsl.files.places import replaceable
+from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces import shared
+from layoutdsl.pieces.between import NOTHING
 from layoutdsl.pieces.cutting import cut_among
+from layoutdsl.pieces.every_copy import copies_last, shape_with_copies, with_copies
 from layoutdsl.pieces.files import Stored, Target, named
 from layoutdsl.pieces.moves import Code, Look, Number
 from layoutdsl.pieces.packed import Packed, physical
@@ -24,6 +27,9 @@ from layoutdsl.pieces.shared import Made
 from layoutdsl.pieces.sources import source_of
 from layoutdsl.pieces.tensors import Raw, opened, refuse_rank, stored_in
 
+Packing: TypeAlias = tuple[Verb, Layout, Code, Number | None, Look]
+"""What is done, by which layout and code, what fills padding, and what looks at tensors."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -31,7 +37,8 @@ class Task:
 
     Attributes:
         verb: what is done.
-        code: what moves pieces, of a layout without open parameters.
+        layout: what is planned, without open parameters.
+        code: what moves pieces, as `moved_layout` has them.
         text: the layout, as a plan has it.
         shape: of the tensor; `None` where its file says it.
         raw: the type of items, where files have no header.
@@ -42,6 +49,7 @@ class Task:
     """
 
     verb: Verb
+    layout: Layout
     code: Code
     text: str
     shape: tuple[int, ...] | None
@@ -66,7 +74,8 @@ def draw_up(task: Task, source: Path, target: Path) -> tuple[Plan, int]:
         stored, shape = _stored(task, given)
         task.look(np.empty(0, stored.dtype))
         pieces = _pieces(task, stored, shape)
-        head, size = head_of(task.verb, task.code, shape, stored.dtype, task.raw is not None)
+        kind, raw = stored.dtype, task.raw is not None
+        head, size = head_of(task.verb, task.layout, task.code, shape, kind, raw)
         place, made = begin(target, head, size)
         plan = Plan(
             verb=task.verb,
@@ -87,11 +96,34 @@ def draw_up(task: Task, source: Path, target: Path) -> tuple[Plan, int]:
         return plan, pieces.count
 
 
+def moved_layout(verb: Verb, layout: Layout) -> Layout:
+    """Return the layout by which pieces are moved: with every copy, or of the first alone."""
+    return copies_last(layout) if verb == "pack" else layout.first_copy
+
+
+def moved_shape(verb: Verb, layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the shape that this layout takes of a tensor."""
+    return shape_with_copies(layout, shape) if verb == "pack" else shape
+
+
+def packed_of(plan: Packing, stored: Stored, shape: tuple[int, ...]) -> Packed:
+    """Return a tensor and its buffer, of which one is stored."""
+    verb, layout, code, fill, look = plan
+    between = with_copies(layout, NOTHING) if verb == "pack" else NOTHING
+    return Packed(code, moved_shape(verb, layout, shape), stored, fill, look, between)
+
+
 def head_of(
-    verb: Verb, code: Code, shape: tuple[int, ...], dtype: np.dtype[Any], raw: object
+    verb: Verb,
+    layout: Layout,
+    code: Code,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    raw: object,
 ) -> tuple[bytes, int]:
     """Return the bytes before the items of an output, and the bytes of all of it."""
-    result = physical(code, shape) if verb == "pack" else shape
+    packs = verb == "pack"
+    result = physical(code, moved_shape(verb, layout, shape)) if packs else shape
     head = b"" if raw else header(dtype, result)
     return head, len(head) + prod(result) * dtype.itemsize
 
@@ -109,7 +141,7 @@ def begin(target: Path, head: bytes, size: int) -> tuple[Path, Made]:
 
 def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
     """What is read, and the shape of the tensor."""
-    layout, shape = task.code.layout, task.shape
+    layout, shape = task.layout, task.shape
     if task.verb == "pack":
         raw = None if task.raw is None or shape is None else Raw(task.raw, shape)
         found = stored_in(given, raw)
@@ -127,7 +159,8 @@ def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:
 
 def _pieces(task: Task, stored: Stored, shape: tuple[int, ...]) -> Division:
     """The pieces: as large as is usual, or smaller, so that every share has some."""
-    packed = Packed(task.code, shape, stored, task.fill, task.look)
+    how = (task.verb, task.layout, task.code, task.fill, task.look)
+    packed = packed_of(how, stored, shape)
     part = part_of(task.verb, packed, Target(stored.place), 0)
     found = cut_among((part,), task.limits, task.shards)
     return found.cuts[0]

@@ -85,7 +85,7 @@ def pack_file(
         tensor = stored_in(given, raw)
         refuse_rank(layout, tensor.shape)
         side, fill = between(tensor.shape)
-        shape = shape_with_copies(layout, layout_shape(layout, tensor.shape))
+        shape = layout_shape(layout, shape_with_copies(layout, tensor.shape))
         packed = Packed(code, shape, tensor, fill, watchers.look, side)
         dtype, box = packed.buffer(tensor.shape)
         head = b"" if raw else header(dtype, box)

@@ -9,7 +9,7 @@ import numpy as np
 from layoutdsl.files.npy import Array
 from layoutdsl.pieces.between import NOTHING, Between
 from layoutdsl.pieces.cut import Piece
-from layoutdsl.pieces.files import Stored
+from layoutdsl.pieces.files import Stored, in_order
 from layoutdsl.pieces.moves import Arena, Code, Look, Moved, cost_of, stretch_of
 from layoutdsl.pieces.sums import Sum, Sums
 
@@ -39,7 +39,9 @@ class Unpacking:
     def cost(self, elements: int, slots: int) -> int:
         """Return the bytes that a piece takes while it is moved."""
         sizes = (elements * self.target.dtype.itemsize, slots + self.lead, elements)
-        return cost_of(self.code, self.between, self.target.dtype, *sizes)
+        found = cost_of(self.code, self.between, self.target.dtype, *sizes)
+        turned = not self.source.dtype.isnative or not self.target.dtype.isnative
+        return found + turned * self.target.dtype.itemsize * elements
 
     def move(self, piece: Piece, arena: Arena) -> Moved:
         """Unpack a piece."""
@@ -52,7 +54,7 @@ class Unpacking:
         else:
             out = arena.array(piece.extents, buffer.dtype)
             items = module.unpack(buffer, piece.extents, out)
-        tensor = self.between.held(items, piece)
+        tensor = in_order(self.between.held(items, piece), self.target.dtype)
         self.look(tensor)
         self.target.write(self.between.of_file(piece.starts), tensor)
         return Moved(Sums(self.sum_up(stored), self.sum_up(tensor)), tensor.nbytes)

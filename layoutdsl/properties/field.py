@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from layoutdsl.integers.bounds import product, simplify
+from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.expr import (
     Add,
     Constant,
@@ -48,34 +48,62 @@ def field_claims(record: Record, said: OfField) -> Iterator[tuple[int, Claim]]:
     """Yield what has to hold of each part that holds lowest bits, by the number of the part."""
     for number, part in enumerate(record.parts):
         if part.field == said.field and part.low == 0:
-            yield number, _of_part(record, part, said)
+            claim = _of_part(record, part, said)
+            if claim is not None:
+                yield number, claim
 
 
-def _of_part(record: Record, part: Part, said: OfField) -> Claim:
-    values = _extents(record, part)
+def _of_part(record: Record, part: Part, said: OfField) -> Claim | None:
+    """What has to hold of a part; nothing where the claim speaks of none of its elements."""
+    values = extents_in(record, part)
     layout = _in_range(lowest(part), record, part, values)
     picked = _picked(part, said.axes, values)
     predicate: Predicate
     match said:
         case FieldFormula(formula=formula):
-            values |= {axis: _index(digits) for axis, digits in picked.items()}
+            values |= {axis: index_of(digits) for axis, digits in picked.items()}
             predicate = EqualsFormula(substitute(formula, values))
         case _:
             values |= {axis: _tuple(digits) for axis, digits in picked.items()}
-            run = tuple(digit for each in said.run for digit in _digits(each, values))
-            predicate = Aligns(run, said.bytes, BIT)
+            run = [digit for each in said.run for digit in _digits(each, values)]
+            if any(isinstance(each.value, Constant) and each.value.value for each in run):
+                return None  # a digit that the part fixes is never 0, and no run begins in it
+            digits = tuple(each for each in run if not isinstance(each.value, Constant))
+            predicate = Aligns(digits, said.bytes, BIT)
     return Claim("prove", layout, predicate, (), part.label)
 
 
 def _digits(place: Coordinate, values: Mapping[str, Expr]) -> tuple[Coordinate, ...]:
-    """A digit of a run in the digits of the part: its last ones, where they are what it cuts."""
+    """A digit of a run in the digits of the part, which are 0 together where it is.
+
+    These are its last ones, as many as it cuts, and of the next one what is left: where 16 divides
+    what comes before, ``(s, t, i)%8`` with ``i : 16`` is 0 where ``i%8`` is.
+    """
     found = substitute_coordinate(place, values)
     match found.value:
+        case MixedRadix(parts):
+            return parts
         case Mod(MixedRadix(parts), Constant(divisor)):
-            for number in range(1, len(parts)):
-                if product(tuple(each.extent for each in parts[number:])) == Constant(divisor):
-                    return parts[number:]
+            return _last(parts, divisor) or (found,)
     return (found,)
+
+
+def _last(parts: tuple[Coordinate, ...], divisor: int) -> tuple[Coordinate, ...]:
+    """The last digits, of a number modulo another; none where they are cut across."""
+    for number in reversed(range(len(parts))):
+        value, extent = parts[number].value, parts[number].extent
+        whole = extent.value if isinstance(extent, Constant) else None
+        if divisor == 1:
+            return parts[number + 1 :]
+        if whole is not None and divisor % whole == 0:
+            divisor //= whole
+            continue
+        if number and (whole is None or whole % divisor):
+            return ()
+        rest = Constant(value.value % divisor) if isinstance(value, Constant) else None
+        least = Coordinate(rest or Mod(value, Constant(divisor)), Constant(divisor))
+        return (least, *parts[number + 1 :])
+    return parts
 
 
 def lowest(part: Part) -> Layout:
@@ -91,8 +119,8 @@ def lowest(part: Part) -> Layout:
     return replace(bits, axes=axes, coordinates=coordinates, bit_of=None)
 
 
-def _extents(record: Record, part: Part) -> dict[str, Expr]:
-    """What each extent and parameter of the record is in those of the part."""
+def extents_in(record: Record, part: Part) -> dict[str, Expr]:
+    """Return what each extent and parameter of the record is in those of the part."""
     found: dict[str, Expr] = {}
     for name, expr in part.values:
         match expr:
@@ -118,11 +146,12 @@ def _divides(divisor: int, whole: str, record: Record) -> bool:
     return any(
         left == Extent(whole) and number % divisor == 0
         for each in record.where
-        for left, number in _multiples(each)
+        for left, number in multiples(each)
     )
 
 
-def _multiples(condition: Condition) -> Iterator[tuple[Expr, int]]:
+def multiples(condition: Condition) -> Iterator[tuple[Expr, int]]:
+    """Yield what a condition says to be a multiple, and of what number."""
     match condition:
         case Condition(Mod(left, Constant(number)), "==", Constant(0)):
             yield left, number
@@ -130,7 +159,7 @@ def _multiples(condition: Condition) -> Iterator[tuple[Expr, int]]:
 
 def narrowed(record: Record, part: Part) -> Layout:
     """Return where a part puts bits, in the shapes of the record and in no others."""
-    return _in_range(part.in_bits, record, part, _extents(record, part))
+    return _in_range(part.in_bits, record, part, extents_in(record, part))
 
 
 def _in_range(layout: Layout, record: Record, part: Part, values: Mapping[str, Expr]) -> Layout:
@@ -172,24 +201,26 @@ def _picked(
     part: Part, axes: tuple[str, ...], values: Mapping[str, Expr]
 ) -> dict[str, tuple[Coordinate, ...]]:
     """The digits that the part has of the index along each axis of the field."""
-    return {
-        axis: tuple(
-            Coordinate(
-                Index(each.name) if each.name else Constant(each.fixed),
-                simplify(substitute(each.extent, values)),
-            )
-            for each in digits
+    return {axis: picked_digits(part, number, values) for number, axis in enumerate(axes)}
+
+
+def picked_digits(part: Part, axis: int, values: Mapping[str, Expr]) -> tuple[Coordinate, ...]:
+    """Return the digits that the part has of the index along an axis of the field."""
+    return tuple(
+        Coordinate(
+            Index(each.name) if each.name else Constant(each.fixed),
+            simplify(substitute(each.extent, values)),
         )
-        for axis, digits in zip(axes, part.picks, strict=True)
-    }
+        for each in part.picks[axis]
+    )
 
 
 def _tuple(digits: tuple[Coordinate, ...]) -> Expr:
     return digits[0].value if len(digits) == 1 else MixedRadix(digits)
 
 
-def _index(digits: tuple[Coordinate, ...]) -> Expr:
-    """The same number; a sum where a digit is fixed, of which solvers know more."""
+def index_of(digits: tuple[Coordinate, ...]) -> Expr:
+    """Return the number of the digits; a sum where a digit is fixed, of which solvers know more."""
     if all(isinstance(each.value, Index) for each in digits):
         return _tuple(digits)
     found = digits[0].value

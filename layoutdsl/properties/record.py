@@ -15,6 +15,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.part import Part
 from layoutdsl.meaning.record import Record
 from layoutdsl.properties.field import field_claims, field_words, narrowed
+from layoutdsl.properties.recut import brought_together, has_extents
 from layoutdsl.statements import record_statement
 from layoutdsl.statements.record_statement import every_property, part_theorem, said_twice, whole
 
@@ -59,6 +60,28 @@ def part_claims(claim: RecordClaim) -> Iterator[PartClaim]:
             mine = narrowed(record, part) if claim.where else part.in_bits
             held = Claim("prove", mine, EqualsLayout(layout), (), words)
             yield PartClaim(number, words, held)
+    if isinstance(claim.predicate, EqualsRecord):
+        yield from _recut(record, claim.predicate.other)
+
+
+def _recut(record: Record, other: Record) -> Iterator[PartClaim]:
+    """What has to hold of parts that the other record cuts otherwise."""
+    found = brought_together(record, other, _alike(record, other))
+    names = {"left": record, "right": other}
+    for number, each in enumerate([] if isinstance(found, str) else found, len(record.parts)):
+        one, two = (names[side] for side in ("left", "right"))
+        one, two = (one, two) if each.of == "left" else (two, one)
+        mine = dict(zip(map(id, one.parts), record_statement.labels(one), strict=True))
+        words = f"{mine[id(each.part)]} of {one.name} lies as in {two.name}"
+        held = Claim("prove", each.layout, EqualsLayout(each.other), (), words)
+        yield PartClaim(number, words, held)
+
+
+def _alike(record: Record, other: Record) -> frozenset[tuple[int, int]]:
+    """The numbers of parts that hold the same bits, cut alike."""
+    numbers = {id(part): number for number, part in enumerate(other.parts)}
+    pairs = ((n, _twin(part, other)) for n, part in enumerate(record.parts))
+    return frozenset((n, numbers[id(twin)]) for n, twin in pairs if twin is not None)
 
 
 def record_properties(claim: RecordClaim) -> tuple[str, ...]:
@@ -88,18 +111,23 @@ def unsaid(claim: RecordClaim) -> str:
             return ""
         case said:
             field = claim.record.field(said.field)
-            if said_twice(field):
+            if said_twice(field) and not has_extents(claim.ranged, field, field):
                 return f"parts of `{field.name}` say its extents in several ways"
             return whole(field)
 
 
 def unmatched(record: Record, other: Record) -> str:
-    """Return which part has no like in the other record; nothing where each has one."""
-    for one, two in ((record, other), (other, record)):
-        for part in one.parts:
-            if _twin(part, two) is None:
-                return f"`{part.label}` of `{one.name}` has no like in `{two.name}`"
-    return ""
+    """Return why parts are not all held against each other; nothing where they are."""
+    lone = [
+        f"`{part.label}` of `{one.name}` has no like in `{two.name}`"
+        for one, two in ((record, other), (other, record))
+        for part in one.parts
+        if _twin(part, two) is None
+    ]
+    if not lone:
+        return ""
+    found = brought_together(record, other, _alike(record, other))
+    return f"{lone[0]}: {found}" if isinstance(found, str) else ""
 
 
 def _twin(part: Part, other: Record) -> Part | None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from layoutdsl.digits.inverse import Inverse, ReadBack, read_back
 from layoutdsl.digits.network import NotDigits
+from layoutdsl.integers.expr import Extent, walk
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.budget import shared
 from layoutdsl.kernel.builder import NoProof
@@ -33,6 +34,14 @@ def closed_inverse(layout: Layout) -> Inverse | NotDigits:
     It looks for a proof, which takes a solver some hundredths of a second; a solver that is missing
     leaves no inverse.
     """
+    said = [layout.start]
+    for place in layout.coordinates:
+        said += place.value, place.extent
+    for expr in said:
+        for each in walk(expr):  # parts of records speak of extents of the record
+            if isinstance(each, Extent) and each.name not in layout.symbols:
+                words = f"it speaks of `{each.name}`, which no shape of it gives"
+                return NotDigits(words, "unknown")
     found = read_back(layout)
     if isinstance(found, NotDigits):
         return found

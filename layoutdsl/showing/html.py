@@ -199,7 +199,7 @@ def _ground(ground: int, wheel: int) -> str:
 
 
 def _quoted(name: str, value: str) -> str:
-    return f'{name}="{value}"' if " " in value else f"{name}={value}"
+    return f'{name}="{value}"' if " " in value or not value else f"{name}={value}"
 
 
 def _tensor(tensor: Tensor, wheel: int) -> str:

@@ -36,6 +36,7 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
     }
     if (side === "tensor") {
       const numbers = words(n);
+      if (!numbers.length) return `${named(Number(k))} lies nowhere`;
       const unit = all.unit + (numbers.length > 1 ? "s " : " ");
       return `${named(Number(k))} lies at ${unit}${numbers.join(", ")}`;
     }

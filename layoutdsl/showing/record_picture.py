@@ -17,6 +17,7 @@ from layoutdsl.showing.cells import Bits, Cell, Colour, Drawn, Entry, Kind, Line
 from layoutdsl.showing.folding import kept
 from layoutdsl.showing.grounds import EIGHT
 from layoutdsl.showing.panels import panels
+from layoutdsl.showing.record_words import axis_names
 from layoutdsl.showing.words import at_shape, filled_text
 
 BYTE = 8
@@ -181,7 +182,7 @@ class _Painter:
 
     def tensor(self, field: Field, ground: int) -> Tensor:
         extents = self.shapes[field.name]
-        axes = tuple((f"[{k}]", extent) for k, extent in enumerate(extents))
+        axes = tuple(zip(axis_names(field), extents, strict=True))
 
         def entry(place: tuple[int, ...]) -> Entry | None:
             key = self.key(field.name, place)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from layoutdsl.meaning.part import PickedDigit
+from layoutdsl.meaning.record import Field
 from layoutdsl.showing.record_places import BYTE, HeldBits, HeldByte, RecordPlacement, Run
 from layoutdsl.showing.words import at_shape, filled_text, terms_text
 
@@ -72,3 +76,21 @@ def _held(held: HeldByte, bits: HeldBits) -> str:
         case HeldBits(holds="after"):
             return "behind the end of the buffer"
     return f"padding{filled_text(held.record.fill)}"
+
+
+def axis_names(field: Field) -> tuple[str, ...]:
+    """Return what each axis of a field is called.
+
+    A part that has the whole index in one name says it; else the digits that the first part picks
+    stand for it, with ``..`` for those that are fixed there. An axis without a name goes by its
+    number, and so do axes of one name.
+    """
+    by_axis = list(zip(*(part.picks for part in field.parts), strict=True))
+    names = [_axis_name(picks) or f"[{k}]" for k, picks in enumerate(by_axis)]
+    return tuple(each if names.count(each) == 1 else f"[{k}]" for k, each in enumerate(names))
+
+
+def _axis_name(picks: Sequence[tuple[PickedDigit, ...]]) -> str:
+    alone = next((each[0].name for each in picks if len(each) == 1 and each[0].name), "")
+    digits = [digit.name or ".." for digit in picks[0]]
+    return alone or (f"({', '.join(digits)})" if {*digits} != {".."} else "")

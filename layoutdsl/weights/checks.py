@@ -277,6 +277,11 @@ def _kept(entry: Entry, original: Entry, limits: Limits) -> Check:
         rows, shape = in_rows(original.shape), original.shape
         turned = Placed(entry.name, rows, shape, original.stored, entry.stored.flat(), None)
         return Check(entry.name, size, _cut(entry.name, rows, shape, turned.cost, limits), turned)
+    if original.stored.dtype.isnative != entry.stored.dtype.isnative and size:
+        flat, shape = original.stored.flat(), original.stored.flat().shape
+        rows = in_rows(shape)
+        turned = Placed(entry.name, rows, shape, flat, entry.stored.flat(), None)
+        return Check(entry.name, size, _cut(entry.name, rows, shape, turned.cost, limits), turned)
     room = min(limits.memory // limits.jobs // 3, USUAL)
     return Check(entry.name, size, Stretches(size, max(room, 1)), Kept(entry.name, given, made))
 

@@ -14,7 +14,7 @@ from layoutdsl.pieces.cut import Piece, lead_of
 from layoutdsl.pieces.files import Stored
 from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.weights.compared import ASTRAY, Difference, Fault, Unlike
-from layoutdsl.weights.given import MOST, Bits, Given, addresses, boxes, element_of
+from layoutdsl.weights.given import MOST, Bits, Given, addresses, as_item, boxes, element_of
 
 AT_ONCE = 128
 """Bytes for each element, or bit of padding, that is looked at together with others."""
@@ -55,6 +55,9 @@ class PlacedBits:
         rank = len(self.shape)
         for box in boxes(Piece(piece.starts[:rank], piece.extents[:rank], 0, 0), MOST):
             wanted = None if self.given is None else self.given.read(box)
+            strange = None if wanted is None else self._strange(box, wanted)
+            if strange is not None:
+                return strange
             for bit, places in addresses(self.layout, self.shape, box):
                 if places.size and not first <= places.min() <= places.max() < past:
                     return Unlike(self.name, ASTRAY)
@@ -72,6 +75,20 @@ class PlacedBits:
         lead = lead_of(self.layout, layout_shape(self.layout, self.shape))
         first = (lead + piece.first) * self.slot_bits
         return (0 if piece.first == 0 else first), first + piece.slots * self.slot_bits
+
+    def _strange(self, box: Piece, wanted: Array) -> Unlike | None:
+        """An item that is no element: it has bits that nobody packs."""
+        element = element_of(self.layout)
+        if element.fills_item:
+            return None
+        low = wanted & wanted.dtype.type((1 << element.bits) - 1)
+        wrong = as_item(low, element) != wanted
+        if not wrong.any():
+            return None
+        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        index = tuple(int(s + i) for s, i in zip(box.starts, at, strict=True))
+        words = f"holds {int(wanted[at]):#x} at {index}, which is no {element.name}"
+        return Unlike(self.name, words)
 
     def _difference(self, box: Piece, wrong: Array, places: Array, needs: int) -> Difference:
         at = np.unravel_index(int(wrong.argmax()), wrong.shape)

@@ -6,6 +6,7 @@ What is read comes through a window: a header takes no more memory than what is 
 from __future__ import annotations
 
 import os
+from typing import Literal
 
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.weights.bounds import AGAIN, cut_short, exactly
@@ -22,11 +23,13 @@ class Cursor:
     Attributes:
         place: the next byte.
         end: the byte behind the last.
+        most_first: whether numbers have their most significant byte first.
     """
 
     def __init__(self, handle: int, place: int, end: int, window: int = WINDOW) -> None:
         self.place, self.end, self._step = place, end, window
         self._handle, self._window, self._first = handle, b"", place
+        self.most_first = False
 
     def skip(self, count: int) -> int:
         """Go on by so many bytes; return where they begin.
@@ -54,12 +57,12 @@ class Cursor:
         return self._window[at : at + count]
 
     def number(self, width: int) -> int:
-        """Return the next bytes as a number, least significant byte first.
+        """Return the next bytes as a number.
 
         Raises:
             UnreadableError: the stretch ends before.
         """
-        return int.from_bytes(self.take(width), "little")
+        return int.from_bytes(self.take(width), "big" if self.most_first else "little")
 
     def varint(self) -> int | None:
         """Return the next number of protobuf, seven bits to a byte; ``None`` where there is none.
@@ -91,11 +94,12 @@ class Cursor:
         """
         if count * width > self.end - self.place:
             raise self._ended(self.place + count * width)
+        order: Literal["big", "little"] = "big" if self.most_first else "little"
         while count:
             start, at = self.place, 0
             window = self.take(max(width, min(self._step, self.end - start)))
             while count and at <= len(window) - width:
-                at += width + int.from_bytes(window[at : at + width], "little")
+                at += width + int.from_bytes(window[at : at + width], order)
                 count -= 1
             self.place = start
             self.skip(at)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from layoutdsl.pieces.files import Stored
 
@@ -25,7 +25,8 @@ class Entry:
         type: the element type of the language; ``None`` where items are not elements, as the
             blocks of ``Q4_0``, or lie without room between them: it can only be kept then.
         shape: the extents that the file says, most major axis first.
-        stored: its items, as unsigned integers of their width; bytes where ``type`` is ``None``.
+        stored: its items, as unsigned integers of their width, in the order of bytes that they
+            have; bytes where ``type`` is ``None``.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Contents:
         unnamed: likewise, files that were made to be read, and are nobody's else.
         look: at all items, where the format has checksums of them; it takes as long as reading
             them, and raises `UnreadableError` where one has changed.
+        order: of the bytes of items: ``<``, the least significant first, or ``>``.
     """
 
     form: str
@@ -58,6 +60,7 @@ class Contents:
     files: tuple[tuple[Path, int], ...] = ()
     unnamed: tuple[int, ...] = ()
     look: Callable[[], None] = lambda: None
+    order: Literal["<", ">"] = "<"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from layoutdsl.meaning.rule import FromWords
 from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.cut import Piece
-from layoutdsl.pieces.files import Stored, Target
+from layoutdsl.pieces.files import NATIVE, Stored, Target, in_order
 from layoutdsl.pieces.moves import ALIGNED, Arena, Look, Moved, Packs
 from layoutdsl.pieces.queue import Part
 from layoutdsl.pieces.sums import Sum, Sums
@@ -77,7 +77,8 @@ class Gathering:
         """Return the bytes that some rows take while they are moved."""
         rows = self.rows.count
         read = sum(-(-each.bytes // rows) for each in self.sources)
-        return 2 * elements * read + slots + self.rows.scratch(slots) + 4 * ALIGNED
+        times = 2 + any(not each.stored.dtype.isnative for each in self.sources)
+        return times * elements * read + slots + self.rows.scratch(slots) + 4 * ALIGNED
 
     def move(self, piece: Piece, arena: Arena) -> Moved:
         """Pack some rows."""
@@ -117,6 +118,7 @@ class Gathering:
         return memory, found
 
     def _elements(self, source: Source, items: Array, piece: Piece) -> Array:
+        items = in_order(items, NATIVE)
         if source.apart is None:
             return items
         return source.apart.unpack(items, self.rows.field_box(source.shape, piece).extents)
@@ -158,7 +160,8 @@ def _source(
     if words is None:
         look = look_at(field.element, entry)
         return Source(field.name, as_items(entry, entry.type), look, shape)
-    items = replace(entry.stored, dtype=np.dtype(STORAGES[words.word].dtype))
+    seen = np.dtype(STORAGES[words.word].dtype).newbyteorder(entry.stored.dtype.byteorder)
+    items = replace(entry.stored, dtype=seen)
     apart = codes.words(words.layout, words.word)
     return Source(field.name, items, _nothing, shape, apart, rows_of_words(words) or 0)
 

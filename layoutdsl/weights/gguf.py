@@ -7,6 +7,9 @@ GGUF knows neither unsigned integers nor more than four axes. Such a tensor is w
 of the same width, its first axes merged; what it is stands under a key of our own, and is read
 again from there.
 
+A file may have the most significant byte of every number first, keys, items and numbers within
+blocks alike. What is made of it is written so too; blocks are kept as they are.
+
 Source: ggml, docs/gguf.md, version 3; gguf-py 0.19.0.
 """
 
@@ -22,6 +25,7 @@ from typing import Any
 
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.meaning.elements import ELEMENT_TYPES
+from layoutdsl.pieces.files import Stored
 from layoutdsl.weights.bounds import (
     AGAIN,
     MOST_HEADER,
@@ -38,7 +42,16 @@ from layoutdsl.weights.bounds import (
     word_of,
 )
 from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
-from layoutdsl.weights.gguf_header import ENTRIES, MOST_AXES, SAID, Info, Keys, read, written
+from layoutdsl.weights.gguf_header import (
+    ENTRIES,
+    MOST_AXES,
+    SAID,
+    Info,
+    Keys,
+    Order,
+    read,
+    written,
+)
 from layoutdsl.weights.gguf_types import BY_NUMBER, TYPES, WORDS
 from layoutdsl.weights.json_object import are_numbers, read_object
 
@@ -63,13 +76,14 @@ class Gguf:
         for info in header.infos:
             if info.name in found:
                 raise unreadable(self.name, f"two tensors are called {shown(info.name)}")
-            found[info.name] = _entry(info, (place, handle), data, size, alignment)
+            one = _entry(info, (place, handle), data, size, alignment)
+            found[info.name] = replace(one, stored=_ordered(one.stored, header.keys.order))
         refuse_overlap(
             self.name, [(name, each.stored.data, each.stored.end) for name, each in found.items()]
         )
         entries = tuple(_retyped(found, header.own.get(ENTRIES, b"{}")).values())
         said = _text(header.own[SAID]) if SAID in header.own else None
-        return Contents(self.name, entries, said, header.keys)
+        return Contents(self.name, entries, said, header.keys, order=header.keys.order)
 
     def arrange(self, given: Contents | None, wanted: Sequence[Wanted], said: str) -> Arranged:
         """Return how a file of these tensors looks.
@@ -133,6 +147,10 @@ def _entry(info: Info, file: tuple[Path, int], data: int, whole: int, alignment:
         raise cut_short(whole, start + size)
     items = stored(file, start, found.kind, info.shape, size)
     return Entry(name, word, found.kind, info.shape, items)
+
+
+def _ordered(items: Stored, order: Order) -> Stored:
+    return replace(items, dtype=items.dtype.newbyteorder(order))
 
 
 def _text(data: bytes) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from struct import pack
+from typing import Literal
 
 from layoutdsl.weights.bounds import exactly, shown, unreadable
 from layoutdsl.weights.cursor import Cursor
@@ -20,6 +21,8 @@ _ALIGNED, _MOST_ALIGNED = 32, 65536
 MOST_AXES = 4
 _MOST_COUNT = 1 << 18
 """Keys, and tensors: large models have some thousands."""
+
+Order = Literal["<", ">"]
 
 _WIDTHS = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 _U32, _TEXT, _ARRAY = 4, 8, 9
@@ -34,11 +37,13 @@ class Keys:
         pairs: keys with their values, but for ours, as they stand in the file.
         count: how many.
         alignment: bytes; tensors lie at multiples of it.
+        order: of the bytes of numbers and items: ``<``, the least significant first, or ``>``.
     """
 
     pairs: bytes = b""
     count: int = 0
     alignment: int = _ALIGNED
+    order: Order = "<"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +93,22 @@ def read(handle: int, end: int) -> Header:
 
 def written(keys: Keys, own: Mapping[str, str], infos: Sequence[Info]) -> bytes:
     """Return the header that says this, without what fills it up to the items."""
-    texts = [_spelled(key) + pack("<I", _TEXT) + _spelled(text) for key, text in own.items()]
-    counts = pack("<IQQ", _VERSION, len(infos), keys.count + len(texts))
+    order = keys.order
+    kind = pack(f"{order}I", _TEXT)
+    texts = [_spelled(key, order) + kind + _spelled(text, order) for key, text in own.items()]
+    counts = pack(f"{order}IQQ", _VERSION, len(infos), keys.count + len(texts))
     tensors = [
-        _spelled(info.name)
-        + pack(f"<I{len(info.shape)}Q", len(info.shape), *info.shape[::-1])
-        + pack("<IQ", info.type, info.offset)
+        _spelled(info.name, order)
+        + pack(f"{order}I{len(info.shape)}Q", len(info.shape), *info.shape[::-1])
+        + pack(f"{order}IQ", info.type, info.offset)
         for info in infos
     ]
     return b"".join((_MAGIC, counts, keys.pairs, *texts, *tensors))
 
 
-def _spelled(text: str) -> bytes:
+def _spelled(text: str, order: Order) -> bytes:
     data = text.encode("utf-8")
-    return pack("<Q", len(data)) + data
+    return pack(f"{order}Q", len(data)) + data
 
 
 def _counts(cursor: Cursor) -> tuple[int, int]:
@@ -109,9 +116,8 @@ def _counts(cursor: Cursor) -> tuple[int, int]:
     if cursor.end < 24 or cursor.take(4) != _MAGIC:
         raise unreadable("gguf", "it does not start as one")
     version = cursor.number(4)
-    if not version & 0xFFFF:
-        words = "its numbers have their most significant byte first"
-        raise unreadable("gguf", words, "turn them with gguf-convert-endian")
+    if not version & 0xFFFF:  # versions are small: it is the other way round
+        cursor.most_first, version = True, int.from_bytes(version.to_bytes(4, "little"), "big")
     if version not in _VERSIONS:
         raise unreadable("gguf", f"it is of version {version}, and 2 and 3 are known")
     tensors, pairs = cursor.number(8), cursor.number(8)
@@ -141,7 +147,8 @@ def _keys(cursor: Cursor, handle: int, count: int) -> tuple[Keys, Mapping[str, b
         else:
             _skip_value(cursor, kind, key)
         kept += exactly(handle, start, cursor.place - start)
-    return Keys(bytes(kept), count - len(own), alignment), own
+    order: Order = ">" if cursor.most_first else "<"
+    return Keys(bytes(kept), count - len(own), alignment, order), own
 
 
 def _alignment(kind: int, cursor: Cursor) -> int:

@@ -7,6 +7,7 @@ from math import prod
 
 from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.pieces.every_copy import shape_with_copies
+from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.held import Elaborate, Held, about_of, held_by, values_of
@@ -66,12 +67,14 @@ class Inspected:
         packed: whether it says that layoutdsl has packed it.
         layouts: the texts of those that it speaks of.
         tensors: in the order of the file.
+        order: of the bytes of items: ``<``, the least significant first, or ``>``.
     """
 
     form: str
     packed: bool
     layouts: tuple[str, ...]
     tensors: tuple[Tensor, ...]
+    order: str = "<"
 
 
 def inspect_weights(source: Place, elaborate: Elaborate) -> Inspected:
@@ -82,13 +85,14 @@ def inspect_weights(source: Place, elaborate: Elaborate) -> Inspected:
         OSError: it cannot be read.
     """
     with opened_weights(source.path, source.form) as weights, reading(source.path):
-        entries, form = weights.contents.entries, weights.contents.form
+        contents = weights.contents
+        entries, form, order = contents.entries, contents.form, contents.order
         if weights.contents.said is None:
-            return Inspected(form, False, (), tuple(map(_plain, entries)))
+            return Inspected(form, False, (), tuple(map(_plain, entries)), order)
         about = about_of(weights)
         held = held_by(about, elaborate)
         tensors = tuple(_told(each, about.tensors[each.name], held) for each in entries)
-        return Inspected(form, True, tuple(about.layouts.values()), tensors)
+        return Inspected(form, True, tuple(about.layouts.values()), tensors, order)
 
 
 def _plain(entry: Entry) -> Tensor:
@@ -106,9 +110,10 @@ def _told(entry: Entry, said: Said, held: Held) -> Tensor:
     bits = ELEMENT_TYPES[said.type].item[1] * 8
     placed = said.words is not None or layout.bit_of is not None
     if placed and layout.tensor_element is not None:
-        bits = layout.tensor_element.bits
+        bits = 1 if layout.bit_of is not None else layout.tensor_element.bits
     original = said.shape if said.words is None else said.original
-    filled = prod(shape_with_copies(layout, said.shape)) * bits / 8
+    shape = layout_shape(layout, shape_with_copies(layout, said.shape))
+    filled = prod(shape) * bits / 8
     padding = 1 - filled / found.bytes if found.bytes else 0.0
     return Tensor(*_fields(found), layout.name, original, max(padding, 0.0))
 

@@ -9,6 +9,7 @@ from hashlib import sha256
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
+from typing import Literal
 
 from layoutdsl.files.places import replaceable
 from layoutdsl.files.whole import replacing
@@ -48,6 +49,12 @@ class Making:
     verb: str
     moved: int
 
+    @property
+    def order(self) -> Literal["<", ">"]:
+        """Of the bytes of items that are written: another format has one order."""
+        contents = self.source.contents
+        return contents.order if self.form.name == contents.form else "<"
+
 
 @dataclass(frozen=True, slots=True)
 class Laid:
@@ -73,7 +80,8 @@ class Laid:
 
     def queue(self, kind: type[Stored]) -> Queue:
         """Return the pieces as they are written, by arrays of a kind."""
-        parts = _parts(self.making, Target(self.data, kind), self.arranged.starts)
+        target = Target(self.data, kind, self.making.order)
+        parts = _parts(self.making, target, self.arranged.starts)
         return replace(self.pieces, parts=parts)
 
     @property
@@ -163,7 +171,7 @@ def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
 
 def parts_of(making: Making) -> tuple[Part, ...]:
     """Return the tensors; that they begin where the file does is as good while pieces are cut."""
-    return _parts(making, Target(making.target), [0] * len(making.moves))
+    return _parts(making, Target(making.target, order=making.order), [0] * len(making.moves))
 
 
 def _parts(making: Making, target: Target, starts: Sequence[int]) -> tuple[Part, ...]:

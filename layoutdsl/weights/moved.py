@@ -180,7 +180,8 @@ def kept(entry: Entry, codes: Codes) -> Move:
     """Return how a tensor is taken over into another format: its first axis the most major one."""
     source = entry.stored
     if not source.fortran or len(source.shape) < 2:
-        return replace(as_it_is(entry), native=None, kept=None)
+        turned = 1 if source.dtype.isnative else source.dtype.itemsize
+        return replace(_copied(entry, turned), native=None, kept=None)
     move = Packed(codes.items(in_rows(source.shape)), source.shape, source, None, _nothing)
     size, width = source.end - source.data, source.dtype.itemsize
     return Move(
@@ -190,6 +191,11 @@ def kept(entry: Entry, codes: Codes) -> Move:
 
 def as_it_is(entry: Entry) -> Move:
     """Return how a tensor is taken over in its format, byte for byte."""
+    return _copied(entry, 1)
+
+
+def _copied(entry: Entry, turned: int) -> Move:
+    """How bytes are taken over, those of items of so many bytes the other way round."""
     source = entry.stored
     size = source.end - source.data
     flat = Stored(source.place, source.handle, source.data, BYTE, (size,))
@@ -198,10 +204,10 @@ def as_it_is(entry: Entry) -> Move:
         into = target.array(start, BYTE, (size,))
 
         def moving(handle: int, sum_up: Sum) -> Copying:
-            return Copying(flat, replace(into, handle=handle), sum_up)
+            return Copying(flat, replace(into, handle=handle), sum_up, turned)
 
         def cut(room: int) -> Stretches:
-            return Stretches(size, max(room, 1))
+            return Stretches(size, max(room - room % turned, turned))
 
         return Part(entry.name, cut, moving, lambda units: stretched(size, units))
 

@@ -11,6 +11,7 @@ from layoutdsl.meaning.rule import Rule
 from layoutdsl.pieces.queue import Queue
 from layoutdsl.pieces.runs import Filled, Limits, Watchers
 from layoutdsl.showing.declaration import declaration, record_declaration
+from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.chosen import Chosen, Unruled, chosen
 from layoutdsl.weights.faults import Problem, UnfitError, reading
 from layoutdsl.weights.form import Form
@@ -85,6 +86,7 @@ def making_packed(
     _refuse_packed(weights)
     tensors = chosen(weights.contents.entries, rules, unruled)
     form = weights.contents.form
+    _refuse_most_first(weights, target, tensors)
     moves = tuple(_move(each, form, target.form.name, codes) for each in tensors)
     told = _Telling(form, tensors, moves)
     moved = sum(isinstance(each, Grouped) or each.layout is not None for each in tensors)
@@ -97,6 +99,20 @@ def _refuse_packed(weights: Weights) -> None:
         message = f"`{weights.place}` is packed already"
         remedy = f"`layoutdsl unpack {weights.place} -o OUT` first"
         raise UnfitError((Problem("file", message, remedy),))
+
+
+def _refuse_most_first(
+    weights: Weights, target: Place, tensors: Sequence[Chosen | Grouped]
+) -> None:
+    """A record has its numbers least significant byte first, whatever the file has."""
+    same = target.form.name == weights.contents.form
+    found = [each for each in tensors if isinstance(each, Grouped)]
+    if weights.contents.order == ">" and same and found:
+        record = found[0].group.record.name
+        words = f"cannot become `{record}`, whose numbers have their least significant byte first"
+        message = f"{shown(found[0].name)} {words}: `{target.path}` would have the most first"
+        remedy = "write a .safetensors, or turn the file with gguf-convert-endian before"
+        raise UnfitError((Problem("tensor", message, remedy),))
 
 
 def _move(tensor: Chosen | Grouped, form: str, target: str, codes: Codes) -> Move:

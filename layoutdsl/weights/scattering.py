@@ -14,7 +14,7 @@ from layoutdsl.meaning.rule import FromWords
 from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.pieces.between import BYTE
 from layoutdsl.pieces.cut import Piece
-from layoutdsl.pieces.files import Stored, Target
+from layoutdsl.pieces.files import Stored, Target, in_order
 from layoutdsl.pieces.moves import ALIGNED, Arena, Moved, Packs
 from layoutdsl.pieces.queue import Part
 from layoutdsl.pieces.sums import Sum, Sums
@@ -76,7 +76,8 @@ class Scattering:
         found = self.module.unpack(stored, self.rows.of(piece))
         items = getattr(found, self.field)
         items = items if self.together is None else self.together.pack(items)
-        items = np.ascontiguousarray(items).view(self.target.dtype)
+        items = np.ascontiguousarray(items).view(self.target.dtype.newbyteorder("="))
+        items = in_order(items, self.target.dtype)
         box = self.rows.field_box(self.target.shape, piece, self.dim)
         items = items.reshape(box.extents)
         self.target.write(box.starts, items)

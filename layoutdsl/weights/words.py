@@ -14,6 +14,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.storage import STORAGES, StorageName, Stored
 from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.cut import Piece, TooLargeError, box
+from layoutdsl.pieces.files import NATIVE, in_order
 from layoutdsl.pieces.files import Stored as Array
 from layoutdsl.pieces.moves import ALIGNED, Arena, Moved, Packs
 from layoutdsl.pieces.queue import Part
@@ -142,13 +143,14 @@ class Converting:
     def cost(self, given: int, made: int) -> int:
         """Return the bytes that it takes: words, and items of a byte with what moves them."""
         width = self.source.dtype.itemsize
-        return width * (given + made) + 6 * prod(self.shape) + 4 * ALIGNED
+        times = 1 if self.source.dtype.isnative and self.target.dtype.isnative else 2
+        return times * width * (given + made) + 6 * prod(self.shape) + 4 * ALIGNED
 
     def move(self, piece: Piece, arena: Arena) -> Moved:
         """Convert it."""
         words = self._read(self.source, piece.extents, arena)
-        tensor = self.apart.unpack(words, self.shape)
-        made = self.together.pack(tensor).reshape(-1).view(self.target.dtype)
+        tensor = self.apart.unpack(in_order(words, NATIVE), self.shape)
+        made = in_order(self.together.pack(tensor).reshape(-1), self.target.dtype)
         self.target.write((0,), made)
         return Moved(Sums(self.sum_up(words), self.sum_up(made)), made.nbytes)
 
@@ -185,11 +187,12 @@ def converting(
         word: their type, in the module's eyes.
     """
     seen = np.dtype(STORAGES[word].dtype)
-    flat = replace(source.flat(), dtype=seen)
+    flat = replace(source.flat(), dtype=seen.newbyteorder(source.dtype.byteorder))
     whole = Whole(prod(source.shape), prod(target.shape))
 
     def moving(handle: int, sum_up: Sum) -> Converting:
-        place = replace(target, handle=handle, dtype=seen)
+        order = target.dtype.byteorder
+        place = replace(target, handle=handle, dtype=seen.newbyteorder(order))
         return Converting(*codes, shape, flat, place, sum_up)
 
     def cut(room: int) -> Whole:

@@ -2,7 +2,7 @@
 
     python tests/campaigns/weights.py --size 4G --mem 256M --jobs 2
 
-It needs three times the size on the disk, in a folder of its own that it removes. Packing is timed
+It needs twice the size on the disk, in a folder of its own that it removes. Packing is timed
 beside `cp` of the same file in the same run, both until the bytes are on the disk; memory is what
 the system says the process had at most. It ends with 1 where a bound is missed.
 """

@@ -25,7 +25,6 @@ class Loop:
         count: turns; of a top digit those that all slots take.
         slides: the variable is the index itself, and the last turn is moved back.
         note: what it walks.
-        together: turns that are one piece of work, or 0.
     """
 
     name: str
@@ -35,7 +34,6 @@ class Loop:
     count: Expr
     slides: bool = False
     note: str = ""
-    together: int = 0
 
     def turned(self, side: str) -> Expr:
         """Return how far a turn is from the first, in elements of a side."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains
-from layoutdsl.codegen.loops.leaf import Part, Parts, candidates, held
+from layoutdsl.codegen.loops.leaf import Part, Parts, SideName, candidates, held
 from layoutdsl.codegen.loops.passes import Item, Pass, one_pass, two_passes
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.digit import same
@@ -132,16 +132,21 @@ def _ends(box: Box, number: int) -> bool:
     return len(tables) < 2 and all(table[-1].axis == number for table in tables)
 
 
-def _partial(box: Box, side: str, width: int) -> float:
+def _partial(box: Box, side: SideName, width: int) -> float:
     """How many lines are touched more often than they would have to be, for each."""
-    size = width
-    left = list(box.parts)
-    while (found := _next(left, Constant(size // width), side)) is not None:
-        size *= left.pop(found).count
+    size = width * held(following(box.parts, side))
     return max(0.0, LINE / size - 1) + 16 / size
 
 
-def _next(left: list[Part], stride: Constant, side: str) -> int | None:
+def following(parts: Parts, side: SideName) -> Parts:
+    """Return those parts that lie together on a side from stride 1 on, the most minor first."""
+    left, found = list(parts), list[Part]()
+    while (place := _next(left, Constant(held(tuple(found))), side)) is not None:
+        found.append(left.pop(place))
+    return tuple(found)
+
+
+def _next(left: list[Part], stride: Constant, side: SideName) -> int | None:
     for number, each in enumerate(left):
         if same(each.stride(side), stride):
             return number

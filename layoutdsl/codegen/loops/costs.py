@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import log2, prod
 
-from layoutdsl.codegen.loops.kernels import is_tiled, is_woven
+from layoutdsl.codegen.loops.kernels import is_tiled, is_woven, weaving
 
 Table = tuple[tuple[int, int | None], ...]
 """Steps and strides, most minor first; ``None`` for a stride that is no number."""
@@ -31,21 +31,23 @@ def cycles(together: int, rows: Table, columns: Table, width: int) -> float:
         return run(together)
     r, c = (prod(steps for steps, _ in table) for table in (rows, columns))
     n, wide, unit = 16 // together, 64 // together, together // width
+    if is_woven(together, r, c) and _follow(columns, r * unit, min(wide, c)):
+        return CALL + _weave(wide, r, c)
+    if is_woven(together, c, r) and _follow(rows, c * unit, min(wide, r)):
+        return CALL + _weave(wide, c, r)
     if r >= n and c >= n:
         return CALL + _tile(n, r, c)
-    if is_woven(together, r, c) and (r < n or (r <= 8 and c < n)):
-        if _follow(columns, r * unit, min(wide, c)):
-            return CALL + _weave(wide, r, c)
-        if n <= c and not r & (r - 1) and _follow(columns, r * unit, n // r):
-            return CALL + _zip(n, r, c)
-    if is_woven(together, c, r) and c < n:
-        if _follow(rows, c * unit, min(wide, r)):
-            return CALL + _weave(wide, c, r)
-        if n <= r and not c & (c - 1) and _follow(rows, c * unit, n // c):
-            return CALL + _zip(n, c, r)
+    if _zips(n, r, c) and _follow(columns, r * unit, n // r):
+        return CALL + _zip(n, r, c)
+    if _zips(n, c, r) and _follow(rows, c * unit, n // c):
+        return CALL + _zip(n, c, r)
     if is_tiled(together, r, c):
         return CALL + _tile(n, r, c)
     return CALL + 1.1 * r * c
+
+
+def _zips(n: int, few: int, many: int) -> bool:
+    return 1 < few < n <= many and not few & (few - 1)
 
 
 def run(count: float) -> float:
@@ -71,8 +73,8 @@ def _zip(n: int, few: int, many: int) -> float:
 
 def _weave(wide: int, few: int, many: int) -> float:
     if many >= wide:
-        return -(-many // wide) * few * (3 + (few - 1))
-    return few * 2 + -(-few * many // wide) * (few + 2)
+        return -(-many // wide) * few * (3 + weaving(few))
+    return few * 2 + -(-few * many // wide) * (3 + weaving(few))
 
 
 def _follow(table: Table, stride: int, count: int) -> bool:

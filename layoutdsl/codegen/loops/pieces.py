@@ -35,8 +35,7 @@ def shared(node: tree.Node) -> tuple[tuple[Loop, ...], tree.Node]:
 def span(loop: Loop) -> int:
     """Return how far a piece of a loop goes: a turn, or several where one would be little work."""
     step = 1 if isinstance(loop, tree.For) else loop.step
-    turns = loop.together or (1 if _loops(loop.body) else TOGETHER)
-    return turns * step
+    return step if _loops(loop.body) else TOGETHER * step
 
 
 def turns(loop: Loop) -> Expr:

@@ -7,21 +7,20 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.around import Around, Loop, when
-from layoutdsl.codegen.loops.boxes import Box, cheapest
+from layoutdsl.codegen.loops.boxes import LINE, Box, cheapest, following
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
-from layoutdsl.codegen.loops.leaf import held, radix_of, stretch
+from layoutdsl.codegen.loops.leaf import SideName, held, radix_of, stretch
 from layoutdsl.codegen.loops.leaves import Leaf, whole_axis
-from layoutdsl.integers.bounds import ONE, simplify
+from layoutdsl.integers.bounds import ONE, polynomial, simplify
 from layoutdsl.integers.conditions import Condition
 from layoutdsl.integers.digit import exact_quotient
 from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Sub, extents
 
 OWN = re.compile(r"([aby]|m[ab])[0-9]")
 """How names of loops inside of a leaf begin, over what lies in scratch."""
-OPEN = 512
-"""Lines of the target that are written to in turn: each may lie in a page of its own."""
-NEXT = 1024
-"""Bytes that the loop around a strip writes next to each other in a piece of work."""
+SIDES: tuple[SideName, SideName] = ("source", "target")
+PAST = 8 << 20
+"""Bytes of a target from which on whole lines of it are written past the cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class _Plan:
         self.chains, self.width = chains, width
         self.along = stretch(chains, width)
         self.box = Box(()) if self.along is not None else cheapest(chains, width)
-        self._strip: Loop | None = None
+        self._first = 0 if self._follows_target() else 1
         self._inner = {(each.axis, each.digit) for each in self.box.inner}
         self._names = {name for axis in chains.axes for name in extents(axis.extent)}
 
@@ -59,37 +58,36 @@ class _Plan:
             if number != self.along:
                 loops += [each for d in axis.digits for each in self._loops(number, axis, d)]
         loops.sort(key=self._order)
-        return self._nested(self._in_strips(loops), Around(self.chains, tuple(self._blocks())))
+        return self._nested(loops, Around(self.chains, tuple(self._blocks())))
 
-    def _in_strips(self, loops: list[Loop]) -> list[Loop]:
-        """The loops in the order of the target, but for the one along the source, which is last.
+    def _follows_target(self) -> bool:
+        """Whether loops are in the order of the target, and not in that of the source.
 
-        A processor fetches ahead what follows in the source; in the order of the target each turn
-        would read from other pages. It is cut into strips, as it writes to other pages of the
-        target in each turn, and those have to be few until the next turn around it.
+        One side is gone through in its order, which a processor fetches ahead; on the other each
+        turn is elsewhere. That had better be the side on which a leaf has the longer runs. What is
+        read is waited for and what is written is not, so that the source is followed where both
+        are as long, and where whole lines are written past the cache.
         """
-        outer = loops[: len(loops) - sum(map(self._is_inner, loops))]
-        if len(outer) < 2 or self.along is not None or self.box.is_run:
-            return loops
-        last = outer[-1]
-        for each in outer:
-            at, found = each.digit, last.digit
-            if (at.place[1], -at.divisor) > (found.place[1], -found.divisor):
-                last = each
-        if last is outer[-1]:
-            return loops
-        outer.remove(last)
-        together = held((*self.box.unit, *self.box.rows)) * self.width
-        beside = replace(outer.pop(), together=max(1, NEXT // together))
-        strip = replace(last, together=max(1, OPEN // held(self.box.columns)))
-        if beside.slides and not strip.slides and isinstance(strip.count, Constant):
-            return loops  # threads could not share the strips
-        self._strip = strip
-        return [*outer, beside, strip, *loops[len(outer) + 2 :]]
+        source, target = (held(following(self.box.parts, side)) for side in SIDES)
+        return target < source and not self._past_the_cache()
+
+    def _past_the_cache(self) -> bool:
+        """Whether each turn writes whole lines, into a target that may be large."""
+        size = self.chains.target.size
+        if isinstance(size, Constant) and size.value * self.width < PAST:
+            return False
+        run = {(each.axis, each.digit): each for each in following(self.box.parts, "target")}
+        for number, axis in enumerate(self.chains.axes):
+            for digit in axis.digits:
+                part = run.get((number, digit))
+                step = self.width if part is None else self.width * part.count
+                if any(each * step % LINE for each in polynomial(digit.target).values()):
+                    return False
+        return True
 
     def _order(self, loop: Loop) -> tuple[bool, int, int, int]:
-        inner = self._is_inner(loop)
-        return inner, loop.digit.place[0], -loop.digit.divisor, loop.digit.place[1]
+        digit, first = loop.digit, self._first
+        return self._is_inner(loop), digit.place[first], -digit.divisor, digit.place[1 - first]
 
     def _is_inner(self, loop: Loop) -> bool:
         return loop.step == 1 and (loop.axis, loop.digit) in self._inner
@@ -138,21 +136,19 @@ class _Plan:
             return self._slid(loop, rest, around)
         within = around.within(loop)
         block = loop.digit.divisor * loop.step
-        # What is asked around a strip cuts it short: the leaf asks then.
-        asks = rest and self._strip not in rest and block == within.blocks[loop.axis]
-        if asks and loop.axis in within.open():
+        if rest and block == within.blocks[loop.axis] and loop.axis in within.open():
             whole = self._nested(rest, within.closing(loop.axis))
             other = self._nested(rest, within.ending(loop.axis))
             body = when(within.ends(loop.axis, block), whole, other)
         else:
             body = self._nested(rest, within)
-        return tree.For(loop.name, loop.count, body, loop.note, loop.together)
+        return tree.For(loop.name, loop.count, body, loop.note)
 
     def _slid(self, loop: Loop, rest: list[Loop], around: Around) -> tree.Node:
         """A loop whose last turn is moved back, where there is a whole one."""
         extent = self.chains.axes[loop.axis].extent
         inner = self._nested(rest, around.within(loop).closing(loop.axis))
-        slid = tree.Slide(loop.name, extent, loop.step, inner, loop.note, loop.together)
+        slid = tree.Slide(loop.name, extent, loop.step, inner, loop.note)
         enough = Condition(extent, ">=", Constant(loop.step))
         return when(enough, slid, self._nested(rest, around.ending(loop.axis)))
 

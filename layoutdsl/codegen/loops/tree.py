@@ -66,16 +66,12 @@ WHOLE = Edge()
 
 @dataclass(frozen=True, slots=True)
 class For:
-    """``name`` goes from 0 up to ``count``, which may be 0; ``note`` says what it walks.
-
-    So many turns as are ``together`` are one piece of work; 0 where that may be as it pleases.
-    """
+    """``name`` goes from 0 up to ``count``, which may be 0; ``note`` says what it walks."""
 
     name: str
     count: Expr
     body: Node
     note: str = field(default="", compare=False)
-    together: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +79,7 @@ class Slide:
     """``name`` goes from 0 in steps up to ``extent``, the last of them moved back to be whole.
 
     ``name = min(k*step, extent - step)`` for ``k`` below ``ceil(extent/step)``; the extent is not
-    below the step. Elements may be written twice, with the same value. ``note`` and ``together``
-    are those of `For`.
+    below the step. Elements may be written twice, with the same value. ``note`` is that of `For`.
     """
 
     name: str
@@ -92,7 +87,6 @@ class Slide:
     step: int
     body: Node
     note: str = field(default="", compare=False)
-    together: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

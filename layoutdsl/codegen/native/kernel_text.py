@@ -42,12 +42,12 @@ class Call:
 
     @property
     def writes_lines(self) -> bool:
-        """Whether it writes whole lines, one after the other, or 16 or 32 bytes side by side."""
+        """Whether it writes whole lines, one after the other, or 16 bytes side by side."""
         column = self.e * self.rows
         if self.kernel == "weave":
             return column * self.columns % LINE == 0
         return self.kernel in ("tile", "unweave", "unzip") and (
-            column % LINE == 0 or (column in (16, 32) and column * self.columns % LINE == 0)
+            column % LINE == 0 or (column == 16 and column * self.columns % LINE == 0)
         )
 
 

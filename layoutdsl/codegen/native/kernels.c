@@ -46,10 +46,13 @@
 
 #if defined(__clang__)
 #define UNROLLED _Pragma("unroll")
+#define UNROLLED_WIDE UNROLLED
 #elif defined(__GNUC__) && defined(__OPTIMIZE__) /* else gcc says that it does not */
 #define UNROLLED _Pragma("GCC unroll 16")
+#define UNROLLED_WIDE _Pragma("GCC unroll 32")
 #else
 #define UNROLLED
+#define UNROLLED_WIDE
 #endif
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -575,7 +578,8 @@ INLINED void tile_of(int e, int R, int C, move m)
 
 /* == weave ==
    weave, unweave: a few rows, or columns, any number of them, where any bytes are one instruction
-   away. Byte b of a result is byte at[b] of vector of[b]. */
+   away. Where any bytes of two vectors are, p*q rows with p a power of two are zipped by p first, and
+   q of what comes of it are picked from. Byte b of a result is byte at[b] of vector of[b]. */
 #if ANY
 typedef struct {
     uint8_t of[ANY], at[ANY];
@@ -584,12 +588,26 @@ typedef struct {
 typedef uint8_t picks;
 #endif
 
-/* Byte b of result j: of k rows that are woven, of k columns. */
+/* The greatest power of two in k, where it is done by zips, and what of k is left to picks. */
+#if ANY == 64
+#define ZIPS(k) ((k) & -(k))
+#else
+#define ZIPS(k) 1
+#endif
+#define LEFT(k) ((k) / ZIPS(k))
+/* Up to so many are picked from where all are; beyond, tiles are sooner done. */
+#define FEW(e) ((e) == 1 ? 8 : (e) == 2 ? 5 : 3)
+
+/* Byte b of result j: of k rows that are woven, of k columns. Of the vectors 0 and 1 any bytes are one
+   instruction away, and bit 6 of `at` says of which; all others look at the bits below it alone. */
 #define WOVEN_OF(e, k, j, b) (ANY * (j) + (b)) / (e) % (k)
-#define WOVEN_AT(e, k, j, b) (ANY * (j) + (b)) / (e) / (k) * (e) + (b) % (e)
+#define WOVEN_IN(e, k, j, b) (ANY * (j) + (b)) / (e) / (k) * (e) + (b) % (e)
 #define UNWOVEN(e, k, j, b) (((b) / (e) * (k) + (j)) * (e) + (b) % (e))
 #define UNWOVEN_OF(e, k, j, b) UNWOVEN(e, k, j, b) / ANY
-#define UNWOVEN_AT(e, k, j, b) UNWOVEN(e, k, j, b) % ANY
+#define UNWOVEN_IN(e, k, j, b) UNWOVEN(e, k, j, b) % ANY
+#define SECOND(of) (ANY == 64 ? (of) % 2 * 64 : 0)
+#define WOVEN_AT(e, k, j, b) WOVEN_IN(e, k, j, b) + SECOND(WOVEN_OF(e, k, j, b))
+#define UNWOVEN_AT(e, k, j, b) UNWOVEN_IN(e, k, j, b) + SECOND(UNWOVEN_OF(e, k, j, b))
 #define EACH_4(f, e, k, j, b) f(e, k, j, b), f(e, k, j, b + 1), f(e, k, j, b + 2), f(e, k, j, b + 3)
 #define EACH_16(f, e, k, j, b) \
     EACH_4(f, e, k, j, b), EACH_4(f, e, k, j, b + 4), EACH_4(f, e, k, j, b + 8), \
@@ -598,11 +616,13 @@ typedef uint8_t picks;
     EACH_16(f, e, k, j, b), EACH_16(f, e, k, j, b + 16), EACH_16(f, e, k, j, b + 32), \
         EACH_16(f, e, k, j, b + 48)
 #if ANY == 64
-#define WOVEN(e, k, j) {{EACH_64(WOVEN_OF, e, k, j, 0)}, {EACH_64(WOVEN_AT, e, k, j, 0)}}
-#define UNWOVE(e, k, j) {{EACH_64(UNWOVEN_OF, e, k, j, 0)}, {EACH_64(UNWOVEN_AT, e, k, j, 0)}}
-#elif ANY == 16
-#define WOVEN(e, k, j) {{EACH_16(WOVEN_OF, e, k, j, 0)}, {EACH_16(WOVEN_AT, e, k, j, 0)}}
-#define UNWOVE(e, k, j) {{EACH_16(UNWOVEN_OF, e, k, j, 0)}, {EACH_16(UNWOVEN_AT, e, k, j, 0)}}
+#define EACH(f, e, k, j) EACH_64(f, e * ZIPS(k), LEFT(k), j % LEFT(k), 0)
+#else
+#define EACH(f, e, k, j) EACH_16(f, e, k, j, 0)
+#endif
+#if ANY
+#define WOVEN(e, k, j) {{EACH(WOVEN_OF, e, k, j)}, {EACH(WOVEN_AT, e, k, j)}}
+#define UNWOVE(e, k, j) {{EACH(UNWOVEN_OF, e, k, j)}, {EACH(UNWOVEN_AT, e, k, j)}}
 #else
 #define WOVEN(e, k, j) 0
 #define UNWOVE(e, k, j) 0
@@ -619,9 +639,9 @@ INLINED any picked(int k, const any *v, const picks *p)
 {
 #if ANY == 64
     const __m512i at = (__m512i)get((uintptr_t)p->at), of = (__m512i)get((uintptr_t)p->of);
-    __m512i w = _mm512_permutexvar_epi8(at, (__m512i)v[0]);
+    __m512i w = _mm512_permutex2var_epi8((__m512i)v[0], at, (__m512i)v[k > 1]);
     UNROLLED
-    for (int i = 1; i < k; i++)
+    for (int i = 2; i < k; i++)
         w = _mm512_mask_permutexvar_epi8(w, _mm512_cmpeq_epi8_mask(of, _mm512_set1_epi8((char)i)), at,
                                          (__m512i)v[i]);
     return (v1)w;
@@ -642,6 +662,75 @@ INLINED any picked(int k, const any *v, const picks *p)
     return w;
 #endif
 }
+
+#if ANY == 64
+/* Units of x and y by turns, the first half of them or the second; those at even places, or at odd. */
+#define P16(b, n) P8(b, n), P8((b) + 8, n)
+#define P32(b, n) P16(b, n), P16((b) + 16, n)
+#define Q4(b) (b), (b) + 2, (b) + 4, (b) + 6
+#define Q8(b) Q4(b), Q4((b) + 8)
+#define Q16(b) Q8(b), Q8((b) + 16)
+#define Q32(b) Q16(b), Q16((b) + 32)
+#define Q64(b) Q32(b), Q32((b) + 64)
+#define X4(a, b, c, d) (a), (a) + 1, (b), (b) + 1, (c), (c) + 1, (d), (d) + 1
+#define LOW 0
+#define HIGH 1
+#define EVEN 2
+#define ODD 3
+#define MIXED(type, low, high, even, odd) \
+    return way == LOW    ? SHUFFLED(type, low) \
+           : way == HIGH ? SHUFFLED(type, high) \
+           : way == EVEN ? SHUFFLED(type, even) \
+                         : SHUFFLED(type, odd)
+
+INLINED any mixed(int e, int way, any x, any y)
+{
+    switch (e) {
+    case 1: MIXED(v1, P32(0, 64), P32(32, 64), Q64(0), Q64(1));
+    case 2: MIXED(v2, P16(0, 32), P16(16, 32), Q32(0), Q32(1));
+    case 4: MIXED(v4, P8(0, 16), P8(8, 16), Q16(0), Q16(1));
+    case 8: MIXED(v8, P4(0, 8), P4(4, 8), Q8(0), Q8(1));
+    default: MIXED(v8, X4(0, 8, 2, 10), X4(4, 12, 6, 14), X4(0, 4, 8, 12), X4(2, 6, 10, 14));
+    }
+}
+
+/* n vectors, a power of two of them, unit by unit; the number of a unit, its vector before its place,
+   is a word of bits, and each stage turns it by one bit to the left. And back. */
+INLINED void wound(int e, int n, any *v)
+{
+    any w[32];
+    UNROLLED_WIDE
+    for (int done = 1; done < n; done *= 2) {
+        UNROLLED_WIDE
+        for (int k = 0; k < n; k++)
+            w[k] = v[k];
+        UNROLLED_WIDE
+        for (int k = 0; k < n / 2; k++) {
+            v[2 * k] = mixed(e, LOW, w[k], w[k + n / 2]);
+            v[2 * k + 1] = mixed(e, HIGH, w[k], w[k + n / 2]);
+        }
+    }
+}
+
+INLINED void unwound(int e, int n, any *v)
+{
+    any w[32];
+    UNROLLED_WIDE
+    for (int done = 1; done < n; done *= 2) {
+        UNROLLED_WIDE
+        for (int k = 0; k < n; k++)
+            w[k] = v[k];
+        UNROLLED_WIDE
+        for (int k = 0; k < n / 2; k++) {
+            v[k] = mixed(e, EVEN, w[2 * k], w[2 * k + 1]);
+            v[k + n / 2] = mixed(e, ODD, w[2 * k], w[2 * k + 1]);
+        }
+    }
+}
+#else
+#define wound(e, n, v) (void)(v)
+#define unwound(e, n, v) (void)(v)
+#endif
 
 /* Of a vector the bytes up to `most`. */
 INLINED any taken_any(move m, int size, int row, int at, int most)
@@ -666,7 +755,7 @@ INLINED void given_any(move m, int size, int column, int at, any v, int most)
 }
 #endif
 
-/* R rows, 16 at most; 64/e columns lie together in the target, or all where they are fewer. */
+/* R rows, 32 at most; 64/e columns lie together in the target, or all where they are fewer. */
 INLINED void weaving(int e, int R, int C, move m, const picks *p)
 {
 #if V
@@ -674,19 +763,35 @@ INLINED void weaving(int e, int R, int C, move m, const picks *p)
         zip_of(e, R, C, m);
         return;
     }
+    if (ANY != 64 && R > FEW(e)) { /* a tile does not look at which of them are there */
+        if (m.whole)
+            tile_of(e, R, C, m);
+        else
+            plain_of(e, R, C, m);
+        return;
+    }
 #endif
 #if ANY
     const int n = ANY / e, columns = C < n ? C : n, all = columns * R * e;
+    const int zips = ZIPS(R), left = LEFT(R);
     if (ANY == 64 || C >= n) {
         for (int c = 0; c < C; c += columns) {
             const int column = kept(c, columns, C);
-            any v[16];
-            UNROLLED
+            any v[32], w[32];
+            UNROLLED_WIDE
             for (int k = 0; k < R; k++)
                 v[k] = taken_any(m, C * e, k, column * e, columns * e);
-            UNROLLED
+            UNROLLED_WIDE
+            for (int i = 0; i < left; i++)
+                wound(e, zips, v + i * zips);
+            UNROLLED_WIDE
             for (int k = 0; k < R; k++)
-                given_any(m, R * e, column, ANY * k, picked(R, v, p + k), all - ANY * k);
+                w[k] = v[k % left * zips + k / left];
+            UNROLLED_WIDE
+            for (int k = 0; k < R; k++)
+                given_any(m, R * e, column, ANY * k,
+                          left > 1 ? picked(left, w + k / left * left, p + k % left) : w[k],
+                          all - ANY * k);
         }
         return;
     }
@@ -695,7 +800,7 @@ INLINED void weaving(int e, int R, int C, move m, const picks *p)
     plain_of(e, R, C, m);
 }
 
-/* C columns, 16 at most; 64/e rows lie together in the source, or all where they are fewer. */
+/* C columns, 32 at most; 64/e rows lie together in the source, or all where they are fewer. */
 INLINED void unweaving(int e, int R, int C, move m, const picks *p)
 {
 #if V
@@ -703,19 +808,34 @@ INLINED void unweaving(int e, int R, int C, move m, const picks *p)
         unzip_of(e, R, C, m);
         return;
     }
+    if (ANY != 64 && C > FEW(e)) { /* a tile does not look at which of them are there */
+        if (m.whole)
+            tile_of(e, R, C, m);
+        else
+            plain_of(e, R, C, m);
+        return;
+    }
 #endif
 #if ANY
     const int n = ANY / e, rows = R < n ? R : n, all = rows * C * e, lines = (all + ANY - 1) / ANY;
+    const int zips = ZIPS(C), left = LEFT(C);
     if (ANY == 64 || R >= n) {
         for (int r = 0; r < R; r += rows) {
             const int row = kept(r, rows, R);
-            any v[16];
-            UNROLLED
+            any v[32] = {{0}}, w[32];
+            UNROLLED_WIDE
             for (int k = 0; k < lines; k++)
                 v[k] = taken_any(m, C * e, row, ANY * k, all - ANY * k);
-            UNROLLED
+            UNROLLED_WIDE
             for (int k = 0; k < C; k++)
-                given_any(m, R * e, k, row * e, picked(lines, v, p + k), rows * e);
+                w[k % left * zips + k / left] =
+                    left > 1 ? picked(left, v + k / left * left, p + k % left) : v[k];
+            UNROLLED_WIDE
+            for (int i = 0; i < left; i++)
+                unwound(e, zips, w + i * zips);
+            UNROLLED_WIDE
+            for (int k = 0; k < C; k++)
+                given_any(m, R * e, k, row * e, w[k], rows * e);
         }
         return;
     }

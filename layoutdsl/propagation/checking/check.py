@@ -152,6 +152,8 @@ def checked(
     bound = program.bound(warrant.numbers, warrant.scale)
     if isinstance(bound, str):
         faults.append(bound)
+    elif bound != warrant.bound:
+        faults.append(f"its dual proves {bound}, and the certificate says {warrant.bound}")
     plan = Plan(variants, moves, cost, 0, warrant.numbers, warrant.scale)
     faults += _unruled(model, found, plan)
     theorems = proved_rules(graph, found, plan)

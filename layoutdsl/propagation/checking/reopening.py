@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, islice
 
 from layoutdsl.meaning.model import Layout
 from layoutdsl.propagation.checking.remaking import Emit, emission_of
-from layoutdsl.propagation.emitting.at_any_batch import refuse_other_graphs
+from layoutdsl.propagation.emitting.at_any_batch import (
+    refuse_other_constants,
+    refuse_other_graphs,
+)
 from layoutdsl.propagation.emitting.following import FixedBatchError
+from layoutdsl.propagation.emitting.lines import Traced
 from layoutdsl.propagation.emitting.opening import opened
 from layoutdsl.propagation.emitting.physical import Emission
 from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.models.onnx_batch import OpenBatch
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError
+from layoutdsl.propagation.models.onnx_lines import lines_of
 from layoutdsl.propagation.models.onnx_read import Model, Source, model_at
 from layoutdsl.propagation.plan import Plan
 from layoutdsl.propagation.planning.costs import costed
@@ -33,12 +38,14 @@ class Batches:
         second: at one more, at which the same plan is written.
         numbers: those two: the smallest primes that are no extent of the model.
         name: of the batch.
+        lines: constants that the batch has a part in, for every batch.
     """
 
     first: Model
     second: Model
     numbers: tuple[int, int]
     name: str
+    lines: Mapping[str, Traced]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +75,11 @@ def batches_of(source: Source, batch: OpenBatch, single: Model) -> Batches:
     one, other = islice(_primes(single.graph), 2)
     first, second = (model_of(source, batch, each) for each in (one, other))
     graphs = [each.graph for each in (first, second, single)]
-    refuse_other_graphs(graphs, (one, other, SINGLE))
-    return Batches(first, second, (one, other), batch.name)
+    numbers = (one, other, SINGLE)
+    refuse_other_graphs(graphs, numbers)
+    lines = lines_of(first, graphs, numbers, source.weights)
+    refuse_other_constants(graphs, numbers, lines)
+    return Batches(first, second, (one, other), batch.name, lines)
 
 
 def model_of(source: Source, batch: OpenBatch, number: int) -> Model:
@@ -118,6 +128,6 @@ def reopened(
         raise FixedBatchError("there are other ways to run it at another batch")
     variants, cost, moves = costed(graph, found.variants, found.given, found.wanted, chosen)
     other = emission_of(batches.second, found, Plan(variants, moves, cost, 0, ()), *named)
-    result = opened(emission, other, batches.name, batches.numbers)
+    result = opened(emission, other, batches.name, batches.numbers, batches.lines)
     more = sum(each.moved for each in moves) - sum(each.moved for each in plan.conversions)
     return Reopened(result, more // (batches.numbers[1] - batches.numbers[0]))

@@ -20,7 +20,7 @@ from layoutdsl.propagation.roles.anchors import Choice
 KEY = "layoutdsl.certificate"
 """Of the metadata of a model."""
 
-VERSION = 1
+VERSION = 2
 MOST = 1 << 26
 """Characters; a network of 100,000 nodes has less."""
 
@@ -39,6 +39,7 @@ class Warrant:
         kind: of what comes out.
         chosen: the number of the variant of each node.
         cost: of the plan.
+        bound: no plan costs less, as the dual proves.
         scale: of the dual.
         rows: of the dual.
         dual: its numbers by their rows; others are 0.
@@ -54,6 +55,7 @@ class Warrant:
     kind: Emit
     chosen: tuple[int, ...]
     cost: int
+    bound: int
     scale: int
     rows: int
     dual: Mapping[int, int]
@@ -136,6 +138,7 @@ def _read(said: dict[str, Any]) -> Warrant:
         kind=said["kind"],
         chosen=tuple(_whole(each) for each in said["chosen"]),
         cost=_whole(said["cost"]),
+        bound=_whole(said["bound"]),
         scale=_whole(said["scale"]),
         rows=rows,
         dual=dual,

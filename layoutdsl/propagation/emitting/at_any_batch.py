@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -15,11 +15,12 @@ from layoutdsl.propagation.emitting.following import (
     same_attributes,
     times,
 )
-from layoutdsl.propagation.graph import Graph
+from layoutdsl.propagation.emitting.lines import Repeated, Traced, value_at
+from layoutdsl.propagation.graph import Array, Graph
 
 
 def refuse_other_graphs(graphs: Sequence[Graph], batches: Sequence[int]) -> None:
-    """Look whether a graph is the same at several batches but for extents.
+    """Look whether a graph is the same at several batches but for extents and constants.
 
     Raises:
         FixedBatchError: it is not.
@@ -42,12 +43,53 @@ def refuse_other_graphs(graphs: Sequence[Graph], batches: Sequence[int]) -> None
         kinds = {each.values[name].dtype for each in graphs}
         if found is None or times(found) > 1 or len(kinds) > 1:
             raise FixedBatchError(f"the shape of `{value.name}` does not follow the batch")
+
+
+def refuse_other_constants(
+    graphs: Sequence[Graph], batches: Sequence[int], lines: Mapping[str, Traced]
+) -> None:
+    """Look whether what is known beforehand is known for every batch.
+
+    Args:
+        graphs: the same but for extents and constants.
+        batches: at which they were read.
+        lines: constants that the batch has a part in.
+
+    Raises:
+        FixedBatchError: it is not.
+    """
+    first = graphs[0]
+    unknown = set[str]()
     for name, array in first.constants.items():
         others = [each.constants[name] for each in graphs]
-        if all(same_array(array, each) for each in others):
-            continue
-        if numbers_of(others, batches) is None:
-            raise FixedBatchError(f"the constant `{name}` does not follow the batch")
+        found = lines.get(name)
+        if name in lines and found is None:
+            unknown.add(name)
+        if found is not None:
+            if not all(
+                _is(each, found, batch) for each, batch in zip(others, batches, strict=True)
+            ):
+                raise FixedBatchError(f"the constant `{name}` does not follow the batch")
+        elif not all(same_array(array, each) for each in others):
+            if numbers_of(others, batches) is None:
+                raise FixedBatchError(f"the constant `{name}` does not follow the batch")
+            unknown.add(name)
+    for node in first.nodes:
+        for place, name in enumerate(node.inputs):
+            # what a `Reshape` is told of the batch it finds by itself
+            odd = name in unknown and (node.operator, place) != ("Reshape", 1)
+            if odd or (node.opaque and name in lines):
+                raise FixedBatchError(
+                    f"{node.operator} takes `{name}`, which may be anything at another batch"
+                )
+
+
+def _is(array: Array, found: Array | Repeated, batch: int) -> bool:
+    """Whether a constant is at some batch what was worked out for every batch."""
+    if isinstance(found, Repeated):
+        return array.shape == tuple(value_at(each, batch) for each in found.extents)
+    wanted = [value_at(each, batch) for each in found.reshape(-1).tolist()]
+    return array.shape == found.shape and array.reshape(-1).tolist() == wanted
 
 
 def refuse_misfits(graph: Graph) -> None:

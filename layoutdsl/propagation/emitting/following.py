@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from layoutdsl.propagation.emitting.lines import Line, Lines
 from layoutdsl.propagation.emitting.physical import Times
 from layoutdsl.propagation.graph import Array, Attribute
 
@@ -81,3 +82,8 @@ def _same_attribute(one: Attribute, other: Attribute) -> bool:
 def times(extents: Extents) -> int:
     """Return how many extents have the batch in them."""
     return sum(isinstance(each, Times) for each in extents)
+
+
+def lined(extents: Extents) -> Lines:
+    """Return extents as numbers of a batch."""
+    return tuple(Line(each.factor, 0) if isinstance(each, Times) else each for each in extents)

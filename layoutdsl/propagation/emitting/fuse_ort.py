@@ -39,7 +39,9 @@ class _Fusing:
         inputs = (each for _, step in self.steps for each in step.inputs)
         self.uses = Counter(each for each in inputs if isinstance(each, str))
         self.uses.update(emission.outputs)
-        self.made = {name: k for k, (_, step) in enumerate(self.steps) for name in step.outputs}
+        self.made = {
+            name: k for k, (_, step) in enumerate(self.steps) for name in step.outputs if name
+        }
 
     def result(self) -> Emission:
         """Return what is left when all is fused that can be."""
@@ -50,9 +52,10 @@ class _Fusing:
                     self._merge(found[0], number, found[1])
         gone = {of for several in self.along.values() for of in several if isinstance(of, int)}
         parts = list[Emitted]()
+        start = 0
         for part in self.emission.parts:
-            start = self._start(part)
             numbers = [k for k in range(start, start + len(part.work)) if k in self.left]
+            start += len(part.work)
             more = tuple(of for k in numbers for of in self.along.get(k, ()) if isinstance(of, int))
             work = tuple(self.left[k] for k in numbers)
             if work:
@@ -61,9 +64,6 @@ class _Fusing:
                     of = self.emission.tensors[work[-1].outputs[0]].value
                 parts.append(Emitted(of, work, more))
         return self._without_unused(tuple(parts))
-
-    def _start(self, part: Emitted) -> int:
-        return self.made[part.work[0].outputs[0]]
 
     def _merge(self, before: int, now: int, step: Step) -> None:
         """Put a convolution in the place of what it does besides."""
@@ -108,6 +108,8 @@ class _Fusing:
     def _no_bias(self, count: int) -> str:
         """Zeros: a bias that is left out is refused where there is a sum."""
         name = f"zeros@{count}"
+        while name in self.emission.tensors or name in self.made:
+            name += "@"
         self.constants[name] = np.zeros(count, np.float32)
         return name
 

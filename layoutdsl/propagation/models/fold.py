@@ -160,6 +160,19 @@ def _turned(said: Attributes, operands: Sequence[Array | None]) -> Array:
     return np.transpose(array, axes)
 
 
+def _scattered(said: Attributes, operands: Sequence[Array | None]) -> Array:
+    array, places, updates = (_array(operands, number) for number in range(3))
+    if said.get("reduction", "none") != "none" or array.size > MOST_COMPUTED:
+        raise ValueError("large, or rounded")
+    rows = places.reshape(-1, places.shape[-1])
+    rows = np.where(rows < 0, rows + np.array(array.shape[: rows.shape[1]]), rows)
+    if np.any(rows < 0) or len(np.unique(rows, axis=0)) < len(rows):
+        raise ValueError("outside, or one place twice, of which nobody says which is the last")
+    found = array.copy()
+    found[tuple(rows.T)] = updates.reshape(len(rows), *array.shape[rows.shape[1] :])
+    return found
+
+
 def _split(said: Attributes, operands: Sequence[Array | None]) -> tuple[Array, ...]:
     array, axis = _array(operands, 0), _int(said, "axis", 0)
     sizes = operands[1] if len(operands) > 1 else None
@@ -251,6 +264,7 @@ _FOLDS: Mapping[str, Fold] = {
     "Flatten": _flattened,
     "Transpose": _turned,
     "Split": _split,
+    "ScatterND": _scattered,
     "Cast": _cast,
     "Range": _range,
     "ReduceProd": _product,

@@ -50,7 +50,7 @@ def open_batch(source: Source, shapes: Shapes) -> OpenBatch | None:
         if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
             continue
         extents = list(tensor.shape.dim)
-        if not extents or extents[0].dim_value:
+        if not extents or extents[0].HasField("dim_value"):
             continue
         if name in shapes or any(not each.dim_value for each in extents[1:]):
             return None

@@ -44,7 +44,7 @@ def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
 
     own = {each.name: numpy_helper.to_array(each) for each in proto.graph.initializer}
     constants = ChainMap[str, Array](own, weights)  # type: ignore[arg-type]  # none of which change
-    nodes = [_node(number, each) for number, each in enumerate(proto.graph.node)]
+    nodes = nodes_of(proto)
     values = dict[str, Value]()
     for _ in range(ROUNDS):
         values |= _inferred(proto, own, place)
@@ -83,6 +83,11 @@ def _is_open(
     return any(name not in values and name not in constants for name in names)
 
 
+def nodes_of(proto: Any) -> list[Node]:
+    """Return the nodes of the main graph of a model, before any is folded."""
+    return [_node(number, each) for number, each in enumerate(proto.graph.node)]
+
+
 def _node(number: int, proto: Any) -> Node:
     attributes, opaque = dict[str, Attribute](), False
     for each in proto.attribute:
@@ -91,7 +96,7 @@ def _node(number: int, proto: Any) -> Node:
             opaque = True
         else:
             attributes[each.name] = found
-    outer = tuple(_captured(proto)) if opaque else ()
+    outer = tuple(captured(proto)) if opaque else ()
     domain = "" if proto.domain in ("", "ai.onnx") else f"{proto.domain}::"
     operator = f"{domain}{proto.op_type}"
     inputs = (*proto.input, *(name for name in outer if name not in proto.input))
@@ -124,15 +129,15 @@ def _attribute(proto: Any) -> Attribute | None:
             return None
 
 
-def _captured(proto: Any) -> Iterator[str]:
-    """Values of the outer graph that the bodies of a node use, each once."""
+def captured(proto: Any) -> Iterator[str]:
+    """Yield values of the outer graph that the bodies of a node use, each once."""
     seen = set[str]()
     bodies = [each.g for each in proto.attribute if each.HasField("g")]
     bodies += [graph for each in proto.attribute for graph in each.graphs]
     for body in bodies:
         own = {each.name for each in (*body.input, *body.initializer)}
         own |= {name for node in body.node for name in node.output}
-        used = [name for node in body.node for name in (*node.input, *_captured(node))]
+        used = [name for node in body.node for name in (*node.input, *captured(node))]
         for name in (*used, *(each.name for each in body.output)):
             if name and name not in own and name not in seen:
                 seen.add(name)

@@ -28,6 +28,7 @@ def fix_shapes(proto: Any, known: Container[str], place: Path, shapes: Shapes) -
         UnfitModelError: one does not fit, or is missing.
     """
     inputs = {each.name: each for each in proto.graph.input if each.name in known}
+    _refuse_nothing(inputs)
     for name in shapes:
         if name not in inputs:
             words = f"`{place}` has no input `{name}`"
@@ -62,6 +63,17 @@ def fix_shapes(proto: Any, known: Container[str], place: Path, shapes: Shapes) -
         for each in value.type.tensor_type.shape.dim:
             if shapes or not each.HasField("dim_value"):
                 each.Clear()
+
+
+def _refuse_nothing(inputs: Mapping[str, Any]) -> None:
+    """Look whether every input has elements: an extent of 0 is said, and is not open."""
+    for name, value in inputs.items():
+        extents = value.type.tensor_type.shape.dim
+        if any(each.HasField("dim_value") and not each.dim_value for each in extents):
+            shown = ",".join(str(each.dim_value) if not each.dim_param else "?" for each in extents)
+            raise UnfitModelError(
+                f"input `{name}` has no elements: {shown}", "export it with extents above 0"
+            )
 
 
 def _names(names: Mapping[str, object]) -> str:

@@ -108,11 +108,16 @@ def _slice(bound: Bound, label: str) -> tuple[int, ...]:
     """Where a slice starts and ends; one that skips elements, or goes back, keeps no block."""
     first = bound.operands[0]
     assert first is not None
+    if label not in first.labels:
+        raise UnfitError("the rule cuts an axis that is none of its first operand")
     axis, rank = first.labels.index(label), len(first.shape)
     extent = first.shape[axis]
     starts = integers(bound.settings["starts"])
     named = integers(bound.settings.get("axes")) or tuple(range(len(starts)))
-    place = [each % rank for each in named].index(axis)
+    numbers = [each % rank for each in named]
+    if axis not in numbers:
+        raise UnfitError("the rule cuts an axis that `axes` does not name")
+    place = numbers.index(axis)
     steps = integers(bound.settings.get("steps")) or (1,) * len(named)
     start, end, step = slice(
         starts[place], integers(bound.settings["ends"])[place], steps[place]

@@ -50,7 +50,10 @@ def rule_of(node: Node, graph: Graph, rules: Iterable[OperatorRule]) -> Bound | 
 def _bound(node: Node, graph: Graph, rule: OperatorRule) -> Bound:
     inputs = _paired(node.inputs, rule.operands, "operands")
     outputs = _paired(node.outputs, rule.results, "results")
-    if any(0 in graph.values[name].shape for name in (*node.inputs, *node.outputs) if name):
+    ends = [graph.values[name] for name in (*node.inputs, *node.outputs) if name]
+    if any(each.dtype is None for each in ends):
+        raise UnfitError("a value of it is no tensor of numbers, or data decides its shape")
+    if any(0 in each.shape for each in ends):
         raise UnfitError("a tensor of it has no elements")
     settings = settings_of(node, graph, rule)
     operands = tuple(_bundle(graph, *each) for each in inputs)

@@ -186,7 +186,7 @@ def from_joint(bound: Bound, joint: Joint, name: str) -> Template | None:
 def as_channels(bound: Bound) -> Bound:
     """Return a node with windows as if it kept its channels: what it sums, it makes others of.
 
-    The axis that its first operand sums, and the one that only its result and weights have, are
+    The axis that its first operand sums, and the last that only its results and weights have, are
     laid alike. All other operands are taken as they were written.
     """
     first, result = bound.operands[0], bound.results[0]
@@ -196,8 +196,11 @@ def as_channels(bound: Bound) -> Bound:
     made = [label for label in result.labels if label not in first.labels]
     if not summed and not made:
         return bound
-    renamed = dict(zip(made, summed, strict=False))
-    labels = tuple(renamed.get(each, each) for each in result.labels)
+    renamed = dict(zip(reversed(made), reversed(summed), strict=False))
+    results = tuple(
+        each and replace(each, labels=tuple(renamed.get(label, label) for label in each.labels))
+        for each in bound.results
+    )
     roles: dict[str, Role] = {**bound.roles}
     for label in summed:
         roles[label] = "joined"
@@ -205,7 +208,7 @@ def as_channels(bound: Bound) -> Bound:
     return replace(
         bound,
         operands=(first, *(None for _ in bound.operands[1:])),
-        results=(replace(result, labels=labels), *bound.results[1:]),
+        results=results,
         roles=roles,
         extents=extents,
         boundaries={},

@@ -159,8 +159,14 @@ def is_unchanged(part: Emitted, graph: Graph) -> bool:
             return False
 
 
-def is_run(part: Emitted, graph: Graph) -> bool:
-    """Return whether a part can be run by itself: inner graphs know values by their names."""
+def is_run(part: Emitted, emission: Emission, graph: Graph) -> bool:
+    """Return whether a part can be run by itself.
+
+    Inner graphs know values by their names, and what is no tensor, or of any shape, is not drawn.
+    """
+    ends = (*consumed(part, emission), *produced(part, emission))
+    if any(graph.values[emission.tensors[name].value].dtype is None for name in ends):
+        return False
     opaque = isinstance(part.of, int) and graph.nodes[part.of].opaque
     names = {step.operator for step in part.work if isinstance(step, Step)}
     return not opaque and not names & RANDOM

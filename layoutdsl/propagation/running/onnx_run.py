@@ -105,6 +105,7 @@ def _run(
 ) -> dict[str, Any]:
     fed = {name: np.asarray(weights[name], order="C") for name in large}
     whole = _with_weights(model, weights, fed) if weights else model
+    whole = with_all_pieces(whole)
     try:
         found = _run_here(whole, {**feeds, **fed}, wanted, effort)
     except Exception as error:  # whatever a package throws: of C++, or of its own
@@ -124,6 +125,35 @@ def _with_weights(model: Any, weights: Mapping[str, Array], fed: Mapping[str, Ar
     kept = {name: weights[name] for name in weights if name not in fed}
     whole.graph.initializer.extend(initialisers(kept))
     return whole
+
+
+def with_all_pieces(model: Any) -> Any:
+    """Return a model in which every piece of a `Split` has a name.
+
+    onnxruntime 1.32 dies of one that has none, and takes the process with it.
+    """
+    bodies = (model.graph, *model.functions)
+    if not any(
+        node.op_type == "Split" and "" in node.output for each in bodies for node in each.node
+    ):
+        return model
+    found = type(model)()
+    found.CopyFrom(model)
+    for body in (found.graph, *found.functions):
+        taken = {name for node in body.node for name in node.output}
+        for number, node in enumerate(body.node):
+            for place, name in enumerate(node.output):
+                if node.op_type == "Split" and not name:
+                    node.output[place] = _new(f"piece{number}_{place}", taken)
+    return found
+
+
+def _new(name: str, taken: set[str]) -> str:
+    """A name that nothing has, which is taken then."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _run_here(

@@ -12,6 +12,9 @@ from layoutdsl.propagation.graph import Array, Graph
 PIECE = 1 << 16
 """Numbers that are held against each other at once, in twice their bytes."""
 
+SUMS = frozenset({"ReduceSum", "ReduceMean", "GlobalAveragePool"})
+"""Operators that add whatever there is along axes."""
+
 JUNK = 37
 """What stands in padding that nobody may look at."""
 
@@ -42,16 +45,21 @@ def _sample(random: np.random.Generator, shape: tuple[int, ...], dtype: np.dtype
             return np.asarray(random.standard_normal(shape)).astype(dtype)
 
 
-def far_apart(found: Array, expected: Array) -> float:
+def far_apart(found: Array, expected: Array, least: float = 0.0) -> float:
     """Return the largest difference, relative to the largest number that is expected.
 
     Infinite where one holds what is no number in a place where the other does not.
+
+    Args:
+        found: by what came out.
+        expected: by the original.
+        least: differences are relative to no less, as rounding of sums is to what was added.
     """
     if found.shape != expected.shape:
         return np.inf
     if np.array_equal(found, expected, equal_nan=expected.dtype.kind in "fc"):
         return 0.0
-    apart = most = 0.0
+    apart, most = 0.0, least
     flat, wanted = found.reshape(-1), expected.reshape(-1)
     for start in range(0, wanted.size, PIECE):
         where = slice(start, start + PIECE)
@@ -76,6 +84,24 @@ def _differences(found: Array, expected: Array) -> tuple[float, float]:
         return np.inf, 0.0
     most = float(np.max(np.abs(other), initial=0.0))
     return float(np.max(np.abs(one - other), initial=0.0)), most
+
+
+def added(operator: str, operand: Array, result: Array) -> float:
+    """Return the mean of what a sum adds, without signs; 0 for what adds nothing.
+
+    The largest result of numbers of one sign would not be smaller. Where signs cancel, what is left
+    of them has the rounding of all, and that depends on the order.
+
+    Args:
+        operator: of a node.
+        operand: that it sums.
+        result: of it.
+    """
+    if operator not in SUMS or operand.dtype.kind != "f" or not result.size:
+        return 0.0
+    size = float(np.mean(np.abs(operand), dtype=np.float64))
+    count = operand.size // result.size if operator == "ReduceSum" else 1
+    return size * count if np.isfinite(size) else 0.0
 
 
 def near(dtype: np.dtype[Any]) -> float:

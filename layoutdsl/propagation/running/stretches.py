@@ -27,9 +27,9 @@ def stretches(graph: Graph) -> Iterator[tuple[Node, ...]]:
     if any(each.dtype is None for each in graph.values.values()):
         yield graph.nodes
         return
-    nodes, size, most = list[Node](), 0, _room(graph)
+    nodes, size, most = list[Node](), 0, room(graph)
     for node in graph.nodes:
-        own = sum(_bytes(graph, name) for name in (*node.outputs, *_weights(graph, node)))
+        own = sum(bytes_of(graph, name) for name in (*node.outputs, *_weights(graph, node)))
         if nodes and size + own > most:
             yield tuple(nodes)
             nodes, size = [], 0
@@ -38,9 +38,9 @@ def stretches(graph: Graph) -> Iterator[tuple[Node, ...]]:
     yield tuple(nodes)
 
 
-def _room(graph: Graph) -> int:
-    """Bytes that are made at once."""
-    weights = sum(_bytes(graph, name) for name in graph.constants)
+def room(graph: Graph) -> int:
+    """Return the bytes that are made at once."""
+    weights = sum(bytes_of(graph, name) for name in graph.constants)
     return min(max(weights // SHARE, LEAST_BYTES), MOST_BYTES)
 
 
@@ -48,7 +48,8 @@ def _weights(graph: Graph, node: Node) -> Iterator[str]:
     return (name for name in node.inputs if name in graph.constants)
 
 
-def _bytes(graph: Graph, name: str) -> int:
+def bytes_of(graph: Graph, name: str) -> int:
+    """Return the bytes of a value as it was written."""
     if not name:
         return 0
     value = graph.values[name]
@@ -90,7 +91,7 @@ def side_by_side(
     parts: Mapping[int, Emitted], emission: Emission, graph: Graph
 ) -> Iterator[dict[int, Emitted]]:
     """Yield parts whose operands and results are not too many."""
-    few, size, most = dict[int, Emitted](), 0, _room(graph)
+    few, size, most = dict[int, Emitted](), 0, room(graph)
     for number, part in parts.items():
         names = (*consumed(part, emission), *produced(part, emission))
         tensors = [emission.tensors[name] for name in names]

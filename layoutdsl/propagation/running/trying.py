@@ -28,7 +28,7 @@ from layoutdsl.propagation.running.onnx_parts import (
     produced,
 )
 from layoutdsl.propagation.running.onnx_run import KERNELS, RunError, run
-from layoutdsl.propagation.running.samples import JUNK, drawn, far_apart, near, sampled
+from layoutdsl.propagation.running.samples import JUNK, added, drawn, far_apart, near, sampled
 from layoutdsl.propagation.running.stretches import (
     last_uses,
     side_by_side,
@@ -138,7 +138,7 @@ def _try_parts(
     for number, part in parts.items():
         if is_unchanged(part, graph):
             found.nodes, found.exact = found.nodes + 1, found.exact + 1
-        elif is_run(part, graph) and produced(part, emission):
+        elif is_run(part, emission, graph) and produced(part, emission):
             tried[number] = part
     for few in side_by_side(tried, emission, graph):
         _try_together(model, emission, few, values, found)
@@ -170,7 +170,8 @@ def _try_together(
             judged = produced(part, emission) if _may_hold(part, padding, emission) else ()
             for name in judged:
                 tensor, array = emission.tensors[name], results.pop(called(number, name))
-                own, fault = _held_against(tensor, array, values, graph, padding)
+                least = _added(part, tensor, values, graph)
+                own, fault = _held_against(tensor, array, values, graph, padding, least)
                 apart[number] = max(apart[number], own)
                 if fault:
                     found.faults.append(f"{_named(part, graph)}: {fault}")
@@ -245,8 +246,22 @@ def laid(tensor: Tensor, values: Mapping[str, Array], graph: Graph, padding: Pad
     return packed(array, tensor.held.placing, fill).reshape(tensor.extents)
 
 
+def _added(part: Emitted, tensor: Tensor, values: Mapping[str, Array], graph: Graph) -> float:
+    """What the rounding of a result is relative to, where that is a sum."""
+    if isinstance(part.of, str) or part.more:
+        return 0.0
+    node = graph.nodes[part.of]
+    result = _known(tensor.value, values, graph)
+    return added(node.operator, _known(node.inputs[0], values, graph), result)
+
+
 def _held_against(
-    tensor: Tensor, array: Array, values: Mapping[str, Array], graph: Graph, padding: Padding
+    tensor: Tensor,
+    array: Array,
+    values: Mapping[str, Array],
+    graph: Graph,
+    padding: Padding,
+    least: float,
 ) -> tuple[float, str]:
     """How far apart a result is from the original's, and what is wrong with it.
 
@@ -257,7 +272,7 @@ def _held_against(
         return np.inf, f"its result `{tensor.name}` is of shape {array.shape}, not {tensor.extents}"
     placing = tensor.held.placing
     buffer = array.reshape(placing.physical_shape)
-    own = far_apart(unpacked(buffer, placing), expected)
+    own = far_apart(unpacked(buffer, placing), expected, least)
     words = "" if padding == "said" else f" where padding of its operands holds {padding}"
     if own > near(expected.dtype):
         return own, f"`{tensor.value}` differs by {own:.2g}, relative{words}"

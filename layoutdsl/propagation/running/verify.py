@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, nan
+from math import inf, nan, prod
 from typing import Any, Literal, TypeAlias
 
 from layoutdsl.propagation.emitting.emit_ort import BLOCK
@@ -13,10 +13,13 @@ from layoutdsl.propagation.emitting.physical import Emission, Step
 from layoutdsl.propagation.graph import Array, Graph
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.placings.packing import unpacked
+from layoutdsl.propagation.planning.costs import width
 from layoutdsl.propagation.running.at_batches import at_batch
 from layoutdsl.propagation.running.onnx_parts import model_of_nodes
-from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, RunError, block, run
+from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, RunError, block
+from layoutdsl.propagation.running.onnx_sections import run_anyhow, run_in_sections
 from layoutdsl.propagation.running.samples import far_apart, sampled
+from layoutdsl.propagation.running.stretches import bytes_of, room
 from layoutdsl.propagation.running.trying import Findings, can_run, laid, try_all
 
 Way: TypeAlias = Literal["nodes", "outputs"]
@@ -171,9 +174,14 @@ def _compare_outputs(
         return 0.0, 0.0
     original, own = model_of_nodes(model, graph.nodes, one, wanted)
     feeds = {name: laid(emission.tensors[name], one, graph, "said") for name in one}
-    expected = _run_anyhow(original, one, wanted, own)
-    moved = _run_anyhow(original, other, wanted, own)
-    found = _run_anyhow(result, feeds, wanted, weights)
+    sizes = {name: bytes_of(graph, name) for name in graph.values}
+    expected = _run(model, original, one, wanted, own, sizes)
+    moved = _run(model, original, other, wanted, own, sizes)
+    laid_out = {
+        name: prod(each.extents) * width(graph.values[each.value])
+        for name, each in emission.tensors.items()
+    }
+    found = _run(model, result, feeds, wanted, weights, laid_out)
     apart = sensitivity = 0.0
     for name in wanted:
         placing = emission.tensors[name].held.placing
@@ -185,11 +193,15 @@ def _compare_outputs(
     return apart, sensitivity
 
 
-def _run_anyhow(
-    model: Any, feeds: Mapping[str, Array], wanted: Sequence[str], weights: Mapping[str, Array]
-) -> dict[str, Any]:
-    """What a model makes; it is run as it is where what would make it faster fails on it."""
-    try:
-        return run(model, feeds, wanted, "optimised", weights)
-    except RunError:
-        return run(model, feeds, wanted, weights=weights)
+def _run(
+    model: Model,
+    whole: Any,
+    feeds: Mapping[str, Array],
+    wanted: Sequence[str],
+    weights: Mapping[str, Array],
+    sizes: Mapping[str, int],
+) -> dict[str, Array]:
+    """What a model makes, or what it became: in sections, where all values are tensors."""
+    if any(each.dtype is None for each in model.graph.values.values()):
+        return run_anyhow(whole, feeds, wanted, weights)
+    return run_in_sections(whole, feeds, wanted, weights, sizes, room(model.graph))
