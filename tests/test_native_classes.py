@@ -228,13 +228,9 @@ def test_a_kernel_that_is_wrong_is_not_used(place: Path, monkeypatch: pytest.Mon
     def build(which: compilers.Compiler, sources: tuple[Path], *rest: object) -> None:
         (source,) = sources
         text = source.read_text()
-        for right, wrong in (
-            ("mixed(e, HIGH", "mixed(e, LOW"),
-            ("zipped_high(e, ", "zipped_low(e, "),
-        ):
-            assert f"= {right}" in text
-            text = text.replace(f"= {right}", f"= {wrong}")
-        source.write_text(text)
+        spoilt = text.replace("= zipped_high(", "= zipped_low(").replace("e, HIGH, w", "e, LOW, w")
+        assert spoilt != text
+        source.write_text(spoilt)
         real(which, sources, *rest)  # type: ignore[arg-type]
 
     monkeypatch.setattr(libraries, "build", build)
@@ -249,3 +245,13 @@ def test_a_kernel_that_is_wrong_is_not_used(place: Path, monkeypatch: pytest.Mon
     background.finish()
     assert np.array_equal(api.compile(layout).pack(tensor), tensor.T)
     assert not list(place.glob("*.so"))
+
+
+def test_work_that_fails_is_told_and_the_next_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else whoever waits for it would wait for ever."""
+    told, done = list[type[BaseException]](), list[int]()
+    monkeypatch.setattr(background, "excepthook", lambda fault: told.append(fault.exc_type))
+    assert background.later(lambda: 1 // 0)
+    assert background.later(lambda: done.append(1))
+    background.finish()
+    assert (told, done) == ([ZeroDivisionError], [1])

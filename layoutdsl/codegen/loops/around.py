@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.chains import Chains, Digit
-from layoutdsl.codegen.loops.leaf import Part, Parts
+from layoutdsl.codegen.loops.leaf import Parts
 from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.conditions import Condition
 from layoutdsl.integers.digit import same
@@ -118,8 +118,10 @@ class Around:
 
     def loops_over(self, number: int) -> bool:
         """Whether there are loops over an axis whose turns are less than a block."""
-        mine = [each for each in self.loops if each.axis == number]
-        return any(each.digit.divisor * each.step < self.blocks[number] for each in mine)
+        return any(
+            each.axis == number and each.digit.divisor * each.step < self.blocks[number]
+            for each in self.loops
+        )
 
     def left(self, number: int, end: Expr, divisor: int, most: int) -> Expr:
         """Return how many of ``most`` steps of a digit lie before an end."""
@@ -167,8 +169,7 @@ def _whole(slots: Expr, top: int, block: int) -> bool:
 
 def reach_of(parts: Parts, number: int) -> int:
     """Return how far the indices of an axis reach within some parts, from the first."""
-    mine: list[Part] = [each for each in parts if each.axis == number]
-    return 1 + sum((each.count - 1) * each.digit.divisor for each in mine)
+    return 1 + sum((each.count - 1) * each.digit.divisor for each in parts if each.axis == number)
 
 
 def when(condition: Condition, then: tree.Node, other: tree.Node) -> tree.Node:

@@ -140,14 +140,13 @@ def _partial(box: Box, side: SideName, width: int) -> float:
 
 def following(parts: Parts, side: SideName) -> Parts:
     """Return those parts that lie together on a side from stride 1 on, the most minor first."""
-    left, found = list(parts), list[Part]()
-    while (place := _next(left, Constant(held(tuple(found))), side)) is not None:
-        found.append(left.pop(place))
-    return tuple(found)
-
-
-def _next(left: list[Part], stride: Constant, side: SideName) -> int | None:
-    for number, each in enumerate(left):
-        if same(each.stride(side), stride):
-            return number
-    return None
+    left, found, size = list(parts), list[Part](), 1
+    while True:
+        for each in left:
+            if same(each.stride(side), Constant(size)):
+                break
+        else:
+            return tuple(found)
+        left.remove(each)
+        found.append(each)
+        size *= each.count

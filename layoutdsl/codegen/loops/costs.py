@@ -31,23 +31,19 @@ def cycles(together: int, rows: Table, columns: Table, width: int) -> float:
         return run(together)
     r, c = (prod(steps for steps, _ in table) for table in (rows, columns))
     n, wide, unit = 16 // together, 64 // together, together // width
-    if is_woven(together, r, c) and _follow(columns, r * unit, min(wide, c)):
-        return CALL + _weave(wide, r, c)
-    if is_woven(together, c, r) and _follow(rows, c * unit, min(wide, r)):
-        return CALL + _weave(wide, c, r)
+    sides = (r, c, columns), (c, r, rows)
+    for few, many, table in sides:
+        if is_woven(together, few, many) and _follow(table, few * unit, min(wide, many)):
+            return CALL + _weave(wide, few, many)
     if r >= n and c >= n:
         return CALL + _tile(n, r, c)
-    if _zips(n, r, c) and _follow(columns, r * unit, n // r):
-        return CALL + _zip(n, r, c)
-    if _zips(n, c, r) and _follow(rows, c * unit, n // c):
-        return CALL + _zip(n, c, r)
+    for few, many, table in sides:
+        zips = 1 < few < n <= many and not few & (few - 1)
+        if zips and _follow(table, few * unit, n // few):
+            return CALL + _zip(n, few, many)
     if is_tiled(together, r, c):
         return CALL + _tile(n, r, c)
     return CALL + 1.1 * r * c
-
-
-def _zips(n: int, few: int, many: int) -> bool:
-    return 1 < few < n <= many and not few & (few - 1)
 
 
 def run(count: float) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from math import gcd
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.around import Around, Loop, when
 from layoutdsl.codegen.loops.boxes import LINE, Box, cheapest, following
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
-from layoutdsl.codegen.loops.leaf import SideName, held, radix_of, stretch
+from layoutdsl.codegen.loops.leaf import held, radix_of, stretch
 from layoutdsl.codegen.loops.leaves import Leaf, whole_axis
 from layoutdsl.integers.bounds import ONE, polynomial, simplify
 from layoutdsl.integers.conditions import Condition
@@ -18,7 +19,6 @@ from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Sub, extents
 
 OWN = re.compile(r"([aby]|m[ab])[0-9]")
 """How names of loops inside of a leaf begin, over what lies in scratch."""
-SIDES: tuple[SideName, SideName] = ("source", "target")
 PAST = 8 << 20
 """Bytes of a target from which on whole lines of it are written past the cache."""
 
@@ -68,22 +68,18 @@ class _Plan:
         read is waited for and what is written is not, so that the source is followed where both
         are as long, and where whole lines are written past the cache.
         """
-        source, target = (held(following(self.box.parts, side)) for side in SIDES)
-        return target < source and not self._past_the_cache()
-
-    def _past_the_cache(self) -> bool:
-        """Whether each turn writes whole lines, into a target that may be large."""
-        size = self.chains.target.size
-        if isinstance(size, Constant) and size.value * self.width < PAST:
+        run = following(self.box.parts, "target")
+        if held(run) >= held(following(self.box.parts, "source")):
             return False
-        run = {(each.axis, each.digit): each for each in following(self.box.parts, "target")}
+        size, counts = self.chains.target.size, dict[tuple[int, Digit], int]()
+        for each in run:
+            counts[each.axis, each.digit] = each.count
+        past = not isinstance(size, Constant) or size.value * self.width >= PAST
         for number, axis in enumerate(self.chains.axes):
             for digit in axis.digits:
-                part = run.get((number, digit))
-                step = self.width if part is None else self.width * part.count
-                if any(each * step % LINE for each in polynomial(digit.target).values()):
-                    return False
-        return True
+                step = gcd(*polynomial(digit.target).values()) * counts.get((number, digit), 1)
+                past = past and step * self.width % LINE == 0
+        return not past
 
     def _order(self, loop: Loop) -> tuple[bool, int, int, int]:
         digit, first = loop.digit, self._first
@@ -93,8 +89,10 @@ class _Plan:
         return loop.step == 1 and (loop.axis, loop.digit) in self._inner
 
     def _held(self, number: int, digit: Digit) -> int:
-        mine = [each for each in self.box.parts if (each.axis, each.digit) == (number, digit)]
-        return mine[0].count if mine else 1
+        for each in self.box.parts:
+            if (each.axis, each.digit) == (number, digit):
+                return each.count
+        return 1
 
     def _blocks(self) -> list[int]:
         """Of each axis, how many indices one turn of its top loop goes over."""

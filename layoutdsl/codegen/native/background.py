@@ -10,7 +10,7 @@ import atexit
 import os
 from collections.abc import Callable
 from queue import SimpleQueue
-from threading import Event, Lock, Thread
+from threading import Event, ExceptHookArgs, Lock, Thread, excepthook
 
 from layoutdsl.codegen.native.compilers import end_running
 
@@ -52,7 +52,11 @@ class _Worker:
 
     def _loop(self) -> None:
         while not self._ended:
-            self._work.get()()
+            work = self._work.get()
+            try:
+                work()
+            except Exception as fault:  # of ours, and said as any thread's: who waits is not left
+                excepthook(ExceptHookArgs((type(fault), fault, fault.__traceback__, self._thread)))
 
 
 _worker = _Worker()
