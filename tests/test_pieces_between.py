@@ -53,7 +53,7 @@ WORDS = [
     ("layout A(n, k, c: 2 broadcast) = [n, c, k/8, k%8] of u4", ("u16", "bytes"), (40, 60)),
     ("layout A(n, k, c: 3 broadcast) = [n, bit, c, k/8, k%8] of u4", ("items", "bytes"), (30, 40)),
     ("layout A(n, c: 2 broadcast, k) = [n/4, k, c, bit, n%4] of i6", ("items", "bytes"), (30, 20)),
-    ("layout A(n, k, c: N broadcast) = [n/4, c, bit, k, n%4] of u16 fill 7", ("bytes",), (20, 9)),
+    ("layout A(n, k, c: N broadcast) = [n/4, c, bit, k, n%4] of u16", ("bytes",), (20, 9)),
 ]
 NUMBERS = [
     ("layout A(n, k) = [n/4, k/8, n%4, k%8] of u8 as scale_offset", "items", (40, 50)),
