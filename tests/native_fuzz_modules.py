@@ -35,6 +35,7 @@ from layoutdsl.codegen import generate_conversion, load
 from layoutdsl.codegen.conversion import StraightConversion
 from layoutdsl.codegen.moves import Fallback
 from layoutdsl.codegen.native import calls
+from layoutdsl.codegen.native.again import again_text
 from layoutdsl.codegen.native.calls import Function, entry_text, function
 from layoutdsl.codegen.native.conversion import NativeConversion
 from layoutdsl.codegen.native.images import loaded
@@ -66,7 +67,9 @@ def library(some: list[Case]) -> Iterator[dict[Case, Function]]:
                 names[case] = f"k{number}"
                 lines += [body.text, *entry_text(f"k{number}", "fuzz")]
                 called |= body.calls
-        (place / "a.c").write_text("\n".join([kernel_text(called), *lines, ""]))
+        (place / "a.c").write_text(
+            "\n".join([kernel_text(called), *lines, *again_text("fuzz"), ""])
+        )
         options = ["-std=c11", "-O1", "-w", "-shared", "-fPIC", *MACHINE.options]
         command = [*str(CC).split(), *options, "-o", str(place / "a.so"), str(place / "a.c")]
         subprocess.run(command, check=True, timeout=600)

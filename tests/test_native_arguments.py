@@ -187,7 +187,7 @@ def test_beyond_32_bits(text: str, tmp_path: Path) -> None:
         prepared = (
             module._packing(source, DEFAULT) if verb == "pack" else module._unpacking(source, shape)
         )
-        job = prepared[3]
+        job = prepared.job
         units, job[2] = job[3], job[3] * (shape[0] - 1) // shape[0]
         assert units > job[2]
         assert moved(prepared, source, target, 1) is target

@@ -20,6 +20,7 @@ from codegen_cases import layout_of, module_of
 from native_cases import emit, needs_compiler
 
 from layoutdsl.codegen.native import cache, images, libraries, loader
+from layoutdsl.codegen.native.again import again_text
 from layoutdsl.codegen.native.cache import Kind, keep, keep_text, kept, kept_text
 from layoutdsl.codegen.native.calls import function
 from layoutdsl.codegen.native.compilers import compiler
@@ -263,8 +264,9 @@ def _library(folder: Path, answer: int, mark: str) -> bytes:
     assert which is not None
     source, made = folder / f"{answer}.c", folder / f"{answer}.so"
     source.write_text(
+        "#include <stdint.h>\n#include <string.h>\n"
         f"int who_job_{mark}(const void *s, void *d, const long long *j) {{ return {answer}; }}\n"
-        "long long who_units(const long long *shape) { return 1; }\n"
+        "long long who_units(const long long *shape) { return 1; }\n" + "\n".join(again_text(mark))
     )
     options = ["-w", "-shared", "-fPIC", "-o", str(made), str(source)]
     subprocess.run([*which.command, *options], check=True)

@@ -14,7 +14,7 @@ from codegen_cases import layout_of, module_of
 from native_cases import LAYOUTS, WIDTHS, modules, needs_compiler
 
 from layoutdsl.codegen.native import calls, classes, libraries, threads
-from layoutdsl.codegen.native.calls import ready
+from layoutdsl.codegen.native.calls import _memory, ready
 from layoutdsl.codegen.native.threads import shared
 from layoutdsl.integers.expr import Constant
 
@@ -34,17 +34,16 @@ SHAPES = {
 def written(module, verb, read, result, shape, dtype):  # type: ignore[no-untyped-def]
     """What each unit alone leaves in a poisoned buffer, and which elements it has written."""
     called = module._libraries.of(verb, dtype.itemsize, shape, 0)
-    sizes = read.size, prod(result)
     fill = np.array(FILL, dtype).tobytes()
-    prepared = ready(called, shape, sizes, result, dtype, fill)
-    move, memory, chars, job = prepared[:4]
+    prepared = ready(called, shape, (read.shape, result), dtype, fill)
+    job = prepared.job
     units = job[3]
     for unit in range(units):
         job[2], job[3] = unit, unit + 1
         left = []
         for poison in POISONS:
             buffer = np.full(result, poison, dtype)
-            assert move(memory(chars, read), memory(chars, buffer, True), job) == 0
+            assert prepared.called(_memory(read, False), _memory(buffer, True), job) == 0
             left.append(buffer)
         changed = (left[0] != POISONS[0]) | (left[1] != POISONS[1])
         yield left[0], changed
@@ -113,7 +112,7 @@ def test_one_image_is_enough_for_many_threads(
     module.unpack(module.pack(tensor), shape)
     for store in (module._packs, module._unpacks):
         (prepared,) = store.values()
-        assert prepared[3][3] >= 8
+        assert prepared.job[3] >= 8
 
 
 def test_few_bytes_are_moved_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,21 +10,41 @@ from __future__ import annotations
 import ctypes
 from dataclasses import dataclass
 from functools import cache
+from math import prod
 from sys import byteorder
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from layoutdsl.codegen.native.again import Again, again, method, never
 from layoutdsl.codegen.native.threads import MOST_THREADS, shared
 
 Array = NDArray[Any]
 Lead = tuple[int, Array]
 """How many slots before the first of the layout a new buffer has, and what they hold."""
 
-Ready = tuple[Any, Any, Any, Any, tuple[int, ...], np.dtype[Any], Lead | None]
-"""A call but for its arrays: the function, what finds the memory of an array, the type of that,
-the job, and the shape, type and lead of the result. A plain tuple is the quickest to take apart."""
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A call but for its arrays.
+
+    Attributes:
+        called: the function.
+        job: what else it takes.
+        result: the shape of the target.
+        dtype: of both.
+        lead: for a new buffer.
+        again: moves arrays that are like these in one step.
+    """
+
+    called: Any
+    job: Any
+    result: tuple[int, ...]
+    dtype: np.dtype[Any]
+    lead: Lead | None
+    again: Again
+
 
 OUTSIDE = "the layout leaves its buffer at this shape"
 OVERLAPS = "`out` overlaps `src`"
@@ -60,20 +80,28 @@ def entry_text(name: str, mark: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A compiled function, and the one that says how many pieces of work it has."""
+    """A compiled function.
+
+    Attributes:
+        job: it.
+        units: says how many pieces of work it has.
+        method: where the library describes what `again` is made of; ``None`` without it.
+    """
 
     job: Any
     units: Any
+    method: int | None = None
 
 
 def function(library: ctypes.CDLL, name: str, mark: str) -> Function:
-    """Return a function of a library that has `entry_text` in it.
+    """Return a function of a library that has `entry_text` and `again_text` in it.
 
     Raises:
         OSError: it is another library.
     """
     job = symbol(library, f"{name}_job_{mark}", "int (*)(const void *, void *, const int64_t *)")
-    return Function(job, symbol(library, f"{name}_units", "int64_t (*)(const int64_t *)"))
+    units = symbol(library, f"{name}_units", "int64_t (*)(const int64_t *)")
+    return Function(job, units, method(library, mark))
 
 
 def symbol(library: ctypes.CDLL, name: str, form: str) -> Any:
@@ -100,36 +128,41 @@ def foreign() -> Any:
 def ready(
     called: Function,
     extents: tuple[int, ...],
-    sizes: tuple[int, int],
-    result: tuple[int, ...],
+    shapes: tuple[tuple[int, ...], tuple[int, ...]],
     dtype: np.dtype[Any],
     fill: bytes = b"",
     lead: Lead | None = None,
+    *,
+    asked: bool = False,
 ) -> Ready:
     """Return a call but for its arrays.
 
     Args:
         called: what moves.
         extents: of the tensor.
-        sizes: elements of the source and of the target.
-        result: the shape of the target.
+        shapes: of the source and of the target.
         dtype: of both.
         fill: one element; zero without it.
         lead: for a new buffer.
+        asked: whether calls say the extents too.
     """
     ffi, width = foreign(), dtype.itemsize
     word = int.from_bytes(fill.ljust(8, b"\0"), byteorder, signed=True)
-    job = ffi.new("int64_t[]", [*(size * width for size in sizes), 0, 0, word, *extents])
+    job = ffi.new("int64_t[]", [*(prod(each) * width for each in shapes), 0, 0, word, *extents])
     job[3] = called.units(job + _SHAPE)
-    return called.job, ffi.from_buffer, ffi.typeof("char[]"), job, result, dtype, lead
+    found = never
+    if called.method is not None:
+        move = int(ffi.cast("intptr_t", called.job))
+        expected = (*shapes, extents if asked else None)
+        found = again(called.method, move, dtype, expected, list(job))
+    return Ready(called.job, job, shapes[1], dtype, lead, found)
 
 
 def fresh(prepared: Ready) -> Array:
     """Return a new array for the result of a call."""
-    result, dtype, lead = prepared[4:]
-    array: Array = np.empty(result, dtype)
-    if lead is not None:
-        array.reshape(-1)[: lead[0]] = lead[1]
+    array: Array = np.empty(prepared.result, prepared.dtype)
+    if prepared.lead is not None:
+        array.reshape(-1)[: prepared.lead[0]] = prepared.lead[1]
     return array
 
 
@@ -139,14 +172,14 @@ def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | No
     Raises:
         ValueError: the arrays overlap, or an offset leaves the buffer.
     """
-    called, memory, chars, job, result, dtype, _ = prepared
+    called, job = prepared.called, prepared.job
     target = fresh(prepared) if out is None else out
     if not isinstance(src, np.ndarray) or not isinstance(target, np.ndarray):
         return None
-    if target.shape != result or target.dtype != dtype:
+    if target.shape != prepared.result or target.dtype != prepared.dtype:
         return None
     try:
-        read, write = memory(chars, src), memory(chars, target, True)
+        read, write = (_memory(array, array is target) for array in (src, target))
     except (ValueError, BufferError):  # not contiguous, or read-only
         return None
     parts = min(job[3], SHARES * threads, (job[0] + job[1]) // SHARE_BYTES)
@@ -160,6 +193,12 @@ def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | No
     if failed:
         raise ValueError(OVERLAPS if failed == 2 else OUTSIDE)
     return target
+
+
+def _memory(array: Array, writes: bool) -> Any:
+    """Where the items of an array lie; ValueError or BufferError where they lie apart."""
+    ffi = foreign()
+    return ffi.from_buffer(ffi.typeof("char[]"), array, writes)
 
 
 def _shares(job: Any, parts: int) -> list[Any]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from layoutdsl.codegen.native import WIDTHS
+from layoutdsl.codegen.native.again import Again, never
 from layoutdsl.codegen.native.calls import (
     Array,
     Function,
@@ -24,6 +25,7 @@ from layoutdsl.codegen.native.calls import (
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.libraries import Libraries
 from layoutdsl.codegen.native.module import (
+    ALONE,
     MOST_BYTES,
     MOST_REMEMBERED,
     Failed,
@@ -72,6 +74,7 @@ class NativeConversion:
         self._libraries, self._failed = libraries, failed
         self._failure: CompilerError | None = None
         self._known: dict[Any, Ready] = {}
+        self._again: Again = never
 
     def converted(
         self, src: Any, shape: object, out: Any, fill: object, threads: int
@@ -82,6 +85,9 @@ class NativeConversion:
             ValueError, TypeError: the arguments do not fit; nothing was written.
             CompilerError: the compiler failed, and compiled code was asked for; likewise.
         """
+        if out is not None and fill is None and threads is ALONE and self._again(src, out, shape):
+            kept: Array = out
+            return kept
         codes = codes_of(src, self._target.element)
         if codes is not None:
             return self._converted_codes(codes, src, shape, out, fill, threads)
@@ -89,9 +95,13 @@ class NativeConversion:
         prepared = self._remembered(src, shape, fill)
         if prepared is None:
             return None
-        if out is not None and fill is None and isinstance(self._target.fill, FillAny):
+        if fill is None and isinstance(self._target.fill, FillAny):
+            if out is None:
+                return moved(prepared, src, out, workers)
             extents = self._plain._extents(shape)
             return moved_beside_padding(self._plain, prepared, src, out, extents, workers)
+        if fill is None:
+            self._again = prepared.again
         return moved(prepared, src, out, workers)
 
     def _converted_codes(
@@ -144,8 +154,9 @@ class NativeConversion:
         if called is None:
             return None
         start = evaluate(self._target.start, self._target.bind(extents))
-        sizes, lead = (prod(read), prod(box)), (start, item) if start else None
-        return ready(called, extents, sizes, box, src.dtype, item.tobytes(), lead)
+        lead = (start, item) if start else None
+        shapes = (src.shape, box)
+        return ready(called, extents, shapes, src.dtype, item.tobytes(), lead, asked=True)
 
     def _taken(self, array: Array) -> bool:
         """Whether C takes such items, elements travel in them, and each is one."""

@@ -15,6 +15,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 
 from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.codegen.native.again import again_text
 from layoutdsl.codegen.native.background import later
 from layoutdsl.codegen.native.cache import Kind, keep, kept, mark
 from layoutdsl.codegen.native.calls import Function, entry_text, function
@@ -222,6 +223,7 @@ def _built(which: Compiler, program: EmittedProgram, marked: str, more: tuple[st
     from layoutdsl.codegen.native.self_check import check_text
 
     entries = [line for name in program.functions for line in entry_text(name, marked)]
+    entries += again_text(marked)
     entries += check_text(f"kernels_{marked}", program.calls)
     with passing_folder() as folder:
         source, library = folder / f"{program.stem}.c", folder / "library.so"

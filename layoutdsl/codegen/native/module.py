@@ -14,9 +14,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy import empty, ndarray
+from numpy import ndarray
 
 from layoutdsl.codegen.native import WIDTHS
+from layoutdsl.codegen.native.again import Again, never
 from layoutdsl.codegen.native.calls import (
     Array,
     Function,
@@ -77,6 +78,8 @@ class NativeModule:
         self._values = None if element is None or element.fills_item else element.values
         self._packs: dict[Hashable, Ready] = {}
         self._unpacks: dict[Hashable, Ready] = {}
+        self._pack_again: Again = never
+        self._unpack_again: Again = never
         self.physical_shape: Callable[..., tuple[int, ...]] = plain.physical_shape
         self.offset: Callable[..., int] = plain.offset
 
@@ -115,24 +118,18 @@ class NativeModule:
             ValueError, TypeError: the arguments do not fit; nothing was written.
             CompilerError: the compiler failed, and compiled code was asked for; likewise.
         """
+        plain = threads is ALONE and copy is True
+        if plain and out is not None and fill is DEFAULT and self._pack_again(src, out):
+            return out
         try:
             key = (src.shape, src.dtype, fill if fill is DEFAULT else (type(fill), fill))
             found = self._packs[key]
-            move, memory, chars, job, box, dtype, lead = found
-            into = out
-            if into is None:
-                into = empty(box, dtype) if lead is None else fresh(found)
-            if (
-                threads is ALONE
-                and copy is True
-                and (into is not out or not self._keeps)
-                and type(src) is type(into) is ndarray
-                and into.shape == box
-                and into.dtype == dtype
-                and not move(memory(chars, src), memory(chars, into, True), job)
-            ):
+            into = fresh(found) if out is None else out
+            if plain and (out is None or not self._keeps) and found.again(src, into):
+                if fill is DEFAULT and not self._keeps:
+                    self._pack_again = found.again
                 return into
-        except (KeyError, AttributeError, TypeError, ValueError, BufferError):
+        except (KeyError, AttributeError, TypeError):
             pass  # seldom, and then said in full below
         return self._pack(src, out, fill, checked_threads(threads), copy)
 
@@ -157,21 +154,16 @@ class NativeModule:
             ValueError, TypeError: the arguments do not fit; nothing was written.
             CompilerError: the compiler failed, and compiled code was asked for; likewise.
         """
+        plain = threads is ALONE and copy is True
+        if plain and out is not None and self._unpack_again(src, out, shape):
+            return out
         try:
             found = self._unpacks[src.shape, src.dtype, shape]
-            move, memory, chars, job, extents, dtype, _ = found
-            into = empty(extents, dtype) if out is None else out
-            if (
-                threads is ALONE
-                and copy is True
-                and type(src) is type(into) is ndarray
-                and into.shape == extents
-                and into.dtype == dtype
-                and (shape is extents or all(type(each) is int for each in shape))
-                and not move(memory(chars, src), memory(chars, into, True), job)
-            ):
+            into = fresh(found) if out is None else out
+            if plain and found.again(src, into, shape):
+                self._unpack_again = found.again
                 return into
-        except (KeyError, AttributeError, TypeError, ValueError, BufferError):
+        except (KeyError, AttributeError, TypeError):
             pass
         return self._unpack(src, shape, out, checked_threads(threads), copy)
 
@@ -245,8 +237,7 @@ class NativeModule:
         if padding is None or called is None:
             return None
         box = self._plain._box(extents)
-        sizes = prod(extents), prod(box)
-        prepared = ready(called, extents, sizes, box, src.dtype, *padding)
+        prepared = ready(called, extents, (src.shape, box), src.dtype, *padding)
         return _remembered(self._packs, None if self._values else key, prepared)
 
     def _unpacking(self, src: object, shape: Any) -> Ready | None:
@@ -261,9 +252,8 @@ class NativeModule:
         called = self._called("unpack", extents, src.dtype)
         if called is None:
             return None
-        result = shape if type(shape) is tuple and set(map(type, shape)) == {int} else extents
-        sizes = prod(box), prod(extents)
-        return _remembered(self._unpacks, key, ready(called, extents, sizes, result, src.dtype))
+        prepared = ready(called, extents, (src.shape, extents), src.dtype, asked=True)
+        return _remembered(self._unpacks, key, prepared)
 
     def _taken(self, dtype: np.dtype[Any]) -> bool:
         """Whether C moves items of a type, and elements travel in them."""

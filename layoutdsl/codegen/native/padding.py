@@ -32,8 +32,9 @@ def moved_beside_padding(
         extents: of the tensor, checked.
     """
     plain, extents = of_every_copy(plain, extents)
-    shape, dtype = prepared[4:6]
-    if not isinstance(out, np.ndarray) or out.shape != shape or out.dtype != dtype:
+    if not isinstance(out, np.ndarray) or out.shape != prepared.result:
+        return None
+    if out.dtype != prepared.dtype:
         return None
     if hasattr(plain, "_offsets"):  # it has no boxes of padding
         return None
