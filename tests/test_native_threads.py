@@ -43,7 +43,7 @@ def written(module, verb, read, result, shape, dtype):  # type: ignore[no-untype
         left = []
         for poison in POISONS:
             buffer = np.full(result, poison, dtype)
-            assert prepared.called(_memory(read, False), _memory(buffer, True), job) == 0
+            assert prepared.called(_memory(read), _memory(buffer, True), job) == 0
             left.append(buffer)
         changed = (left[0] != POISONS[0]) | (left[1] != POISONS[1])
         yield left[0], changed

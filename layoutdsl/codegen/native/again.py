@@ -27,6 +27,8 @@ _FUNCTIONS = (
     *("PyEval_SaveThread", "PyEval_RestoreThread", "PyBool_FromLong"),
 )
 """In the order of `python` in `again.c`; after them come three types."""
+_CREATE = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.py_object)
+"""What makes a function: of its description, what it holds, and its module."""
 _FORMAT = 8
 """Bytes of how numpy spells a type, the end of it included."""
 
@@ -84,15 +86,8 @@ def _places() -> Any:
         functions = [ctypes.cast(api[name], ctypes.c_void_p).value for name in _FUNCTIONS]  # type: ignore[index]
     except (AttributeError, TypeError):
         return None
-    types = [id(each) for each in (np.ndarray, tuple, int)]
-    return (ctypes.c_void_p * (len(functions) + len(types)))(*functions, *types)
-
-
-@cache
-def _create() -> Any:
-    """What makes a function of its description and what it holds."""
-    given = ctypes.c_void_p, ctypes.py_object, ctypes.py_object
-    return ctypes.PYFUNCTYPE(ctypes.py_object, *given)(("PyCFunction_NewEx", ctypes.pythonapi))
+    found = [*functions, *map(id, (np.ndarray, tuple, int))]
+    return (ctypes.c_void_p * len(found))(*found)
 
 
 def again(
@@ -121,5 +116,5 @@ def again(
     for shape in shapes:
         words += [-1] if shape is None else [len(shape), *shape]
     held = struct.pack(f"={len(words) + len(job)}q", *words, *job)
-    made: Again = _create()(place, held, None)
+    made: Again = _CREATE(("PyCFunction_NewEx", ctypes.pythonapi))(place, held, None)
     return made

@@ -148,7 +148,8 @@ def ready(
     """
     ffi, width = foreign(), dtype.itemsize
     word = int.from_bytes(fill.ljust(8, b"\0"), byteorder, signed=True)
-    job = ffi.new("int64_t[]", [*(prod(each) * width for each in shapes), 0, 0, word, *extents])
+    sizes = prod(shapes[0]) * width, prod(shapes[1]) * width
+    job = ffi.new("int64_t[]", [*sizes, 0, 0, word, *extents])
     job[3] = called.units(job + _SHAPE)
     found = never
     if called.method is not None:
@@ -179,7 +180,7 @@ def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | No
     if target.shape != prepared.result or target.dtype != prepared.dtype:
         return None
     try:
-        read, write = (_memory(array, array is target) for array in (src, target))
+        read, write = _memory(src), _memory(target, True)
     except (ValueError, BufferError):  # not contiguous, or read-only
         return None
     parts = min(job[3], SHARES * threads, (job[0] + job[1]) // SHARE_BYTES)
@@ -195,7 +196,7 @@ def moved(prepared: Ready, src: object, out: object, threads: int) -> Array | No
     return target
 
 
-def _memory(array: Array, writes: bool) -> Any:
+def _memory(array: Array, writes: bool = False) -> Any:
     """Where the items of an array lie; ValueError or BufferError where they lie apart."""
     ffi = foreign()
     return ffi.from_buffer(ffi.typeof("char[]"), array, writes)
