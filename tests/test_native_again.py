@@ -6,6 +6,7 @@ thing, which is to be seen however often the function of the last call was right
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -204,3 +205,35 @@ def test_where_python_is_another_calls_are_looked_up(monkeypatch: pytest.MonkeyP
         assert module.pack(tensor, out) is out
     assert module._pack_again is never
     assert np.array_equal(out, module_of(LAYOUTS[0]).pack(tensor))
+
+
+def test_nothing_is_held_that_is_not_given_back() -> None:
+    """Whatever a call says: references are counted in C."""
+    module, shape = modules(LAYOUTS[3]), (5, 3, 4)
+    tensor = np.ones(shape, "f4")
+    out, back = module.pack(tensor), np.empty(shape, "f4")
+    for _ in range(2):
+        module.pack(tensor, out)
+        module.unpack(out, shape, back)
+    packs, unpacks = module._pack_again, module._unpack_again
+    other, still = np.asfortranarray(tensor), out.copy()
+    still.flags.writeable = False
+    calls: list[tuple[Any, ...]] = [
+        (packs, tensor, out),
+        (packs, tensor, still),
+        (packs, other, out),
+        (packs, tensor, None),
+        (packs,),
+        (packs, tensor, out, shape),
+        (unpacks, out, back, shape),
+        (unpacks, out, back, list(shape)),
+        (unpacks, out, back, (1 << 70, 3, 4)),
+        (unpacks, out, back, (5.0, 3, 4)),
+        (unpacks, out, back, (5,)),
+    ]
+    held = [tensor, out, shape, back, other, still, packs, unpacks, np.ndarray, tuple, int]
+    before = [sys.getrefcount(each) for each in held]
+    for _ in range(1000):
+        done = [function(*given) for function, *given in calls]
+    assert done == [True, *[False] * 5, True, *[False] * 4]
+    assert [sys.getrefcount(each) for each in held] == before
