@@ -38,6 +38,16 @@ RULES = {
     "spread": ("(n, k, again: N broadcast) = [again, k/4, n, k%4] fill 1", ("u8", "i32"), (6, 9)),
     "bits": ("(n, k) = [n/3, bit, k/8, n%3, k%8] of u4", ("u8",), (10, 12)),
     "planes": ("(k) = [bit, k/8, k%8] of f16", ("f16",), (70,)),
+    "doubled": (
+        "(n, k, twice: 2 broadcast) = [bit, n/3, k/4, twice, n%3, k%4] of u4",
+        ("u8",),
+        (9, 8),
+    ),
+    "repeated": (
+        "(k, again: K broadcast) = [again/2, k/8, bit, again%2, k%8] of f8",
+        ("f8",),
+        (19,),
+    ),
     "kept": ("keep", ("f16", "i64", "bf16", "f8"), (20, 20)),
 }
 TEXT = "layout Tiles(n, k) = [n/4, k/8, n%4, k%8]\n" + "".join(
@@ -110,8 +120,19 @@ def bits_placed(tensor: Tensor, layout: Layout) -> bytes:
             number = number * extent + each
         item = tensor.data[number * tensor.width : (number + 1) * tensor.width]
         bit = int.from_bytes(item, "little") >> index[-1] & 1
-        whole |= bit << layout.offset(index, shape)
+        for slot in layout.slots(index, shape):
+            whole |= bit << slot
     return whole.to_bytes(-(-layout.size(shape) // 8), "little")
+
+
+def element_of_bit(tensor: Tensor, layout: Layout, slot: int) -> tuple[int, ...] | None:
+    """The element one bit of which is in a slot; nothing where it is padding."""
+    assert layout.bit_of is not None
+    shape = (*tensor.shape, layout.bit_of.bits)
+    for index in product(*map(range, shape)):
+        if slot in layout.slots(index, shape):
+            return index[:-1]
+    return None
 
 
 def index_of(tensor: Tensor, layout: Layout, slot: int) -> tuple[int, ...] | None:
@@ -166,13 +187,15 @@ def _tensor(
     if kind in ("", "kept") and draw.random() < 0.2:
         shape = (0, *shape[1:]) if shape else shape
     data = draw.randbytes(prod(shape) * ELEMENT_TYPES[type_].item[1])
-    if kind in ("nibbles", "bits"):
+    if kind in ("nibbles", "bits", "doubled"):
         data = bytes(each & 15 for each in data)
     if type_ == "bool":
         data = bytes(each & 1 for each in data)
     return Tensor(name, kind, type_, shape, data)
 
 
+TWICE = "layout Twice(k, n, twice: 2 broadcast) = [n/5, twice, k, n%5 : 8] of u4 fill 5"
+PLANES = "layout Planes(k, n, thrice: 3 broadcast) = [k/8, bit, thrice, n, k%8] of u4"
 PADDED = "layout Padded(k, n) = [n/40, k/6, k%6, n%40] of u4 fill 5"
 
 
@@ -181,7 +204,8 @@ def of_words(draw: Random) -> tuple[Layout, Layout, tuple[int, ...]]:
     names = draw.sample(("AwqWeights", "GptqWeights", "MarlinWeights"), 2)
     one, other = map(layoutdsl.library, names)
     if draw.random() < 0.5:
-        other = layoutdsl.parse(PADDED)["Padded"]
+        text = draw.choice((PADDED, TWICE, PLANES))
+        other = layoutdsl.parse(text)[text.split()[1].split("(")[0]]
     shape = (16 * draw.randint(1, 3), 64 * draw.randint(1, 2))
     return one, other, shape
 
@@ -189,11 +213,25 @@ def of_words(draw: Random) -> tuple[Layout, Layout, tuple[int, ...]]:
 def placed_bits(layout: Layout, shape: tuple[int, ...], values: list[int]) -> bytes:
     """Elements of four bits where a layout puts them, the lowest bits first."""
     assert isinstance(layout.fill, FillValue)
-    items = [layout.fill.value] * layout.size(shape)
+    placed = layout.bit_of is not None
+    size = layout.size((*shape, 4) if placed else shape)
+    whole = sum(layout.fill.value << 4 * slot for slot in range(size // 4 if placed else size))
     for value, index in zip(values, product(*map(range, shape)), strict=True):
-        items[layout.offset(index, shape)] = value
-    whole = sum(item << 4 * slot for slot, item in enumerate(items))
-    return whole.to_bytes(len(items) // 2, "little")
+        for bit in range(4):
+            if placed:
+                places = layout.slots((*index, bit), (*shape, 4))
+            else:
+                places = tuple(4 * slot + bit for slot in layout.slots(index, shape))
+            for place in places:
+                whole = whole & ~(1 << place) | (value >> bit & 1) << place
+    return whole.to_bytes(size * (1 if placed else 4) // 8, "little")
+
+
+def holding(layout: Layout, shape: tuple[int, ...], index: tuple[int, ...]) -> set[int]:
+    """The bits of the buffer that hold one of an element of four bits."""
+    if layout.bit_of is None:
+        return {4 * slot + bit for slot in layout.slots(index, shape) for bit in range(4)}
+    return {slot for bit in range(4) for slot in layout.slots((*index, bit), (*shape, 4))}
 
 
 def rules_of(case: Case) -> layoutdsl.Module:

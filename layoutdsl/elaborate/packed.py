@@ -25,8 +25,6 @@ def converted(written: ast.FromWords, layout: Layout, layouts: Layouts) -> tuple
         Fault: they do not go together; or a silent one, whose cause is reported already.
     """
     word, source = _words(written, layout, layouts)
-    if layout.copies:
-        raise _unwhole(source, written)
     element = source.tensor_element
     if layout.tensor_element is None and layout.bit_of is None:
         layout = replace(layout, element=element)
@@ -75,10 +73,17 @@ def refuse_wordless(layout: Layout, word: StorageName, place: Span) -> None:
 def _words(written: ast.FromWords, layout: Layout, layouts: Layouts) -> tuple[StorageName, Layout]:
     """The type of words, and the layout of what is in them, on the axes of another."""
     word = _word(written.word)
-    source = layouts.on_axes(layout, written.layout)
+    referred = layouts.referred(written.layout)
+    if referred is not None and referred.copies:
+        message = f"the copies of `{referred.name}` may differ in a file, and one of them is read"
+        raise fault(CODE, message, written.layout.span)
+    bits = () if referred is None else referred.element_axes[len(referred.tensor_axes) :]
+    frame = Layout(layout.name, (*layout.tensor_axes, *bits), ())
+    source = layouts.on_axes(frame, written.layout)
     source = replace(source, name="_".join(re.findall(r"\w+", source.name)))
-    if source.parameters or source.domain or source.copies:
-        raise _unwhole(source, written)
+    if source.domain:
+        message = f"`{source.name}` holds elements of a domain only, and others would be lost"
+        raise fault(CODE, message, written.layout.span)
     return word, source
 
 
@@ -88,11 +93,6 @@ def _axes(field: Field) -> list[str]:
         if all(len(digits) == 1 and digits[0].name for digits in part.picks):
             return [digits[0].name for digits in part.picks]
     return [f"d{number}" for number, _ in enumerate(field.extents)]
-
-
-def _unwhole(source: Layout, written: ast.FromWords) -> Exception:
-    message = f"`{source.name}` is not of whole tensors without open parameters and copies"
-    return fault(CODE, message, written.layout.span)
 
 
 def _other_types(layout: Layout, source: Layout, written: ast.FromWords) -> Exception:

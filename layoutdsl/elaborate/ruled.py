@@ -82,9 +82,6 @@ def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts) -> Rule:
     if rule.stored is not None:
         made, packed = converted(rule.stored, layout, layouts)
         return Rule(rule.pattern, made, packed, text, place)
-    if layout.bit_of is not None and layout.copies:
-        message = f"`{layout.name}` places bits, and holds copies of them"
-        raise fault(CODE, message, rule.body.span)
     if layout.bit_of is not None:
         refuse_wordless(layout, "bytes", rule.body.span)
     return Rule(rule.pattern, layout, None, text, place)

@@ -218,16 +218,16 @@ def _placed(
     tensor = None if original is None else original.stored
     if said.words is not None:
         word, was = cast("StorageName", said.words.word), layouts[said.words.layout]
-        refuse_wordless(entry, (layout, was), word, said.shape)
+        refuse_wordless(entry, (layout.first_copy, was), word, said.shape)
         if tensor is not None and _is_turned(tensor):
             return Unlike(entry.name, TURNED)
         given = None if tensor is None else InWords(tensor, was, said.shape)
-        bits = PlacedBits(entry.name, layout, said.shape, given, entry.stored)
+        bits = _bits(entry, layout, said.shape, given)
         return Check(entry.name, size, _cut_bits(bits, limits), bits)
     if layout.bit_of is not None:
-        refuse_bitless(entry, layout, said)
+        refuse_bitless(entry, layout.first_copy, said)
         items = None if tensor is None else Items(tensor)
-        bits = PlacedBits(entry.name, layout, said.shape, items, entry.stored)
+        bits = _bits(entry, layout, said.shape, items)
         return Check(entry.name, size, _cut_bits(bits, limits), bits)
     slots = refuse_nonsense(entry, layout.first_copy, said.shape)
     flat, width = entry.stored.flat(), entry.stored.dtype.itemsize
@@ -238,6 +238,11 @@ def _placed(
     every, shape = copies_last(layout), shape_with_copies(layout, said.shape)
     look = Placed(entry.name, every, shape, tensor, flat, fill, len(layout.copies))
     return Check(entry.name, size, _cut(entry.name, every, shape, look.cost, limits), look)
+
+
+def _bits(entry: Entry, layout: Layout, shape: tuple[int, ...], given: Given | None) -> PlacedBits:
+    every, extents = copies_last(layout), shape_with_copies(layout, shape)
+    return PlacedBits(entry.name, every, extents, given, entry.stored, len(layout.copies))
 
 
 def _is_turned(words: Stored) -> bool:

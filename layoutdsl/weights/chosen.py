@@ -15,6 +15,7 @@ from layoutdsl.meaning.rule import FromWords, Rule
 from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.cut import box, values_of
+from layoutdsl.pieces.every_copy import shape_with_copies
 from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.faults import Problem, UnfitError
@@ -178,7 +179,7 @@ def _unwhole(layout: Layout, shape: tuple[int, ...]) -> str | None:
     """Why the bits of a tensor are no bytes, where they are placed one by one."""
     if layout.bit_of is None:
         return None
-    whole = layout_shape(layout, shape)
+    whole = layout_shape(layout, shape_with_copies(layout, shape))
     values, count = values_of(layout, whole), stored_in(layout, "bytes").joined
     extents = box(layout, values)
     left = prod(extents[len(extents) - count :])

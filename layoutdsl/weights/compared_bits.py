@@ -30,6 +30,7 @@ class PlacedBits:
         shape: in elements.
         given: what it was made of; `None` where there is only padding to look at.
         made: what it is now.
+        copies: how many of the last axes are copies of what was given.
     """
 
     name: str
@@ -37,6 +38,7 @@ class PlacedBits:
     shape: tuple[int, ...]
     given: Given | None
     made: Stored
+    copies: int = 0
 
     @property
     def slot_bits(self) -> int:
@@ -54,7 +56,7 @@ class PlacedBits:
         free = np.ones(past - first, bool)
         rank = len(self.shape)
         for box in boxes(Piece(piece.starts[:rank], piece.extents[:rank], 0, 0), MOST):
-            wanted = None if self.given is None else self.given.read(box)
+            wanted = None if self.given is None else self._wanted(self.given, box)
             strange = None if wanted is None else self._strange(box, wanted)
             if strange is not None:
                 return strange
@@ -69,6 +71,18 @@ class PlacedBits:
                 if wrong.any():
                     return self._difference(box, wrong, places, int(needs[wrong][0]))
         return self._padding(made, free, first)
+
+    def _wanted(self, given: Given, box: Piece) -> Array:
+        """The elements of a box, each as often as there are copies in it."""
+        rank = len(box.starts) - self.copies
+        held = given.read(Piece(box.starts[:rank], box.extents[:rank], 0, 0))
+        return np.broadcast_to(held.reshape(*held.shape, *(1,) * self.copies), box.extents)
+
+    def _index(self, box: Piece, wrong: Array) -> tuple[tuple[int, ...], tuple[np.intp, ...]]:
+        """Which element is the first that is wrong, and where it is in the box."""
+        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
+        index = (int(start + each) for start, each in zip(box.starts, at, strict=True))
+        return tuple(index)[: len(at) - self.copies], at
 
     def _stretch(self, piece: Piece) -> tuple[int, int]:
         """The bits of a piece; those before all are the first's."""
@@ -85,14 +99,12 @@ class PlacedBits:
         wrong = as_item(low, element) != wanted
         if not wrong.any():
             return None
-        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        index = tuple(int(s + i) for s, i in zip(box.starts, at, strict=True))
+        index, at = self._index(box, wrong)
         words = f"holds {int(wanted[at]):#x} at {index}, which is no {element.name}"
         return Unlike(self.name, words)
 
     def _difference(self, box: Piece, wrong: Array, places: Array, needs: int) -> Difference:
-        at = np.unravel_index(int(wrong.argmax()), wrong.shape)
-        index = tuple(int(s + i) for s, i in zip(box.starts, at, strict=True))
+        index, at = self._index(box, wrong)
         return Difference(self.name, index, int(places[at]), "bit", needs, 1 - needs)
 
     def _padding(self, made: Bits, free: Array, first: int) -> Difference | None:

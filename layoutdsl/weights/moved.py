@@ -113,9 +113,10 @@ def unpacked(
 
 def _in_bits(entry: Entry, layout: Layout, codes: Codes) -> Move:
     """How a tensor is packed whose bits are placed one by one: into bytes."""
-    source, (code, between) = as_items(entry, entry.type), codes.bits(layout)
-    shape = layout_shape(layout, entry.shape)
-    move = Packed(code, shape, source, None, _look(layout, entry), between)
+    source, (code, between) = as_items(entry, entry.type), codes.bits(copies_last(layout))
+    shape = layout_shape(layout, shape_with_copies(layout, entry.shape))
+    once = with_copies(layout, between)
+    move = Packed(code, shape, source, None, _look(layout, entry), once)
     _, box = move.buffer(entry.shape)
     bit = Fraction(1, 8)
     return Move(entry.name, "u8", box, prod(box), bit, lambda *to: move.packing(entry.name, *to))
@@ -125,7 +126,7 @@ def whole_again(
     entry: Entry, layout: Layout, shape: tuple[int, ...], type_: str, codes: Codes
 ) -> Move:
     """Return how bytes become the elements whose bits they are, of which there are as many."""
-    code, between = codes.bits(layout)
+    code, between = codes.bits(layout.first_copy)
     look = _look(layout, entry)
     move = Packed(code, layout_shape(layout, shape), entry.stored, None, look, between)
     width = ELEMENT_TYPES[type_].item[1]

@@ -142,10 +142,10 @@ class _Back:
                 (layout, self.held.layouts[said.words.layout]),
                 (said.shape, said.original),
             )
-            refuse_wordless(entry, pair, word, said.shape)
+            refuse_wordless(entry, (layout.first_copy, pair[1]), word, said.shape)
             return restored(entry, pair, shapes, word, self.codes)
         if layout.bit_of is not None:
-            refuse_bitless(entry, layout, said)
+            refuse_bitless(entry, layout.first_copy, said)
             return whole_again(entry, layout, said.shape, said.type, self.codes)
         slots = refuse_nonsense(entry, layout.first_copy, said.shape)
         refuse_size(entry, slots * entry.stored.dtype.itemsize, layout, said.shape)
