@@ -194,7 +194,8 @@ def test_words_are_converted(seed: int) -> None:
         layoutdsl.compile(one, storage="i32").physical_shape(shape)
     )
     np.savez("in.npz", **{"a.qweight": arrays, "b": np.arange(5)})
-    text = f'{PADDED}\n{TWICE}\n{PLANES}\ntensor "*.qweight" = {other.name} from words u32 of {one.name}'
+    rule = f'tensor "*.qweight" = {other.name} from words u32 of {one.name}'
+    text = "\n".join((PADDED, TWICE, PLANES, rule))
     pack_weights("in.npz", "out.npz", layoutdsl.parse(text), target="numpy")
     with np.load("out.npz") as found:
         assert found["a.qweight"].tobytes() == now
