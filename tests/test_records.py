@@ -21,6 +21,7 @@ from record_bits import TEXTS, Array, codes, f16, i8, places, random_codes, writ
 import layoutdsl
 from layoutdsl import library_record
 from layoutdsl.elaborate.shelf import library_families, library_record_names
+from layoutdsl.integers.expr import extents
 from layoutdsl.meaning.claims import EqualsRecord
 from layoutdsl.meaning.part import part_address
 from layoutdsl.meaning.record import Held, Record
@@ -539,3 +540,25 @@ def test_a_mask_is_rounded_up_to_bytes() -> None:
     found = layoutdsl.parse(text).records["M"]
     assert layoutdsl.prove(found).passed
     assert [found.bit_address("v", (0,), 0, (n,)) for n in (1, 8, 9)] == [8, 8, 16]
+
+
+# Layouts that a record is made of, given to verbs by themselves.
+
+
+@pytest.mark.parametrize("name", ["Q4_0", "NV12"])
+def test_what_a_record_is_made_of_is_no_layout_of_its_own(name: str) -> None:
+    record = layoutdsl.library_record(name)
+    assert layoutdsl.cost(record.parts[0].layout).ratio
+    part = next(each for each in record.laid if layout_extents(each) - {*each.symbols})
+    for verb in (layoutdsl.cost, layoutdsl.prove, layoutdsl.compile, layoutdsl.generate):
+        with pytest.raises(ValueError, match=r"speaks of `[HK]`, .*: it is a part of a record"):
+            verb(part)
+    for verb in (layoutdsl.cost, layoutdsl.formula, layoutdsl.compile, layoutdsl.prove):
+        with pytest.raises((TypeError, ValueError), match=r"no coordinates.*: take the record"):
+            verb(record.frame)
+
+
+def layout_extents(layout: layoutdsl.Layout) -> set[str]:
+    """The extents that the size of its buffer depends on."""
+    sizes = (layout.start, *(each.extent for each in layout.coordinates))
+    return {name for each in sizes for name in extents(each)}

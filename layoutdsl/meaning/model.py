@@ -450,8 +450,12 @@ class Layout(Parametrised, Displayed):
 def _instead(value: object) -> str:
     if isinstance(value, str):
         return "`layoutdsl.library` returns one by its name, `layoutdsl.parse` those of a text"
+    if isinstance(value, Layout):
+        return "that one has no coordinates, as the frame of a record: take the record"
     return "it holds layouts by name, take one of them" if isinstance(value, Mapping) else ""
 
 
-LAYOUT = Kind("a layout", lambda value: isinstance(value, Layout), _instead)
+LAYOUT = Kind(
+    "a layout", lambda value: isinstance(value, Layout) and value.coordinates != (), _instead
+)
 """The argument that is a layout."""

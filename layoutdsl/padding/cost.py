@@ -9,7 +9,7 @@ from math import prod
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import Constant, Extent, text
+from layoutdsl.integers.expr import Constant, Extent, extents, text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout, Shape
@@ -130,11 +130,16 @@ def cost(layout: Layout, shape: Shape | None = None, of: ElementType | None = No
         of: the element type; that of the layout if left out.
 
     Raises:
-        ValueError: the shape does not fit, or the range has no shape that was found.
+        ValueError: the shape does not fit, the range has no shape that was found, or the layout
+            speaks of extents that are none of its own.
     """
     if layout.domain:
         held = f"`{layout.name}` holds elements only where {layout.domain[0]}"
         raise ValueError(f"{held}, and they are not counted")
+    foreign = sorted(extents(size(layout)) - set(layout.symbols))
+    if foreign:
+        words = f"`{layout.name}` speaks of `{foreign[0]}`, which is the extent of no axis of it"
+        raise ValueError(f"{words}: it is a part of a record, which is counted as a whole")
     element = of or layout.element
     at = None if shape is None else _at(layout, layout.bind(shape), element)
     found = spread(layout)
