@@ -183,6 +183,36 @@ def test_many_random_runs_against_counting() -> None:
     assert found.count("Undecided") <= 75
 
 
+# Runs and digits that do not divide one another.
+
+
+def of_other_digits(random: Random) -> str:
+    """A claim of a run over digits, neither of which divides the other."""
+    block = random.choice((4, 6, 10, 12, 16))
+    times = random.choice((1, 2, 3))
+    cut = [f"c/{block}"]
+    if times > 1:
+        cut = [f"c/{block * times}", f"c%{block * times}/{block}"]
+    places = random.choice(
+        (["h", *cut], [*cut, "h"], [*cut[:1], "h", *cut[1:]], ["h/2", "h%2", *cut])
+    )
+    last = random.choice((f"c%{block}", f"c%{block}", f"c%{block} : {block + 2}"))
+    run = random.choice([each for each in range(3, 41) if each % block and block % each])
+    where = random.choice(("", f" where C % {block} == 0", " where C <= 50, H <= 9"))
+    offset = random.choice(("", "", " offset 8"))
+    form = f"keeps c%{run} contiguous"
+    if random.random() < 0.4:
+        form = f"aligns c%{run} to {random.choice((1, 2, 3, 4, 8, 16))} bytes of u8"
+    return f"layout L(c, h) = [{', '.join((*places, last))}]{offset}{where}\nprove L {form}"
+
+
+@pytest.mark.parametrize("count", [12, pytest.param(150, marks=pytest.mark.slow)])
+def test_runs_over_other_digits_against_counting(count: int) -> None:
+    random = Random(24)
+    found = [agrees_with_counting(of_other_digits(random)) for _ in range(count)]
+    assert {*found} == {"Proved", "Refuted"}
+
+
 @pytest.mark.parametrize("run", ["(c, h)%4", "(h, c)%6", "(c, h)%8/2", "c%4, (h, c/4)%3", "h"])
 def test_a_start_has_zero_digits_and_is_its_own_start(run: str) -> None:
     claim = module(f"layout L(c, h) = [c, h]\nprove L keeps {run} contiguous").claims[0]

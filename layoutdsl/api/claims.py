@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 
 from layoutdsl.elaborate.shelf import elaborated
-from layoutdsl.integers.expr import extents
 from layoutdsl.meaning.arguments import called
 from layoutdsl.meaning.claims import AnyClaim, Claim, RecordClaim, Sound, TableClaim
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Condition, Layout
 from layoutdsl.meaning.module import Module
+from layoutdsl.meaning.part import extents_of_others
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.rule import Rule
 from layoutdsl.meaning.table import Table
@@ -28,8 +28,10 @@ def claims_of(
         case Layout(coordinates=()):
             words = f"`{subject.name}` has no coordinates, as the frame of a record has none"
             raise ValueError(f"{words}: take the record")
-        case Layout(bit_of=ElementType()) if _others(subject):
-            words = f"speaks of `{_others(subject)[0]}`, which is the extent of no axis of it"
+        case Layout(bit_of=ElementType()) if extents_of_others(subject):
+            words = (
+                f"speaks of `{extents_of_others(subject)[0]}`, which is the extent of no axis of it"
+            )
             part = "it is a part of a record, which is proved as a whole"
             raise ValueError(f"`{subject.name}` {words}: {part}")
         case Layout() | Table() | Record():
@@ -56,12 +58,6 @@ def claims_of(
                 return found
     words = "a layout, a table, a record, a module, or claims"
     raise TypeError(f"`subject` is {called(subject)}, and has to be {words}")
-
-
-def _others(layout: Layout) -> list[str]:
-    """The extents that it speaks of and has not, as parts of records in bits may."""
-    exprs = [each for place in layout.coordinates for each in (place.value, place.extent)]
-    return sorted(extents(layout.start).union(*map(extents, exprs)) - {*layout.symbols})
 
 
 def _of_rules(module: Module) -> Iterator[Layout | Record]:

@@ -13,6 +13,7 @@ from layoutdsl.integers.expr import (
     Expr,
     Index,
     Mul,
+    extents,
     substitute,
     substitute_coordinate,
 )
@@ -196,3 +197,9 @@ def part_address(part: Part, own: Sequence[int], bit: int, values: Mapping[str, 
     names = [axis.name for axis in layout.axes]
     bound = dict(zip(names, (*own, bit), strict=True))
     return layout.offset_at({**part.shape(values), **bound})
+
+
+def extents_of_others(layout: Layout) -> list[str]:
+    """Return the extents that a layout speaks of and has not, as parts over a record's may."""
+    exprs = [each for place in layout.coordinates for each in (place.value, place.extent)]
+    return sorted(extents(layout.start).union(*map(extents, exprs)) - {*layout.symbols})

@@ -9,10 +9,11 @@ from math import prod
 from layoutdsl.digits.inverse import Inverse
 from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import Constant, Extent, extents, text
+from layoutdsl.integers.expr import Constant, Extent, text
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Condition, Layout, Shape
+from layoutdsl.meaning.part import extents_of_others
 from layoutdsl.padding.extremes import Bound, spread
 from layoutdsl.padding.quotient import box, elements, held, quotient, ratio_text, size
 from layoutdsl.padding.shares import shares
@@ -136,9 +137,9 @@ def cost(layout: Layout, shape: Shape | None = None, of: ElementType | None = No
     if layout.domain:
         held = f"`{layout.name}` holds elements only where {layout.domain[0]}"
         raise ValueError(f"{held}, and they are not counted")
-    foreign = sorted(extents(size(layout)) - set(layout.symbols))
-    if foreign:
-        words = f"`{layout.name}` speaks of `{foreign[0]}`, which is the extent of no axis of it"
+    others = extents_of_others(layout)
+    if others:
+        words = f"`{layout.name}` speaks of `{others[0]}`, which is the extent of no axis of it"
         raise ValueError(f"{words}: it is a part of a record, which is counted as a whole")
     element = of or layout.element
     at = None if shape is None else _at(layout, layout.bind(shape), element)

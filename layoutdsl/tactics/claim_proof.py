@@ -20,6 +20,7 @@ from layoutdsl.tactics.halves import Halves
 from layoutdsl.tactics.narrow import narrow
 from layoutdsl.tactics.polynomials import Bounds, canonical
 from layoutdsl.tactics.refinement import refine
+from layoutdsl.tactics.remainders import prove_by_remainders
 
 Splits: TypeAlias = Sequence[tuple[str, tuple[str, ...]]]
 """The name of a value, and those of its parts, most major first."""
@@ -56,7 +57,13 @@ def prove_equations(
             return _by_normal_forms(ground, theorem, exprs, lemmas, ground.layout.where, splits)
         except NoProof:
             pass  # what the range divides by may not fit to what the expressions divide by
-    return _by_normal_forms(ground, theorem, exprs, lemmas, (), splits)
+    try:
+        return _by_normal_forms(ground, theorem, exprs, lemmas, (), splits)
+    except NoProof as reason:
+        try:
+            return prove_by_remainders(theorem, lemmas)
+        except NoProof:
+            raise reason from None
 
 
 def _by_normal_forms(
