@@ -255,7 +255,7 @@ def test_every_way_that_is_offered_is_one_that_the_checker_follows(
             if each.how not in ("anchor", "written"):
                 seen += 1
                 assert follows(own, each), (one.nodes[number].operator, each)
-    assert seen > 10
+    assert seen > 5
 
 
 def test_a_way_with_one_placing_changed_is_none() -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, product
 
 from layoutdsl.propagation.graph import Graph, Node
-from layoutdsl.propagation.placings.placing import Placing
+from layoutdsl.propagation.placings.placing import Placing, as_written
 from layoutdsl.propagation.roles.bound import Bound
 from layoutdsl.propagation.roles.roles import Template
 from layoutdsl.propagation.roles.templates import written
@@ -51,12 +51,26 @@ def variants_of(
     filling = _Filling(graph, held)
     found: list[tuple[Variant, ...]] = []
     for node, rule, own in zip(graph.nodes, bound, templates, strict=True):
-        ways = tuple(
-            dict.fromkeys(way for each in own for way in filling.variants(node, rule, each))
+        ways = dict[object, Variant]()
+        for way in (way for each in own for way in filling.variants(node, rule, each)):
+            ways.setdefault(_memory(graph, node, way), way)
+        found.append(
+            tuple(ways.values()) or tuple(filling.variants(node, "", written(node, graph)))
         )
-        found.append(ways or tuple(filling.variants(node, "", written(node, graph))))
         _settle(held, node.outputs)
     return tuple(found)
+
+
+def _memory(graph: Graph, node: Node, way: Variant) -> object:
+    """What two ways have in common that are one: a choice between them would say nothing."""
+    takes = tuple(
+        None
+        if held is None
+        or (name in graph.constants and held.placing == as_written(held.placing.shape))
+        else held
+        for name, held in zip(node.inputs, way.takes, strict=True)
+    )
+    return takes, way.makes
 
 
 def _settle(held: Mapping[str, Mapping[Placing, list[Lane | None]]], names: Sequence[str]) -> None:
