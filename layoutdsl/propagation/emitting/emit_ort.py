@@ -122,7 +122,7 @@ def _normalise(out: Emitting, node: Node, held: Held, result: Held) -> bool:
     source = _take(out, node.inputs[0], held)
     inputs = (source, weights, shifts)
     said: dict[str, Attribute] = {"group": count, "kernel_shape": (1, 1)}
-    out.work.append(kernel("Conv", inputs, _leave(out, node, result), said))
+    out.work.append(kernel("Conv", inputs, _leave(out, node, result), said, scales=True))
     return True
 
 
@@ -153,7 +153,9 @@ def _combine(out: Emitting, node: Node, variant: Variant, result: Held) -> bool:
             inputs = (_weights(out, node, numbers.reshape(-1)),)
         said: dict[str, Attribute] = {"group": count, "kernel_shape": (1, 1)}
         source = _take(out, node.inputs[one], held)
-        out.work.append(kernel("Conv", (source, *inputs), _leave(out, node, result), said))
+        known = numbers is not None
+        made = _leave(out, node, result)
+        out.work.append(kernel("Conv", (source, *inputs), made, said, scales=known))
         return True
     return False
 
@@ -191,7 +193,12 @@ def _leave(out: Emitting, node: Node, result: Held) -> str:
 
 
 def kernel(
-    operator: str, inputs: tuple[str, ...], name: str, attributes: Mapping[str, Attribute]
+    operator: str,
+    inputs: tuple[str, ...],
+    name: str,
+    attributes: Mapping[str, Attribute],
+    *,
+    scales: bool = False,
 ) -> Step:
     """Return an operator of onnxruntime on blocked channels."""
-    return Step(f"{DOMAIN}::{operator}", inputs, (name,), attributes)
+    return Step(f"{DOMAIN}::{operator}", inputs, (name,), attributes, scales=scales)

@@ -36,6 +36,7 @@ class _Fusing:
         self.steps = [(part.of, step) for part in emission.parts for step in part.work]
         self.left: dict[int, Step | Call] = dict(enumerate(step for _, step in self.steps))
         self.along: dict[int, tuple[int | str, ...]] = {}
+        self.zeros: dict[int, str] = {}
         inputs = (each for _, step in self.steps for each in step.inputs)
         self.uses = Counter(each for each in inputs if isinstance(each, str))
         self.uses.update(emission.outputs)
@@ -107,10 +108,15 @@ class _Fusing:
 
     def _no_bias(self, count: int) -> str:
         """Zeros: a bias that is left out is refused where there is a sum."""
-        name = f"zeros@{count}"
-        while name in self.emission.tensors or name in self.made:
+        if count not in self.zeros:
+            self.zeros[count] = self._constant(f"zeros@{count}", np.zeros(count, np.float32))
+        return self.zeros[count]
+
+    def _constant(self, name: str, array: Array) -> str:
+        """Add a constant by a name that no tensor has."""
+        while name in self.emission.tensors or name in self.made or name in self.constants:
             name += "@"
-        self.constants[name] = np.zeros(count, np.float32)
+        self.constants[name] = array
         return name
 
     def _activated(self, step: Step) -> tuple[int, Step] | None:
@@ -147,7 +153,7 @@ class _Fusing:
 
     def _scaled(self, step: Step) -> tuple[int, Step] | None:
         """A number for each channel, known beforehand, is in the weights and the bias before it."""
-        if step.operator != CONV or "@factor" not in str(step.inputs[1]):
+        if not step.scales:
             return None
         found = self._convolution(step.inputs[0])
         if found is None or len(found[1].inputs) > 3 or "activation" in step.attributes:
@@ -160,9 +166,12 @@ class _Fusing:
             return None
         shift = self.constants[str(step.inputs[2])] if len(step.inputs) > 2 else np.float32(0)
         start = np.zeros_like(factor) if bias is None else bias
-        names = f"{step.outputs[0]}@factor@w", f"{step.outputs[0]}@shift@b"
-        self.constants[names[0]] = _times(weights, factor)
-        self.constants[names[1]] = (start * factor + shift).astype(np.float32)
+        names = (
+            self._constant(f"{step.outputs[0]}@factor@w", _times(weights, factor)),
+            self._constant(
+                f"{step.outputs[0]}@shift@b", (start * factor + shift).astype(np.float32)
+            ),
+        )
         return number, Step(CONV, (conv.inputs[0], *names), step.outputs, conv.attributes)
 
 

@@ -52,6 +52,8 @@ class Step:
         outputs: names of tensors.
         attributes: by their names.
         source: the node as the format had it, where it is that one unchanged.
+        scales: it takes each channel by itself times a number, and adds one: its second operand has
+            a number for each channel, and its third, if there is one; both are known beforehand.
     """
 
     operator: str
@@ -59,6 +61,7 @@ class Step:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Attribute] = field(default_factory=dict)
     source: object = field(default=None, compare=False, repr=False)
+    scales: bool = False
 
 
 @dataclass(frozen=True, slots=True)
