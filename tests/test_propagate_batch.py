@@ -30,7 +30,7 @@ TARGETS: dict[str, dict[str, Any]] = {
     "NHWC, plain": {"prefer": {"Conv": "NHWC"}, "emit": "plain"},
     "onnxruntime": {"engine": "onnxruntime", "emit": "onnxruntime"},
 }
-FEW, MANY = 3, 400
+FEW, MANY = 5, 400
 UNPLANNED = (1, 3, 4)
 
 
@@ -178,6 +178,69 @@ def test_what_is_right_for_the_planned_batch_alone_is_noticed_when_it_is_run(
 def test_two_batches_that_may_differ_are_asked_for(tmp_path: Path) -> None:
     model = opened(proto("y = MatMul(x, z)", x=[2, 3], z=[3, 4]))
     model.graph.input[1].type.tensor_type.shape.dim[0].dim_param = "m"
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(UnfitModelError, match="the shape of input `x` is open"):
+        propagate(tmp_path / "model.onnx", "nhwc")
+
+
+def named(model: Any, *names: str) -> Any:
+    for each, name in zip(opened(model).graph.input, names, strict=True):
+        each.type.tensor_type.shape.dim[0].dim_param = name
+    return model
+
+
+TWO = {"x": [2, 3, 8, 8], "z": [2, 20, 1, 1], **WEIGHT}
+JOINED = {
+    "added": CONV + "y = Mul(c, z)",
+    "put side by side": CONV + "g = GlobalAveragePool(c)\ny = Concat<axis=1>(g, z)",
+    "worked out": CONV + "k = Shape<end=1>(x)\ns = Concat<axis=0>(k, r)\nf = Reshape(c, s)\n"
+    "u = Reshape(z, v)\ny = Concat<axis=1>(f, u)",
+}
+
+
+@pytest.mark.parametrize("text", JOINED)
+@pytest.mark.parametrize("names", [("N", "batch"), ("", ""), ("", "batch")])
+def test_two_names_of_one_batch_stay_open(
+    text: str, names: tuple[str, str], tmp_path: Path
+) -> None:
+    said = {"r": np.array([1280]), "v": np.array([0, 20])} if text == "worked out" else {}
+    model, place = named(proto(JOINED[text], **TWO, **said), *names), tmp_path / "model.onnx"
+    del model.graph.value_info[:]
+    onnx.save(model, place)
+    for how in TARGETS.values():
+        found = propagate(place, **how)
+        assert isinstance(found.batch, Kept), found.batch
+        assert (found.status, found.batch.name) == ("done", names[0] or names[1])
+        found.write(tmp_path / "out.onnx")
+        assert check(tmp_path / "out.onnx", place).faults == ()
+        for batch in UNPLANNED:
+            feeds = drawn(model, batch)
+            for one, other in zip(run(model, feeds), run(found.model, feeds), strict=True):
+                assert np.allclose(one, other, 1e-4, 1e-4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CONV + "g = GlobalAveragePool(c)\na = Flatten(g)\nb = Flatten(z)\ny = Gemm<transB=1>(a, b)",
+        CONV + "y = Relu(c)\nw2 = Relu(z)",
+    ],
+)
+def test_two_batches_that_the_model_keeps_apart_are_asked_for(text: str, tmp_path: Path) -> None:
+    model = named(proto(text, **TWO), "pictures", "words")
+    if "w2" in text:
+        model.graph.output.append(onnx.helper.make_empty_tensor_value_info("w2"))
+    del model.graph.value_info[:]
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(UnfitModelError, match="the shape of input `x` is open"):
+        propagate(tmp_path / "model.onnx", "nhwc")
+
+
+def test_each_of_three_names_has_to_belong_to_the_others(tmp_path: Path) -> None:
+    text = CONV + "y = Mul(c, z)\nd = Relu(q)"
+    model = named(proto(text, **TWO, q=[2, 4]), "a", "b", "c")
+    model.graph.output.append(onnx.helper.make_empty_tensor_value_info("d"))
+    del model.graph.value_info[:]
     onnx.save(model, tmp_path / "model.onnx")
     with pytest.raises(UnfitModelError, match="the shape of input `x` is open"):
         propagate(tmp_path / "model.onnx", "nhwc")

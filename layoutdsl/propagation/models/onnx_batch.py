@@ -5,8 +5,9 @@ Source: onnx.proto of 1.23, TensorShapeProto.Dimension; onnx, docs/IR.md, "Stati
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 
 from layoutdsl.propagation.emitting.at_any_batch import refuse_misfits
 from layoutdsl.propagation.emitting.following import FixedBatchError
@@ -34,17 +35,24 @@ class OpenBatch:
         return {**self.given, **{name: (batch, *rest) for name, rest in self.rest.items()}}
 
 
+APART = (1009, 1013)
+"""Extents by which axes are told apart: primes that hardly any model has."""
+
+MOST_NAMES = 4
+"""Names of first axes that are held against each other, which takes a reading for each split."""
+
+
 def open_batch(source: Source, shapes: Shapes) -> OpenBatch | None:
     """Return the batch that a model leaves open; `None` where it has none, or not only one.
 
-    Inputs whose first axes have different names, or several without any, may well be of different
-    extents: those are to be given.
+    First axes that have different names, or several without any, are one batch where the model
+    itself has no shapes when they are of different extents. Others are to be given.
 
     Args:
         source: the model.
         shapes: that were given. Who gives a shape to an input with an open batch gives the batch.
     """
-    names, rest = set[str](), dict[str, tuple[int, ...]]()
+    called, rest = dict[str, str](), dict[str, tuple[int, ...]]()
     for name, value in source.inputs.items():
         tensor = value.type.tensor_type
         if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
@@ -54,11 +62,42 @@ def open_batch(source: Source, shapes: Shapes) -> OpenBatch | None:
             continue
         if name in shapes or any(not each.dim_value for each in extents[1:]):
             return None
-        names.add(extents[0].dim_param)
+        called[name] = extents[0].dim_param
         rest[name] = tuple(each.dim_value for each in extents[1:])
-    if len(names) != 1 or (names == {""} and len(rest) > 1):
+    groups: dict[str, set[str]] = {}
+    for name, word in called.items():  # what has no name is called as nothing else can be
+        groups.setdefault(word or f" {name}", set()).add(name)
+    found = OpenBatch(next((each for each in called.values() if each), ""), rest, dict(shapes))
+    if not groups or (len(groups) > 1 and not _are_one(source, found, list(groups.values()))):
         return None
-    return OpenBatch(names.pop(), rest, dict(shapes))
+    return found
+
+
+def _are_one(source: Source, batch: OpenBatch, groups: list[set[str]]) -> bool:
+    """Whether a model can be read where first axes agree, and not where any of them do not."""
+    if len(groups) > MOST_NAMES or not _is_read(source, batch.at(APART[0])):
+        return False
+    first, *others = groups
+    for count in range(len(others)):
+        for along in combinations(others, count):
+            alike = first.union(*along)
+            if _is_read(source, _apart(batch, alike)):
+                return False
+    return True
+
+
+def _apart(batch: OpenBatch, alike: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Shapes in which some inputs have another batch than all the others."""
+    one, other = (batch.at(each) for each in APART)
+    return {**one, **{name: other[name] for name in alike}}
+
+
+def _is_read(source: Source, shapes: Shapes) -> bool:
+    try:
+        refuse_misfits(model_at(source, shapes).graph)
+    except (UnfitModelError, FixedBatchError):
+        return False
+    return True
 
 
 def single(source: Source, batch: OpenBatch) -> Model:
