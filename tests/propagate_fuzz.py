@@ -430,6 +430,30 @@ def gathered(g: Growing) -> bool:
     return True
 
 
+def picked(g: Growing) -> bool:
+    """GatherND by as many of the first axes as an index has numbers, and GatherElements."""
+    name = g.pick(2, 3, 4)
+    if name is None:
+        return False
+    shape = g.shapes[name]
+    if g.random.random() < 0.5:
+        axis = g.random.randrange(len(shape))
+        own = (*shape[:axis], g.random.randint(1, 5), *shape[axis + 1 :])
+        indices = g._rng.integers(-shape[axis], shape[axis], own)
+        said = axis if g.random.random() < 0.7 else axis - len(shape)
+        g.add("GatherElements", [name, g.constant(indices)], own, axis=said)
+        return True
+    batch = 1 if g.random.random() < 0.3 else 0
+    count = g.random.randint(1, len(shape) - batch - (len(shape) > 1 + batch))
+    rows = (*shape[:batch], *((3,) if g.random.random() < 0.7 else (2, 1)))
+    indices = np.stack(
+        [g._rng.integers(-each, each, rows) for each in shape[batch : batch + count]], axis=-1
+    )
+    after = (*rows, *shape[batch + count :])
+    g.add("GatherND", [name, g.constant(indices)], after, batch_dims=batch)
+    return True
+
+
 def spaced(g: Growing) -> bool:
     name = g.pick(4)
     if name is None:
@@ -467,7 +491,7 @@ def quantised(g: Growing) -> bool:
 
 GROWTH: tuple[Callable[[Growing], bool], ...] = (
     conv, one, two, joined, split, sliced, grown, pooled, whole_pooled, normalised, summed, turned,
-    reshaped, resized, along, product, gathered, spaced, quantised,
+    reshaped, resized, along, product, gathered, picked, spaced, quantised,
 )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from layoutdsl.propagation.emitting.emit_along import ALONG, along, place_of, reduce, tail
-from layoutdsl.propagation.emitting.emit_pieces import cut, gather, grow, join, scale, split
+from layoutdsl.propagation.emitting.emit_picks import gather, gather_by_many, gather_each
+from layoutdsl.propagation.emitting.emit_pieces import cut, grow, join, scale, split
 from layoutdsl.propagation.emitting.emit_products import emit_product
 from layoutdsl.propagation.emitting.emitting import Emitting
 from layoutdsl.propagation.roles.bound import Bound
@@ -18,6 +19,8 @@ _BY_OPERATOR: Mapping[str, Way] = {
     "Split": split,
     "Slice": cut,
     "Gather": gather,
+    "GatherElements": gather_each,
+    "GatherND": gather_by_many,
     "Pad": grow,
     "Resize": scale,
     "MatMul": emit_product,

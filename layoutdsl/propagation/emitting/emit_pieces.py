@@ -1,4 +1,4 @@
-"""Values put together, cut, picked from, made longer and scaled: on the dimensions of a buffer.
+"""Values put together, cut, made longer and scaled: on the dimensions of a buffer.
 
 Each of these looks whether the buffers are what it is about to say; where they are not, it adds
 nothing, and the node becomes a function.
@@ -21,7 +21,6 @@ from layoutdsl.propagation.emitting.emitting import Emitting
 from layoutdsl.propagation.emitting.physical import Numbers, Step
 from layoutdsl.propagation.graph import Array, Node
 from layoutdsl.propagation.placings.forms import same_memory, top_of
-from layoutdsl.propagation.placings.placing import Digit
 from layoutdsl.propagation.roles.bound import Bound
 from layoutdsl.propagation.variants import Variant
 
@@ -109,29 +108,6 @@ def cut(out: Emitting, bound: Bound, variant: Variant) -> bool:
     }
     operands = tuple(numbers[word] for word in ("starts", "ends", "axes", "steps"))
     out.work.append(Step("Slice", (source, *operands), (name,)))
-    return True
-
-
-def gather(out: Emitting, bound: Bound, variant: Variant) -> bool:
-    """Add a Gather along the dimension that is all of an axis."""
-    node, held, result = bound.node, variant.takes[0], variant.makes[0]
-    if held is None or result is None:
-        return False
-    shape, digits = held.placing.shape, out.form(held).digits
-    picked, axis = out.graph.values[node.inputs[1]].shape, axis_of(node, 0, len(shape))
-    place = whole(digits, axis, shape[axis])
-    if place is None:
-        return False
-    more = len(picked) - 1
-    moved = [replace(each, axis=each.axis + more * (each.axis > axis)) for each in digits]
-    inner = [Digit(axis + number, 1, extent) for number, extent in enumerate(picked)]
-    after = (*moved[:place], *inner, *moved[place + 1 :])
-    if not same_memory(result.placing, after):
-        return False
-    source = out.take(node.inputs[0], held, extents_of(digits))
-    indices = out.take_usual(node.inputs[1], out.written(node.inputs[1]))
-    name = out.leave(node.outputs[0], result, extents_of(after))
-    out.work.append(Step("Gather", (source, indices), (name,), {"axis": place}))
     return True
 
 

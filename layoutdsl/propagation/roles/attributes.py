@@ -23,7 +23,17 @@ def settings_of(node: Node, graph: Graph, rule: OperatorRule) -> dict[str, Known
             if known is None and (asked or pattern.name in ("starts", "ends", "steps")):
                 raise UnfitError(f"its operand `{pattern.name}` depends on data")
             found[pattern.name] = known
+    if rule.attributes.get("batch_dims") == "gathered":
+        found["batch_dims"] = _picked(node, graph, integers(found["batch_dims"]))
     return found
+
+
+def _picked(node: Node, graph: Graph, batch: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes that indices pick from: those of the batch, and one for each number of an index."""
+    shape = graph.values[node.inputs[1]].shape
+    if not shape:
+        raise UnfitError("its indices have no axes")
+    return tuple(range(sum(batch) + shape[-1]))
 
 
 def roles_of(rule: OperatorRule, settings: Mapping[str, Known], first: Bundle) -> dict[str, Role]:

@@ -132,14 +132,16 @@ def _result(
         left = tuple(each for each in first.labels if roles.get(each) not in gone)
         if len(left) == len(shape):
             return Bundle(name, left, shape)
-    for number, label in enumerate(first.labels):
-        if roles.get(label) == "gathered":
-            more = len(shape) - len(first.shape) + 1
-            inner = (f"{label}@{each}" for each in range(more))
-            labels = (*first.labels[:number], *inner, *first.labels[number + 1 :])
-            if len(labels) != len(shape):
-                raise UnfitError("its result has another rank")
-            return Bundle(name, labels, shape)
+    picked = [number for number, each in enumerate(first.labels) if roles.get(each) == "gathered"]
+    if picked:
+        start, end = picked[0], picked[-1] + 1
+        inner = (
+            f"{first.labels[start]}@{k}" for k in range(len(shape) - len(first.shape) + end - start)
+        )
+        labels = (*first.labels[:start], *inner, *first.labels[end:])
+        if len(labels) != len(shape):
+            raise UnfitError("its result has another rank")
+        return Bundle(name, labels, shape)
     return Bundle(name, _labels(pattern, shape), shape)
 
 

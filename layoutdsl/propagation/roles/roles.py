@@ -145,7 +145,7 @@ def allowed(bound: Bound, joint: Joint) -> bool:
                     return False
             case _:
                 continue
-    return _tail_is_last(bound, joint)
+    return _tail_is_last(bound, joint) and _picked_are_first(bound, joint)
 
 
 def _unaligned(bound: Bound, label: str, block: int) -> bool:
@@ -156,6 +156,14 @@ def _tail_is_last(bound: Bound, joint: Joint) -> bool:
     labels = bound.of_role("tail")
     wanted = [Mark(label, 1, bound.extents[label]) for label in labels if bound.extents[label] > 1]
     return not labels or list(joint[len(joint) - len(wanted) :]) == wanted
+
+
+def _picked_are_first(bound: Bound, joint: Joint) -> bool:
+    """Axes that one index picks from together lie before all others, in their order."""
+    picked = bound.of_role("gathered")
+    own = [mark.label for mark in joint if mark.label in picked]
+    wanted = [label for label in picked if label in own]
+    return len(picked) < 2 or [mark.label for mark in joint[: len(own)]] == wanted
 
 
 def from_view(bound: Bound, number: int, placing: Placing) -> Template | None:

@@ -96,7 +96,9 @@ def demands(bound: Bound, template: Template, graph: Graph) -> tuple[Demand, ...
             continue
         roles = {bound.roles.get(each.labels[axis], "through") for axis in placing.padded_axes}
         summed = [role for role in roles if role in SUMMED]
-        if number == 1 and _divides(bound, graph.values[each.value].dtype):
+        if number == 1 and bound.node.operator == "GatherElements":
+            found.append("never")  # what stands there is taken for an index
+        elif number == 1 and _divides(bound, graph.values[each.value].dtype):
             found.append(ONE)
         elif not summed:
             found.append("anything")
