@@ -454,6 +454,22 @@ def picked(g: Growing) -> bool:
     return True
 
 
+def unpooled(g: Growing) -> bool:
+    """The largest of four and where they are, and those put back."""
+    name = g.pick(4)
+    if name is None:
+        return False
+    n, c, h, w = shape = g.shapes[name]
+    if h % 2 or w % 2:
+        return False
+    said = {"kernel_shape": [2, 2], "strides": [2, 2]}
+    made, places = f"{g.name('v')}m", f"{g.name('v')}i"
+    g.nodes.append(helper.make_node("MaxPool", [name], [made, places], **said))
+    g.shapes[made] = (n, c, h // 2, w // 2)
+    g.add("MaxUnpool", [made, places], shape, **said)
+    return True
+
+
 def spaced(g: Growing) -> bool:
     name = g.pick(4)
     if name is None:
@@ -483,6 +499,11 @@ def quantised(g: Growing) -> bool:
     else:
         scale, zero = g.constant(np.float32(0.05)), g.constant(np.uint8(g.random.choice((0, 128))))
         said = {}
+    if not said and g.random.random() < 0.4:
+        codes, scale, zero = (f"{g.name('v')}{each}" for each in "qsz")
+        g.nodes.append(helper.make_node("DynamicQuantizeLinear", [name], [codes, scale, zero]))
+        g.add("DequantizeLinear", [codes, scale, zero], shape)
+        return True
     codes = g.add("QuantizeLinear", [name, scale, zero], shape, **said)
     del g.shapes[codes]
     g.add("DequantizeLinear", [codes, scale, zero], shape, **said)
@@ -491,7 +512,7 @@ def quantised(g: Growing) -> bool:
 
 GROWTH: tuple[Callable[[Growing], bool], ...] = (
     conv, one, two, joined, split, sliced, grown, pooled, whole_pooled, normalised, summed, turned,
-    reshaped, resized, along, product, gathered, picked, spaced, quantised,
+    reshaped, resized, along, product, gathered, picked, unpooled, spaced, quantised,
 )  # fmt: skip
 
 

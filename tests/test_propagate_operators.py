@@ -62,6 +62,8 @@ REDUCED = (
 TO = onnx.TensorProto
 SCALE, ZERO = np.float32(0.05), np.uint8(120)
 CHANNELS, PICTURE = SHAPE[1], SHAPE[2:]
+PLACES = np.arange(2 * 20 * 4 * 6).reshape(2, 20, 4, 6)[:, :, ::2, ::2]
+"""Of the first of every four numbers of a value, for MaxUnpool."""
 RECURRENT = {"hidden_size": 3, "direction": "bidirectional"}
 
 CASES = (
@@ -79,6 +81,7 @@ CASES = (
     Case("Where", ("p", "a", "b")),
     Case("Where", ("p", "a", np.float32(2))),
     Case("BatchNormalization", ("a", *(floats(CHANNELS) for _ in range(4)))),
+    Case("DynamicQuantizeLinear", results=3),
     Case("QuantizeLinear", ("a", SCALE, ZERO)),
     Case("QuantizeLinear", ("a", floats(CHANNELS), np.zeros(CHANNELS, np.uint8)), {"axis": 1}),
     Case("DequantizeLinear", ("v", SCALE, ZERO)),
@@ -103,6 +106,17 @@ CASES = (
     Case("MaxPool", attributes={"kernel_shape": [2, 3], "pads": [1, 0, 0, 1]}),
     Case("AveragePool", attributes={"kernel_shape": [2, 3], "pads": [1, 0, 0, 1]}),
     Case("LpPool", attributes={"kernel_shape": [2, 3]}),
+    Case("MaxPool", attributes={"kernel_shape": [2, 2], "strides": [2, 2]}, results=2),
+    Case("MaxUnpool", ("half", PLACES), {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    Case("GlobalLpPool"),
+    Case(
+        "DeformConv",
+        ("a", floats(8, CHANNELS, 3, 3), "offsets", floats(8), "mask"),
+        {"pads": [1, 1, 1, 1]},
+    ),
+    Case("DeformConv", ("a", floats(8, CHANNELS, 3, 3), "offsets"), {"pads": [1, 1, 1, 1]}),
+    Case("MaxRoiPool", ("a", np.array([[1, 0, 0, 3, 4]], np.float32)), {"pooled_shape": [2, 2]}),
+    Case("ReverseSequence", ("a", numbers(1, 2, 2, 1, *([2] * 16))), {"time_axis": 0}),
     Case("DepthToSpace", attributes={"blocksize": 2}),
     Case("DepthToSpace", attributes={"blocksize": 2, "mode": "CRD"}),
     Case("SpaceToDepth", ("even",), {"blocksize": 2}),
@@ -195,6 +209,9 @@ PREPARED = (
     ("even", "Pad", ("a", numbers(0, 0, 0, 0, 0, 0, 1, 0)), {}),
     ("turned", "Transpose", ("b",), {"perm": [0, 1, 3, 2]}),
     ("flat", "Flatten", ("a",), {}),
+    ("half", "MaxPool", ("a",), {"kernel_shape": [2, 2], "strides": [2, 2]}),
+    ("offsets", "Conv", ("a", floats(18, CHANNELS, 1, 1)), {}),
+    ("mask", "Conv", ("a", floats(9, CHANNELS, 1, 1)), {}),
     ("steps", "Reshape", ("a", numbers(5, 2, 120)), {}),
     ("mean", "GlobalAveragePool", ("a",), {}),
 )

@@ -124,7 +124,9 @@ def _emit_elementwise(out: Emitting, node: Node, variant: Variant) -> bool:
         for name, held, extents in zip(node.inputs, variant.takes, own, strict=True)
     )
     outputs = tuple(
-        out.leave(name, held, shared) if name and held else ""
+        out.leave(name, held, shared if held.placing == result.placing else held.placing.shape)
+        if name and held
+        else ""
         for name, held in zip(node.outputs, variant.makes, strict=True)
     )
     if node.operator == "Expand":

@@ -32,6 +32,9 @@ _NEUTRAL: Mapping[str, float] = {
 }
 """What changes nothing, by role."""
 
+_LOOKED_AT = frozenset({("GatherElements", 1), ("DynamicQuantizeLinear", 0)})
+"""Operands whose padding would be taken for elements: for an index, or for the largest of all."""
+
 ZERO_POINTS: Mapping[str, tuple[int, int | None]] = {
     "QLinearConv": (5, 7),
     "QLinearMatMul": (5, 7),
@@ -96,8 +99,8 @@ def demands(bound: Bound, template: Template, graph: Graph) -> tuple[Demand, ...
             continue
         roles = {bound.roles.get(each.labels[axis], "through") for axis in placing.padded_axes}
         summed = [role for role in roles if role in SUMMED]
-        if number == 1 and bound.node.operator == "GatherElements":
-            found.append("never")  # what stands there is taken for an index
+        if (bound.node.operator, number) in _LOOKED_AT:
+            found.append("never")
         elif number == 1 and _divides(bound, graph.values[each.value].dtype):
             found.append(ONE)
         elif not summed:
