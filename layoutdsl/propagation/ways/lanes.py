@@ -103,6 +103,9 @@ def demands(bound: Bound, template: Template, graph: Graph) -> tuple[Demand, ...
             found.append("never")
         elif number == 1 and _divides(bound, graph.values[each.value].dtype):
             found.append(ONE)
+        elif not summed and len(shared) > 1 and number != shared[0] and not constant[number]:
+            # what the plan says of padded columns: they are sums of what is 0 by these
+            found.append(_weights(bound, graph) if number in shared else ZERO)
         elif not summed:
             found.append("anything")
         elif len(shared) > 1 and number in shared and roles <= {"sum", "through"}:
