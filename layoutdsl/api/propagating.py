@@ -121,7 +121,7 @@ def check(out: File, against: File) -> Checked:
         return unreadable(str(wrong))
     if (found.kind == "plan") != (plan is not None):
         return unreadable(f"its certificate is of what `--emit {found.kind}` writes")
-    source = read_source(Path(against))
+    source = read_source(Path(against), wanted.engine.operators)
     asked_for = (wanted.engine, wanted.inputs, wanted.outputs, wanted.layouts)
     if not found.batches:
         model = model_at(source, found.shapes)

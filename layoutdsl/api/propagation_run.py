@@ -39,7 +39,7 @@ class Run:
         from layoutdsl.propagation.models.onnx_read import read_source
 
         self.wanted, self.shapes, self.choice, self.kind = wanted, shapes, choice, kind
-        self.source = read_source(place)
+        self.source = read_source(place, wanted.engine.operators)
         self.open = open_batch(self.source, shapes)
 
     def propagation(self, verify: Verification) -> Propagation:

@@ -142,6 +142,13 @@ class Engine:
     text: str = field(default="", compare=False)
 
     @property
+    def operators(self) -> frozenset[str]:
+        """All that it speaks of."""
+        said = (*self.kernels, *self.preferences)
+        ruled = (name for rule in self.rules for name in rule.operators)
+        return frozenset((*ruled, *(each.operator for each in said)))
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """All of it as the language writes it: rules, then kernels, then preferences."""
         said: tuple[OperatorRule | Kernel | Preference, ...]

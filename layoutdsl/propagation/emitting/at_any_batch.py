@@ -104,7 +104,7 @@ def refuse_misfits(graph: Graph) -> None:
         if node.operator not in ("Reshape", "PRelu") or not graph.values.keys() >= set(names):
             continue
         *given, made = (graph.values[name] for name in names)
-        if None in (made.dtype, *(each.dtype for each in given)):
+        if any(each.dtype is None for each in (made, *given)):
             continue
         shapes = [each.shape for each in given]
         fits = prod(shapes[0]) == prod(made.shape)

@@ -10,7 +10,7 @@ Source: onnx.proto of 1.23; onnx, docs/IR.md, docs/ExternalData.md, docs/Version
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,7 @@ from typing import Any
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
+from layoutdsl.propagation.models.onnx_plain import inlined, tell_nodes_apart
 from layoutdsl.propagation.models.onnx_shapes import Shapes, fix_shapes
 from layoutdsl.propagation.models.onnx_tensors import Tensors, unfit
 from layoutdsl.propagation.models.onnx_weights import Weights, all_weights, set_aside
@@ -30,6 +31,8 @@ MOST_BYTES = 2**31 - 1
 
 OPSET = 13
 """The oldest opset that is planned: axes of sums, splits and views are operands from here on."""
+
+NOTHING: frozenset[str] = frozenset()
 
 _LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
@@ -88,8 +91,13 @@ def read_model(place: Path, shapes: Shapes) -> Model:
     return model_at(read_source(place), shapes)
 
 
-def read_source(place: Path) -> Source:
+def read_source(place: Path, known: Container[str] = NOTHING) -> Source:
     """Return what a file holds, before its inputs have shapes.
+
+    Args:
+        place: of the file.
+        known: operators that an engine speaks of; other functions of the model are put in the
+            places where they are called.
 
     Raises:
         UnfitModelError: it is no model.
@@ -97,9 +105,13 @@ def read_source(place: Path) -> Source:
     """
     proto, tensors, size = parsed(place)
     try:
-        return Source(place, proto, set_aside(proto, tensors), size)
+        weights = set_aside(proto, tensors)
     except UnreadableError as error:
         raise unfit(place, error) from None
+    if proto.functions:
+        proto = inlined(_checked(proto, place), known)
+    tell_nodes_apart(proto)
+    return Source(place, proto, weights, size)
 
 
 def model_at(source: Source, shapes: Shapes) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, nan, prod
 from typing import Any, Literal, TypeAlias
 
@@ -15,12 +15,13 @@ from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.placings.packing import unpacked
 from layoutdsl.propagation.planning.costs import width
 from layoutdsl.propagation.running.at_batches import at_batch
+from layoutdsl.propagation.running.foreign import foreign_nodes, nodes_without_kernels
 from layoutdsl.propagation.running.onnx_parts import model_of_nodes
 from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, RunError, block
 from layoutdsl.propagation.running.onnx_sections import run_anyhow, run_in_sections
 from layoutdsl.propagation.running.samples import far_apart, sampled
 from layoutdsl.propagation.running.stretches import bytes_of, room
-from layoutdsl.propagation.running.trying import Findings, can_run, laid, try_all
+from layoutdsl.propagation.running.trying import Findings, laid, try_all
 
 Way: TypeAlias = Literal["nodes", "outputs"]
 
@@ -53,7 +54,7 @@ class Verified:
         sensitivity: how far apart the original's outputs are for two inputs; what is smaller in
             `outputs` shows little where this is small.
         faults: sentences; none where all is well.
-        unrun: sentences about what nothing here runs, as a model for other machines may have.
+        unrun: sentences about what nothing here runs, or not twice alike.
         batches: at which outputs were compared besides, where the batch is open.
     """
 
@@ -90,61 +91,91 @@ def verified(
     Raises:
         FixedBatchError: the batch is open, and something cannot be run at one of these.
     """
-    found = Findings()
-    outputs, sensitivity = nan, nan
-    batches: tuple[int, ...] = ()
-    own = block() if _has_kernels(emission) else BLOCK
-    if own != BLOCK:
-        words = f"blocks of onnxruntime hold {own or 'no'} channels on this machine"
-        found.faults.append(f"{words}, and those of the plan {BLOCK}")
-        way = "outputs"
     foreign = foreign_nodes(model)
     try:
-        if way == "nodes":
-            try_all(model, emission, found, frozenset(foreign))
-        if not foreign:
-            outputs, sensitivity = _compare_outputs(model, emission, result, weights)
-            apart = STEP if _has_steps(model.graph) else NEAR_OUTPUTS
-            if not outputs <= apart:
-                found.faults.append(f"outputs of the whole differ by {outputs:.2g}, relative")
-            for number, each in (others or {}).items():
-                here = at_batch(emission, each.graph, number)
-                differ, _ = _compare_outputs(each, here, result, weights)
-                if not differ <= apart:
-                    found.faults.append(
-                        f"at batch {number} outputs differ by {differ:.2g}, relative"
-                    )
-                outputs, batches = max(outputs, differ), (*batches, number)
+        found = _seen(model, emission, result, way, weights, others or {}, foreign)
     except RunError as error:
-        if others is not None:
+        more = nodes_without_kernels(model, foreign)
+        if others is not None and not more:
             raise FixedBatchError(f"it cannot be run at every batch: {error}") from None
-        found.faults.append(f"it cannot be run: {error}")
+        foreign |= more
+        found = _Seen(way, Findings(faults=[f"it cannot be run: {error}"]))
+        if more:
+            found = _without(model, emission, result, way, weights, foreign)
+    parts = found.parts
     return Verified(
-        way,
-        found.nodes,
-        found.exact,
-        found.worst,
-        found.where,
-        outputs,
-        sensitivity,
-        tuple(found.faults[:MOST_FAULTS]),
+        found.way,
+        parts.nodes,
+        parts.exact,
+        parts.worst,
+        parts.where,
+        found.outputs,
+        found.sensitivity,
+        tuple(parts.faults[:MOST_FAULTS]),
         tuple(dict.fromkeys(foreign.values())),
-        batches,
+        found.batches,
     )
 
 
-def foreign_nodes(model: Model) -> dict[int, str]:
-    """Return the nodes of other domains that nothing here runs, each with a sentence about it."""
-    own = {f"{each.domain}::{each.name}" for each in model.proto.functions}
-    found: dict[str, bool] = {}
-    for node in model.graph.nodes:
-        if "::" in node.operator and node.operator not in found:
-            found[node.operator] = node.operator in own or can_run(model, node)
-    return {
-        node.number: f"nothing here runs {node.operator}"
-        for node in model.graph.nodes
-        if not found.get(node.operator, True)
-    }
+def _without(
+    model: Model,
+    emission: Emission,
+    result: Any,
+    way: Way,
+    weights: Mapping[str, Array],
+    foreign: Mapping[int, str],
+) -> _Seen:
+    """What is found of all nodes but those that nothing here runs; nothing where that fails too."""
+    try:
+        return _seen(model, emission, result, way, weights, {}, foreign)
+    except RunError:  # numbers of a type that do not even get there
+        return _Seen(way)
+
+
+@dataclass(slots=True)
+class _Seen:
+    """What is found so far, as `Verified` has it."""
+
+    way: Way
+    parts: Findings = field(default_factory=Findings)
+    outputs: float = nan
+    sensitivity: float = nan
+    batches: tuple[int, ...] = ()
+
+
+def _seen(
+    model: Model,
+    emission: Emission,
+    result: Any,
+    way: Way,
+    weights: Mapping[str, Array],
+    others: Mapping[int, Model],
+    foreign: Mapping[int, str],
+) -> _Seen:
+    """Run nodes alone, and the whole where nothing in it is foreign."""
+    found = _Seen(way)
+    faults = found.parts.faults
+    own = block() if _has_kernels(emission) else BLOCK
+    if own != BLOCK:
+        words = f"blocks of onnxruntime hold {own or 'no'} channels on this machine"
+        faults.append(f"{words}, and those of the plan {BLOCK}")
+        found.way = "outputs"
+    if found.way == "nodes":
+        try_all(model, emission, found.parts, frozenset(foreign))
+    if foreign:
+        return found
+    found.outputs, found.sensitivity = _compare_outputs(model, emission, result, weights)
+    apart = STEP if _has_steps(model.graph) else NEAR_OUTPUTS
+    if not found.outputs <= apart:
+        faults.append(f"outputs of the whole differ by {found.outputs:.2g}, relative")
+    for number, each in others.items():
+        here = at_batch(emission, each.graph, number)
+        differ, _ = _compare_outputs(each, here, result, weights)
+        if not differ <= apart:
+            faults.append(f"at batch {number} outputs differ by {differ:.2g}, relative")
+        found.outputs = max(found.outputs, differ)
+        found.batches = (*found.batches, number)
+    return found
 
 
 def _has_steps(graph: Graph) -> bool:
