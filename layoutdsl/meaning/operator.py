@@ -144,9 +144,9 @@ class Engine:
     @property
     def operators(self) -> frozenset[str]:
         """All that it speaks of."""
-        said = (*self.kernels, *self.preferences)
-        ruled = (name for rule in self.rules for name in rule.operators)
-        return frozenset((*ruled, *(each.operator for each in said)))
+        found = {name for rule in self.rules for name in rule.operators}
+        found |= {each.operator for each in self.kernels}
+        return frozenset(found | {each.operator for each in self.preferences})
 
     @property
     def texts(self) -> tuple[str, ...]:
