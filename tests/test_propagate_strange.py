@@ -16,6 +16,7 @@ from small_graphs import proto  # noqa: E402
 from test_propagate_batch import run  # noqa: E402
 
 from layoutdsl.api import check, load_engine, propagate  # noqa: E402
+from layoutdsl.files.places import OccupiedError  # noqa: E402
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError  # noqa: E402
 
 helper, TO = onnx.helper, onnx.TensorProto
@@ -213,3 +214,37 @@ def test_weights_that_are_made_when_it_is_run(target: str, tmp_path: Path) -> No
     assert (found.status, found.verified.faults) == ("done", ())
     found.write(out)
     assert check(out, place).faults == ()
+
+
+def test_weights_that_a_model_is_read_from_are_not_replaced(tmp_path: Path) -> None:
+    """Neither by what comes out of it, nor by what would lie beside that, nor by a link."""
+    model = proto(CONV + "y = Relu(c)", **NUMBERS)
+    del model.graph.value_info[:]
+    place, data = tmp_path / "model.onnx", tmp_path / "out.onnx.data"
+    onnx.save(model, place, save_as_external_data=True, location="out.onnx.data", size_threshold=0)
+    before = data.read_bytes()
+    (tmp_path / "link.onnx").symlink_to(data)
+    found = propagate(place, "nhwc")
+    assert found.status == "done"
+    for name in ("out.onnx.data", "link.onnx", "out.onnx", "model.onnx"):
+        with pytest.raises(OccupiedError, match="holds the model that was planned, or weights"):
+            found.write(tmp_path / name)
+    assert data.read_bytes() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "link.onnx",
+        "model.onnx",
+        "out.onnx.data",
+    ]
+    found.write(tmp_path / "other.onnx")
+    assert check(tmp_path / "other.onnx", place).faults == ()
+
+
+def test_a_picture_that_is_too_large_is_planned(tmp_path: Path) -> None:
+    """Nothing goes through the elements of an axis one by one."""
+    model = proto(CONV + "y = Relu(c)", **NUMBERS)
+    model.graph.input[0].type.tensor_type.shape.dim[2].Clear()
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    shapes = {"x": (1, 3, 10**11, 5)}
+    found = propagate(saved(model, tmp_path), "nhwc", shapes=shapes, verify="off")
+    assert (found.status, len(found.transforms)) == ("open", 2)
+    assert found.plan.cost - 10 < found.plan.bound <= found.plan.cost  # of 2**56

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from layoutdsl.files.places import OccupiedError, is_same_file
 from layoutdsl.meaning.model import Layout
 
 if TYPE_CHECKING:
@@ -87,16 +88,31 @@ class Propagation:
             OSError: it cannot be written.
         """
         from layoutdsl.propagation.checking.warrant import KEY
-        from layoutdsl.propagation.models.onnx_files import write
+        from layoutdsl.propagation.models.onnx_files import beside, write
+        from layoutdsl.propagation.models.plan_files import beside as beside_plan
         from layoutdsl.propagation.models.plan_files import write_plan
 
         if self.status == "refuted":
             raise ValueError("a rule or a node was found wrong; such a model is not written")
         said = {KEY: self.certificate}
+        other = beside_plan if self.kind == "plan" else beside
+        self.refuse_sources(place, other(Path(place)))
         if self.kind == "plan":
             write_plan(self.source.graph, self.emission, said, Path(place))
         else:
             write(self.source, self.emission, said, Path(place))
+
+    def refuse_sources(self, *places: File) -> None:
+        """Look whether a file that is written would replace one that the model is read from.
+
+        Raises:
+            OccupiedError: one would.
+        """
+        for place in places:
+            for own in self.source.files:
+                if is_same_file(place, own):
+                    words = f"`{place}` holds the model that was planned, or weights of it"
+                    raise OccupiedError(words, "write to another place")
 
     def page(self, name: str, lines: Iterable[str]) -> str:
         """Return the report as a page of HTML.

@@ -125,6 +125,7 @@ def propagate(model: str | None, output: str | None, **options: Any) -> int:
     for place in (output, options["report"]):
         if place is not None:
             _refuse(place, model, options["engine"])
+    _refuse_twice(output, options["report"])
     with failing(model):
         found = _propagated(model, options)
     name = Path(model).name
@@ -190,6 +191,15 @@ def _refuse(place: str, model: str, engine: str | None) -> None:
             raise NotADirectoryError(ENOTDIR, f"`{folder}` is no folder", place)
 
 
+def _refuse_twice(output: str | None, report: str | None) -> None:
+    """Look whether the page would take the place of the model, or of the weights beside it."""
+    if output is None or report is None:
+        return
+    page, model = Path(report).resolve(), Path(output).resolve()
+    if page in (model, *(model.with_name(f"{model.name}.{each}") for each in ("data", "npz"))):
+        raise Failure(Exit.USAGE, f"`{report}` is to hold two things", "name another --report")
+
+
 @contextmanager
 def failing(model: str) -> Iterator[None]:
     """What is wrong with a model or with what is asked of it, in words for a shell."""
@@ -235,6 +245,9 @@ def _write(
     found: Propagation, output: str | None, report: str | None, name: str, lines: list[str]
 ) -> Iterator[str]:
     """Write what was asked for, and yield a line for each."""
+    if report is not None:
+        with writing(f"`{report}`"):
+            found.refuse_sources(report)
     if output is not None:
         with writing(f"`{output}`"):
             found.write(output)

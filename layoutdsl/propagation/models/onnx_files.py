@@ -58,11 +58,16 @@ def write(model: Model, emission: Emission, said: Mapping[str, str], place: Path
         with replacing(place) as file:
             _write_model(shell, lambda: map(in_pieces, constants.items()), file)
         return
-    beside = place.with_name(f"{place.name}.data")
-    with replacing(beside) as file:
-        small = [(_beside(each, file, beside.name), EMPTY) for each in constants.items()]
+    other = beside(place)
+    with replacing(other) as file:
+        small = [(_beside(each, file, other.name), EMPTY) for each in constants.items()]
     with replacing(place) as file:
         _write_model(shell, lambda: iter(small), file)
+
+
+def beside(place: Path) -> Path:
+    """Return where the weights of a model lie that are too large for it."""
+    return place.with_name(f"{place.name}.data")
 
 
 def _write_model(shell: Any, weights: Weights, file: BinaryIO) -> None:

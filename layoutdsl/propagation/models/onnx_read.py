@@ -46,12 +46,14 @@ class Model:
         graph: its main graph.
         size: bytes of the file.
         inner: names that graphs within nodes use for values of their own.
+        files: that it is read from, which nobody may replace.
     """
 
     proto: Any
     graph: Graph
     size: int
     inner: frozenset[str] = frozenset()
+    files: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +65,14 @@ class Source:
         proto: the model without its large weights, as it was written.
         weights: those, by their names; they stay in the file, and are read when they are asked for.
         size: bytes of the file.
+        files: this one, and those beside it that hold weights.
     """
 
     place: Path
     proto: Any
     weights: Weights
     size: int
+    files: tuple[Path, ...]
 
     @property
     def inputs(self) -> dict[str, Any]:
@@ -111,7 +115,7 @@ def read_source(place: Path, known: Container[str] = NOTHING) -> Source:
     if proto.functions:
         proto = inlined(_checked(proto, place), known)
     tell_nodes_apart(proto)
-    return Source(place, proto, weights, size)
+    return Source(place, proto, weights, size, tensors.files)
 
 
 def model_at(source: Source, shapes: Shapes) -> Model:
@@ -126,7 +130,7 @@ def model_at(source: Source, shapes: Shapes) -> Model:
     fix_shapes(proto, source.inputs, place, shapes)
     proto = _raised(proto, place)
     graph = graph_of(proto, source.weights, str(place))
-    return Model(proto, graph, source.size, frozenset(_inner_names(graph)))
+    return Model(proto, graph, source.size, frozenset(_inner_names(graph)), source.files)
 
 
 def _copied(proto: Any) -> Any:

@@ -44,6 +44,11 @@ class Tensors:
     def __len__(self) -> int:
         return len(self._pieces)
 
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The file, and those beside it that were read so far."""
+        return (self.place, *(self.place.parent / each for each in self._beside))
+
     def head(self, number: int) -> Any:
         """Return one as the package onnx has it, without items that are bytes.
 

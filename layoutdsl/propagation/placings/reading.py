@@ -101,7 +101,7 @@ def _agrees(
     """Whether both put a few elements, those of the corners among them, into the same slots."""
     if layout.size(shape) != found.slots:
         return False
-    along = [sorted({0, 1, e // 2, e - 1} & set(range(e))) for e in shape]
+    along = [sorted({k for k in (0, 1, e // 2, e - 1) if 0 <= k < e}) for e in shape]
     names = [axis.name for axis in layout.axes]
     for index in product(*along):
         own = horner(layout.coordinates, {**values, **dict(zip(names, index, strict=True))})
