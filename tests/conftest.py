@@ -7,10 +7,13 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -18,6 +21,10 @@ from hypothesis import settings
 from layoutdsl.api import modules
 from layoutdsl.codegen.native import background, libraries, record_library
 from layoutdsl.kernel import solver
+from layoutdsl.syntax import parser
+
+# Most tests speak of the same texts, and a tree is a value: each is built once.
+parser.parse = lru_cache(maxsize=1024)(parser.parse)
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -51,7 +58,11 @@ AS_USERS = (
 )
 """Files of tests whose subject is what a compiler makes of C: vectors, boxes, libraries, caches."""
 
+ANSWERS = "LAYOUTDSL_TEST_ANSWERS"
+"""The variable that tells workers the folder of what z3 answered to any of them."""
+
 _KEPT = pytest.StashKey[str]()
+_ANSWERS = pytest.StashKey[str]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,6 +79,8 @@ def pytest_configure(config: pytest.Config) -> None:
         if not kept:
             kept = config.stash[_KEPT] = tempfile.mkdtemp(prefix="layoutdsl-tests-")
         os.environ["LAYOUTDSL_CACHE"] = kept
+        answers = config.stash[_ANSWERS] = tempfile.mkdtemp(prefix="layoutdsl-answers-")
+        os.environ[ANSWERS] = answers
 
 
 def pytest_sessionfinish() -> None:
@@ -79,9 +92,10 @@ def pytest_sessionfinish() -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Take the folder away."""
-    if _KEPT in config.stash:
-        shutil.rmtree(config.stash[_KEPT], ignore_errors=True)
+    """Take the folders away."""
+    for folder in (_KEPT, _ANSWERS):
+        if folder in config.stash:
+            shutil.rmtree(config.stash[folder], ignore_errors=True)
 
 
 def pytest_collection_finish() -> None:
@@ -90,9 +104,31 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+def _share(path: Path, answer: str) -> None:
+    """Write an answer for other workers, whole or not at all; one that cannot be is asked again."""
+    part = path.with_name(f"{path.name}-{os.getpid()}-{threading.get_ident()}")
+    try:
+        part.write_bytes(answer.encode())
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    """Let tests of a file stay with one worker, which keeps what they share, until one idles."""
+    if config.getvalue("dist") != "load":
+        return None
+    from xdist.scheduler.worksteal import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def answers_are_kept() -> None:
     """What z3's own program once answered is not asked again: most tests speak of the same layouts.
+
+    Workers share the answers.
 
     Its budget is of work, so that it answers a text alike each time. Where it was stopped, or where
     a test puts another program in its place, each question is asked.
@@ -101,19 +137,26 @@ def answers_are_kept() -> None:
         program = solver.program()
     except solver.NoSolver:
         return
-    kept: dict[object, tuple[str, str]] = {}
+    kept: dict[str, str] = {}
+    folder = Path(os.environ[ANSWERS])
     asked = solver.converse
 
     def converse(
         name: str, command: Sequence[str], text: str, wall: float, most: int = solver.MOST_OUTPUT
     ) -> tuple[str, str]:
-        key = (*command, sha256(text.encode()).digest(), wall, most)
-        if key in kept:
-            return kept[key]
-        found = asked(name, command, text, wall, most)
-        if command[0] == program and not found[1]:
-            kept[key] = found
-        return found
+        if command[0] != program:
+            return asked(name, command, text, wall, most)
+        key = sha256("\0".join((*command, repr((wall, most)), text)).encode()).hexdigest()
+        if key not in kept:
+            try:
+                kept[key] = (folder / key).read_bytes().decode()
+            except FileNotFoundError:
+                found, stopped = asked(name, command, text, wall, most)
+                if stopped:
+                    return found, stopped
+                kept[key] = found
+                _share(folder / key, found)
+        return kept[key], ""
 
     solver.converse = converse
 

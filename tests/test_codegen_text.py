@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from itertools import chain, product
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,12 @@ from codegen_cases import BY_NAME, CASES, Case, emit, layout_of
 from printing import python
 
 from layoutdsl.codegen import EmittedModule, UnsafeText, generate_numpy, load
+from layoutdsl.codegen.allowed import refuse_unsafe
 from layoutdsl.integers.expr import Extent, Index
 from layoutdsl.integers.read_python import read_python
 from layoutdsl.meaning.offsets import offset_expr
+from layoutdsl.validate.frame import framed
+from layoutdsl.validate.values import Meaningless
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -167,3 +171,57 @@ def test_text_outside_the_list_is_neither_handed_out_nor_run(line: str) -> None:
     emitted = emit("layout A(c) = [c]")
     with pytest.raises(UnsafeText):
         load(EmittedModule("A", f"{emitted.text}\n{line}\n", None))
+
+
+# Pieces between two empty lines are read one by one, and mean together what they mean alone.
+
+PIECES = (
+    *("x = 1", "def f():\n    return 1", "@f\ndef g(): return 2", "if x:\n    y = 1", "", "# a"),
+    *("else:\n    y = 2", "@f", "def f():", "    y = 3", "\ty = 4", "\x0cy = 5", "x = 1;"),
+    *("x = (1", "+ 2)", "+ 2", "x = [", "]", "x = 1 \\", "\\", "try:\n    x", "finally:\n    y"),
+    *('x = """a', 'b"""', '"""', "x = '", "'", 'f"""{x', '}"""', "x = 1\r", "y\r\n", "\n\n"),
+)
+
+
+def bodies(text: str) -> list[str] | None:
+    """What the statements of a text are; ``None`` where it is no Python."""
+    try:
+        return [ast.dump(each) for each in ast.parse(text).body]
+    except SyntaxError:
+        return None
+
+
+def test_pieces_that_are_python_mean_the_same_together() -> None:
+    alone = {each: found for each in PIECES if (found := bodies(each)) is not None}
+    assert 10 < len(alone) < len(PIECES) - 10
+    for pieces in product(alone, repeat=3):
+        meant = [*chain(*map(alone.__getitem__, pieces))]
+        assert bodies("\n\n\n".join(pieces)) == meant, pieces
+
+
+def test_a_line_that_is_refused_is_told_wherever_it_stands() -> None:
+    head = 'x = """\n\n\nimport os\n\n\n"""\n\n\ny = x\n\n\n\n'
+    last = head.count("\n") + 1
+    refuse_unsafe(head)
+    for text, number, said in (
+        (f"{head}import os", last, "`import os`"),
+        (f"{head}z = unbound", last, "name `unbound`"),
+        (f"z = unbound\n\n\n{head}", 1, "name `unbound`"),
+        (head.replace('"""', '""'), 4, "`import os`"),
+        ("y = 1\n\n\nz = 1\n\nw = 2.5", 6, "constant 2.5"),
+    ):
+        with pytest.raises(UnsafeText) as refused:
+            refuse_unsafe(text)
+        assert str(refused.value) == f"emitted line {number}: {said}"
+
+
+def test_a_module_is_framed_whatever_its_pieces_are() -> None:
+    text = emit("layout A(c) = [c]").text
+    name = next(iter(framed(text).functions))
+    own = f"def {name}("
+    assert text.count(own) == 1
+    cut = text.replace(own, f'"""of one\n\n\npiece"""\n\n\n{own}')
+    assert list(framed(cut).functions) == list(framed(text).functions)
+    for wrong in (f'"""\n\n\n{own}', f"(\n\n\n{own}", f"import os\n\n\n{own}"):
+        with pytest.raises(Meaningless):
+            framed(text.replace(own, wrong)).functions[name]

@@ -11,14 +11,15 @@ from small_files import compiles
 
 MOST = {
     "prove": (82, 618),
-    "pack": (178, 1629),
+    "pack": (177, 1623),
     "kernel": (96, 748),
     "diff": (78, 610),
-    "generate": (115, 1033),
+    "generate": (115, 1032),
 }
 """Files and functions entered; whoever makes them fewer writes the new numbers here."""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", journeys.JOURNEYS)
 def test_a_journey(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if name == "pack" and not compiles():

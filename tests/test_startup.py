@@ -52,6 +52,7 @@ def imported(
     return found
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("arguments", "allowed"),
     [

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
+from operator import itemgetter
 
 from layoutdsl.integers.parsing import PARSING
 
@@ -108,31 +110,46 @@ _REMEMBERS = r"lru_cache\(maxsize=[0-9]+\)"
 def refuse_unsafe(text: str) -> None:
     """Return if the text says only what emitted modules may say.
 
+    Most functions are the same in every module, so each piece between two empty lines is looked
+    at once. Pieces that are Python each by itself mean the same one after the other: no string,
+    bracket or block is open where one ends. Where a piece is none, the whole text is one.
+
     Raises:
         UnsafeText: naming the line and what is wrong with it.
     """
     try:
         with PARSING:
-            tree = ast.parse(text)
+            try:
+                pieces = list(map(_piece, text.split("\n\n\n")))
+            except (SyntaxError, ValueError):
+                pieces = [_piece(text)]
     except (SyntaxError, ValueError) as error:
         raise UnsafeText(f"emitted text is no Python: {error}") from error
-    nodes = list(ast.walk(tree))
-    bound = _bound_names(nodes)
-    for node in nodes:
-        fault = _fault(node, bound)
-        if fault is not None:
-            raise UnsafeText(f"emitted line {getattr(node, 'lineno', '?')}: {fault}")
+    bound = _IMPORTED.union(*map(itemgetter(1), pieces))
+    line = 1
+    for nodes, _, lines in pieces:
+        for node in nodes:
+            fault = _fault(node, bound)
+            if fault is not None:
+                told = node.lineno + line - 1 if hasattr(node, "lineno") else "?"
+                raise UnsafeText(f"emitted line {told}: {fault}")
+        line += lines + 2
 
 
-def _bound_names(nodes: list[ast.AST]) -> frozenset[str]:
-    names = set(_IMPORTED)
-    for node in nodes:
+@lru_cache(maxsize=256)
+def _piece(text: str) -> tuple[tuple[ast.AST, ...], frozenset[str], int]:
+    """Return what a piece says that depends on others or is wrong; what it binds; its lines."""
+    names = set[str]()
+    open_nodes = list[ast.AST]()
+    for node in ast.walk(ast.parse(text)):
         match node:
             case ast.FunctionDef(name=name) | ast.arg(arg=name):
                 names.add(name)
             case ast.Name(id=name, ctx=ast.Store()):
                 names.add(name)
-    return frozenset(names)
+        if isinstance(node, ast.Name) or _fault(node, _BUILTINS) is not None:
+            open_nodes.append(node)
+    return tuple(open_nodes), frozenset(names), text.count("\n") + 1
 
 
 def _fault(node: ast.AST, bound: frozenset[str]) -> str | None:

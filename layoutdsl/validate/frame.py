@@ -10,6 +10,7 @@ import ast
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from layoutdsl.integers.parsing import PARSING
 from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, REFUSALS, ROWS, SUPPORT
@@ -103,25 +104,39 @@ def sealed(text: str) -> str:
 def framed(text: str) -> Frame:
     """Return what stands in a module.
 
+    Most functions are the same in every module, so each piece between two empty lines is parsed
+    once. Pieces that are Python each by itself mean the same one after the other: no string,
+    bracket or block is open where one ends. Where a piece is none, the whole text is one.
+
     Raises:
         Meaningless: the text is no Python, or its frame is another.
     """
+    pieces = text.split("\n\n\n")
     try:
         with PARSING:
-            tree = ast.parse(text)
+            try:
+                trees = list(map(_tree, pieces))
+            except (SyntaxError, ValueError, RecursionError):
+                pieces, trees = [text], [_tree(text)]
     except (SyntaxError, ValueError, RecursionError) as error:
         raise Meaningless(f"the text is no Python: {error}") from None
-    top = _Top(text.split("\n"))
-    for statement in tree.body:
-        top.read(statement)
+    top = _Top()
+    for piece, tree in zip(pieces, trees, strict=True):
+        top.lines = piece.split("\n")
+        for statement in tree.body:
+            top.read(statement)
     return top.frame()
+
+
+_tree = lru_cache(maxsize=256)(ast.parse)
+"""The tree of a text of Python; nobody may change it."""
 
 
 @dataclass
 class _Top:
-    """What stands at the top of a module, as far as it was read."""
+    """What stands at the top of a module, as far as it was read; `lines` of the piece at hand."""
 
-    lines: list[str]
+    lines: list[str] = field(default_factory=list)
     imports: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     constants: dict[str, object] = field(default_factory=dict)
@@ -238,6 +253,7 @@ def _hash(texts: list[str]) -> str:
     return hashlib.sha256("\n".join(texts).encode()).hexdigest()
 
 
+@lru_cache(maxsize=256)
 def _names(statement: ast.stmt) -> set[str]:
     return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
 
@@ -263,6 +279,7 @@ def remembers(function: ast.FunctionDef) -> bool:
     return False
 
 
+@lru_cache(maxsize=256)
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
     """A function that hides nothing, and at most remembers; defaults and exceptions are plain."""
     for default in (*function.args.defaults, *function.args.kw_defaults):
@@ -272,10 +289,11 @@ def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
         raise Meaningless(f"`{function.name}` has a default that is computed")
     if function.decorator_list and not remembers(function):
         raise Meaningless(f"`{function.name}` is decorated")
-    parameters = {each.arg for each in ast.walk(function) if isinstance(each, ast.arg)}
+    nodes = list(ast.walk(function))
+    parameters = {each.arg for each in nodes if isinstance(each, ast.arg)}
     if not {*assigned(function.body), *parameters}.isdisjoint(BUILTINS):
         raise Meaningless(f"`{function.name}` hides a name of Python's")
-    for node in ast.walk(function):
+    for node in nodes:
         match node:
             case ast.Raise(
                 exc=ast.Call(func=ast.Name(id=name), args=[ast.Constant()], keywords=[]), cause=None

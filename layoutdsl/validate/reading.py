@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from layoutdsl.kernel.checker import Term
 from layoutdsl.validate.calls import Calls
@@ -185,8 +186,17 @@ def _close(name: str, value: object) -> None:
 
 def assigned(body: Sequence[ast.AST]) -> set[str]:
     """The names that statements give values to."""
-    found = (node for each in body for node in ast.walk(each) if isinstance(node, ast.Name))
-    return {node.id for node in found if isinstance(node.ctx, ast.Store)}
+    return set[str]().union(*map(_stored, body))
+
+
+@lru_cache(maxsize=4096)
+def _stored(statement: ast.AST) -> frozenset[str]:
+    """The names that one gives values to; loops and branches ask it of the same ones each time."""
+    names = set[str]()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+    return frozenset(names)
 
 
 def _fills_a_list(body: Sequence[ast.stmt]) -> bool:
