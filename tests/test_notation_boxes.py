@@ -20,11 +20,32 @@ from layoutdsl import Layout
 from layoutdsl.notation.notation import Unwritable
 
 BYTES = {"UINT8": 1, "BFLOAT16": 2, "FLOAT16": 2, "INT32": 4, "FLOAT32": 4, "FLOAT64": 8}
-MASKS = {"NONE": 0, "32B": 0x10, "64B": 0x30, "128B": 0x70}
-"""Bits of an address that are exclusive-ored with those three above (PTX ISA, swizzling modes)."""
+MASKS = {
+    "NONE": (0, 3),
+    "32B": (0x10, 3),
+    "64B": (0x30, 3),
+    "128B": (0x70, 3),
+    "128B_ATOM_32B": (0x60, 2),
+    "128B_ATOM_64B": (0x40, 1),
+}
+"""Bits of an address that are exclusive-ored with others, and how far above those are.
+
+PTX ISA, swizzling modes.
+"""
+PATTERNS = {
+    "128B": "01234567 10325476 23016745 32107654 45670123 54761032 67452301 76543210",
+    "128B_ATOM_32B": "01234567 23016745 45670123 67452301",
+    "128B_ATOM_64B": "01234567 45670123",
+}
+"""What lies where in each row of 128 bytes, in chunks of 16 (PTX ISA 5.5.7), until it repeats."""
 
 BOXES = [
     ("FLOAT16, boxDim={64, 8}, SWIZZLE_128B", "(c1: 8, c0: 64) = [c1, c0/8 ^ c1, c0%8]"),
+    ("FLOAT32, boxDim={32, 9}, SWIZZLE_128B_ATOM_32B", "(c1: 9, c0: 32) = [c1, c0/8 ^ c1%4, c0%8]"),
+    (
+        "UINT8, boxDim={128, 6}, SWIZZLE_128B_ATOM_64B",
+        "(c1: 6, c0: 128) = [c1, c0/64 ^ c1%2, c0%64]",
+    ),
     ("FLOAT32, boxDim={4, 3}, SWIZZLE_NONE", "(c1: 3, c0: 4) = [c1, c0]"),
     ("UINT8, boxDim={16}, SWIZZLE_NONE", "(c0: 16) = [c0]"),
 ]
@@ -47,7 +68,9 @@ REFUSED = [
     ("tensormap", "FLOAT17, boxDim={64, 8}", "L404", 1),
     ("tensormap", "CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B, boxDim={64, 8}", "L407", 1),
     ("tensormap", "FLOAT16, boxDim={64, 8}, SWIZZLE_256B", "L404", 26),
-    ("tensormap", "FLOAT16, boxDim={64, 8}, SWIZZLE_128B_ATOM_32B", "L407", 26),
+    ("tensormap", "FLOAT16, boxDim={64, 8}, SWIZZLE_128B_ATOM_32B_FLIP_8B", "L407", 26),
+    ("tensormap", "FLOAT16, boxDim={64, 8}, SWIZZLE_64B_ATOM_32B", "L404", 26),
+    ("tensormap", "FLOAT16, boxDim={32, 8}, SWIZZLE_128B_ATOM_64B", "L407", 1),
     ("tensormap", "FLOAT16, boxDim={64, 8}, INTERLEAVE_16B", "L407", 26),
     ("tensormap", "FLOAT16, boxDim={64, 8},", "L401", 24),
     ("tensormap", f"FLOAT16, boxDim={{{'9' * 30}}}", "L103", 18),
@@ -120,7 +143,7 @@ def test_what_cannot_be_written(notation: str, text: str, words: str) -> None:
 def drawn(random: Random) -> tuple[str, str, str, list[int]]:
     """A type, a swizzle and a box: the text, and its extents from the slowest axis on."""
     kind, swizzle = random.choice([*BYTES]), random.choice([*MASKS])
-    width = int(swizzle.rstrip("B")) if MASKS[swizzle] else 16 * random.randint(1, 4)
+    width = int(swizzle.split("B")[0]) if MASKS[swizzle][0] else 16 * random.randint(1, 4)
     extents = [random.randint(1, 9) for _ in range(random.choice((0, 1, 1, 2, 3)))]
     if len(extents) > 2:
         extents[0] = min(extents[0], 3)
@@ -138,10 +161,20 @@ def test_drawn_boxes(seed: int) -> None:
     # A swizzle that no row is long enough to see is none.
     again = read("tensormap", printed)
     assert layout.size({}) == again.size({}) == prod(extents)
+    mask, above = MASKS[swizzle]
     for place, index in enumerate(product(*map(range, extents))):
         address = place * BYTES[kind]
-        slot = (address ^ (address >> 3) & MASKS[swizzle]) // BYTES[kind]
+        slot = (address ^ (address >> above) & mask) // BYTES[kind]
         assert layout.offset(index, {}) == again.offset(index, {}) == slot
+
+
+@pytest.mark.parametrize("swizzle", PATTERNS)
+def test_patterns_are_those_of_the_document(swizzle: str) -> None:
+    layout = read("tensormap", f"UINT8, boxDim={{128, 16}}, SWIZZLE_{swizzle}")
+    pattern = PATTERNS[swizzle].split()
+    for row, place, byte in product(range(16), range(8), range(16)):
+        held = int(pattern[row % len(pattern)][place])
+        assert layout.offset((row, held * 16 + byte), {}) == row * 128 + place * 16 + byte
 
 
 @pytest.mark.parametrize(("swizzle", "rows"), [(32, 8), (64, 16), (128, 64), (128, 256)])

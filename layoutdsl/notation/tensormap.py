@@ -1,13 +1,13 @@
 """Boxes of CUDA's tensor maps in shared memory: ``FLOAT16, boxDim={64, 8}, SWIZZLE_128B``.
 
 A tensor map says which box of a tensor TMA copies, the fastest axis first, and how the box lies in
-shared memory: row by row, and with a swizzle each chunk of 16 bytes of a row goes where its number
-exclusive-ored with bits of the row's says. That is counted from an address that is a multiple of
-1024 bytes with 128, of 512 with 64 and of 256 with 32. Enumerators are written with
-`CU_TENSOR_MAP_` before them or without, as in a call of `cuTensorMapEncodeTiled`.
+shared memory: row by row, and with a swizzle each chunk of 16 bytes of a row, or of the 32 or 64 of
+an atom, goes where its number exclusive-ored with bits of the row's says. That is counted from an
+address that is a multiple of 1024 bytes with 128, of 512 with 64 and of 256 with 32. Enumerators
+are written with `CU_TENSOR_MAP_` before them or without, as in a call of `cuTensorMapEncodeTiled`.
 
-Source: CUDA driver API, "Tensor Map Object Management", `cuTensorMapEncodeTiled`; PTX ISA, "Tensor
-swizzling modes".
+Source: CUDA driver API, "Tensor Map Object Management", `cuTensorMapEncodeTiled`; PTX ISA, section
+5.5.7, "Swizzling modes", whose tables have each pattern but that of the flip of 8 bytes.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ EXAMPLE = "FLOAT16, boxDim={64, 8}, SWIZZLE_128B"
 
 MOST_RANK, MOST_EXTENT = 5, 256
 CHUNK = 16
-"""Bytes that a swizzle keeps together."""
+"""Bytes that a row is a multiple of, and that a swizzle keeps together unless it names an atom."""
 MOST_LOOKED_AT = 1 << 16
 
 _TYPES = {
@@ -54,32 +54,47 @@ _TYPES = {
     "TFLOAT32": "f32",
     "TFLOAT32_FTZ": "f32",
 }
-_SWIZZLES = {"NONE": 0, "32B": 32, "64B": 64, "128B": 128}
+_SWIZZLES = {
+    "NONE": (0, CHUNK),
+    "32B": (32, CHUNK),
+    "64B": (64, CHUNK),
+    "128B": (128, CHUNK),
+    "128B_ATOM_32B": (128, 32),
+    "128B_ATOM_64B": (128, 64),
+}
+"""Within how many bytes each swizzle moves chunks, and the bytes of a chunk."""
 _FIELD = re.compile(r"\s*((?:[^,{}]|\{[^{}]*\})*)(,|\Z)", re.ASCII)
 _BOX = re.compile(r"boxDim\s*=\s*\{\s*([0-9]+(?:\s*,\s*[0-9]+)*)\s*\}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class _Box:
-    """What a text says: the type, the extents from the slowest axis on, the bytes of a swizzle."""
+    """What a text says: the type, the extents from the slowest axis on, the bytes of a swizzle.
+
+    Attributes:
+        swizzle: the bytes within which chunks are moved, 0 for none.
+        atom: the bytes of a chunk.
+    """
 
     kind: ElementType
     extents: tuple[int, ...]
     swizzle: int
+    atom: int
 
     def coordinates(self, axes: tuple[Axis, ...]) -> tuple[Coordinate, ...]:
         """Where an element of the box lies, most major first."""
         names: list[Expr] = [Index(axis.name) for axis in axes]
         if not self.swizzle:
             return tuple(coordinate(axes, name) for name in names)
-        per_chunk = Constant(CHUNK * 8 // self.kind.bits)
+        per_chunk = Constant(self.atom * 8 // self.kind.bits)
         row: Expr = Constant(0)
         for name, extent in zip(names[:-1], self.extents[:-1], strict=True):
             row = Add(Mul(row, Constant(extent)), name)
         if len(axes) > 1 and self.extents[-2] % 8 == 0:
             row = names[-2]  # the rows of the axes above are a multiple of eight
         # The lowest bits of a row's number are in the same 128 bytes, where rows are shorter.
-        phase = FloorDiv(Mod(row, Constant(8)), Constant(128 // self.swizzle))
+        turns = Constant(128 // self.atom)
+        phase = FloorDiv(Mod(row, turns), Constant(128 // self.swizzle))
         chunk = BitXor(FloorDiv(names[-1], per_chunk), phase)
         last = (simplify(chunk), Mod(names[-1], per_chunk))
         return tuple(coordinate(axes, each) for each in (*names[:-1], *last))
@@ -98,7 +113,7 @@ def _said(text: Span) -> _Box:
     kind: ElementType | None = None
     extents: tuple[int, ...] | None = None
     seen: set[str] = set()
-    swizzle = 0
+    swizzle = _SWIZZLES["NONE"]
     for field in _fields(text):
         name = field.text.removeprefix("CU_TENSOR_MAP_")
         if field.text.startswith("boxDim"):
@@ -108,7 +123,8 @@ def _said(text: Span) -> _Box:
         elif name.startswith("INTERLEAVE_"):
             what = "INTERLEAVE"
             if name != "INTERLEAVE_NONE":
-                raise fault("L407", "boxes of interleaved tensors are not read", field)
+                words = "NVIDIA does not document where elements of interleaved boxes lie"
+                raise fault("L407", words, field)
         else:
             what, kind = "a type", _type(name.removeprefix("DATA_TYPE_"), field)
         if what in seen:
@@ -117,8 +133,8 @@ def _said(text: Span) -> _Box:
     if kind is None or extents is None:
         missing = "`boxDim={64, 8}`" if extents is None else "the type, as `FLOAT16`,"
         raise fault("L401", f"{missing} is missing", text)
-    _refuse_rows(kind, extents[-1], swizzle, text)
-    return _Box(kind, extents, swizzle)
+    _refuse_rows(kind, extents[-1], swizzle[0], text)
+    return _Box(kind, extents, *swizzle)
 
 
 def _fields(text: Span) -> list[Span]:
@@ -152,10 +168,11 @@ def _extents(field: Span) -> tuple[int, ...]:
     return tuple(reversed(found))
 
 
-def _swizzle(name: str, field: Span) -> int:
+def _swizzle(name: str, field: Span) -> tuple[int, int]:
     if name not in _SWIZZLES:
-        if "ATOM" in name:
-            raise fault("L407", "swizzles with atoms of 32 or 64 bytes are not read", field)
+        if name == "128B_ATOM_32B_FLIP_8B":
+            words = "NVIDIA does not say in which rows this swizzle flips 8 bytes"
+            raise fault("L407", words, field)
         known = ", ".join(f"SWIZZLE_{each}" for each in _SWIZZLES)
         raise fault("L404", f"there is no swizzle `{name}`", field, help=f"known are {known}")
     return _SWIZZLES[name]
@@ -200,8 +217,8 @@ def write(layout: Layout, notes: Notes) -> str:  # noqa: ARG001  maps say nothin
         raise Unwritable(
             f"a box has at most {MOST_EXTENT} elements along an axis, in rows of {CHUNK} bytes"
         )
-    for swizzle, size in _SWIZZLES.items():
-        if size in (0, width) and _same(layout, _Box(kind, extents, size)):
+    for swizzle, (size, atom) in _SWIZZLES.items():
+        if size in (0, width) and _same(layout, _Box(kind, extents, size, atom)):
             words = ", ".join(map(str, reversed(extents)))
             return f"{name}, boxDim={{{words}}}, SWIZZLE_{swizzle}"
     raise Unwritable("it is no box row by row, with a swizzle or without")
