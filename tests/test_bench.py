@@ -174,6 +174,7 @@ def test_offsets_are_those_of_the_definition(name: str) -> None:
             assert whole[index] == (each.offset(index, shape) if held else -1), (shape, index)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", EVERY)
 def test_a_side_is_its_layout(name: str) -> None:
     each = EVERY[name]

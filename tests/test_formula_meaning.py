@@ -108,6 +108,7 @@ def any_element(layout: Layout, values: dict[str, int], shuffled: random.Random)
             return index
 
 
+@pytest.mark.sampled(2)
 @named
 def test_one_index_at_a_time(name: str) -> None:
     layout = EVERY[name]

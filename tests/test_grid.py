@@ -38,6 +38,7 @@ def test_faults(body: str) -> None:
     assert True in answers
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("layout", {**LIBRARY, **EXAMPLES}.values(), ids=lambda each: each.name)
 def test_a_layout_is_itself(layout: object) -> None:
     for values in list(shapes(layout, 3, 60))[:6]:  # type: ignore[arg-type]

@@ -35,6 +35,7 @@ def assert_means(layout: Layout, drawn: Drawn, random: Random) -> None:
         assert layout.offset(index, shape) == drawn.offset(index, shape), (index, shape)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_shape_means_what_it_says_and_prints_back(seed: int) -> None:
     random = Random(seed)
@@ -45,6 +46,7 @@ def test_a_shape_means_what_it_says_and_prints_back(seed: int) -> None:
     assert read(layoutdsl.to_notation(layout, "xla")) == layout
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_other_spellings_print_as_xla_prints_them(seed: int) -> None:
     random = Random(seed)
@@ -70,6 +72,7 @@ def _loose(text: str, random: Random) -> str:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_was_declared_prints_back(seed: int) -> None:
     """The axes may be named by a declaration, and the layout by another."""
