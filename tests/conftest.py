@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -161,24 +161,27 @@ def answers_are_kept() -> None:
     solver.converse = converse
 
 
-@pytest.fixture(autouse=True)
-def few_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def few_classes() -> None:
     """Of each function one class of shapes is compiled, and what serves all: each takes a while."""
-    monkeypatch.setattr(libraries, "MOST", 1)
+    libraries.MOST = 1
 
 
-@pytest.fixture(autouse=True)
-def soon_compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def soon_compiled(request: pytest.FixtureRequest) -> Iterator[None]:
     """Without vectors and unoptimised, which takes a sixth of the time, where C is not the subject.
 
     The files of `AS_USERS` compile as users do.
     """
     if request.path.name.startswith(AS_USERS) or "CC" in os.environ or not shutil.which("cc"):
+        yield
         return
-    monkeypatch.setenv("CC", "cc -DLAYOUT_PLAIN")
-    for room in (libraries, record_library):
-        monkeypatch.setattr(room, "OPTIONS", UNOPTIMISED)
-        monkeypatch.setattr(room, "PLAIN_OPTIONS", UNOPTIMISED)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CC", "cc -DLAYOUT_PLAIN")
+        for room in (libraries, record_library):
+            patch.setattr(room, "OPTIONS", UNOPTIMISED)
+            patch.setattr(room, "PLAIN_OPTIONS", UNOPTIMISED)
+        yield
 
 
 @pytest.fixture
@@ -222,7 +225,6 @@ def golden() -> Callable[[str, str], None]:
     return compare
 
 
-@pytest.fixture(autouse=True)
-def said_again() -> None:
+def pytest_runtest_setup() -> None:
     """What is said once per process is said once per test."""
     modules.say_once.cache_clear()
