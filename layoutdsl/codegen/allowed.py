@@ -120,7 +120,10 @@ def refuse_unsafe(text: str) -> None:
     try:
         with PARSING:
             try:
-                pieces = list(map(_piece, text.split("\n\n\n")))
+                pieces = []
+                for each in text.split("\n\n\n"):
+                    read = _piece if len(each) <= MOST_KEPT else _piece.__wrapped__
+                    pieces.append(read(each))
             except (SyntaxError, ValueError):
                 pieces = [_piece(text)]
     except (SyntaxError, ValueError) as error:
@@ -134,6 +137,10 @@ def refuse_unsafe(text: str) -> None:
                 told = node.lineno + line - 1 if hasattr(node, "lineno") else "?"
                 raise UnsafeText(f"emitted line {told}: {fault}")
         line += lines + 2
+
+
+MOST_KEPT = 1 << 13
+"""Characters of a piece that is remembered; what every module carries is below."""
 
 
 @lru_cache(maxsize=256)

@@ -115,9 +115,9 @@ def framed(text: str) -> Frame:
     try:
         with PARSING:
             try:
-                trees = list(map(_tree, pieces))
+                trees = [(_tree if len(each) <= MOST_KEPT else ast.parse)(each) for each in pieces]
             except (SyntaxError, ValueError, RecursionError):
-                pieces, trees = [text], [_tree(text)]
+                pieces, trees = [text], [ast.parse(text)]
     except (SyntaxError, ValueError, RecursionError) as error:
         raise Meaningless(f"the text is no Python: {error}") from None
     top = _Top()
@@ -130,6 +130,9 @@ def framed(text: str) -> Frame:
 
 _tree = lru_cache(maxsize=256)(ast.parse)
 """The tree of a text of Python; nobody may change it."""
+
+MOST_KEPT = 1 << 13
+"""Characters of a piece whose tree is kept; what every module carries is below."""
 
 
 @dataclass
@@ -279,7 +282,7 @@ def remembers(function: ast.FunctionDef) -> bool:
     return False
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
     """A function that hides nothing, and at most remembers; defaults and exceptions are plain."""
     for default in (*function.args.defaults, *function.args.kw_defaults):

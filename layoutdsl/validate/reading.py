@@ -189,7 +189,7 @@ def assigned(body: Sequence[ast.AST]) -> set[str]:
     return set[str]().union(*map(_stored, body))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _stored(statement: ast.AST) -> frozenset[str]:
     """The names that one gives values to; loops and branches ask it of the same ones each time."""
     names = set[str]()
