@@ -279,6 +279,16 @@ def test_a_spec_that_cannot_be_read(
         assert (ended.code, ended.out, ended.err) == (4, "", f"error: {message}\n")
 
 
+@pytest.mark.parametrize("verb", ["prove", "diff"])
+def test_a_file_of_weights_is_no_spec(shell: Shell, verb: str) -> None:
+    Path("a.gguf").write_bytes(b"GGUF\xff")
+    ended = shell(verb, *["a.gguf"] * (1 + (verb == "diff")))
+    assert ended.code == 4
+    assert ended.err.startswith(
+        "error: `a.gguf` is not UTF-8: byte 0xff at 4\n  = help: tensors lie"
+    )
+
+
 def test_a_directory_is_no_spec(shell: Shell) -> None:
     Path("adir").mkdir()
     Path("NCHW16c").mkdir()

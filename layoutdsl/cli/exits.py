@@ -48,6 +48,15 @@ def usage() -> Iterator[None]:
         raise Failure(Exit.USAGE, str(error)) from None
 
 
+WEIGHTS = (".safetensors", ".gguf", ".onnx", ".npz", ".npy")
+"""How names of files end in which tensors lie, and no text."""
+
+OF_WEIGHTS = (
+    "tensors lie in it, and no text: `layoutdsl inspect FILE` shows them, "
+    "and `layoutdsl verify PACKED --against FILE` compares two files"
+)
+
+
 @contextmanager
 def reading(name: str) -> Iterator[None]:
     """Say which input cannot be read, and why."""
@@ -56,7 +65,8 @@ def reading(name: str) -> Iterator[None]:
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         message = f"{name} is not UTF-8: byte 0x{byte:02x} at {error.start}"
-        raise Failure(Exit.INPUT, message) from None
+        weights = name.strip("`").endswith(WEIGHTS)
+        raise Failure(Exit.INPUT, message, OF_WEIGHTS if weights else None) from None
     except OSError as error:
         raise Failure(Exit.INPUT, f"{name} cannot be read: {reason(error)}") from None
 
