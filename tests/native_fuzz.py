@@ -250,7 +250,9 @@ def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:
         if macros(way.compiler)["__BYTE_ORDER__"] == "__ORDER_BIG_ENDIAN__":
             data.byteswap()
         (place / "data").write_bytes(data.tobytes())
-        text = "\n".join([kernel_text(calls), *lines, f"#define KERNELS {', '.join(rows)}", ""])
+        text = "\n".join(
+            [kernel_text(calls, *lines), *lines, f"#define KERNELS {', '.join(rows)}", ""]
+        )
         (place / "kernels.c").write_text(text)
         _compiled(place, way)
         for number, kind in _said(place):

@@ -68,7 +68,7 @@ def library(some: list[Case]) -> Iterator[dict[Case, Function]]:
                 lines += [body.text, *entry_text(f"k{number}", "fuzz")]
                 called |= body.calls
         (place / "a.c").write_text(
-            "\n".join([kernel_text(called), *lines, *again_text("fuzz"), ""])
+            "\n".join([kernel_text(called, *lines), *lines, *again_text("fuzz"), ""])
         )
         options = ["-std=c11", "-O1", "-w", "-shared", "-fPIC", *MACHINE.options]
         command = [*str(CC).split(), *options, "-o", str(place / "a.so"), str(place / "a.c")]

@@ -181,7 +181,7 @@ def test_conversions_at_every_width(number: int, tmp_path: Path) -> None:
         texts.append(found.text)
         calls |= found.calls
         moves.append(f"{name}, {width}, 1, 2")
-    sources = {"convert.c": "\n".join([kernel_text(calls), *texts, ""])}
+    sources = {"convert.c": "\n".join([kernel_text(calls, *texts), *texts, ""])}
     options = (*options, "-Wno-unused-variable")  # nobody but us compiles conversions
     made = built(tmp_path, sources, program(sources, moves, layouts), options)
     assert_well(made, len(WIDTHS))

@@ -95,7 +95,7 @@ FAULTS = {
     ("least(", "most("): "a loop in steps of another form",
     ("d + ", "s + "): "`source` is written, and should not be",
     ("tile(4", "tile(2"): "a kernel that is not known",
-    ("tile(4", "zip(4"): "a kernel is asked for what it does not do",
+    ("tile(4", "weave(4"): "a kernel is asked for what it does not do",
     ("return 3;", "return 0;"): "it is not asked first whether numbers fit",
     ("memcpy(rest + k", "memcpy(rest + 0"): "the part of a walk has another form",
     (f", 0, {NAME}_units", f", 1, {NAME}_units"): "the whole of a walk has another form",

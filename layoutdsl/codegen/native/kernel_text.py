@@ -1,11 +1,13 @@
 """What stands before the functions of a file: those of the kernels that they call.
 
-`kernels.c` is in sections; a file has those that it needs. After them come the tables that say how
-rows are woven, and a function for each kernel that does a part of a move.
+`kernels.c` is in paragraphs, with an empty line between them; a file has those alone that define
+what it speaks of, and what these speak of. After them come the tables that say how rows are woven,
+and a function for each kernel that does a part of a move.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -14,7 +16,13 @@ from textwrap import wrap
 
 from layoutdsl.codegen.loops.kernels import LINE
 
-_NETWORK, _WEAVE = ("tile", "zip", "unzip"), ("weave", "unweave")
+_DEFINED = re.compile(
+    r"^#define (\w+)|^VECTORS\(.*? (get\w*), \w+, (put\w*)|^(?:INLINED|APART) [\w ]+?(\w+)\("
+    r"|^typedef .*?(\w+)(?: __attr.*)?;|^} (\w+);",
+    re.MULTILINE,
+)
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -46,50 +54,80 @@ class Call:
         column = self.e * self.rows
         if self.kernel == "weave":
             return column * self.columns % LINE == 0
-        return self.kernel in ("tile", "unweave", "unzip") and (
+        return self.kernel in ("tile", "unweave") and (
             column % LINE == 0 or (column == 16 and column * self.columns % LINE == 0)
         )
 
 
-def kernel_text(calls: Collection[Call]) -> str:
-    """Return what a file starts with that calls these kernels."""
-    names = {call.kernel for call in calls}
-    wanted = {"head", "runs"}
-    if names:
-        wanted.add("moves")
-    if any(call.edged for call in calls):
-        wanted.add("edges")
-    if names & {*_NETWORK, *_WEAVE}:
-        wanted.add("network")
-    if names & {*_WEAVE}:
-        wanted.add("weave")
-    text = [each for name, each in _sections().items() if name in wanted]
+def kernel_text(calls: Collection[Call], *texts: str) -> str:
+    """Return what a file starts with.
+
+    Args:
+        calls: the kernels that it calls, and the sizes of moves.
+        texts: what stands behind, for the names in it.
+    """
     lines = [*_picks(calls), *_edges(calls)]
-    return "\n".join([*text, *lines])
+    found = _needed(_words("\n".join([*lines, *texts, *(call.kernel for call in calls)])))
+    return "\n".join([*(f"{each.text}\n" for each in found), *lines])
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """A part of `kernels.c`.
+
+    Attributes:
+        text: of it.
+        names: of macros, types and functions that it defines.
+        words: that are in it.
+    """
+
+    text: str
+    names: frozenset[str]
+    words: frozenset[str]
 
 
 @cache
-def _sections() -> dict[str, str]:
-    """The sections of `kernels.c` by their names, in their order."""
+def _paragraphs() -> tuple[_Paragraph, ...]:
+    """The paragraphs of `kernels.c`, in their order: each is whole without those before it."""
     text = files("layoutdsl.codegen.native").joinpath("kernels.c").read_text("utf-8")
-    found = dict[str, str]()
-    for section in text.replace("\r\n", "\n").split("/* == ")[1:]:
-        name, rest = section.split(" ==\n", 1)
-        found[name] = f"/* {rest.lstrip()}"
-    return found
+    found = list[_Paragraph]()
+    for each in text.replace("\r\n", "\n").strip().split("\n\n"):
+        names = frozenset(name for row in _DEFINED.findall(each) for name in row if name)
+        found.append(_Paragraph(each, names, _words(each)))
+    return tuple(found)
+
+
+def _words(text: str) -> frozenset[str]:
+    """The names in a text, but for its comments."""
+    return frozenset(_WORD.findall(_COMMENT.sub("", text)))
+
+
+def _needed(words: frozenset[str]) -> list[_Paragraph]:
+    """The paragraphs that define some words, and what these need; and those that define none."""
+    left, found = list(_paragraphs()), list[_Paragraph]()
+    while more := [each for each in left if not each.names or each.names & words]:
+        left = [each for each in left if each not in more]
+        found += more
+        words = words.union(*(each.words for each in more))
+    return [each for each in _paragraphs() if each in found]
 
 
 def _picks(calls: Iterable[Call]) -> Iterable[str]:
-    """How rows are woven, for each number of them."""
-    for kernel, way in (("weave", "WOVEN"), ("unweave", "UNWOVE")):
+    """How rows are woven, for each number of them: what is left of it once it is not even."""
+    for kernel, way in (("weave", "WOVEN"), ("unweave", "UNWOVEN")):
         numbers = {
             (call.e, call.rows if kernel == "weave" else call.columns)
             for call in calls
             if call.kernel == kernel
         }
         for e, k in sorted(numbers):
-            each = ", ".join(f"{way}({e},~{k},~{j})" for j in range(k))
-            text = f"PICKS {kernel}_{e}_{k}[] = {{{each}}};"
+            zips = k & -k
+            left = k // zips
+            if left == 1:
+                yield f"#define {kernel}_{e}_{k} 0"
+                continue
+            each = ", ".join(f"PICKS({way},~{e * zips},~{left},~{j})" for j in range(left))
+            text = f"PICK({kernel}_{e}_{k}, {left}, {each})"
             yield from (line.replace("~", " ") for line in wrap(text, 98, subsequent_indent="    "))
 
 

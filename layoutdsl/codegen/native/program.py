@@ -88,8 +88,9 @@ class EmittedProgram:
             said.append(
                 "   That holds where each element has a slot of its own, which is unproved."
             )
-        lines = [*self.head, *said, " */", "", kernel_text(self.calls), *self.size]
-        return "\n".join([*lines, *(each.text for each in self.moves), *self.codes, ""])
+        functions = "\n".join([*self.size, *(each.text for each in self.moves), *self.codes])
+        kernels = kernel_text(self.calls, functions)
+        return "\n".join([*self.head, *said, " */", "", kernels, functions, ""])
 
     @property
     def calls(self) -> frozenset[Call]:
