@@ -248,3 +248,43 @@ def test_a_picture_that_is_too_large_is_planned(tmp_path: Path) -> None:
     found = propagate(saved(model, tmp_path), "nhwc", shapes=shapes, verify="off")
     assert (found.status, len(found.transforms)) == ("open", 2)
     assert found.plan.cost - 10 < found.plan.bound <= found.plan.cost  # of 2**56
+
+
+def around_a_body() -> Any:
+    """What a graph inside of a node uses is an output, too, and so is an input that it uses."""
+    model = proto(CONV + "v = Transpose<perm=[0,2,3,1]>(c)\ny = Relu(v)", **NUMBERS)
+    value = helper.make_tensor_value_info("v", TO.FLOAT, [1, 6, 5, 20])
+    ends = [helper.make_empty_tensor_value_info(each) for each in "te"]
+    bodies = [
+        helper.make_graph([helper.make_node("Neg", ["v"], ["t"])], "one", [], ends[:1]),
+        helper.make_graph([helper.make_node("ReduceMax", ["x"], ["m"], keepdims=0),
+                           helper.make_node("Mul", ["v", "m"], ["e"])], "two", [], ends[1:]),
+    ]  # fmt: skip
+    nodes = [
+        helper.make_node("ReduceMax", ["v"], ["r"], keepdims=0),
+        helper.make_node("Cast", ["r"], ["b"], to=TO.BOOL),
+        helper.make_node("If", ["b"], ["i"], then_branch=bodies[0], else_branch=bodies[1]),
+    ]
+    model.graph.node.extend(nodes)
+    model.graph.output.extend([value, helper.make_tensor_value_info("i", TO.FLOAT, [1, 6, 5, 20])])
+    return model
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_graph_inside_uses_may_be_an_output(target: str, tmp_path: Path) -> None:
+    model = around_a_body()
+    place, out = saved(model, tmp_path), tmp_path / "out.onnx"
+    found = propagate(place, **TARGETS[target])
+    assert found.verified is not None
+    assert (found.status, found.verified.faults) == ("done", ())
+    found.write(out)
+    assert check(out, place).faults == ()
+    given = {"x": np.random.default_rng(3).standard_normal((1, 3, 6, 5)).astype("f4")}
+    for one, other in zip(run(model, given), run(onnx.load(out), given), strict=True):
+        assert np.allclose(one, other, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("asked", [{"inputs": {"x": "NHWC"}}, {"outputs": {"v": "NCHW16c"}}])
+def test_what_a_graph_inside_uses_is_as_written(asked: dict[str, Any], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="is used by a graph inside of a node"):
+        propagate(saved(around_a_body(), tmp_path), "nhwc", **asked)

@@ -43,6 +43,7 @@ class Node:
         inputs: names of values; `""` for one that is left out.
         outputs: names of values; `""` for one that nobody asks for.
         attributes: by their names, without defaults.
+        outer: values that graphs inside of it use by their names; they are inputs, too.
         opaque: an attribute is a graph or anything else that is not read: the node is as written.
         source: the node as the format has it, for the room's own files of that format only.
     """
@@ -54,6 +55,7 @@ class Node:
     outputs: tuple[str, ...]
     attributes: Mapping[str, Attribute]
     opaque: bool = False
+    outer: tuple[str, ...] = ()
     source: object = field(default=None, compare=False, repr=False)
 
 

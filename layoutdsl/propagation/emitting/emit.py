@@ -42,6 +42,7 @@ def emit(
     given, wanted = ways.given, ways.wanted
     out = Emitting(graph, layouts, style, {**given, **wanted})
     out.reserve((*graph.values, *reserved))
+    _refuse_renamed(out)
     held = {name: given.get(name, out.written(name)) for name in graph.inputs}
     inputs = tuple(out.leave(name, each, out.form(each).extents) for name, each in held.items())
     for name in _unmade(graph):
@@ -60,6 +61,18 @@ def emit(
     )
     found = _without_unused(out, inputs, outputs)
     return fused(found) if style == "onnxruntime" else found
+
+
+def _refuse_renamed(out: Emitting) -> None:
+    """Look whether graphs inside of nodes have by their names what they use.
+
+    Raises:
+        ValueError: the caller would have one in another layout.
+    """
+    for name in (name for node in out.graph.nodes for name in node.outer):
+        if name in out.public and out.public[name] != out.written(name):
+            words = f"`{name}` is used by a graph inside of a node, which has it as written"
+            raise ValueError(f"{words}; the caller cannot have it in another layout")
 
 
 def _unmade(graph: Graph) -> Iterator[str]:
@@ -157,10 +170,7 @@ def _hand_out(out: Emitting, value: str, held: Held, moves: Moves) -> str:
     if not out.has(value, held) and value not in out.graph.constants:
         _convert(out, moves[value, held], moves)
     name = out.take_usual(value, held)
-    if name != value:
-        out.work.append(Step("Identity", (name,), (value,)))
-        base = out.tensors[name]
-        out.tensors[value] = type(base)(value, value, held, base.extents)
+    out.called_so(value, held, name)
     out.close(value)
     return value
 

@@ -75,12 +75,8 @@ def _is_as_written(out: Emitting, node: Node, variant: Variant) -> bool:
 
 def _emit_as_written(out: Emitting, node: Node, variant: Variant) -> None:
     inputs = [_take_written(out, name) for name in node.inputs]
-    if node.opaque:  # inner graphs use outer values by their names
-        for value, name in zip(node.inputs, inputs, strict=True):
-            if name != value and value not in out.tensors:
-                out.work.append(Step("Identity", (name,), (value,)))
-                tensor = out.tensors[name]
-                out.tensors[value] = type(tensor)(value, value, tensor.held, tensor.extents)
+    for value in node.outer:  # inner graphs use them by their names
+        out.called_so(value, out.written(value), inputs[node.inputs.index(value)])
     outputs = tuple(
         out.leave(name, held or out.written(name), out.graph.values[name].shape) if name else ""
         for name, held in zip(node.outputs, variant.makes, strict=True)

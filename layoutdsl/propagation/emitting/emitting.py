@@ -124,6 +124,12 @@ class Emitting:
         """Return the name of a tensor of the usual dimensions that holds a value."""
         return self.take(value, held, self.form(held).extents)
 
+    def called_so(self, value: str, held: Held, name: str) -> None:
+        """Let a tensor have the name of a value that it holds, too."""
+        if value not in self.tensors:
+            self.work.append(Step("Identity", (name,), (value,)))
+            self.tensors[value] = Tensor(value, value, held, self.tensors[name].extents)
+
     def close(self, of: int | str) -> None:
         """End a part."""
         self.parts.append(Emitted(of, tuple(self.work)))

@@ -101,7 +101,7 @@ def _node(number: int, proto: Any) -> Node:
     operator = f"{domain}{proto.op_type}"
     inputs = (*proto.input, *(name for name in outer if name not in proto.input))
     return Node(
-        number, proto.name, operator, inputs, tuple(proto.output), attributes, opaque, proto
+        number, proto.name, operator, inputs, tuple(proto.output), attributes, opaque, outer, proto
     )
 
 
