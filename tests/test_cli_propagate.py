@@ -156,6 +156,11 @@ REFUSED: list[tuple[tuple[str, ...], int, str]] = [
     (("model.onnx", "--engine", "nhwc", "--explain", "zz"), 2, "has no value `zz`"),
     (("model.onnx", "--engine", "nhwc", "-o", "model.onnx"), 4, "is the input itself"),
     (("model.onnx", "--engine", "nhwc", "--report", "model.onnx"), 4, "is the input itself"),
+    (
+        ("model.onnx", "--engine", "nhwc", "-o", "out.onnx", "--report", "./out.onnx"),
+        2,
+        "`./out.onnx` is to hold two things",
+    ),
     (("model.onnx", "--engine", "nhwc", "-o", "-"), 2, "standard output"),
     (("model.onnx", "--engine", "nhwc", "-o", "no/such/out.onnx"), 4, "no/such/out.onnx"),
     (("model.onnx", "--engine", "nhwc", "-o", "out.onnx", "--report", "no/x.html"), 4, "no/x.html"),
