@@ -149,6 +149,7 @@ REFUSED: list[tuple[tuple[str, ...], int, str]] = [
     (("model.onnx", "--engine", "nhwc", "--shape", "z=1,3"), 2, "has no input `z`"),
     (("model.onnx", "--engine", "nhwc", "--shape", "x=1,3,8,9"), 2, "cannot have the shape"),
     (("model.onnx", "--engine", "nhwc", "--shape", "x=2,3,8,0"), 2, "cannot have the shape"),
+    (("model.onnx", "--engine", "nhwc", "--shape", f"x={2**63},3,8,8"), 2, "cannot have the shape"),
     (("model.onnx", "--engine", "nhwc", "--input", "z=NHWC"), 2, "`z`"),
     (("model.onnx", "--engine", "nhwc", "--output", "y=NHWC"), 2, "NHWC"),
     (("model.onnx", "--engine", "nhwc", "--output", "y"), 2, "`y` is no --output"),

@@ -11,6 +11,9 @@ from typing import Any, TypeAlias
 
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError
 
+MOST = 1 << 63
+"""Extents are below it, as the format has them in 64 bits."""
+
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 """Extents of inputs, by their names."""
 
@@ -51,7 +54,7 @@ def fix_shapes(proto: Any, known: Container[str], place: Path, shapes: Shapes) -
             len(said) == len(wanted)
             and all(one in (0, other) for one, other in zip(said, wanted, strict=True))
         )
-        if not fits or min(wanted, default=1) < 1:
+        if not fits or not all(1 <= each < MOST for each in wanted):
             words = f"input `{name}` cannot have the shape {','.join(map(str, wanted))}"
             shown = ",".join(str(each or "?") for each in said)
             raise UnfitModelError(words, f"the model says {shown or 'none'}", "option")
