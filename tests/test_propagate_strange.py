@@ -288,3 +288,28 @@ def test_what_a_graph_inside_uses_may_be_an_output(target: str, tmp_path: Path) 
 def test_what_a_graph_inside_uses_is_as_written(asked: dict[str, Any], tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is used by a graph inside of a node"):
         propagate(saved(around_a_body(), tmp_path), "nhwc", **asked)
+
+
+VIEWS = (
+    "SpaceToDepth<blocksize=2>(k)",
+    "DepthToSpace<blocksize=2>(k)",
+    'DepthToSpace<blocksize=2, mode="CRD">(k)',
+    "Transpose<perm=[0,1,3,2]>(k)",
+    "Flatten(k)",
+)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_view_of_what_is_known_is_known(target: str, view: str, tmp_path: Path) -> None:
+    """Or the weight that it becomes would be none of the model's."""
+    model = proto(f"{CONV}v = {view}\ny = Relu(c)\nz = LogSoftmax(v)", **NUMBERS, k=(1, 8, 4, 6))
+    model.graph.output.append(helper.make_tensor_value_info("z", TO.FLOAT, None))
+    place, out = saved(model, tmp_path), tmp_path / "out.onnx"
+    found = propagate(place, **TARGETS[target])
+    assert (found.status, found.source.graph.constants.get("v") is None) == ("done", False)
+    found.write(out)
+    assert check(out, place).faults == ()
+    given = {"x": np.random.default_rng(3).standard_normal((1, 3, 6, 5)).astype("f4")}
+    for one, other in zip(run(onnx.load(place), given), run(onnx.load(out), given), strict=True):
+        assert np.allclose(one, other, 1e-4, 1e-5)

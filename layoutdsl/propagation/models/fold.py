@@ -250,6 +250,23 @@ def _same(said: Attributes, operands: Sequence[Array | None]) -> Array:
     return _array(operands, 0)
 
 
+def _to_depth(said: Attributes, operands: Sequence[Array | None]) -> Array:
+    array, block = _array(operands, 0), _int(said, "blocksize", 0)
+    n, c, h, w = array.shape
+    cut = array.reshape(n, c, h // block, block, w // block, block)
+    return cut.transpose(0, 3, 5, 1, 2, 4).reshape(n, -1, h // block, w // block)
+
+
+def _to_space(said: Attributes, operands: Sequence[Array | None]) -> Array:
+    array, block = _array(operands, 0), _int(said, "blocksize", 0)
+    n, c, h, w = array.shape
+    if said.get("mode") == "CRD":
+        cut = array.reshape(n, c // block**2, block, block, h, w).transpose(0, 1, 4, 2, 5, 3)
+    else:
+        cut = array.reshape(n, block, block, c // block**2, h, w).transpose(0, 3, 4, 1, 5, 2)
+    return cut.reshape(n, c // block**2, h * block, w * block)
+
+
 _FOLDS: Mapping[str, Fold] = {
     "Constant": _constant,
     "ConstantOfShape": _filled,
@@ -263,6 +280,8 @@ _FOLDS: Mapping[str, Fold] = {
     "Reshape": _reshaped,
     "Flatten": _flattened,
     "Transpose": _turned,
+    "SpaceToDepth": _to_depth,
+    "DepthToSpace": _to_space,
     "Split": _split,
     "ScatterND": _scattered,
     "Cast": _cast,
