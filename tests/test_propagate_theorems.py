@@ -95,7 +95,7 @@ def test_all_ways_of_a_graph_hold_and_not_only_those_of_the_plan(layout: str) ->
             assert not isinstance(claims, str)
             seen += len(claims)
             assert {decided(claim) for claim in claims} <= {"everywhere", "here"}
-    assert seen > 30
+    assert seen > 20
 
 
 def test_the_prover_is_asked_what_is_not_said_in_the_same_words() -> None:
