@@ -9,6 +9,7 @@ from random import Random
 import pytest
 
 from layoutdsl.kernel.checker import Term
+from layoutdsl.validate.loops.ranges import InRanges, below
 from layoutdsl.validate.normal import NORMAL, InRuns
 
 WORDS = {"+": add, "-": sub, "*": mul, "div": floordiv, "mod": mod, "^": xor, "&": and_}
@@ -50,6 +51,54 @@ def test_normal_forms_have_the_value_of_their_terms(seed: int, count: int) -> No
             known = {"i": index, "b": random.randrange(-50, 300)}
             known |= {"q.": index // length, "t.": index % length}
             assert {value(each, known) for each in (term, *forms)} == {value(term, known)}, term
+
+
+DIGITS = {below(f"v.{number}", most): most for number, most in enumerate((1, 2, 4, 6, 16, 48))}
+
+
+def drawn_digits(random: Random, depth: int) -> Term:
+    """Sums of digits times their steps, and of their quotients and remainders."""
+    if depth == 0:
+        return random.choice((*DIGITS, "i", random.randrange(-20, 40)))
+    word = random.choice(("+", "+", "*", "div", "mod"))
+    right = random.choice(DIVISORS) if word != "+" else drawn_digits(random, depth - 1)
+    return (word, drawn_digits(random, depth - 1), right)
+
+
+@pytest.mark.parametrize(
+    ("seed", "count"), [(1, 3000), pytest.param(2, 200_000, marks=pytest.mark.campaign)]
+)
+def test_what_is_known_of_digits_changes_no_value(seed: int, count: int) -> None:
+    random, changed = Random(seed), 0
+    for _ in range(count):
+        term = drawn_digits(random, random.randint(1, 5))
+        form = InRanges().form(term)
+        changed += form != NORMAL.form(term)
+        for _ in range(6):
+            known = {
+                name: random.choice((0, most - 1, random.randrange(most)))
+                for name, most in DIGITS.items()
+            }
+            known["i"] = random.randrange(-50, 300)
+            assert value(form, known) == value(term, known), term
+    assert changed > count // 20
+
+
+@pytest.mark.parametrize(
+    ("term", "form"),
+    [
+        (("div", ("+", "v.0.4", ("*", 4, "v.1")), 8), ("div", "v.1", 2)),
+        (("mod", ("+", "v.0.4", ("*", 4, "v.1.2")), 8), ("+", ("*", 4, "v.1.2"), "v.0.4")),
+        (("div", ("mod", ("+", "v.0.4", ("*", 4, "v.1")), 8), 4), ("mod", "v.1", 2)),
+        (("div", ("+", "v.0.5", ("*", 4, "v.1")), 8),) * 2,
+        (("mod", ("+", ("*", 3, "v.0"), ("*", 4, "v.1.16")), 12),) * 2,
+        (("div", ("+", "v.0", ("*", 4, "v.1")), 8),) * 2,
+    ],
+)
+def test_digits_are_taken_out_of_sums_of_digits(term: Term, form: Term) -> None:
+    assert InRanges().form(term) == InRanges().form(form)
+    plain = InRanges().form(term)
+    assert (plain == NORMAL.form(term)) == (term == form)
 
 
 def test_what_swizzles_is_the_digits_that_it_turns() -> None:

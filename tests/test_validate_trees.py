@@ -245,3 +245,23 @@ def test_trees_of_the_library_are_validated(name: str) -> None:
         node = node_of(case)
         right = node is None or isinstance(validated(case, node), Validated)
         assert right or name in UNPROVED, (verb, width)
+
+
+# Conversions whose proofs were once beyond the solver, or took steps over two coordinates.
+DRAWN = {
+    "[a/16, b/2, a/2%8, b%2, a%2]": ("[a, b/16, b%4, b/4%4]", "a, b", 1),
+    "[a, b/16, b%16]": ("[a, b/4, b%2, b/2%2]", "a, b: 16", 4),
+    "[a, b/4, c, d, b%4]": ("[a, c, d/8, b, d%8]", "a: 6, b: 16, c, d: 48", 1),
+    "[a/8, b/4, c/32, b%4, c%32, a%8]": ("[b, c, a/16, a%16]", "a: 16, b, c: 28", 4),
+}
+
+
+@pytest.mark.parametrize("source", DRAWN)
+def test_drawn_conversions_are_validated(source: str) -> None:
+    target, axes, width = DRAWN[source]
+    texts = (Written(f"layout A({axes}) = {places}") for places in (source, target))
+    case = Case(tuple(texts), "convert", width, ())
+    node = node_of(case)
+    assert node is not None
+    found = validated(case, node)
+    assert isinstance(found, Validated), found

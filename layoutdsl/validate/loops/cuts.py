@@ -6,7 +6,7 @@ one ``x`` below ``a`` and one ``y`` below ``b``. These are those within which co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
 from math import gcd
 
@@ -16,18 +16,17 @@ from layoutdsl.validate.normal import Normal
 
 
 def cuts(
-    normal: Normal, count: Term, choices: Iterable[Sequence[tuple[Term, ...]]]
+    normal: Normal, count: Term, choices: Iterable[Collection[int]]
 ) -> Iterator[tuple[int, Term]]:
     """Yield blocks, and how many there are of each.
 
     Args:
         normal: of the terms.
         count: what the number stays below.
-        choices: boxes whose coordinates are cut; the first that may be cut at once are.
+        choices: steps after which coordinates end; the first that may all be cut at are.
     """
     blocks = [1]
-    for boxes in choices:
-        reaches = {each for box in boxes for each in _reaches(box)}
+    for reaches in choices:
         found = _within(normal, count, reaches)
         if all(above % below == 0 for below, above in pairwise(found)):
             blocks = found
@@ -47,14 +46,15 @@ def _within(normal: Normal, count: Term, reaches: Iterable[int]) -> list[int]:
     return sorted({1, *(each for each in reaches if whole % each == 0)})
 
 
-def _reaches(box: tuple[Term, ...]) -> Iterator[int]:
-    """How many slots the last coordinates have, as far as these are numbers."""
+def reaches(box: tuple[Term, ...], stride: int = 1) -> Iterator[int]:
+    """Yield the steps of so many slots that the last coordinates have, where these are numbers."""
     reach = 1
     for extent in reversed(box):
         if not isinstance(extent, int):
             return
         reach *= extent
-        yield reach
+        if reach % stride == 0:
+            yield reach // stride
 
 
 def _factor(normal: Normal, term: Term) -> int:

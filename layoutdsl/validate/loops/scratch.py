@@ -13,13 +13,11 @@ from dataclasses import dataclass, replace
 from layoutdsl.codegen.loops import tree
 from layoutdsl.kernel.checker import Term, names, substitute
 from layoutdsl.validate.loops.cover import covers, guesses, resolved
+from layoutdsl.validate.loops.ranges import below
 from layoutdsl.validate.loops.sides import Side, Sides
 from layoutdsl.validate.loops.stores import Here, Need, Write, ends, is_plain
 from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import Meaningless
-
-SLOT = "q.0"
-"""The slot that is asked about."""
 
 ALWAYS: Term = ("<", 0, 1)
 NEVER: Term = ("<", 0, 0)
@@ -30,9 +28,10 @@ Ways = list[tuple[tuple[Term, ...], "tuple[Term, ...] | None"]]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What scratch holds in the slot `SLOT`.
+    """What scratch holds in a slot.
 
     Attributes:
+        slot: its name.
         normal: of the terms.
         place: of the source.
         there: when it holds that.
@@ -40,13 +39,14 @@ class Held:
     """
 
     normal: Normal
+    slot: str
     place: tuple[Term, ...]
     there: Term
     filled: Term
 
     def at(self, slot: Term) -> tuple[tuple[Term, ...], Term, Term]:
         """Return the same of a slot."""
-        values = {SLOT: slot}
+        values = {self.slot: slot}
         place = tuple(self.normal.form(substitute(each, values)) for each in self.place)
         there, filled = (substitute(each, values) for each in (self.there, self.filled))
         return place, self.normal.form(there), self.normal.form(filled)
@@ -82,26 +82,27 @@ def held_by(
         for each in stores
     ]
     put = [each for each in inner if each.source is not None]
+    own = below("q.0", node.size)
     known = frozenset(normal.form(each) for each in here.facts)
-    place = _guess(normal, put) if put else ()
+    place = _guess(normal, put, own) if put else ()
     needs = list[Need]()
     if exact or not put:
         fills = [each for each in inner if each.source is None]
-        rest = ALWAYS if node.filled else _done(normal, fills, known)
-        held = Held(normal, place, _done(normal, put, known), rest)
+        rest = ALWAYS if node.filled else _done(normal, fills, own, known)
+        held = Held(normal, own, place, _done(normal, put, own, known), rest)
     else:
         there = _inside(sides, place)
-        held = Held(normal, place, there, ALWAYS)
-        slot = here.under(*ends((SLOT,), (node.size,)))
+        held = Held(normal, own, place, there, ALWAYS)
+        slot = here.under(*ends((own,), (node.size,)))
         slot = slot.under(there) if node.filled else slot
-        ways = [w for s in (put if node.filled else inner) for w in covers(normal, s, (SLOT,))]
+        ways = [w for s in (put if node.filled else inner) for w in covers(normal, s, (own,))]
         needs.append(Need("a slot of scratch is written", slot.facts, ("or", *ways)))
     for each in stores:
-        own, there, _ = held.at(each.target[0])
+        at, there, _ = held.at(each.target[0])
         if each.source is None:
             needs.append(Need("scratch is filled", each.here.facts, ("not", there)))
             continue
-        goals: list[Term] = [("=", *both) for both in zip(own, each.source, strict=True)]
+        goals: list[Term] = [("=", *both) for both in zip(at, each.source, strict=True)]
         needs += [Need("what scratch holds", each.here.facts, goal) for goal in (*goals, there)]
     return held, needs
 
@@ -126,23 +127,23 @@ def _padded(sides: Sides, side: Side) -> Iterator[bool]:
         yield most != sides.normal.form(extent)
 
 
-def _done(normal: Normal, stores: Sequence[Write], known: frozenset[Term]) -> Term:
+def _done(normal: Normal, stores: Sequence[Write], slot: str, known: frozenset[Term]) -> Term:
     """When one of some stores is done to the slot, beside what is known anyway."""
     ways = dict[Term, None]()
     for each in stores:
-        match covers(normal, each, (SLOT,))[0]:
+        match covers(normal, each, (slot,))[0]:
             case ("and", *parts):
                 left = [p for p in parts if p not in known and not is_plain(p)]
                 ways[("and", ALWAYS, *left)] = None
     return ("or", *ways) if ways else NEVER
 
 
-def _guess(normal: Normal, stores: Sequence[Write]) -> tuple[Term, ...]:
+def _guess(normal: Normal, stores: Sequence[Write], slot: str) -> tuple[Term, ...]:
     """Which place of the source the slot holds."""
     first = stores[0]
     assert first.source is not None
-    values = resolved(guesses(normal, first, (SLOT,))[0])
-    place = tuple(substitute(each, values) for each in first.source)
+    values = resolved(guesses(normal, first, (slot,))[0])
+    place = tuple(normal.form(substitute(each, values)) for each in first.source)
     if {name for part in place for name in names(part)} & set(values):
         raise Meaningless("what scratch holds is no place of its slots")
     return place

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from layoutdsl.integers.bounds import at_least, reach
+from layoutdsl.integers.bounds import ONE, at_least, reach, simplify
 from layoutdsl.integers.conditions import Condition
 from layoutdsl.integers.expr import (
-    Constant,
     Coordinate,
     Expr,
     Extent,
@@ -33,6 +32,7 @@ from layoutdsl.validate.loops.coordinates import (
     read_as_one,
     shifted,
 )
+from layoutdsl.validate.loops.ranges import InRanges
 from layoutdsl.validate.loops.words import compared, said
 from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import horner, size
@@ -117,7 +117,7 @@ def sides(
         for axis in axes
     }
     fused = tuple((each, f"e.{n}") for n, each in enumerate(sorted(products)) if len(each) > 1)
-    normal = Normal(fused)
+    normal = InRanges(fused)
     known: dict[str, Term] = {name: extent_name(name) for name in layout.symbols}
     indexed: dict[str, Term] = {name_of(axis): f"i.{number}" for number, axis in enumerate(axes)}
     read, written = (
@@ -149,12 +149,14 @@ def buffer(layout: Layout) -> MixedRadix:
     be plain.
     """
     axes = list(_box(layout.axes).parts)
-    opened = flattened(
-        MixedRadix(tuple(each for each in layout.coordinates if each.extent != Constant(1)))
-    )
+    opened = flattened(MixedRadix(tuple(e for e in layout.coordinates if not _is_one(e.extent))))
     return MixedRadix(
-        tuple(e for e in opened.parts if e.extent != Constant(1) or not _is_within(e, axes))
+        tuple(e for e in opened.parts if not (_is_one(e.extent) and _is_within(e, axes)))
     )
+
+
+def _is_one(extent: Expr) -> bool:
+    return simplify(extent) == ONE
 
 
 def _side(

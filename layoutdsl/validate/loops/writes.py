@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 from layoutdsl.codegen.loops import tree
 from layoutdsl.integers.expr import Expr
 from layoutdsl.kernel.checker import Term
-from layoutdsl.validate.loops.cuts import cuts
+from layoutdsl.validate.loops.cuts import cuts, reaches
 from layoutdsl.validate.loops.places import placed
+from layoutdsl.validate.loops.ranges import below
 from layoutdsl.validate.loops.scratch import Held, held_by
 from layoutdsl.validate.loops.sides import Side, Sides
 from layoutdsl.validate.loops.stores import Here, Need, Sliding, Turning, Variable, Write, ends
@@ -46,10 +47,12 @@ class Writes:
         """
         match node:
             case tree.For(name, count, body):
-                turning = Turning(self._fresh(), self._said(count, here))
+                turning = self._turning(self._said(count, here))
                 self.walk(body, self._inside(here, name, turning))
             case tree.Slide(name, extent, step, body):
-                sliding = Sliding(self._fresh(), self._said(extent, here), step)
+                whole = self._said(extent, here)
+                last = whole - step + 1 if isinstance(whole, int) else whole
+                sliding = Sliding(self._fresh(last), whole, step)
                 self._need("a slide", here, ("<=", step, sliding.extent))
                 if step < 1:
                     raise Meaningless("a slide does not move")
@@ -70,9 +73,12 @@ class Writes:
             case tree.Scratch():
                 self._scratch(node, here)
 
-    def _fresh(self) -> str:
+    def _fresh(self, most: Term) -> str:
         self._count += 1
-        return f"v.{self._count}"
+        return below(f"v.{self._count}", most)
+
+    def _turning(self, count: Term) -> Turning:
+        return Turning(self._fresh(count), count)
 
     def _inside(self, here: Here, name: str, variable: Variable) -> Here:
         if name in self.sides.known:
@@ -96,8 +102,9 @@ class Writes:
     def _move(self, move: tree.Move, here: Here) -> None:
         outside, unit = here, move.unit
         here, number = self._digits(unit, here, move.target, move.source)
-        here, row, rows = self._table(move.rows, here)
-        here, column, columns = self._table(move.columns, here)
+        ways = move.source.buffer, move.target.buffer
+        here, row, rows = self._table(move.rows, unit, ways, here)
+        here, column, columns = self._table(move.columns, unit, ways[::-1], here)
         down, along = (("+", ("*", each, unit), number) for each in (row, column))
         edge, high, wide = move.edge, tree.length(move.rows), tree.length(move.columns)
         masks: tuple[list[Term], list[Term]] = ([], [])
@@ -114,26 +121,45 @@ class Writes:
         target, source = ("+", columns, down), ("+", rows, along)
         self._store(here, (move.target, target), (move.source, source), *masks)
 
-    def _table(self, table: tree.Table, here: Here) -> tuple[Here, Term, Term]:
-        """The number of an offset of a table, and the offset, by a variable for each digit."""
+    def _table(
+        self, table: tree.Table, unit: int, buffers: tuple[str, str], here: Here
+    ) -> tuple[Here, Term, Term]:
+        """The number of an offset of a table, and the offset, by a variable for each digit.
+
+        The offsets are in the first buffer; in the other all lies together. A digit that goes over
+        coordinates of these is several.
+        """
         number: Term = 0
         offset: Term = 0
         for k, step in enumerate(table):
-            turning = Turning(self._fresh(), step.radix)
-            here = here.turning(turning)
-            number = ("+", number, ("*", tree.length(table[:k]), turning.name))
-            offset = ("+", offset, ("*", said(step.stride, here.known), turning.name))
+            stride, below = self._said(step.stride, here), tree.length(table[:k])
+            ends = set[int]()
+            for buffer, apart in zip(buffers, (stride, unit * below), strict=True):
+                if buffer in self._boxes and isinstance(apart, int) and apart > 0:
+                    ends |= {*reaches(self._boxes[buffer], apart)}
+            digit: Term = 0
+            for block, many in cuts(self.sides.normal, step.radix, [ends]):
+                turning = self._turning(many)
+                here = here.turning(turning)
+                digit = ("+", digit, ("*", block, turning.name))
+            number = ("+", number, ("*", below, digit))
+            offset = ("+", offset, ("*", stride, digit))
         return here, number, offset
+
+    @property
+    def _boxes(self) -> dict[str, tuple[Term, ...]]:
+        return {tree.SOURCE: self.sides.source.box, tree.TARGET: self.sides.target.box}
 
     def _digits(
         self, count: Term, here: Here, target: tree.Place, source: tree.Place | None
     ) -> tuple[Here, Term]:
         """A number below a count, by digits where boxes are cut within it."""
         number: Term = 0
-        both = {tree.SOURCE: self.sides.source.box, tree.TARGET: self.sides.target.box}
-        own = [both[each.buffer] for each in (target, source) if each and each.buffer in both]
-        for block, many in cuts(self.sides.normal, count, ([*both.values()], own)):
-            turning = Turning(self._fresh(), many)
+        all_ends = {buffer: set(reaches(box)) for buffer, box in self._boxes.items()}
+        own = [all_ends.get(each.buffer, set()) for each in (target, source) if each]
+        choices = set().union(*all_ends.values()), set[int]().union(*own)
+        for block, many in cuts(self.sides.normal, count, choices):
+            turning = self._turning(many)
             here = here.turning(turning)
             number = ("+", number, ("*", block, turning.name))
         return here, number
