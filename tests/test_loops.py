@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import pytest
 from native_fuzz import Case, cases
 from random_digits import Shape, Written
+from tree_faults import validated
 from tree_fuzz import fault, node_of
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.integers.expr import Constant, text
+from layoutdsl.validate.outcome import Validated
 
 FOUND = (
     # what is filled behind the end of one axis lies before the end of all others
@@ -126,12 +128,34 @@ def test_layouts_without_digits_go_by_what_lies_together(layout: str, count: str
     assert not any(isinstance(each, tree.Move) for each in nodes(node))
 
 
-def test_blocks_without_common_digits_go_by_what_divides_both() -> None:
-    texts = "layout A(c, w) = [c/6, w, c%6]", "layout A(c, w) = [c/8, w, c%8]"
+def test_blocks_with_a_large_common_multiple_go_by_what_divides_both() -> None:
+    texts = "layout A(c, w) = [c/7, w, c%7]", "layout A(c, w) = [c/128, w, c%128]"
     node = node_of(Case(tuple(map(Written, texts)), "convert", 4, ()))
     assert node is not None
     runs = [each for each in nodes(node) if isinstance(each, tree.Run)]
-    assert runs[0].count == Constant(2)
+    assert runs[0].count == Constant(1)
+
+
+@pytest.mark.parametrize(
+    ("layout", "by_boxes"),
+    [
+        ("layout A(c, w) = [c/{0}, w, c%{0}]", True),
+        ("layout A(c, h, w: 16) = [c/{0}, h, c%{0}, w]", True),
+        ("layout A(c, h, w: 64) = [c/{0}, h, c%{0}, w]", False),  # 256 bytes at once
+        ("layout A(c, h, w) = [c/{0}, h, c%{0}, w]", False),
+    ],
+)
+def test_blocks_without_common_digits_are_boxed_where_no_rows_are_long(
+    layout: str, by_boxes: bool
+) -> None:
+    texts = (Written(layout.format(block)) for block in (6, 8))
+    case = Case(tuple(texts), "convert", 4, ())
+    node = node_of(case)
+    assert node is not None
+    boxes = [each for each in nodes(node) if isinstance(each, tree.Scratch)]
+    assert bool(boxes) == by_boxes
+    assert all(each.size % 24 == 0 for each in boxes)
+    assert isinstance(validated(case, node), Validated)
 
 
 def test_extents_that_are_numbers_have_no_loops_for_digits_that_never_step() -> None:

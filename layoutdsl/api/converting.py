@@ -77,8 +77,8 @@ def convert(
 
     It takes a buffer, the shape of the tensor in the axis order of the first layout, and ``out``,
     ``fill`` and ``threads`` as `pack` does. What it does was proved to be what `unpack` and then
-    `pack` do, for every shape that both layouts have. Where two layouts have no common digits the
-    tensor is unpacked and packed again, and ``fallback`` says why.
+    `pack` do, for every shape that both layouts have. Where two layouts have no common digits numpy
+    unpacks the tensor and packs it again, and ``fallback`` says why.
 
     Of a layout that holds copies of its elements the first are read, and all are written.
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains
 from layoutdsl.codegen.loops.leaf import Part, Parts, SideName, candidates, held
-from layoutdsl.codegen.loops.passes import Item, Pass, one_pass, two_passes
+from layoutdsl.codegen.loops.passes import Item, Pass, in_scratch, one_pass, two_passes
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant
@@ -31,6 +31,8 @@ class Box:
         columns: digits that follow each other in the source.
         inner: digits that innermost loops go over.
         both: the passes of a box that is moved by way of scratch, whose digits are then in `unit`.
+        own: where they have not the same digits, those of the source and of the target that are the
+            same number, for each such number.
     """
 
     unit: Parts
@@ -38,6 +40,7 @@ class Box:
     columns: Parts = ()
     inner: Parts = ()
     both: tuple[Pass, Pass] | None = None
+    own: tuple[tuple[Parts, Parts], ...] = ()
 
     @property
     def moved(self) -> Parts:
@@ -49,6 +52,17 @@ class Box:
         """All digits."""
         return (*self.moved, *self.inner)
 
+    def of(self, side: SideName) -> Parts:
+        """Return what is moved at once, by the digits that a side has."""
+        if not self.own:
+            return self.moved
+        which = 0 if side == "source" else 1
+        return tuple(part for number in self.own for part in number[which])
+
+    def together(self, side: SideName) -> Parts:
+        """Return the digits that lie together on a side, the most minor first."""
+        return following((*self.of(side), *self.inner), side)
+
     @property
     def is_run(self) -> bool:
         """All that is moved at once lies together."""
@@ -57,6 +71,8 @@ class Box:
 
 def cheapest(chains: Chains, width: int) -> Box:
     """Return the box that takes the fewest cycles for an element of ``width`` bytes."""
+    if chains.boxed:
+        return _boxed(chains, width)
     found = list[tuple[float, Parts, Box]]()
     for parts in candidates(chains, width):
         items = _items(parts)
@@ -79,6 +95,31 @@ def cheapest(chains: Chains, width: int) -> Box:
         if cost < best:
             best, box = cost, staged
     return box
+
+
+def _boxed(chains: Chains, width: int) -> Box:
+    """The box that takes the fewest cycles of those with digits that no side has.
+
+    It goes by way of scratch, where these lie as they count: the pass into it is over the digits of
+    the source, that out of it over those of the target.
+    """
+    found = list[tuple[float, Box]]()
+    for parts in candidates(chains, width):
+        own = tuple(_own(chains, part) for part in parts)
+        both = in_scratch(tuple((tuple(_items(i)), tuple(_items(o))) for i, o in own), width)
+        if both is not None:
+            box = Box(parts, both=both, own=own)
+            found.append((_cost(chains, box, sum(p.cost(width) for p in both), width), box))
+    return min(found, key=lambda each: each[0])[1]
+
+
+def _own(chains: Chains, part: Part) -> tuple[Parts, Parts]:
+    """The digits of source and target that a part of a box is."""
+    own = chains.axes[part.axis].own
+    if own is None or part.digit.divisor > 1:
+        return (part,), (part,)
+    source, target = (tuple(Part(part.axis, d, d.radix or 1) for d in digits) for digits in own)
+    return source, target
 
 
 def _items(parts: Parts) -> dict[Item, Part]:
@@ -134,7 +175,7 @@ def _ends(box: Box, number: int) -> bool:
 
 def _partial(box: Box, side: SideName, width: int) -> float:
     """How many lines are touched more often than they would have to be, for each."""
-    size = width * held(following(box.parts, side))
+    size = width * held(box.together(side))
     return max(0.0, LINE / size - 1) + 16 / size
 
 

@@ -6,15 +6,21 @@ cut each axis into digits that have one stride on either side.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import pairwise
+from math import lcm, prod
+from typing import Literal
 
-from layoutdsl.codegen.loops.sides import Apart, Cut, Side, SideAxis
-from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.codegen.loops.merged import merged, steps, with_cut
+from layoutdsl.codegen.loops.sides import Apart, Side, SideAxis
+from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Mul
+
+MOST_BOXED = 256
+"""Indices that are moved at once at most, as two sides have no digits in common in them."""
 
 
 class Ends(Enum):
@@ -56,6 +62,8 @@ class ChainAxis:
         digits: most minor first, never empty.
         tops: the divisors of the most major digits of source and target.
         multiple: of this number the extent is known to be one.
+        own: the digits of source and of target in the lowest digit, where none of them are common:
+            with the strides of their own side alone. The lowest digit then has a stride on neither.
     """
 
     axes: tuple[int, ...]
@@ -66,6 +74,7 @@ class ChainAxis:
     digits: tuple[Digit, ...]
     tops: tuple[int, int]
     multiple: int
+    own: tuple[tuple[Digit, ...], tuple[Digit, ...]] | None = None
 
     @property
     def slides(self) -> bool:
@@ -75,7 +84,7 @@ class ChainAxis:
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """What is moved: axes over common digits.
+    """What is moved: axes over common digits, but for the lowest of some.
 
     Attributes:
         axes: in the order of the tensor.
@@ -88,6 +97,22 @@ class Chains:
     source: Side
     target: Side
     ends: Ends = Ends.ANY
+
+    @property
+    def boxed(self) -> tuple[int, ...]:
+        """The axes whose lowest digit is moved whole, as neither side has it."""
+        return tuple(number for number, axis in enumerate(self.axes) if axis.own is not None)
+
+    def of(self, side: Literal["source", "target"]) -> Chains:
+        """Return the same over the digits that a side has."""
+        which = 0 if side == "source" else 1
+        axes = (
+            replace(axis, digits=(*axis.own[which], *axis.digits[1:]), own=None)
+            if axis.own is not None
+            else axis
+            for axis in self.axes
+        )
+        return replace(self, axes=tuple(axes))
 
 
 def chains(source: Side, target: Side, known: Mapping[str, int]) -> Chains | Apart:
@@ -103,63 +128,17 @@ def chains(source: Side, target: Side, known: Mapping[str, int]) -> Chains | Apa
     pairs = list(zip(source.axes, target.axes, strict=True))
     if not all(same(one.extent, other.extent) for one, other in pairs):
         return Apart("the layouts take different shapes")
-    pairs = [(_cut(one), other) for one, other in pairs if _steps(other)]
+    pairs = [(with_cut(one), other) for one, other in pairs if steps(other)]
     found = list[ChainAxis]()
-    for pair in _merged(pairs):
+    for pair in merged(pairs):
         axis = _refined(*pair, known)
         if isinstance(axis, Apart):
             return axis
         found.append(axis)
-    return Chains(tuple(found), source, target)
-
-
-Pair = tuple[SideAxis, SideAxis]
-
-
-def _steps(axis: SideAxis) -> bool:
-    """Whether an axis has more than one slot."""
-    return bool(axis.cuts) and not same(axis.padded, ONE)
-
-
-def _cut(axis: SideAxis) -> SideAxis:
-    """An axis with a cut: where it has one slot, it never steps."""
-    return axis if axis.cuts else replace(axis, cuts=(Cut(1, ZERO, 0),))
-
-
-def _merged(pairs: list[Pair]) -> list[Pair]:
-    """Read axes as one that follow each other in memory, whole, on both sides."""
-    left, progress = list(pairs), True
-    while progress:
-        progress = False
-        for major in left:
-            minor = next((m for m in left if m is not major and _follow(major, m)), None)
-            if minor is not None:
-                left[left.index(major)] = _joined(major, minor)
-                left.remove(minor)
-                progress = True
-                break
-    return left
-
-
-def _follow(major: Pair, minor: Pair) -> bool:
-    return all(map(_uncut, (*major, *minor))) and all(
-        same(above.cuts[0].stride, Mul(below.cuts[0].stride, below.extent))
-        for above, below in zip(major, minor, strict=True)
-    )
-
-
-def _uncut(axis: SideAxis) -> bool:
-    return len(axis.cuts) == 1 and same(axis.extent, axis.padded)
-
-
-def _joined(major: Pair, minor: Pair) -> Pair:
-    def one(above: SideAxis, below: SideAxis) -> SideAxis:
-        extent = simplify(Mul(above.extent, below.extent))
-        cut = Cut(1, below.cuts[0].stride, below.cuts[0].place)
-        names = (*above.names, *below.names)
-        return SideAxis((*above.axes, *below.axes), names, extent, (cut,), extent)
-
-    return one(major[0], minor[0]), one(major[1], minor[1])
+    made = Chains(tuple(found), source, target)
+    if prod(made.axes[each].digits[1].divisor for each in made.boxed) > MOST_BOXED:
+        return Apart("the blocks of several axes have no common digits")
+    return made
 
 
 def _refined(source: SideAxis, target: SideAxis, known: Mapping[str, int]) -> ChainAxis | Apart:
@@ -169,18 +148,46 @@ def _refined(source: SideAxis, target: SideAxis, known: Mapping[str, int]) -> Ch
     divisors = sorted({cut.divisor for cut in (*source.cuts, *target.cuts)})
     if isinstance(target.padded, Constant):  # a digit above all slots never steps
         divisors = [each for each in divisors if each < target.padded.value]
+    own = None
     for below, above in pairwise(divisors):
         if above % below:
-            return Apart(f"blocks of {below} and {above} have no common digits")
+            boxed = _boxed(source, target, divisors)
+            if boxed is None:
+                return Apart(f"blocks of {below} and {above} have no common digits")
+            digits, own = boxed
+            break
+    else:
+        digits = _digits(divisors, source, target)
+    slots = _unrounded(source, multiple), _unrounded(target, multiple)
+    names, extent = source.names, source.extent
+    return ChainAxis(source.axes, names, extent, *slots, digits, tops, multiple, own)
+
+
+def _digits(divisors: Sequence[int], *sides: SideAxis) -> tuple[Digit, ...]:
+    """The digits by some cuts, with the strides of source and target; of a single side, of that."""
     digits = list[Digit]()
     for number, divisor in enumerate(divisors):
         radix = divisors[number + 1] // divisor if number + 1 < len(divisors) else None
-        strides = [_at(side, divisor) for side in (source, target)]
-        place = (strides[1][1], strides[0][1])
-        digits.append(Digit(divisor, radix, strides[0][0], strides[1][0], place))
-    slots = _unrounded(source, multiple), _unrounded(target, multiple)
-    names, extent = source.names, source.extent
-    return ChainAxis(source.axes, names, extent, *slots, tuple(digits), tops, multiple)
+        source, target = (_at(each, divisor) for each in (sides[0], sides[-1]))
+        digits.append(Digit(divisor, radix, source[0], target[0], (target[1], source[1])))
+    return tuple(digits)
+
+
+def _boxed(
+    source: SideAxis, target: SideAxis, divisors: Sequence[int]
+) -> tuple[tuple[Digit, ...], tuple[tuple[Digit, ...], tuple[Digit, ...]]] | None:
+    """A digit that blocks of both sides fill, the one over it, and the digits of both within it."""
+    block = lcm(*divisors)
+    if block > MOST_BOXED:
+        return None
+    (top,) = _digits((block,), source, target)
+    lowest = Digit(1, block, ZERO, ZERO, top.place)
+
+    def within(side: SideAxis) -> tuple[Digit, ...]:
+        own = sorted({block, *(cut.divisor for cut in side.cuts)} & {block, *divisors})
+        return _digits(own, side)[:-1]
+
+    return (lowest, top), (within(source), within(target))
 
 
 def multiple_of(extent: Expr, known: Mapping[str, int]) -> int:

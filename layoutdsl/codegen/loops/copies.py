@@ -6,11 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from layoutdsl.codegen.loops import tree
-from layoutdsl.codegen.loops.around import Around, Loop, when
+from layoutdsl.codegen.loops.around import Around, Loop, reach_of, when
 from layoutdsl.codegen.loops.leaf import Part, Parts, held
 from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.conditions import Condition
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Add, Constant, Expr, Index, Mul, Sub
+
+LONGER = 4
+"""How many runs that an axis ends in are copied as one where it does not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +125,20 @@ def copies(
     }
     inner = around.within(*loops.values())
     node = _run(inner, run, (target.place(inner, loops), source.place(inner, loops)), ends)
+    whole = run_of(parts, source, target, {})
+    longer = len(ends) == 1 and held(whole) >= LONGER * held(run)
+    outside = {part: loop for part, loop in loops.items() if not (longer and part in whole)}
     for part, loop in loops.items():
+        if part not in outside:
+            node = tree.For(loop.name, Constant(part.count), node)
+    if longer:
+        outer = around.within(*outside.values())
+        places = target.place(outer, outside), source.place(outer, outside)
+        ((number, end),) = ends.items()
+        last = simplify(Add(outer.index(number), Constant(reach_of(whole, number))))
+        is_whole = Condition(last, "<=", end.copied)
+        node = when(is_whole, tree.Run(*places, Constant(held(whole))), node)
+    for part, loop in outside.items():
         node = tree.For(loop.name, Constant(part.count), node)
     return node
 

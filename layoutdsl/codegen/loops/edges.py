@@ -16,6 +16,30 @@ from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, Mul
 
 
+def edge_into(around: Around, box: Box, axes: list[int]) -> tree.Edge | None:
+    """Return how much of a move into scratch is read where some axes end; all of it is written."""
+    return _edge(around, box, axes, into=True)
+
+
+def edge_out(around: Around, box: Box, axes: list[int]) -> tree.Edge | None:
+    """Return how much of a move out of scratch is written where some axes end."""
+    return _edge(around, box, axes, into=False)
+
+
+def _edge(around: Around, box: Box, axes: list[int], *, into: bool) -> tree.Edge | None:
+    found = dict[str, Expr]()
+    for number in axes:
+        end = _end(box, number, [each for each in box.moved if each.axis == number])
+        if end is None:
+            return None
+        counted = _of_rows if end.is_rows else _of_columns
+        counts = counted(around, end, readable=not into, slots=not into)
+        if counts is None or set(counts) & set(found):
+            return None
+        found |= counts
+    return tree.Edge(**found)
+
+
 @dataclass(frozen=True, slots=True)
 class _End:
     """The digits in which an axis ends, on one side of a move.
@@ -69,14 +93,15 @@ def _end(box: Box, number: int, mine: list[Part]) -> _End | None:
             return None
         if in_unit and (len(here) < len(table) or box.unit[-len(in_unit) :] != in_unit):
             return None
-        if not _follow((*in_unit, *here)):
+        if not follow((*in_unit, *here)):
             return None
         below, unit = held(table) // held(here), held(box.unit) // held(in_unit)
         return _End(number, is_rows, in_unit, here, below, unit)
     return None
 
 
-def _follow(parts: Parts) -> bool:
+def follow(parts: Parts) -> bool:
+    """Whether parts are one digit of an axis, the most minor first."""
     reach = parts[0].digit.divisor
     for each in parts:
         if each.digit.divisor != reach:

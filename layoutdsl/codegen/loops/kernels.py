@@ -26,10 +26,8 @@ def kernel_of(move: tree.Move, width: int) -> str:
     e, rows, columns = move.unit * width, tree.length(move.rows), tree.length(move.columns)
     n = LANE // e
     wanted = list[str]()
-    if is_woven(e, rows, columns):
-        wanted.append("weave")
-    if is_woven(e, columns, rows):
-        wanted.append("unweave")
+    woven = (rows, columns, "weave"), (columns, rows, "unweave")
+    wanted += [each for few, many, each in sorted(woven) if is_woven(e, few, many)]
     if (rows >= n and columns >= n) or is_tiled(e, rows, columns):
         wanted.append("tile")
     tables = in_bytes(move.rows, width), in_bytes(move.columns, width)

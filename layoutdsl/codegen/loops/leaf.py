@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Literal, get_args
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit, Ends
 from layoutdsl.integers.digit import same
@@ -91,7 +91,12 @@ def chain(chains: Chains, side: SideName) -> list[tuple[int, Digit]]:
 
 
 def stretch(chains: Chains, width: int) -> int | None:
-    """Return the axis whose elements all lie together on both sides, where it is long."""
+    """Return the axis whose elements all lie together on both sides, where it is long.
+
+    There is none where some digits are moved whole anyway.
+    """
+    if chains.boxed:
+        return None
     pairs = list(zip(chain(chains, "source"), chain(chains, "target"), strict=False))
     first = next((number for (number, _), _ in pairs), None)
     if first is None:
@@ -105,15 +110,32 @@ def stretch(chains: Chains, width: int) -> int | None:
 
 def candidates(chains: Chains, width: int) -> list[Parts]:
     """Return sets of digits that a leaf may hold, for elements of ``width`` bytes."""
-    sides = [list(_beginnings(chains, side, width)) for side in ("target", "source")]
+    sides = [
+        [_without(chains, each) for each in _beginnings(chains.of(side), side, width)]
+        for side in get_args(SideName)[::-1]
+    ]
     found = dict[Parts, None]()
+    boxed = tuple(Part(n, chains.axes[n].digits[0], _steps(chains, n)) for n in chains.boxed)
+    if boxed:
+        found[boxed] = None
     for target in sides[0]:
         for source in sides[1]:
-            both = _joined(target, source)
+            both = (*boxed, *_joined(target, source))
             ends = chains.ends is Ends.ANY or all(_is_whole(chains, each) for each in both)
             if ends and held(both) * width <= MOST:
                 found[both] = None
     return list(found)
+
+
+def _steps(chains: Chains, number: int) -> int:
+    radix = chains.axes[number].digits[0].radix
+    assert radix is not None
+    return radix
+
+
+def _without(chains: Chains, parts: Parts) -> Parts:
+    """Those parts that are of digits of both sides."""
+    return tuple(each for each in parts if each.digit in chains.axes[each.axis].digits)
 
 
 def _is_whole(chains: Chains, part: Part) -> bool:

@@ -15,8 +15,9 @@ from layoutdsl.codegen.loops.around import Around, reach_of, when
 from layoutdsl.codegen.loops.boxes import Box
 from layoutdsl.codegen.loops.copies import Ending, Laid, copies, ordered, packed, run_of
 from layoutdsl.codegen.loops.edges import edge_of
-from layoutdsl.codegen.loops.leaf import held
-from layoutdsl.codegen.loops.passes import Item, one_pass, staged, two_passes
+from layoutdsl.codegen.loops.ended import ended
+from layoutdsl.codegen.loops.leaf import Parts, held
+from layoutdsl.codegen.loops.passes import Item, in_scratch, one_pass, staged, two_passes
 from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Add, Constant, Sub
@@ -80,6 +81,10 @@ class Leaf:
         edge = edge_of(self.around, self.box, axes)
         if edge is not None:
             return self._whole(edge)
+        if self.box.both is not None:
+            passes = ended(self.around, self.box, axes, BETWEEN)
+            if passes is not None:
+                return passes
         node = self._copied(axes)
         if self.box.both is None and all(map(self.around.slots_whole, axes)):
             nothing = self._whole(tree.Edge(rows_read=ZERO))
@@ -101,18 +106,26 @@ class Leaf:
         columns = tuple(tree.Step(each.count, each.digit.target) for each in box.columns)
         return tree.Move(target, source, held(box.unit), rows, columns, edge)
 
-    def _items(self, source: Laid, target: Laid) -> tuple[Item, ...]:
+    def _items(self, parts: Parts, source: Laid | None, target: Laid | None) -> tuple[Item, ...]:
+        """Parts with their strides, none on a side that is not asked for."""
         return tuple(
-            Item(each.count, simplify(source.stride(each)), simplify(target.stride(each)))
-            for each in self.box.moved
+            Item(each.count, *(ZERO if s is None else simplify(s.stride(each)) for s in both))
+            for both in ((source, target),)
+            for each in parts
         )
 
     def _moved(self, source: Laid, target: Laid) -> tree.Node:
         """All of the box, where it may lie in scratch."""
-        items = self._items(source, target)
+        places = target.place(self.around, {}), source.place(self.around, {})
+        if self.box.own:
+            read = (self._items(into, source, None) for into, _ in self.box.own)
+            written = (self._items(out, None, target) for _, out in self.box.own)
+            both = in_scratch(tuple(zip(read, written, strict=True)), self.width)
+            assert both is not None  # as of the whole box
+            return staged(both, *places, held(self.box.moved), BETWEEN)
+        items = self._items(self.box.moved, source, target)
         both = two_passes(items, self.width)
         one = one_pass(items, self.width)
-        places = target.place(self.around, {}), source.place(self.around, {})
         if both is None or one.cost(self.width) <= sum(each.cost(self.width) for each in both):
             return one.nest(*places, BETWEEN)
         return staged(both, *places, held(self.box.moved), BETWEEN)
@@ -139,31 +152,34 @@ class Leaf:
 
     def _copied(self, axes: list[int]) -> tree.Node:
         """What there is of the box, by way of scratch."""
-        around, parts = self.around, self.box.moved
+        around = self.around
+        read, written = (
+            ordered(self.box.of("source"), "source"),
+            ordered(self.box.of("target"), "target"),
+        )
         source, target = Laid(tree.SOURCE), Laid(tree.TARGET)
-        before = Laid(IN, packed(ordered(parts, tree.SOURCE)))
-        behind = Laid(OUT, packed(ordered(parts, tree.TARGET)))
+        before, behind = Laid(IN, packed(read)), Laid(OUT, packed(written))
         ends = self._endings(axes)
-        size, valid = held(parts), {n: self._read(n) for n in axes}
+        size, valid = held(read), {n: self._read(n) for n in axes}
         from_source = all(map(around.source_whole, axes))
         to_target = all(map(around.slots_whole, axes))
         if from_source and to_target:
-            runs = run_of(parts, behind, target, ends), run_of(parts, source, before, valid)
+            runs = run_of(written, behind, target, ends), run_of(read, source, before, valid)
             to_target = held(runs[0]) <= held(runs[1])
         if to_target:
-            copied = copies(around, ordered(parts, tree.SOURCE), source, before, valid)
+            copied = copies(around, read, source, before, valid)
             body = tree.Seq((copied, self._moved(before, target)))
             return tree.Scratch(IN, size, filled=True, body=body)
         last = ends
         if not from_source:
             last = {n: self._slots(n) for n in axes}
-        copied = copies(around, ordered(parts, tree.TARGET), behind, target, last)
+        copied = copies(around, written, behind, target, last)
         given = source if from_source else before
         body = tree.Seq((self._moved(given, behind), copied))
         node: tree.Node = tree.Scratch(OUT, size, filled=False, body=body)
         if from_source:
             return node
-        copied = copies(around, ordered(parts, tree.SOURCE), source, before, valid)
+        copied = copies(around, read, source, before, valid)
         return tree.Scratch(IN, size, filled=True, body=tree.Seq((copied, node)))
 
 

@@ -6,7 +6,7 @@ both passes cost.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
@@ -32,6 +32,10 @@ class Item:
 
 
 Items = tuple[Item, ...]
+Leaf = Callable[[tree.Place, tree.Place], tree.Node]
+"""What is moved at once, from these places on: in the target, and in the source."""
+Numbers = tuple[tuple[Items, Items], ...]
+"""Numbers by the digits that the source has of them, and by those that the target has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +67,21 @@ class Pass:
         columns = tuple(tree.Step(each.count, each.target) for each in self.columns)
         return tree.Move(target, source, count, rows, columns)
 
-    def nest(self, target: tree.Place, source: tree.Place, name: str) -> tree.Node:
-        """Return all of it; names of loops begin with ``name``."""
-        names = [f"{name}{number}" for number in range(len(self.loops))]
+    def names(self, name: str) -> list[str]:
+        """Return names of its loops, which begin with ``name``."""
+        return [f"{name}{number}" for number in range(len(self.loops))]
+
+    def nest(
+        self, target: tree.Place, source: tree.Place, name: str, leaf: Leaf | None = None
+    ) -> tree.Node:
+        """Return all of it; names of loops begin with ``name``, and ``leaf`` may make another."""
+        names = self.names(name)
         to, out = target.offset, source.offset
         for variable, item in zip(names, self.loops, strict=True):
             to = Add(to, Mul(Index(variable), item.target))
             out = Add(out, Mul(Index(variable), item.source))
         places = tree.Place(target.buffer, simplify(to)), tree.Place(source.buffer, simplify(out))
-        node = self.leaf(*places)
+        node = self.leaf(*places) if leaf is None else leaf(*places)
         for variable, item in zip(names, self.loops, strict=True):
             node = tree.For(variable, Constant(item.count), node)
         return node
@@ -142,23 +152,37 @@ def _grown(unit: Items, items: Items, first: str) -> Pass:
 def two_passes(items: Items, width: int) -> tuple[Pass, Pass] | None:
     """Return the cheapest two passes, by way of scratch in any order of the digits."""
     items = _merged(items)
-    if not 1 < len(items) <= MOST_DIGITS:
+    return in_scratch(tuple(((each,), (each,)) for each in items), width) if items[1:] else None
+
+
+def in_scratch(numbers: Numbers, width: int) -> tuple[Pass, Pass] | None:
+    """Return the cheapest passes into scratch and out of it, in any order of some numbers there."""
+    if len(numbers) > MOST_DIGITS:
         return None
     best, found = float("inf"), None
-    for order in permutations(range(len(items))):
-        strides, below = [0] * len(items), 1
+    for order in permutations(range(len(numbers))):
+        strides, below = [0] * len(numbers), 1
         for number in order:
-            strides[number], below = below, below * items[number].count
-        pairs = list(zip(items, map(Constant, strides), strict=True))
-        one = one_pass(tuple(Item(i.count, i.source, s) for i, s in pairs), width)
+            strides[number], below = below, below * _held(numbers[number][0])
+        pairs = list(zip(numbers, strides, strict=True))
+        laid = (Item(i.count, i.source, at) for (into, _), s in pairs for i, at in _laid(into, s))
+        one = one_pass(tuple(laid), width)
         cost = one.cost(width)
         if cost >= best:
             continue
-        other = one_pass(tuple(Item(i.count, s, i.target) for i, s in pairs), width)
+        laid = (Item(i.count, at, i.target) for (_, out), s in pairs for i, at in _laid(out, s))
+        other = one_pass(tuple(laid), width)
         cost += other.cost(width)
         if cost < best:
             best, found = cost, (one, other)
     return found
+
+
+def _laid(items: Items, stride: int) -> Iterator[tuple[Item, Expr]]:
+    """Digits of a number, the most minor first, with their strides where it lies in one piece."""
+    for each in items:
+        yield each, Constant(stride)
+        stride *= each.count
 
 
 def _merged(items: Items) -> Items:

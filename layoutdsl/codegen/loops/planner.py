@@ -8,7 +8,7 @@ from math import gcd
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.around import Around, Loop, when
-from layoutdsl.codegen.loops.boxes import LINE, Box, cheapest, following
+from layoutdsl.codegen.loops.boxes import LINE, Box, cheapest
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
 from layoutdsl.codegen.loops.leaf import held, radix_of, stretch
 from layoutdsl.codegen.loops.leaves import Leaf, whole_axis
@@ -68,8 +68,8 @@ class _Plan:
         read is waited for and what is written is not, so that the source is followed where both
         are as long, and where whole lines are written past the cache.
         """
-        run = following(self.box.parts, "target")
-        if held(run) >= held(following(self.box.parts, "source")):
+        run = self.box.together("target")
+        if held(run) >= held(self.box.together("source")):
             return False
         size, counts = self.chains.target.size, dict[tuple[int, Digit], int]()
         for each in run:

@@ -53,6 +53,11 @@ def run_of(move: Move) -> int | None:
     return _longest(move)[0] if move.layouts[0].axes else 1
 
 
+def along(move: Move) -> Axis:
+    """Return the axis along which elements are copied at once, of a move that has any."""
+    return _longest(move)[1]
+
+
 def _longest(move: Move) -> tuple[int | None, Axis]:
     """The axis along which most elements lie together on both sides, and how many do."""
     conditions = [each for side in move.layouts for each in side.domain]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import lcm
+from math import inf, lcm
 
 from layoutdsl.codegen.convert_plan import both_plans
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.branches import cut, hoisted, pruned
 from layoutdsl.codegen.loops.chains import Chains, Ends, chains
+from layoutdsl.codegen.loops.leaf import LONG
 from layoutdsl.codegen.loops.moves import Move
 from layoutdsl.codegen.loops.planner import Unplanned, planned
-from layoutdsl.codegen.loops.rows import rows, run_of
+from layoutdsl.codegen.loops.rows import along, rows, run_of
 from layoutdsl.codegen.loops.sides import Apart, buffer_side, flat_side
 from layoutdsl.codegen.moves import Fallback
 from layoutdsl.codegen.plan import plan
@@ -46,8 +47,9 @@ SHORT = 8
 def goes_by_the_tensor(source: Layout, target: Layout) -> bool:
     """Whether two moves with the tensor between them beat one from buffer to buffer.
 
-    They do where each layout has digits and both together have none, as blocks of 6 and 8: tiles
-    twice take less than a formula for every few elements. It was up to nine times as fast.
+    They do where each layout has digits, both together have none, and what both have as a number is
+    too large to be moved at once, as of blocks of 7 and 128: tiles twice take less than a formula
+    for every few elements. It was up to nine times as fast.
     """
     straight = Move(source, target)
     if not isinstance(digits(straight), Apart):
@@ -56,6 +58,15 @@ def goes_by_the_tensor(source: Layout, target: Layout) -> bool:
         return False
     run = run_of(straight)
     return run is not None and run < SHORT
+
+
+def _copied(move: Move) -> float:
+    """How many elements are copied at once where formulas say where these lie."""
+    run = run_of(move)
+    if run is not None:
+        return run
+    extent = along(move).extent
+    return extent.value if isinstance(extent, Constant) else inf
 
 
 def _multiples(move: Move) -> dict[str, int]:
@@ -73,6 +84,6 @@ def tree_of(move: Move, width: int, ends: Ends = Ends.ANY) -> tree.Node | Unplan
     if len({each.axes for each in move.layouts}) > 1:
         return Unplanned("the layouts have other axes")
     found = digits(move)
-    if isinstance(found, Apart):
+    if isinstance(found, Apart) or (found.boxed and _copied(move) * width >= LONG):
         return rows(move)
     return cut(pruned(hoisted(planned(replace(found, ends=ends), width))), width)
