@@ -83,7 +83,8 @@ RULES: tuple[tuple[str, tuple[tuple[str, _TokenType], ...]], ...] = (
         rf"(=)([ \t]*)({_any(KEPT)})",
         (("keyword.operator", Operator), ("", Whitespace), ("keyword.other", Keyword)),
     ),
-    (_any(OTHER), (("keyword.other", Keyword),)),
+    # Operands of operators may have such names: an index, or that it may be missing, stands behind.
+    (rf"{_any(OTHER)}(?![ \t]*[\[?])", (("keyword.other", Keyword),)),
     (rf"{_any(CALLED)}(?=[ \t]*\()", (("support.function", Name.Function),)),
     (r"\b[A-Za-z_][A-Za-z0-9_.-]*::[A-Za-z_][A-Za-z0-9_]*", (("support.class", Name.Namespace),)),
     (r"\b(?:0[xX][0-9A-Fa-f]+|[0-9]+)", (("constant.numeric", Number.Integer),)),
