@@ -82,7 +82,8 @@ def macros(compiler: str, *options: str) -> dict[str, str]:
     return {name: value for _, name, value in rows}
 
 
-def _instructions(*options: str) -> set[str]:
+def instructions(*options: str) -> set[str]:
+    """The vectors that the compiler has for some options."""
     return {name for name in macros(str(CC), *options) if name.startswith(("__SSE", "__AVX"))}
 
 
@@ -100,8 +101,8 @@ def _ways() -> dict[str, Way]:
         "as others compile it": Way((*native, "-O3")),
     }
     for machine in ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"):
-        told = _instructions(f"-march={machine}")
-        if told and told <= _instructions(*native):
+        told = instructions(f"-march={machine}")
+        if told and told <= instructions(*native):
             found[f"a {machine}"] = Way((f"-march={machine}",))
     clang = shutil.which("clang")
     if clang is not None and not RUNNER:

@@ -35,7 +35,13 @@ def cycles(together: int, rows: Table, columns: Table, width: int) -> float:
     for few, many, table in sides:
         if is_woven(together, few, many) and _follow(table, few * unit, min(wide, many)):
             return CALL + _weave(wide, few, many)
-    if (r >= n and c >= n) or is_tiled(together, r, c):
+    if r >= n and c >= n:
+        return CALL + _tile(n, r, c)
+    for few, many, table in sides:
+        zips = 1 < few < n <= many and not few & (few - 1)
+        if zips and _follow(table, few * unit, n // few):
+            return CALL + _zip(n, few, many)
+    if is_tiled(together, r, c):
         return CALL + _tile(n, r, c)
     return CALL + 1.1 * r * c
 
@@ -52,6 +58,13 @@ def _tile(n: int, r: int, c: int) -> float:
     if c >= wide:
         return -(-c // wide) * -(-r // n) * n * (4.5 + turns)
     return -(-r // n) * -(-c // n) * n * (2 + turns)
+
+
+def _zip(n: int, few: int, many: int) -> float:
+    wide, turns = 4 * n, 0.6 * log2(few)
+    if many >= wide:
+        return -(-many // wide) * few * (4.5 + turns)
+    return -(-many // n) * few * (2 + turns)
 
 
 def _weave(wide: int, few: int, many: int) -> float:

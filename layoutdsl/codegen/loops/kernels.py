@@ -28,7 +28,10 @@ def kernel_of(move: tree.Move, width: int) -> str:
     wanted = list[str]()
     woven = (rows, columns, "weave"), (columns, rows, "unweave")
     wanted += [each for few, many, each in sorted(woven) if is_woven(e, few, many)]
-    if (rows >= n and columns >= n) or is_tiled(e, rows, columns):
+    if rows >= n and columns >= n:
+        wanted.append("tile")
+    wanted += ["zip", "unzip"]
+    if is_tiled(e, rows, columns):
         wanted.append("tile")
     tables = in_bytes(move.rows, width), in_bytes(move.columns, width)
     for name in wanted:
@@ -74,9 +77,16 @@ def suits(
         return False
     if tree.length(row_table) != rows or tree.length(column_table) != columns:
         return False
+    n = LANE // e
     match name:
         case "plain" | "tile":
             return True
+        case "zip":
+            few = 1 < rows < n and _is_power(rows) and columns >= n
+            return few and _follow(column_table, rows * e, n // rows)
+        case "unzip":
+            few = 1 < columns < n and _is_power(columns) and rows >= n
+            return few and _follow(row_table, columns * e, n // columns)
         case "weave":
             few = 1 < rows <= MOST_WOVEN
             return few and _follow(column_table, rows * e, min(LINE // e, columns))
@@ -91,6 +101,10 @@ def in_bytes(table: tree.Table, width: int) -> tree.Table:
     return tuple(
         tree.Step(step.radix, simplify(Mul(step.stride, Constant(width)))) for step in table
     )
+
+
+def _is_power(few: int) -> bool:
+    return few & (few - 1) == 0
 
 
 def _follow(table: tree.Table, stride: int, count: int) -> bool:

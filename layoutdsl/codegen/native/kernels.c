@@ -1,8 +1,7 @@
 /* A kernel does one thing: target[co[c] + r*e] = source[ro[r] + c*e] for all r < R and c < C, in
    units of e bytes, with offsets in bytes. None branches on data, or looks at them to find a place.
-   Which one is called is a matter of speed alone.
-
-   -DLAYOUT_VECTOR=16 or 32 keeps to vectors of so many bytes, -DLAYOUT_PLAIN to none. */
+   Which one is called is a matter of speed alone. -DLAYOUT_VECTOR=16 or 32 keeps to vectors of so
+   many bytes, -DLAYOUT_PLAIN to none. */
 #include <stdint.h>
 #include <string.h>
 #if defined(__GNUC__)
@@ -72,11 +71,85 @@ INLINED uint64_t bits(int64_t n)
 #define PAST PAST16
 #endif
 
-/* The first n bytes of a vector, of V or of 16, which are all that is touched; the others are fill.
-   Where there are no masks all of it is there. */
+/* Vectors of V bytes, and of 16, of which there are several in one. */
 #if V
-typedef uint8_t w16 __attribute__((vector_size(16)));
+#define IS_KNOWN(n) __builtin_constant_p(n)
 typedef uint8_t v1 __attribute__((vector_size(V)));
+typedef uint8_t w16 __attribute__((vector_size(16)));
+#define LANES (V / 16)
+#define PAIR(a, b) _mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)(a)), (__m128i)(b), 1)
+#if V == 64
+#define JOINED(l) _mm512_inserti64x4(_mm512_castsi256_si512(PAIR(l[0], l[1])), PAIR(l[2], l[3]), 1)
+#elif V == 32
+#define JOINED(l) PAIR(l[0], l[1])
+#else
+#define JOINED(l) l[0]
+#endif
+#endif
+
+/* Without masks: n bytes, fewer than 16, are numbers of 1, 2, 4 or 8, and a last one that overlaps. */
+#if V && V < 64
+typedef uint64_t w8 __attribute__((vector_size(16)));
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#define UP(d, bytes) ((d) >> 8 * (bytes))
+#define DOWN(d, bytes) ((d) << 8 * (bytes))
+#else
+#define UP(d, bytes) ((d) << 8 * (bytes))
+#define DOWN(d, bytes) ((d) >> 8 * (bytes))
+#endif
+INLINED uint64_t number(uintptr_t p, int size)
+{
+    uint64_t d = 0;
+    memcpy(&d, (const void *)p, (size_t)size);
+    return d;
+}
+INLINED void put_number(uintptr_t q, uint64_t d, int size) { memcpy((void *)q, &d, (size_t)size); }
+INLINED uint64_t two(uintptr_t p, int n, int size)
+{
+    return number(p, size) | UP(number(p + (uintptr_t)(n - size), size), n - size);
+}
+INLINED void put_two(uintptr_t q, uint64_t d, int n, int size)
+{
+    put_number(q, d, size);
+    put_number(q + (uintptr_t)(n - size), DOWN(d, n - size), size);
+}
+INLINED uint64_t first8(uintptr_t p, int n)
+{
+    return n >= 8   ? number(p, 8)
+           : n >= 4 ? two(p, n, 4)
+           : n >= 2 ? two(p, n, 2)
+                    : number(p, 1);
+}
+INLINED void put_first8(uintptr_t q, uint64_t d, int n)
+{
+    if (n >= 8)
+        put_number(q, d, 8);
+    else if (n >= 4)
+        put_two(q, d, n, 4);
+    else if (n >= 2)
+        put_two(q, d, n, 2);
+    else
+        put_number(q, d, 1);
+}
+INLINED w16 first16(uintptr_t p, int n, w16 fill)
+{
+    const w16 places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    const w8 both = {first8(p, n), n > 8 ? first8(p + 8, n - 8) : 0};
+    return (w16)both | (fill & (w16)(places >= (w16){0} + (uint8_t)n));
+}
+INLINED void put_first16(uintptr_t q, w16 v, int n)
+{
+    const w8 both = (w8)v;
+    put_first8(q, both[0], n);
+    if (n > 8)
+        put_first8(q + 8, both[1], n - 8);
+}
+APART w16 some16(uintptr_t p, int n, w16 fill) { return first16(p, n, fill); }
+APART void put_some16(uintptr_t q, w16 v, int n) { put_first16(q, v, n); }
+#endif
+
+/* The first n bytes of a vector, which are all that is touched; the others are fill. */
+#if V
 #if V == 64
 #define FILL(rest) \
     (rest ? _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)(rest))) \
@@ -87,14 +160,46 @@ typedef uint8_t v1 __attribute__((vector_size(V)));
                               (const void *)(p))
 #define PUT(q, v, n) _mm512_mask_storeu_epi8((void *)(q), bits(n), (__m512i)(v))
 #define PUT16(q, v, n) _mm_mask_storeu_epi8((void *)(q), (__mmask16)bits(n), (__m128i)(v))
-#define IS_ALL(n, size) (__builtin_constant_p((n) >= (size)) && (n) >= (size))
 #else
-#define GET(p, n, rest) (v1){0}
-#define GET16(p, n, rest) (w16){0}
-#define PUT(q, v, n) (void)(v)
-#define PUT16(q, v, n) (void)(v)
-#define IS_ALL(n, size) 1
+INLINED w16 GET16(uintptr_t p, int64_t n, const uint8_t *rest)
+{
+    w16 v = {0};
+    if (n < 16 && rest)
+        memcpy(&v, rest, 16);
+    if (n >= 16)
+        memcpy(&v, (const void *)p, 16);
+    else if (n > 0)
+        v = IS_KNOWN(n) ? first16(p, (int)n, v) : some16(p, (int)n, v);
+    return v;
+}
+INLINED void PUT16(uintptr_t q, w16 v, int64_t n)
+{
+    if (n >= 16)
+        memcpy((void *)q, &v, 16);
+    else if (n > 0 && IS_KNOWN(n))
+        put_first16(q, v, (int)n);
+    else if (n > 0)
+        put_some16(q, v, (int)n);
+}
+#if V == 16
+#define GET GET16
+#define PUT PUT16
+#else
+INLINED v1 GET(uintptr_t p, int64_t n, const uint8_t *rest)
+{
+    const w16 lanes[LANES] = {GET16(p, n, rest), GET16(p + 16, n - 16, rest)};
+    return (v1)JOINED(lanes);
+}
+INLINED void PUT(uintptr_t q, v1 v, int64_t n)
+{
+    w16 lanes[LANES];
+    memcpy(lanes, &v, V);
+    PUT16(q, lanes[0], n);
+    PUT16(q + 16, lanes[1], n - 16);
+}
 #endif
+#endif
+#define IS_ALL(n, size) (IS_KNOWN((n) >= (size)) && (n) >= (size))
 #define VECTORS(type, size, GET, get, PUT, put, PAST) \
     INLINED type get(uintptr_t p, int64_t n, const uint8_t *rest) \
     { \
@@ -122,9 +227,9 @@ VECTORS(w16, 16, GET16, get16, PUT16, put16, PAST16)
 /* n bytes that lie together on both sides, a few lines at most. */
 INLINED void copied(uint8_t *d, const uint8_t *s, int64_t n)
 {
-#if V == 64
-    for (int64_t k = 0; k < n; k += 64)
-        _mm512_mask_storeu_epi8(d + k, bits(n - k), _mm512_maskz_loadu_epi8(bits(n - k), s + k));
+#if V
+    for (int64_t k = 0; k < n; k += V)
+        put((uintptr_t)(d + k), get((uintptr_t)(s + k), n - k, 0), n - k, 0);
 #else
     memcpy(d, s, (size_t)n);
 #endif
@@ -135,19 +240,21 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
 {
     int64_t k = 0;
 #if V
-    if (__builtin_constant_p(n) && n < 64) { /* a few stores, if it is known how many */
-        memcpy(d, s, (size_t)n);
-        return;
-    }
-    if (stream && n >= 4 * V) {
-        k = (int64_t)(-(uintptr_t)d % V);
-        memcpy(d, s, V);
-    }
-    if (stream || n <= 1024)
-        for (; k + V <= n; k += V)
-            put((uintptr_t)(d + k), get((uintptr_t)(s + k), V, 0), V, stream);
-    if (n - k < V) {
-        copied(d + k, s + k, n - k);
+    v1 v;
+    if (n >= V && (stream || n <= 1024) && !(IS_KNOWN(n) && n < 64)) {
+        if (stream && n >= 4 * V) {
+            k = (int64_t)(-(uintptr_t)d % V);
+            memcpy(d, s, V);
+        }
+        for (; k + V <= n; k += V) {
+            memcpy(&v, s + k, V);
+            if (stream && (uintptr_t)(d + k) % V == 0)
+                PAST(d + k, v);
+            else
+                memcpy(d + k, &v, V);
+        }
+        if (k < n)
+            memcpy(d + n - V, s + n - V, V);
         return;
     }
 #endif
@@ -155,21 +262,14 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
     memcpy(d + k, s + k, (size_t)(n - k));
 }
 
-/* n bytes of fill, which `rest` holds 16 bytes of. */
+/* n bytes of fill, some elements; `rest` holds 16 bytes of it. */
 INLINED void filled(uint8_t *d, const uint8_t *rest, int64_t n)
 {
-    int64_t k = 0;
-#if V == 64
-    const __m512i v = FILL(rest);
-    for (; k + 64 <= n; k += 64)
-        _mm512_storeu_si512(d + k, v);
-    _mm512_mask_storeu_epi8(d + k, bits(n - k), v);
-#else
-    for (; k + 16 <= n; k += 16)
-        memcpy(d + k, rest, 16);
-    for (; k < n; k++)
-        d[k] = rest[k % 16];
-#endif
+    uint64_t v[2];
+    memcpy(v, rest, 16);
+    for (int64_t k = 0; k + 16 <= n; k += 16)
+        memcpy(d + k, v, 16);
+    memcpy(n < 16 ? d : d + n - 16, v, n < 16 ? (size_t)n : 16);
 }
 
 /* Offsets of a digit more, in a table that has `below` of them. */
@@ -179,40 +279,49 @@ INLINED void steps(int64_t *table, int below, int radix, int64_t stride)
         table[k] = table[k - below] + stride;
 }
 
-/* What a kernel is told. `whole`, or a part of it is there: `rows` rows are read, `read` bytes of each,
+/* What a kernel is told. `all_in`, or `rows` rows are read, `read` bytes of each,
    and the others are the fill; `columns` columns are written, `written` bytes of each, and nothing
    else is touched. */
 typedef struct {
     uintptr_t d, s;
     const int64_t *ro, *co;
-    int stream, whole;
+    int stream, all_in, all_out;
     const uint8_t *rest;
     int64_t rows, read, columns, written;
 } move;
 INLINED move all_of(uint8_t *d, const uint8_t *s, const int64_t *ro, const int64_t *co, int stream)
 {
-    const move m = {(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 0, 0, 0, 0, 0};
+    const move m = {(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 1, 0, 0, 0, 0, 0};
     return m;
 }
 
-/* The kernel that any machine has. */
+/* The kernel that any machine has; of parts byte by byte. */
 INLINED void plain_of(int e, int R, int C, move m)
 {
-    for (int c = 0; c < C; c++)
+    const int all = m.all_in && m.all_out;
+    for (int c = 0; c < (all ? C : m.columns); c++)
         for (int r = 0; r < R; r++)
-            memcpy((void *)(m.d + (uintptr_t)(m.co[c] + r * e)),
-                   (const void *)(m.s + (uintptr_t)(m.ro[r] + c * e)), (size_t)e);
+            for (int b = 0, size = all ? e : 1; b < e; b += size) {
+                uint8_t *d = (uint8_t *)(m.d + (uintptr_t)(m.co[c] + r * e + b));
+                const uint8_t *s = (const uint8_t *)(m.s + (uintptr_t)(m.ro[r] + c * e + b));
+                if (all)
+                    memcpy(d, s, (size_t)e);
+                else if (r * e + b < m.written)
+                    *d = r < m.rows && c * e + b < m.read ? *s : m.rest[b];
+            }
 }
 #define plain(e, R, C, d, s, ro, co, stream) plain_of(e, R, C, all_of(d, s, ro, co, stream))
 
-/* Parts of moves. Where there are masks, items that lie apart are read from a line of fill, or written
+/* Parts of moves. Where there are vectors, items that lie apart are read from a line of fill, or written
    to a line that is given up, where they are not there, and of the others the first bytes are masked;
-   of items that lie together the first ones are. All else goes by way of a whole block. */
-#define TOGETHER_plain 2, 2 /* there are none */
+   of items that lie together (1) the first ones are. All else (2) goes by way of a whole block. */
+#define TOGETHER_plain 2, 2
 #define TOGETHER_tile 0, 0
+#define TOGETHER_zip 0, 1
+#define TOGETHER_unzip 1, 0
 #define TOGETHER_weave 0, 1
 #define TOGETHER_unweave 1, 0
-#define ARE_MASKED(together, is_all) (V == 64 && ((together) == 0 || ((together) == 1 && (is_all))))
+#define ARE_MASKED(together, is_all) (V && ((together) == 0 || ((together) == 1 && (is_all))))
 INLINED void part_in(move *m, int together, uint8_t *block, int64_t *table, int R, int64_t size)
 {
     const int masked = ARE_MASKED(together, m->read == size);
@@ -241,6 +350,11 @@ INLINED int part_out(move *m, int together, uint8_t *block, int64_t *table, int 
     m->d = 0, m->co = table, m->columns = C, m->written = masked ? m->written : size;
     return !masked;
 }
+INLINED move told(move m, int all_in, int all_out)
+{
+    m.all_in = all_in, m.all_out = all_out;
+    return m;
+}
 #define EDGE(kernel, e, R, C) EDGE_OF(kernel, e, R, C, TOGETHER_##kernel)
 #define EDGE_OF(...) EDGE_AS(__VA_ARGS__)
 #define EDGE_AS(kernel, e, R, C, together_in, together_out) \
@@ -250,17 +364,19 @@ INLINED int part_out(move *m, int together, uint8_t *block, int64_t *table, int 
     { \
         uint8_t in[(R) * (C) * (e)], out[(R) * (C) * (e)]; \
         int64_t a[R], b[C]; \
-        move m = {(uintptr_t)d, (uintptr_t)s, ro, co, 0, 1, rest, rows, read, columns, written}; \
+        move m = {(uintptr_t)d, (uintptr_t)s, ro, co, 0, 0, 0, rest, rows, read, columns, written}; \
         part_in(&m, together_in, in, a, R, (C) * (e)); \
         const int apart = part_out(&m, together_out, out, b, C, (R) * (e)); \
-        if (V == 64 && (m.rows < (R) || m.read < (C) * (e) || m.columns < (C) || \
-                        m.written < (R) * (e))) { \
-            m.whole = 0; \
-            kernel##_of(e, R, C, m); \
-        } else { \
-            m.rest = 0; \
-            kernel##_of(e, R, C, m); \
-        } \
+        const int all_in = !V || (m.rows == (R) && m.read == (C) * (e)); \
+        const int all_out = !V || (m.columns == (C) && m.written == (R) * (e)); \
+        if (all_in && all_out) \
+            kernel##_of(e, R, C, told(m, 1, 1)); \
+        else if (all_in) \
+            kernel##_of(e, R, C, told(m, 1, 0)); \
+        else if (all_out) \
+            kernel##_of(e, R, C, told(m, 0, 1)); \
+        else \
+            kernel##_of(e, R, C, told(m, 0, 0)); \
         for (int c = 0; apart && c < columns; c++) \
             copied(d + co[c], out + c * (R) * (e), written); \
     }
@@ -284,21 +400,18 @@ INLINED int kept(int at, int step, int all)
 
 /* tile: of 16/e rows 16 bytes each, transposed by a network of units that are zipped, lane by lane.
    Lanes are several rows, written as whole lines, or several columns, read as such. What is left of
-   either side overlaps what was done. */
+   either side overlaps what was done.
+   zip: R rows, fewer and a power of two; `across` columns, 16 bytes, lie together in the target.
+   unzip: C columns; `down` rows, 16 bytes, lie together in the source. */
 #if V
 typedef uint16_t v2 __attribute__((vector_size(V)));
 typedef uint32_t v4 __attribute__((vector_size(V)));
 typedef uint64_t v8 __attribute__((vector_size(V)));
-#define LANES (V / 16)
-#define PAIR(a, b) _mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)(a)), (__m128i)(b), 1)
 #if V == 64
-#define JOINED(l) _mm512_inserti64x4(_mm512_castsi256_si512(PAIR(l[0], l[1])), PAIR(l[2], l[3]), 1)
 #define BY_LANE(P, b, of, n) P(b, n), P((b) + (of), n), P((b) + 2 * (of), n), P((b) + 3 * (of), n)
 #elif V == 32
-#define JOINED(l) PAIR(l[0], l[1])
 #define BY_LANE(P, b, of, n) P(b, n), P((b) + (of), n)
 #else
-#define JOINED(l) l[0]
 #define BY_LANE(P, b, of, n) P(b, n)
 #endif
 #define ZIPPED(type, P, half) \
@@ -311,43 +424,43 @@ INLINED v1 zipped(int e, int high, v1 x, v1 y)
            : e == 4 ? ZIPPED(v4, P2, 2)
                     : ZIPPED(v8, P1, 1);
 }
-INLINED void tile_of(int e, int R, int C, move m)
+INLINED void network(int e, int R, int C, move m, int down, int across)
 {
-    const int n = 16 / e, wide = n * LANES, short_in = C < n ? C * e : 16, out = R < n ? R * e : 16;
+    const int n = 16 / e, wide = n * LANES, vectors = n / down / across;
+    const int short_in = C < n ? C * e : 16, out = R < n ? R * e : 16;
     const int by_rows = R >= wide && (R % wide == 0 || C < wide);
     const int by_columns = !by_rows && C >= wide, in = by_columns ? V : short_in;
     const int rows = by_rows ? wide : n, columns = by_columns ? wide : n;
-    const int taken = R < n ? R : n, lanes_in = by_rows ? LANES : !by_columns;
-    const int given = C < n ? C : n, lanes_out = by_columns ? LANES : 1;
-    if (V != 64 && (in < 16 || out < 16)) { /* there are no masks */
-        plain_of(e, R, C, m);
-        return;
-    }
-    for (int r = 0; r < R; r += rows)
-        for (int c = 0; c < C; c += columns) {
+    const int taken = R < vectors ? R : vectors, lanes_in = by_rows ? LANES : !by_columns;
+    const int given = C < vectors ? C : vectors, lanes_out = by_columns ? LANES : 1;
+    for (int c = 0; c < C; c += columns) /* so that lines are written as a whole */
+        for (int r = 0; r < R; r += rows) {
             const int row = kept(r, rows, R), column = kept(c, columns, C);
-            const int64_t read = m.whole ? in : least(in, m.read - column * e);
-            const int64_t written = m.whole ? V : m.written - row * e;
+            const int64_t read = m.all_in ? in : least(in, m.read - column * e);
+            const int64_t written = m.all_out ? V : m.written - row * e;
             const uintptr_t p = m.s + (uintptr_t)(column * e), q = m.d + (uintptr_t)(row * e);
             v1 v[16] = {{0}}, w[16];
             UNROLLED
             for (int k = 0; k < taken; k++) {
                 w16 lanes[LANES] = {{0}};
                 UNROLLED
-                for (int i = 0; i < lanes_in; i++)
-                    lanes[i] = get16(p + (uintptr_t)m.ro[row + i * n + k], read, m.rest);
+                for (int i = 0; i < lanes_in; i++) {
+                    const int at = row + i * n + k * down;
+                    const int64_t left = m.all_in ? 16 : (m.rows - at) * C * e;
+                    lanes[i] = get16(p + (uintptr_t)m.ro[at], down > 1 ? left : read, m.rest);
+                }
                 v[k] = (v1)JOINED(lanes);
                 if (by_columns)
                     v[k] = get(p + (uintptr_t)m.ro[row + k], read, m.rest);
             }
             UNROLLED
-            for (int turns = 1; turns < n; turns *= 2) {
+            for (int turns = n / across; turns > 1; turns /= 2) {
                 UNROLLED
-                for (int k = 0; k < n; k++)
+                for (int k = 0; k < vectors; k++)
                     w[k] = v[k];
                 UNROLLED
-                for (int k = 0; k < n; k++)
-                    v[k] = zipped(e, k % 2, w[k / 2], w[k / 2 + n / 2]);
+                for (int k = 0; k < vectors; k++)
+                    v[k] = zipped(e, k % 2, w[k / 2], w[k / 2 + vectors / 2]);
             }
             UNROLLED
             for (int k = 0; k < given; k++)
@@ -357,16 +470,25 @@ INLINED void tile_of(int e, int R, int C, move m)
                     UNROLLED
                     for (int i = 0; i < lanes_out; i++) {
                         const v1 lanes = v[k];
+                        const int at = column + i * n + k * across;
+                        const int64_t left = m.all_out ? 16 : (m.columns - at) * R * e;
                         w16 lane;
                         memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
-                        put16(q + (uintptr_t)m.co[column + i * n + k], lane, least(out, written),
+                        put16(q + (uintptr_t)m.co[at], lane, across > 1 ? left : least(out, written),
                               m.stream);
                     }
         }
 }
+#define tile_of(e, R, C, m) network(e, R, C, m, 1, 1)
+#define zip_of(e, R, C, m) network(e, R, C, m, 1, 16 / (e) / (R))
+#define unzip_of(e, R, C, m) network(e, R, C, m, 16 / (e) / (C), 1)
 #else
 #define tile_of plain_of
+#define zip_of plain_of
+#define unzip_of plain_of
 #endif
+#define zip(e, R, C, d, s, ro, co, stream) zip_of(e, R, C, all_of(d, s, ro, co, stream))
+#define unzip(e, R, C, d, s, ro, co, stream) unzip_of(e, R, C, all_of(d, s, ro, co, stream))
 #define tile(e, R, C, d, s, ro, co, stream) tile_of(e, R, C, all_of(d, s, ro, co, stream))
 
 /* weave, unweave: a few rows, or columns, 32 at most, of which whole vectors lie together on the other
@@ -517,14 +639,15 @@ INLINED void weaving(int e, int R, int C, move m, pick_of *pick)
     const int zips = R & -R, left = R / zips, span = e * zips < ANY ? 1 : e * zips / ANY;
     const int is_picked = left > 1 && e * zips < ANY;
     const int columns = (int)least(C, ANY / e), all = columns * R * e;
-    if ((is_picked && !MAY_PICK) || (V != 64 && columns * e < 16)) { /* there are no masks */
+    const int is_full = m.all_out && columns * e == ANY; /* compilers see no further in a loop */
+    if (is_picked && !MAY_PICK) {
         plain_of(e, R, C, m);
         return;
     }
     for (int c = 0; c < C; c += columns) {
         const int column = kept(c, columns, C);
-        const int64_t read = m.whole ? columns * e : least(columns * e, m.read - column * e);
-        const int64_t written = m.whole ? all : least(all, (m.columns - column) * R * e);
+        const int64_t read = m.all_in ? columns * e : least(columns * e, m.read - column * e);
+        const int64_t written = m.all_out ? all : least(all, (m.columns - column) * R * e);
         any v[32], w[32];
         UNROLLED
         for (int k = 0; k < R; k++)
@@ -538,8 +661,8 @@ INLINED void weaving(int e, int R, int C, move m, pick_of *pick)
         UNROLLED
         for (int k = 0; k < R; k++)
             put_any(m.d + (uintptr_t)(m.co[column] + ANY * k),
-                    is_picked ? pick(w + k / left * left, k % left) : w[k], written - ANY * k,
-                    m.stream);
+                    is_picked ? pick(w + k / left * left, k % left) : w[k],
+                    is_full ? ANY : written - ANY * k, m.stream);
     }
 }
 #define weave_of(e, R, C, m) weaving(e, R, C, m, weave_##e##_##R)
@@ -554,18 +677,20 @@ INLINED void unweaving(int e, int R, int C, move m, pick_of *pick)
     const int zips = C & -C, left = C / zips, span = e * zips < ANY ? 1 : e * zips / ANY;
     const int is_picked = left > 1 && e * zips < ANY;
     const int rows = (int)least(R, ANY / e), all = rows * C * e;
-    if ((is_picked && !MAY_PICK) || (V != 64 && rows * e < 16)) { /* there are no masks */
+    const int is_full = m.all_in && rows * e == ANY; /* compilers see no further in a loop */
+    if (is_picked && !MAY_PICK) {
         plain_of(e, R, C, m);
         return;
     }
     for (int r = 0; r < R; r += rows) {
         const int row = kept(r, rows, R);
-        const int64_t read = m.whole ? all : least(all, (m.rows - row) * C * e);
-        const int64_t written = m.whole ? rows * e : least(rows * e, m.written - row * e);
+        const int64_t read = m.all_in ? all : least(all, (m.rows - row) * C * e);
+        const int64_t written = m.all_out ? rows * e : least(rows * e, m.written - row * e);
         any v[32], w[32];
         UNROLLED
         for (int k = 0; k < C; k++)
-            v[k] = get_any(m.s + (uintptr_t)(m.ro[row] + ANY * k), read - ANY * k, m.rest);
+            v[k] = get_any(m.s + (uintptr_t)(m.ro[row] + ANY * k),
+                           is_full ? ANY : read - ANY * k, m.rest);
         UNROLLED
         for (int k = 0; k < C; k++)
             w[k / span % left * zips + k / span / left * span + k % span] =

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 
-from layoutdsl.codegen.loops.kernels import LINE
+from layoutdsl.codegen.loops.kernels import LANE, LINE
 from layoutdsl.codegen.native.kernel_text import Call
 
 ARGUMENTS = (
@@ -75,11 +75,15 @@ def _function(call: Call) -> str:
 
 def together(call: Call) -> tuple[int, int]:
     """Return how many rows a kernel takes to lie together in the source, columns in the target."""
-    wide = LINE // call.e
+    n, wide = LANE // call.e, LINE // call.e
     rows, columns = call.rows, call.columns
     match call.kernel:
+        case "zip":
+            return 1, _least(n // rows, columns)
         case "weave":
             return 1, _least(wide, columns)
+        case "unzip":
+            return _least(n // columns, rows), 1
         case "unweave":
             return _least(wide, rows), 1
     return 1, 1
