@@ -155,7 +155,9 @@ def test_most_of_onnx_has_a_rule() -> None:
     assert len({name for name in named if "::" not in name}) >= 100
 
 
-@pytest.mark.parametrize("name", ["blocked16", "nhwc", "onnxruntime"])
+@pytest.mark.parametrize(
+    "name", ["blocked16", "nhwc", "onnxruntime", "onnxruntime8", "onnxruntime16"]
+)
 def test_engines_come_along(name: str) -> None:
     found = engine_called(name)
     assert name in engine_names()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from importlib.util import find_spec
 
 from layoutdsl.elaborate import shelf
 from layoutdsl.meaning.arguments import TEXT, expect
@@ -13,6 +14,9 @@ from layoutdsl.texts import resources
 from layoutdsl.texts.faults import UnknownNameError, did_you_mean
 
 ENDING = ".layout"
+
+HERE = "onnxruntime"
+"""The engine that has as many channels in a block as onnxruntime has on this machine."""
 
 
 def load_engine(text: str, name: str = "<text>") -> Engine:
@@ -43,9 +47,11 @@ def engine_called(name: str) -> Engine:
     4
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: there is none of that name, or none for onnxruntime on this machine.
     """
     texts = dict(resources.engines())
+    if name == HERE:
+        name = _for_this_machine()
     if f"{name}{ENDING}" not in texts:
         known = engine_names()
         hint = did_you_mean(name, known) or f"known are {', '.join(known)}"
@@ -55,4 +61,19 @@ def engine_called(name: str) -> Engine:
 
 def engine_names() -> tuple[str, ...]:
     """Return the names of the engines that come along."""
-    return tuple(name.removesuffix(ENDING) for name, _ in resources.engines())
+    return (*(name.removesuffix(ENDING) for name, _ in resources.engines()), HERE)
+
+
+def _for_this_machine() -> str:
+    """The engine of onnxruntime's blocks here; where it is not installed, that of AVX-512."""
+    if find_spec(HERE) is None:
+        return f"{HERE}16"
+    from layoutdsl.propagation.running.onnx_run import block
+
+    found = block()
+    if found is None:
+        raise UnknownNameError(
+            "onnxruntime has no kernels for blocked channels on this machine",
+            f"`{HERE}8` and `{HERE}16` are for machines that have",
+        )
+    return f"{HERE}{found}"

@@ -42,7 +42,8 @@ _ALL = ""
 @click.option(
     "--engine",
     metavar="NAME",
-    help="What has kernels for which layouts: a text, or nhwc, blocked16, onnxruntime.",
+    help="What has kernels for which layouts: a text, or nhwc, blocked16, onnxruntime (as on this "
+    "machine), onnxruntime8, onnxruntime16.",
 )
 @click.option(
     "--choose",

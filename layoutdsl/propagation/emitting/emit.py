@@ -8,6 +8,7 @@ import numpy as np
 
 from layoutdsl.meaning.model import Layout
 from layoutdsl.propagation.emitting.emit_nodes import emit_node
+from layoutdsl.propagation.emitting.emit_ort import block_of
 from layoutdsl.propagation.emitting.emit_reorder import emit_reorder
 from layoutdsl.propagation.emitting.emitting import Emitting, Style
 from layoutdsl.propagation.emitting.fuse_ort import fused
@@ -40,7 +41,8 @@ def emit(
         reserved: names that inner graphs use.
     """
     given, wanted = ways.given, ways.wanted
-    out = Emitting(graph, layouts, style, {**given, **wanted})
+    results = (each for variant in plan.variants for each in variant.makes if each is not None)
+    out = Emitting(graph, layouts, style, {**given, **wanted}, block_of(results))
     out.reserve((*graph.values, *reserved))
     _refuse_renamed(out)
     held = {name: given.get(name, out.written(name)) for name in graph.inputs}
@@ -184,4 +186,5 @@ def _without_unused(out: Emitting, inputs: tuple[str, ...], outputs: tuple[str, 
     made = {name for step in steps for name in step.outputs} | set(inputs) | set(constants)
     tensors = {name: each for name, each in out.tensors.items() if name in made}
     parts = tuple(part for part in out.parts if part.work)
-    return Emission(parts, tensors, constants, inputs, outputs, tuple(out.views))
+    views = tuple(out.views)
+    return Emission(parts, tensors, constants, inputs, outputs, views, out.block)

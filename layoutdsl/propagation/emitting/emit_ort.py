@@ -2,7 +2,8 @@
 
 Their tensors have the shape `[n, C, h, w]` with the channels rounded up, and the memory of
 NCHW16c. Experimental: onnxruntime makes these operators itself and documents none; the block is
-what its machine takes, 16 with AVX-512, and a model with another one is wrong without a message.
+what its machine takes, 16 with AVX-512 and 8 without, and a model with another one is wrong without
+a message.
 Where numbers are infinite, padding of a convolution's result is 0 times infinity, which is no
 number, and the next one adds it up: as in models that onnxruntime lays out by itself.
 
@@ -12,7 +13,7 @@ contrib_ops/cpu/nchwc_ops.cc, core/optimizer/nchwc_transformer.cc.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -23,8 +24,8 @@ from layoutdsl.propagation.placings.packing import packed
 from layoutdsl.propagation.placings.placing import Digit, Placing, as_written, canonical
 from layoutdsl.propagation.variants import Held, Variant
 
-BLOCK = 16
-"""Channels of a block."""
+BLOCKS = (16, 8)
+"""Channels of a block, on one machine or another."""
 
 DOMAIN = "com.microsoft.nchwc"
 
@@ -34,15 +35,24 @@ _UNKNOWN = frozenset({"storage_order"})
 """Attributes that mean nothing where there are no indices."""
 
 
-def blocked(placing: Placing) -> bool:
+def block_of(results: Iterable[Held]) -> int:
+    """Return the channels of a block of a plan, by the first result that lies in blocks."""
+    for held in results:
+        for block in BLOCKS:
+            if blocked(held.placing, block):
+                return block
+    return BLOCKS[0]
+
+
+def blocked(placing: Placing, block: int) -> bool:
     """Return whether a value of rank 4 of floats lies as onnxruntime's operators have it."""
     shape = placing.shape
     if len(shape) != 4:
         return False
-    whole = -(-shape[1] // BLOCK)
+    whole = -(-shape[1] // block)
     digits = (
-        *(Digit(0, 1, shape[0]), Digit(1, BLOCK, whole)),
-        *(Digit(2, 1, shape[2]), Digit(3, 1, shape[3]), Digit(1, 1, BLOCK)),
+        *(Digit(0, 1, shape[0]), Digit(1, block, whole)),
+        *(Digit(2, 1, shape[2]), Digit(3, 1, shape[3]), Digit(1, 1, block)),
     )
     return placing.digits == canonical(digits)
 
@@ -50,7 +60,7 @@ def blocked(placing: Placing) -> bool:
 def emit_kernel(out: Emitting, node: Node, variant: Variant) -> bool:
     """Add a node as an operator on blocks; false where there is none for it."""
     result = variant.makes[0] if variant.makes else None
-    if result is None or any(node.outputs[1:]) or not blocked(result.placing):
+    if result is None or any(node.outputs[1:]) or not blocked(result.placing, out.block):
         return False
     if out.graph.values[node.outputs[0]].dtype != np.float32:
         return False
@@ -61,7 +71,7 @@ def emit_kernel(out: Emitting, node: Node, variant: Variant) -> bool:
     if node.operator == "Concat":
         return _join(out, node, variant, result)
     held = variant.takes[0]
-    if held is None or not blocked(held.placing) or not node.inputs[0]:
+    if held is None or not blocked(held.placing, out.block) or not node.inputs[0]:
         return False
     if node.operator in POOLS:
         source = _take(out, node.inputs[0], held)
@@ -77,7 +87,7 @@ def _convolve(out: Emitting, node: Node, variant: Variant, result: Held) -> bool
     bias = variant.takes[2] if len(variant.takes) > 2 else None
     if held is None or weights is None or variant.how != "anchor":
         return False
-    if not blocked(held.placing) and held.placing != as_written(held.placing.shape):
+    if not blocked(held.placing, out.block) and held.placing != as_written(held.placing.shape):
         return False
     source = _take(out, node.inputs[0], held)
     depthwise = weights.placing.shape[1] == 1 and node.attributes.get("group", 1) != 1
@@ -99,7 +109,7 @@ def _join(out: Emitting, node: Node, variant: Variant, result: Held) -> bool:
         return False
     channels = sum(each.placing.padded_shape[1] for each in held)
     fits = channels == result.placing.padded_shape[1]
-    if not fits or not all(blocked(each.placing) for each in held):
+    if not fits or not all(blocked(each.placing, out.block) for each in held):
         return False
     inputs = tuple(_take(out, *each) for each in zip(node.inputs, held, strict=True))
     out.work.append(Step("Concat", inputs, (_leave(out, node, result),), {"axis": 1}))
@@ -177,7 +187,7 @@ def _weights(out: Emitting, node: Node, numbers: Array) -> str:
 
 
 def _channels(out: Emitting, word: str, numbers: Array, fill: int | float | bool) -> str:
-    whole = -(-len(numbers) // BLOCK) * BLOCK
+    whole = -(-len(numbers) // out.block) * out.block
     name = out.new_name(word)
     placing = Placing(numbers.shape, (Digit(0, 1, whole),))
     out.constants[name] = packed(numbers.astype(np.float32), placing, fill)

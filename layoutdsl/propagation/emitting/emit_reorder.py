@@ -13,7 +13,7 @@ from math import prod
 
 import numpy as np
 
-from layoutdsl.propagation.emitting.emit_ort import BLOCK, blocked, kernel
+from layoutdsl.propagation.emitting.emit_ort import blocked, kernel
 from layoutdsl.propagation.emitting.emitting import Emitting
 from layoutdsl.propagation.emitting.moves import Moving, turn
 from layoutdsl.propagation.placings.placing import Digit, Placing, as_written, canonical
@@ -41,12 +41,12 @@ def _of_channels(out: Emitting, move: Conversion) -> bool:
     if len(shape) != 4 or shape[1] % REORDERED:
         return False
     lane = None if move.target.lane is None else move.target.lane.number
-    if blocked(target) and source == as_written(shape) and not lane:
+    if blocked(target, out.block) and source == as_written(shape) and not lane:
         inputs = (out.take(move.value, move.source, shape),)
         name = out.leave(move.value, move.target, target.padded_shape)
         out.work.append(kernel("ReorderInput", inputs, name, {}))
         return True
-    if blocked(source) and target == as_written(shape):
+    if blocked(source, out.block) and target == as_written(shape):
         inputs = (out.take(move.value, move.source, source.padded_shape),)
         name = out.leave(move.value, move.target, shape)
         out.work.append(kernel("ReorderOutput", inputs, name, {"channels": shape[1]}))
@@ -67,12 +67,13 @@ class Rows:
     extents: tuple[int, int, int, int]
 
 
-def rows_of(blocks: Placing, other: Placing) -> Rows | None:
+def rows_of(blocks: Placing, other: Placing, block: int) -> Rows | None:
     """Return the rows that blocks are made of, in their order; `None` where they are of none.
 
     Args:
         blocks: `[batch, channel.., row.., channel..]`, the last as many as a block has.
         other: that ends in the same rows.
+        block: channels of a block.
     """
     digits = blocks.digits
     batch = digits[:1] if digits[:1] == other.digits[:1] and digits[0].axis == 0 else ()
@@ -80,13 +81,13 @@ def rows_of(blocks: Placing, other: Placing) -> Rows | None:
         row = other.digits[-size:]
         for start in range(len(batch), len(digits) - size + 1):
             outer, inner = digits[len(batch) : start], digits[start + size :]
-            if digits[start : start + size] != row or _elements(inner) != BLOCK:
+            if digits[start : start + size] != row or _elements(inner) != block:
                 continue
             length = _elements(row)
             if length < LEAST or any(each.axis == 0 for each in (*outer, *inner)):
                 return None
             placing = Placing(blocks.shape, canonical((*batch, *outer, *inner, *row)))
-            return Rows(placing, (_elements(batch), _elements(outer) * BLOCK, length, 1))
+            return Rows(placing, (_elements(batch), _elements(outer) * block, length, 1))
     return None
 
 
@@ -99,7 +100,7 @@ def _of_rows(out: Emitting, move: Conversion) -> bool:
     source, target = move.source.placing, move.target.placing
     if source.padded_axes or target.padded_axes:
         return False
-    if (rows := rows_of(target, source)) is not None:
+    if (rows := rows_of(target, source, out.block)) is not None:
         base = out.base(move.value, move.source)
         moving = Moving(base.name, base.extents, out.new_name(f"{move.value}@move"))
         turn(moving, source, rows.placing, rows.extents)
@@ -107,7 +108,7 @@ def _of_rows(out: Emitting, move: Conversion) -> bool:
         name = out.leave(move.value, move.target, rows.extents)
         out.work.append(kernel("ReorderInput", (moving.name,), name, {}))
         return True
-    if (rows := rows_of(source, target)) is not None:
+    if (rows := rows_of(source, target, out.block)) is not None:
         taken = out.take(move.value, move.source, rows.extents)
         first, wanted = out.new_name(f"{move.value}@rows"), out.form(move.target).extents
         moving = Moving(first, rows.extents, out.new_name(f"{move.value}@move"))

@@ -35,6 +35,7 @@ class Emitting:
         layouts: that give names and dimensions, those first that are to be preferred.
         style: of what comes out.
         public: how the caller gives inputs and takes outputs; such a buffer has the value's name.
+        block: channels of a block, where operators are onnxruntime's.
         parts: so far.
         work: of the part that is being made.
         tensors: by their names.
@@ -46,6 +47,7 @@ class Emitting:
     layouts: tuple[Layout, ...]
     style: Style
     public: Mapping[str, Held]
+    block: int
     parts: list[Emitted] = field(default_factory=list)
     work: list[Step | Call] = field(default_factory=list)
     tensors: dict[str, Tensor] = field(default_factory=dict)

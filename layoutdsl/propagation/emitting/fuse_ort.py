@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from layoutdsl.propagation.emitting.emit_ort import BLOCK, DOMAIN
+from layoutdsl.propagation.emitting.emit_ort import DOMAIN
 from layoutdsl.propagation.emitting.physical import Call, Emission, Emitted, Step
 from layoutdsl.propagation.graph import Array, Attribute
 
@@ -167,7 +167,9 @@ class _Fusing:
         shift = self.constants[str(step.inputs[2])] if len(step.inputs) > 2 else np.float32(0)
         start = np.zeros_like(factor) if bias is None else bias
         names = (
-            self._constant(f"{step.outputs[0]}@factor@w", _times(weights, factor)),
+            self._constant(
+                f"{step.outputs[0]}@factor@w", _times(weights, factor, self.emission.block)
+            ),
             self._constant(
                 f"{step.outputs[0]}@shift@b", (start * factor + shift).astype(np.float32)
             ),
@@ -175,10 +177,10 @@ class _Fusing:
         return number, Step(CONV, (conv.inputs[0], *names), step.outputs, conv.attributes)
 
 
-def _times(weights: Array, factor: Array) -> Array:
+def _times(weights: Array, factor: Array, block: int) -> Array:
     """Weights whose results come out times a number each; the last digit is the result's."""
-    blocks = weights.reshape(len(factor) // BLOCK, -1, BLOCK)
-    found: Array = (blocks * factor.reshape(-1, 1, BLOCK)).astype(np.float32)
+    blocks = weights.reshape(len(factor) // block, -1, block)
+    found: Array = (blocks * factor.reshape(-1, 1, block)).astype(np.float32)
     return found.reshape(weights.shape)
 
 

@@ -169,6 +169,7 @@ class Emission:
         inputs: names, in the order of the graph's.
         outputs: names, in the order of the graph's.
         views: nodes that became nothing.
+        block: channels of a block, where operators are onnxruntime's.
         batch: that is left open; `None` where every extent is a number.
     """
 
@@ -178,4 +179,5 @@ class Emission:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     views: tuple[View, ...] = ()
+    block: int = 0
     batch: Batch | None = None

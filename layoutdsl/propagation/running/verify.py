@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from math import inf, nan, prod
 from typing import Any, Literal, TypeAlias
 
-from layoutdsl.propagation.emitting.emit_ort import BLOCK
 from layoutdsl.propagation.emitting.following import FixedBatchError
 from layoutdsl.propagation.emitting.physical import Emission, Step
 from layoutdsl.propagation.graph import Array, Graph
@@ -112,7 +111,7 @@ def verified(
         found.outputs,
         found.sensitivity,
         tuple(parts.faults[:MOST_FAULTS]),
-        tuple(dict.fromkeys(foreign.values())),
+        (*found.unrun, *dict.fromkeys(foreign.values())),
         found.batches,
     )
 
@@ -141,6 +140,7 @@ class _Seen:
     outputs: float = nan
     sensitivity: float = nan
     batches: tuple[int, ...] = ()
+    unrun: tuple[str, ...] = ()
 
 
 def _seen(
@@ -155,11 +155,11 @@ def _seen(
     """Run nodes alone, and the whole where nothing in it is foreign."""
     found = _Seen(way)
     faults = found.parts.faults
-    own = block() if _has_kernels(emission) else BLOCK
-    if own != BLOCK:
+    own = block() if _has_kernels(emission) else emission.block
+    if own != emission.block:
         words = f"blocks of onnxruntime hold {own or 'no'} channels on this machine"
-        faults.append(f"{words}, and those of the plan {BLOCK}")
-        found.way = "outputs"
+        found.unrun = (f"all of it: {words}, and those of the plan {emission.block}",)
+        return found
     if found.way == "nodes":
         try_all(model, emission, found.parts, frozenset(foreign))
     if foreign:
