@@ -240,7 +240,7 @@ def test_no_wrong_text_of_random_layouts_is_validated(seed: int) -> None:
     assert found["wrong, refused"] > 1000
 
 
-UNPROVED = {"LapackPackedLower", "LapackPackedUpper", "AiterScales"}
+UNPROVED = {"LapackPackedLower", "LapackPackedUpper"}
 """For some verb and width no proof was found, and numpy serves."""
 
 
