@@ -125,7 +125,7 @@ FAULTS = (
     (X64, WIDE, "ZIPPED(v4, P2, 2)", "ZIPPED(v2, P4, 4)"),
     # Lanes in another order.
     (ANY64, TILE, "PAIR(l[2], l[3])", "PAIR(l[3], l[2])"),
-    (X32, TILE, "(__m128i)(b), 1)", "(__m128i)(a), 1)"),
+    (X32, TILE, "(__m128i)l[1], 1)", "(__m128i)l[0], 1)"),
     (X64, ACROSS, "+ 16 * i, 16)", "+ 16 * (i ^ 1), 16)"),
     # What is left, off by one; a row that is missing; a row too many.
     (X64, WIDE, "all - step : 0", "all - step - 1 : 0"),
@@ -170,8 +170,14 @@ FAULTS = (
         "UP(number(p + size, size), n - size)",
     ),
     (X32, SHORT, "DOWN(d, n - size)", "DOWN(d, n - size - 1)"),
-    (X16, SHORT, "n > 8 ? first8(p + 8, n - 8) : 0", "n > 9 ? first8(p + 8, n - 8) : 0"),
-    (X16, LOW, "put_first8(q + 8, both[1], n - 8)", "put_first8(q + 8, both[1], n - 7)"),
+    (
+        X16,
+        SHORT,
+        "DOWN(number(p + (uintptr_t)(n - 8), 8), 16 - n)",
+        "DOWN(number(p + 8, 8), 16 - n)",
+    ),
+    (X16, LOW, "DOWN(both[0], n - 8) |", ""),
+    (X16, LOW, "UP(both[1], 16 - n)", "UP(both[1], 15 - n)"),
     (X32, TILE, "(places >= (w16){0}", "(places > (w16){0}"),
     (X32, WIDE, "lanes[1], n - 16)", "lanes[1], n - 15)"),
     (X32, ACROSS, "GET16(p + 16, n - 16, rest)", "GET16(p + 16, n - 15, rest)"),

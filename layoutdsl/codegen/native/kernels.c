@@ -27,8 +27,12 @@
 #else
 #define V 0
 #endif
-#if V && defined(__SSE2__)
-#include <immintrin.h>
+#if V == 64
+#include <immintrin.h> /* which takes compilers half a second: others do without */
+#elif V && defined(__SSSE3__)
+#include <tmmintrin.h>
+#elif V && defined(__SSE2__)
+#include <emmintrin.h>
 #elif V && defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
@@ -65,8 +69,10 @@ INLINED uint64_t bits(int64_t n)
 #endif
 #if V == 64
 #define PAST(q, v) _mm512_stream_si512((__m512i *)(q), (__m512i)(v))
+#elif V == 32 && defined(__clang__)
+#define PAST(q, v) __builtin_nontemporal_store(v, (v1 *)(q))
 #elif V == 32
-#define PAST(q, v) _mm256_stream_si256((__m256i *)(q), (__m256i)(v))
+#define PAST(q, v) __builtin_ia32_movntdq256((w32 *)(q), (w32)(v))
 #else
 #define PAST PAST16
 #endif
@@ -77,11 +83,17 @@ INLINED uint64_t bits(int64_t n)
 typedef uint8_t v1 __attribute__((vector_size(V)));
 typedef uint8_t w16 __attribute__((vector_size(16)));
 #define LANES (V / 16)
-#define PAIR(a, b) _mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)(a)), (__m128i)(b), 1)
 #if V == 64
+#define PAIR(a, b) _mm256_inserti128_si256(_mm256_castsi128_si256((__m128i)(a)), (__m128i)(b), 1)
 #define JOINED(l) _mm512_inserti64x4(_mm512_castsi256_si512(PAIR(l[0], l[1])), PAIR(l[2], l[3]), 1)
 #elif V == 32
-#define JOINED(l) PAIR(l[0], l[1])
+typedef long long w32 __attribute__((vector_size(32)));
+#if defined(__clang__)
+#define JOINED(l) __builtin_shufflevector((__m128i)l[0], (__m128i)l[1], 0, 1, 2, 3)
+#else
+#define WIDER(a) (w32) __builtin_ia32_si256_si((int __attribute__((vector_size(16))))(a))
+#define JOINED(l) __builtin_ia32_insert128i256(WIDER(l[0]), (__m128i)l[1], 1)
+#endif
 #else
 #define JOINED(l) l[0]
 #endif
@@ -134,7 +146,7 @@ INLINED void put_first8(uintptr_t q, uint64_t d, int n)
 INLINED w16 first16(uintptr_t p, int n, w16 fill)
 {
     const w16 places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-    const w8 both = {first8(p, n), n > 8 ? first8(p + 8, n - 8) : 0};
+    const w8 both = {first8(p, n), n > 8 ? DOWN(number(p + (uintptr_t)(n - 8), 8), 16 - n) : 0};
     return (w16)both | (fill & (w16)(places >= (w16){0} + (uint8_t)n));
 }
 INLINED void put_first16(uintptr_t q, w16 v, int n)
@@ -142,7 +154,7 @@ INLINED void put_first16(uintptr_t q, w16 v, int n)
     const w8 both = (w8)v;
     put_first8(q, both[0], n);
     if (n > 8)
-        put_first8(q + 8, both[1], n - 8);
+        put_number(q + (uintptr_t)(n - 8), DOWN(both[0], n - 8) | UP(both[1], 16 - n), 8);
 }
 APART w16 some16(uintptr_t p, int n, w16 fill) { return first16(p, n, fill); }
 APART void put_some16(uintptr_t q, w16 v, int n) { put_first16(q, v, n); }
@@ -241,7 +253,7 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
     int64_t k = 0;
 #if V
     v1 v;
-    if (n >= V && (stream || n <= 1024) && !(IS_KNOWN(n) && n < 64)) {
+    if (n >= V && n <= 1024 && !(IS_KNOWN(n) && n < 64)) { /* a library's copy is for longer ones */
         if (stream && n >= 4 * V) {
             k = (int64_t)(-(uintptr_t)d % V);
             memcpy(d, s, V);
