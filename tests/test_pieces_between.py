@@ -33,8 +33,8 @@ def _somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 WHOLE = ("[bit, n", "offset 3", ": N broadcast", ": K broadcast")
-"""What is in texts of layouts that are no several pieces: the outermost is the bit, or no whole byte
-begins a piece, or there are as many copies as an axis is long, so that a part has other copies."""
+"""What is in texts of layouts that are one piece: the bit is outermost, or no whole byte begins a
+piece, or there are as many copies as an axis is long, so that a part of it has others."""
 
 # A text, what it is stored in, and the most that each extent is.
 WORDS = [
