@@ -8,6 +8,7 @@ from itertools import product
 from random import Random
 
 import pytest
+from codegen_cases import layout_of
 from native_fuzz import Case, cases
 from random_digits import Written
 from tree_faults import faulty, kinds, small_shapes, validated
@@ -17,7 +18,12 @@ import layoutdsl
 from layoutdsl.codegen.loops import tree
 from layoutdsl.integers.conditions import Condition
 from layoutdsl.integers.expr import Add, CeilDiv, Constant, Expr, Extent, Index, Min, Mul, Sub
+from layoutdsl.kernel.builder import by_hypotheses
+from layoutdsl.kernel.certificate import establish
+from layoutdsl.kernel.theorem import Term
 from layoutdsl.meaning.model import Layout
+from layoutdsl.validate.loops.joined import Pair, joined
+from layoutdsl.validate.loops.sides import buffer, sides, tensor
 from layoutdsl.validate.outcome import NotValidated, Validated
 
 
@@ -135,6 +141,38 @@ def refused(case: Case, node: tree.Node) -> str:
     found = validated(case, node)
     assert isinstance(found, NotValidated)
     return found.reason
+
+
+PRODUCT = ("*", "H", "W")
+
+
+@pytest.mark.parametrize(
+    "pair", [("H", "W"), ("H", 16), (4, 8), (PRODUCT, "C"), ("C", PRODUCT), (("+", "H", 3), 1)]
+)
+def test_two_coordinates_are_one(pair: Pair) -> None:
+    ((theorem, proof),) = joined([pair, pair])
+    assert establish([(theorem, proof)])[theorem.name].established
+    for number, goal in enumerate(theorem.goals):
+        goals = list(theorem.goals)
+        goals[number] = _wrong(goal)
+        changed = replace(theorem, goals=tuple(goals))
+        ways = (proof, by_hypotheses(changed))
+        assert not any(establish([(changed, way)])[theorem.name].established for way in ways)
+
+
+def _wrong(goal: Term) -> Term:
+    """What says a little more or something else."""
+    word, left, right = goal
+    return (word, ("+", left, 1), right) if word == "=" else (word, ("+", left, 2), right)
+
+
+def test_pairs_are_theorems_of_what_is_validated() -> None:
+    """Axes `h` and `w` are one on both sides; digits that follow each other are one coordinate."""
+    layout = layout_of("layout A(h, w, c) = [c/4, h, w/8, w%8, c%4]")
+    ((blocks, block),) = sides(layout, tensor(layout), buffer(layout), (ZERO, ZERO)).pairs
+    assert (blocks[0], block) == ("div", 8)
+    whole = layoutdsl.library("NCHW16c")
+    assert sides(whole, tensor(whole), buffer(whole), (ZERO, ZERO)).pairs == (("n.H", "n.W"),)
 
 
 def test_what_is_missing_is_said() -> None:

@@ -22,6 +22,7 @@ from layoutdsl.kernel.theorem import Proof, Term, Theorem
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import statement as layout_statement
 from layoutdsl.statements.terms import NotExpressible
+from layoutdsl.validate.loops.joined import joined
 from layoutdsl.validate.loops.magnitude import (
     MOST_BYTES,
     MOST_GUARDED,
@@ -177,8 +178,9 @@ def _shown(
     """Theorems of trees: by coordinates, or else by what is done to scratch, or by offsets."""
     asked: list[Need] = []
     try:
-        asked = needs(branches, _sides(layouts, verb), ground)
-        found: _Proved | NotValidated = _proved(asked)
+        sides = _sides(layouts, verb)
+        asked = needs(branches, sides, ground)
+        found: _Proved | NotValidated = _proved(asked, sides)
     except Meaningless as reason:
         found = NotValidated(str(reason))
     if not isinstance(found, NotValidated):
@@ -186,7 +188,7 @@ def _shown(
     exact = any("scratch" in each.about for each in asked)
     with suppress(Meaningless):
         sides = _sides(layouts, verb, flat=not exact)
-        again = _proved(needs(branches, sides, ground, exact=exact))
+        again = _proved(needs(branches, sides, ground, exact=exact), sides)
         return found if isinstance(again, NotValidated) else again
     return found
 
@@ -195,14 +197,18 @@ _Proved = tuple[tuple[tuple[Theorem, Proof], ...], int]
 """Theorems with their proofs, and how many questions were answered."""
 
 
-def _proved(found: Sequence[Need]) -> _Proved | NotValidated:
+def _proved(found: Sequence[Need], sides: Sides) -> _Proved | NotValidated:
     """Proofs that leave each goal to the solver; or what does not follow.
 
     What follows from the facts near a goal does so soon; what is left is tried with all facts, up
     to the first that does not follow.
     """
-    proved: list[tuple[Theorem, Proof]] = []
-    questions = 0
+    proved = joined(sides.pairs)
+    outcomes = establish(proved)
+    for theorem, _ in proved:
+        if not outcomes[theorem.name].established:
+            return NotValidated(f"two coordinates are one: {outcomes[theorem.name].reason}")
+    questions = sum(each.questions for each in outcomes.values())
     theorems = stated(found, near, "tree.near")
     proofs = [(each.theorem, by_hypotheses(each.theorem)) for each in theorems]
     outcomes = establish(proofs)

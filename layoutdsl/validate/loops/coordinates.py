@@ -1,13 +1,12 @@
 """Coordinates as those of a box: tuples are opened, and digits that follow each other are one.
 
-Axes that lie next to each other, whole, on both sides are read as one: an index ``h*W + w`` below
-``H*W`` is one of each, and the other way round. Coordinates that are neighbouring digits of one
-axis are one coordinate, which is a box of the same slots. Trusted, but for which are joined.
+Axes that lie next to each other, whole, on both sides are read as one, and so are coordinates that
+are neighbouring digits of one axis: a number ``h*W + w`` below ``H*W`` is one of each, which is a
+theorem of every such pair (`joined`). Trusted, but for which are joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import permutations
 
 from layoutdsl.integers.expr import (
@@ -28,10 +27,13 @@ from layoutdsl.validate.loops.words import said
 from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import size
 
+Extents = tuple[Expr, Expr]
+"""Those of two coordinates that are read as one, the major one first."""
+
 
 def read_as_one(
     axes: list[Coordinate], both: list[Expr]
-) -> tuple[list[Coordinate], list[Expr]] | None:
+) -> tuple[list[Coordinate], list[Expr], Extents] | None:
     """Return axes and both sides with two axes made one, where one follows the other everywhere."""
     for major, minor in permutations(axes, 2):
         one = Index(f"{name_of(major)} {name_of(minor)}")
@@ -40,7 +42,8 @@ def read_as_one(
         if not {name_of(major), name_of(minor)} & {
             name for each in found for name in indices(each)
         }:
-            return [joined if each is major else each for each in axes if each is not minor], found
+            left = [joined if each is major else each for each in axes if each is not minor]
+            return left, found, (major.extent, minor.extent)
     return None
 
 
@@ -85,16 +88,17 @@ def _joined(expr: Expr, major: Coordinate, minor: Coordinate, joined: Coordinate
     return expr
 
 
-def neighbours(parts: tuple[Coordinate, ...]) -> Iterator[Coordinate]:
-    """Yield coordinates, those that are neighbouring digits of one axis made one."""
-    kept = list[Coordinate]()
+def neighbours(parts: tuple[Coordinate, ...]) -> tuple[list[Coordinate], list[Extents]]:
+    """Return coordinates, those that are neighbouring digits of one axis made one; and which."""
+    kept, pairs = list[Coordinate](), list[Extents]()
     for part in parts:
         kept.append(part)
         if len(kept) > 1 and _follow(*kept[-2:]):
             major, minor = kept[-2:]
             value = Add(Mul(major.value, minor.extent), minor.value)
             kept[-2:] = [Coordinate(value, Mul(major.extent, minor.extent))]
-    return iter(kept)
+            pairs.append((major.extent, minor.extent))
+    return kept, pairs
 
 
 def _follow(major: Coordinate, minor: Coordinate) -> bool:

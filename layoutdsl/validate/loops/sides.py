@@ -7,7 +7,7 @@ Trusted.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.integers.bounds import ONE, at_least, reach, simplify
@@ -25,6 +25,7 @@ from layoutdsl.kernel.checker import Term, names
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.statements.terms import extent_name
 from layoutdsl.validate.loops.coordinates import (
+    Extents,
     digit_of,
     flattened,
     name_of,
@@ -32,6 +33,7 @@ from layoutdsl.validate.loops.coordinates import (
     read_as_one,
     shifted,
 )
+from layoutdsl.validate.loops.joined import Pair
 from layoutdsl.validate.loops.ranges import InRanges
 from layoutdsl.validate.loops.words import compared, said
 from layoutdsl.validate.normal import Normal
@@ -49,6 +51,7 @@ class Side:
         start: slots before the first.
         is_tensor: the places are the indices.
         is_flat: the only coordinate is the offset, as those of the layout are no digits.
+        pairs: extents of coordinates that were read as one.
         bounds: coordinates of an element, and below what they have to stay for it to lie in the
             box of offsets; but for those of which that is plain.
     """
@@ -58,6 +61,7 @@ class Side:
     index: tuple[Term, ...]
     start: Term
     is_tensor: bool
+    pairs: tuple[Pair, ...] = ()
     is_flat: bool = False
     bounds: tuple[tuple[Term, Term], ...] = ()
 
@@ -74,6 +78,7 @@ class Sides:
         held: which elements the layouts hold, of those within the extents.
         keeps: whether the others have slots in the target too, which keep what is in them.
         copies: a place in the source does not say which copy of an element is moved.
+        pairs: extents of coordinates that are read as one, axes or of a side.
     """
 
     normal: Normal
@@ -85,6 +90,7 @@ class Sides:
     target: Side
     keeps: bool = False
     copies: bool = False
+    pairs: tuple[Pair, ...] = ()
 
 
 def sides(
@@ -110,8 +116,10 @@ def sides(
     """
     axes = list(_box(layout.axes).parts)
     both: list[Expr] = [flattened(source), flattened(target)]
+    joined = list[Extents]()
     while not held and (found := read_as_one(axes, both)) is not None:
-        axes, both = found
+        axes, both, extents = found
+        joined.append(extents)
     products = {
         tuple(sorted(extent_name(e.name) for e in walk(axis.extent) if isinstance(e, Extent)))
         for axis in axes
@@ -129,7 +137,12 @@ def sides(
     positive = tuple(name for _, name in fused)
     keeps = unpacks and bool(held)
     copied = bool(layout.copies)
-    return Sides(normal, known, positive, whole, there, read, written, keeps, copied)
+    pairs = (*_said(joined, known), *read.pairs, *written.pairs)
+    return Sides(normal, known, positive, whole, there, read, written, keeps, copied, pairs)
+
+
+def _said(pairs: Iterable[Extents], known: dict[str, Term]) -> tuple[Pair, ...]:
+    return tuple((said(major, known), said(minor, known)) for major, minor in pairs)
 
 
 def tensor(layout: Layout) -> MixedRadix:
@@ -168,7 +181,8 @@ def _side(
     flat: bool,
 ) -> Side:
     assert isinstance(box, MixedRadix)
-    parts = list(neighbours(box.parts))
+    parts, joined = neighbours(box.parts)
+    pairs = _said(joined, known)
     room = tuple(normal.form(said(part.extent, known)) for part in parts)
     values = tuple(normal.form(said(part.value, known)) for part in parts)
     index = dict[str, Term](dict.fromkeys(map(name_of, axes), 0))
@@ -186,8 +200,9 @@ def _side(
         offset = (normal.form(horner(values, room)),)
         apart = zip(parts, values, room, strict=True)
         bounds = tuple((value, most) for part, value, most in apart if not _is_within(part, axes))
-        return Side((normal.form(size(room)),), offset, found, first, identity, True, bounds)
-    return Side(room, values, found, first, identity)
+        whole_box = (normal.form(size(room)),)
+        return Side(whole_box, offset, found, first, identity, pairs, True, bounds)
+    return Side(room, values, found, first, identity, pairs)
 
 
 def _is_within(part: Coordinate, axes: list[Coordinate]) -> bool:
