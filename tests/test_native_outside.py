@@ -116,6 +116,22 @@ def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Pat
     run(*str(CC).split(), "-x", language, "-fsyntax-only", *STRICT, "use.c", within=tmp_path)
 
 
+@pytest.mark.parametrize("number", range(0, len(LAYOUTS), 4))
+def test_machines_whose_addresses_have_32_bits(number: int, tmp_path: Path) -> None:
+    """Read by the compiler alone: there is no library of C for them here."""
+    told = ("-m32", "-mno-sse", "-ffreestanding", "-fsyntax-only", "-I.")
+    (tmp_path / "empty.c").write_text("#include <stdint.h>\nint x;\n")
+    command = [*str(CC).split(), *told, "empty.c"]
+    if subprocess.run(command, cwd=tmp_path, capture_output=True, check=False).returncode:
+        pytest.skip("no such machine")
+    (tmp_path / "string.h").write_text(
+        "typedef __SIZE_TYPE__ size_t;\nvoid *memcpy(void *, const void *, size_t);\n"
+    )
+    emitted = generate_c(layout_of(LAYOUTS[number]), source="", certificate=None)
+    (tmp_path / "a.c").write_text(emitted.text)
+    run(*str(CC).split(), "-std=c11", *STRICT, *told, "a.c", within=tmp_path)
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="no such machine")
 @pytest.mark.parametrize(

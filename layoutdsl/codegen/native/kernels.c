@@ -357,8 +357,9 @@ INLINED int part_out(move *m, int together, uint8_t *block, int64_t *table, int 
     if ((masked && together) || (m->columns == C && (masked || m->written == size)))
         return 0;
     for (int c = 0; c < C; c++)
-        table[c] = masked && c < m->columns ? (int64_t)m->d + m->co[c]
-                                            : (int64_t)(block + (masked ? 0 : c * size));
+        table[c] = masked && c < m->columns
+                       ? (int64_t)m->d + m->co[c]
+                       : (int64_t)(uintptr_t)(block + (masked ? 0 : c * size));
     m->d = 0, m->co = table, m->columns = C, m->written = masked ? m->written : size;
     return !masked;
 }
