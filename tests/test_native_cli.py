@@ -86,6 +86,35 @@ def test_shapes_that_there_are_not(
     assert not Path("none.c").exists()
 
 
+@pytest.mark.parametrize("trust", [(), ("--unvalidated",)])
+def test_says_that_there_is_no_c(shell: Shell, trust: tuple[str, ...]) -> None:
+    """What was never written is written by no other option."""
+    fixed = ("--target", "c", "--shape", f"C={10**18 - 1}", *trust)
+    ended = shell("generate", "NCHW4c", *fixed, "-o", "none.c")
+    assert (ended.code, ended.out, ended.err) == (
+        3,
+        "",
+        "error: there is no C for `NCHW4c`: numbers leave 64 bits at every shape\n"
+        "  = help: without `--target c` a module of Python is written\n",
+    )
+    assert not Path("none.c").exists()
+
+
+def test_no_two_files_of_a_folder_have_functions_of_one_name(shell: Shell) -> None:
+    Path("two.layout").write_text(
+        "layout Turned(n, c) = [c, n]\nlayout TURNED(n, c) = [n, c/4, c%4]"
+    )
+    ended = shell("generate", "two.layout", "--target", "c", "-o", "made/")
+    assert (ended.code, ended.out, ended.err) == (
+        2,
+        "",
+        "error: functions of `Turned` and of `TURNED` would both start with `turned_`\n"
+        "  = help: name one, as `two.layout:Turned`, or rename one\n",
+    )
+    assert not Path("made").exists()
+    assert shell("generate", "two.layout:TURNED", "--target", "c", "-o", "made/").code == 0
+
+
 def test_an_extent_is_named_by_its_axis_too(shell: Shell) -> None:
     one, other = (
         shell("generate", "NCHW4c", "--target", "c", "--shape", f"{name}=8") for name in "cC"

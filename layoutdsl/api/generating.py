@@ -74,11 +74,25 @@ class Generated:
 
 
 class UnvalidatedError(ValueError):
-    """It was not shown that the generated text does what the layout means; says what is missing."""
+    """It was not shown that the generated text does what the layout means; says what is missing.
+
+    Attributes:
+        reason: what is missing.
+        is_written: there is a text, which was not validated.
+    """
+
+    is_written = True
 
     def __init__(self, name: str, reason: str) -> None:
         super().__init__(f"the code for `{name}` was not validated: {reason}")
         self.reason = reason
+
+    @classmethod
+    def without_text(cls, name: str, reason: str) -> UnvalidatedError:
+        """Return the error that says why there is no C at all."""
+        found = cls(name, reason)
+        found.args, found.is_written = (f"there is no C for `{name}`: {reason}",), False
+        return found
 
 
 def generate(
@@ -209,7 +223,7 @@ def generate_c(
 
     Raises:
         RefusedError: the layout is refuted, or has no such shapes.
-        UnvalidatedError: it was not shown that the C does what the layout means.
+        UnvalidatedError: there is no C, or it was not shown that it does what the layout means.
         CompilerError: the package `pycparser` is missing, which reads it back.
         ValueError: the layout has open parameters, ``source`` does not state it, a width is none
             of the four, or ``where`` is no range.
@@ -236,7 +250,9 @@ def generate_c(
         expect_reader()
     certificate = certificate_of(checked)
     program = emitted(settled(layout), source=text, certificate=certificate, widths=widths)
-    if validate and not isinstance(program, NoCode):
+    if isinstance(program, NoCode):
+        raise UnvalidatedError.without_text(layout.name, program.reason)
+    if validate:
         program = validated(program)
     if isinstance(program, NoCode):
         raise UnvalidatedError(layout.name, program.reason)

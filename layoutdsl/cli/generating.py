@@ -226,6 +226,7 @@ def _c_files(chosen: Target, made: list[GeneratedC], output: str, folder: bool, 
     if not folder and Path(output).suffix not in (".c", ".h", ""):
         hint = f"choose a name such as {Path(output).stem}.c"
         raise Failure(Exit.USAGE, f"`{output}` is no name of a C file", hint)
+    _refuse_same_names(chosen, made)
     places = [Path(output) / each.program.name if folder else Path(output) for each in made]
     pairs = [
         (place.with_suffix(suffix), text)
@@ -244,6 +245,19 @@ def _c_files(chosen: Target, made: list[GeneratedC], output: str, folder: bool, 
             written = each.write(place)
         say(f"wrote {written[0]} and {written[1]}{_falls_back(each.program.fallback)}")
     return Exit.OK
+
+
+def _refuse_same_names(chosen: Target, made: list[GeneratedC]) -> None:
+    """Fail where one program could not hold two of the files."""
+    known = dict[str, str]()
+    for each in made:
+        stem, name = each.program.stem, each.program.name
+        if stem in known:
+            other = known[stem]
+            words = f"functions of `{other}` and of `{name}` would both start with `{stem}_`"
+            hint = f"name one, as `{chosen.place}:{other}`, or rename one"
+            raise Failure(Exit.USAGE, words, hint)
+        known[stem] = name
 
 
 def _shapes(layout: Layout, shape: str | None, range_: str | None) -> str | None:

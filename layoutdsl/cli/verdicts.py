@@ -298,7 +298,8 @@ def refusing(target: Target, *others: Target, hint: str = UNVALIDATED) -> Iterat
     try:
         yield
     except UnvalidatedError as missing:
-        raise Failure(Exit.UNDECIDED, str(missing), hint) from None
+        said = hint if missing.is_written else "without `--target c` a module of Python is written"
+        raise Failure(Exit.UNDECIDED, str(missing), said) from None
     except RefusedError as refused:
         name = refused.checked.claim.subject.name
         about = next((each for each in others if each.subject.name == name), target)
