@@ -60,15 +60,20 @@ def answers(emitted: EmittedProgram, extents: tuple[int, ...], directory: Path) 
     listed = ", ".join(f"INT64_C({each})" for each in extents)
     program = PROGRAM.replace("@EXTENTS@", listed).replace("@NAME@", emitted.stem)
     (directory / "a.c").write_text(emitted.text + program)
+    return ran(directory)
+
+
+def ran(directory: Path) -> str:
+    """What the program `a.c` says, sanitized where that can be had."""
     for options in (SANITIZED, ()):
         command = [*str(CC).split(), *STRICT, *options, "a.c", "-o", "a"]
         done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
         if done.returncode == 0 or "sanitize" not in done.stderr:
             break
     assert done.returncode == 0, done.stderr[:2000]
-    ran = subprocess.run([directory / "a"], capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr[:2000]
-    return ran.stdout
+    done = subprocess.run([directory / "a"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+    return done.stdout
 
 
 BY_FORMULA = [text for text in FOUND if isinstance(digits(Move(None, layout_of(text))), Apart)]
@@ -115,3 +120,45 @@ def test_python_takes_another_way() -> None:
             want[i, (i - 1) * 999999999999999999 % 7] = i + 1
         assert np.array_equal(packed, want), extent
         assert np.array_equal(module.unpack(packed, (extent,)), tensor)
+
+
+SIZES = """
+#include <stdio.h>
+
+int main(void)
+{
+    const int64_t extents[] = {@EXTENTS@};
+    for (int k = 0; k < (int)(sizeof extents / sizeof *extents); k++) {
+        const int64_t shape[] = {extents[k], extents[k]};
+        printf("%lld\\n", (long long)@NAME@_size(shape));
+    }
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "layout Plain(n, c) = [c, n]",
+        "layout Blocked(n, c) = [n, c/16, c%16]",
+        "layout Led(n, c) = [c, n] offset 5*N*C",
+        "layout Ranged(n, c) = [c, n] where N*N*C <= 2000000",
+        "layout Pitched(n, c) = [n : N, c : 4*C*N]",
+    ],
+    ids=lambda each: each.split("(")[0][7:],
+)
+def test_a_size_that_leaves_64_bits_is_none(text: str, tmp_path: Path) -> None:
+    layout, extents = layout_of(text), (*SMALL, *LARGE)
+    emitted = generate_c(layout, source=text, certificate=None, widths=(1,))
+    assert isinstance(emitted, EmittedProgram)
+    listed = ", ".join(f"INT64_C({each})" for each in extents)
+    program = SIZES.replace("@EXTENTS@", listed).replace("@NAME@", emitted.stem)
+    (tmp_path / "a.c").write_text(emitted.text + program)
+    found = list(map(int, ran(tmp_path).split()))
+    for extent, said in zip(extents, found, strict=True):
+        try:
+            size = layout.size((extent, extent))
+        except ValueError:
+            size = -1
+        assert said == size if size < 2**52 else said in (-1, size)

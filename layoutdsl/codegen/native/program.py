@@ -10,20 +10,22 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.chains import Ends
 from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.loops.planner import Unplanned
 from layoutdsl.codegen.loops.sides import Apart
 from layoutdsl.codegen.loops.trees import digits, tree_of
-from layoutdsl.codegen.moves import Plan
+from layoutdsl.codegen.moves import Limit, Plan
 from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.codes_text import codes_c
+from layoutdsl.codegen.native.guard_text import below, bound, spoken
 from layoutdsl.codegen.native.header_text import header_text
 from layoutdsl.codegen.native.kernel_text import Call, kernel_text
 from layoutdsl.codegen.native.nest_text import functions
-from layoutdsl.codegen.native.spelling import Spelling
+from layoutdsl.codegen.native.spelling import Spelling, broken
 from layoutdsl.codegen.plan import plan
-from layoutdsl.integers.expr import Constant, Expr, Extent, text
+from layoutdsl.integers.expr import Constant, Extent, text
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import size_expr
 from layoutdsl.texts.values import brief
@@ -215,20 +217,27 @@ def _whole(name: str, verb: str) -> list[str]:
 
 
 def _size(stem: str, layout: Layout, words: Spelling) -> list[str]:
-    used: list[Expr] = [axis.extent for axis in layout.element_axes]
-    used += [size_expr(layout), *(e for c in layout.where for e in (c.left, c.right))]
+    found, size = plan(layout), size_expr(layout)
+    limits = found.limits if isinstance(found, Plan) else ()
+    used = [axis.extent for axis in layout.element_axes] + [size]
+    used += [side for each in layout.where for side in (each.left, each.right)]
+    most = bound(tree.Seq(()), [*used, *(s for each in limits for s in (each.least, each.most))], 1)
+    large = ["    /* Numbers on the way might leave 64 bits. */"]
+    large += [f"    {line}" for line in broken(f"if (!({below(most, words)})) return -1;")]
     return [
         f"int64_t {stem}_size(const int64_t *shape)",
         "{",
         *([] if layout.axes else ["    (void)shape;"]),
-        *(f"    {line}" for line in words.unpacked(used)),
-        *(f"    {line}" for line in _tests(layout, words)),
-        f"    return {words.text(size_expr(layout))};",
+        *(f"    {line}" for line in words.unpacked([*used, *spoken(most)])),
+        *(f"    {line}" for line in _extents(layout, words)),
+        *(large if spoken(most) else []),
+        *(f"    {line}" for line in _tests(layout, limits, words)),
+        f"    return {words.text(size)};",
         "}",
     ]
 
 
-def _tests(layout: Layout, words: Spelling) -> Iterable[str]:
+def _extents(layout: Layout, words: Spelling) -> Iterable[str]:
     known = set[str]()
     for number, axis in enumerate(layout.element_axes):
         match axis.extent:
@@ -237,11 +246,13 @@ def _tests(layout: Layout, words: Spelling) -> Iterable[str]:
                 yield f"if (shape[{number}] < 1) return -1;"
             case Extent() | Constant():
                 yield f"if (shape[{number}] != {words.text(axis.extent)}) return -1;"
+
+
+def _tests(layout: Layout, limits: Iterable[Limit], words: Spelling) -> Iterable[str]:
     for condition in layout.where:
         left, right = words.text(condition.left), words.text(condition.right)
         yield f"if (!({left} {condition.operator} {right})) return -1; /* {condition} */"
-    found = plan(layout)
-    for limit in found.limits if isinstance(found, Plan) else ():
+    for limit in limits:
         least, most = words.text(limit.least), words.text(limit.most)
         note = f"{text(limit.least)} <= {text(limit.most)}"
         yield f"if ({least} > {most}) return -1; /* {_plain(note)} */"
