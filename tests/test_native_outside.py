@@ -116,6 +116,13 @@ def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Pat
     run(*str(CC).split(), "-x", language, "-fsyntax-only", *STRICT, "use.c", within=tmp_path)
 
 
+def test_runs_of_any_length_past_the_cache(tmp_path: Path) -> None:
+    """From how many bytes on is for others to say: compilers then see paths of negative lengths."""
+    text = "layout Run(h) = [h/64, h%64]"
+    (tmp_path / "a.c").write_text(api.generate_c(layout_of(text)).program.text)
+    run(*str(CC).split(), "-std=c11", *STRICT, "-DSTREAM_BYTES=1", "-c", "a.c", within=tmp_path)
+
+
 @pytest.mark.parametrize("number", range(0, len(LAYOUTS), 4))
 def test_machines_whose_addresses_have_32_bits(number: int, tmp_path: Path) -> None:
     """Read by the compiler alone: there is no library of C for them here."""

@@ -250,10 +250,10 @@ INLINED void copied(uint8_t *d, const uint8_t *s, int64_t n)
 /* n bytes that lie together on both sides. */
 INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
 {
-    int64_t k = 0;
 #if V
-    v1 v;
     if (n >= V && n <= 1024 && !(IS_KNOWN(n) && n < 64)) { /* a library's copy is for longer ones */
+        int64_t k = 0;
+        v1 v;
         if (stream && n >= 4 * V) {
             k = (int64_t)(-(uintptr_t)d % V);
             memcpy(d, s, V);
@@ -271,7 +271,8 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
     }
 #endif
     (void)stream;
-    memcpy(d + k, s + k, (size_t)(n - k));
+    if (n > 0) /* it is never less than 0, which compilers do not see */
+        memcpy(d, s, (size_t)n);
 }
 
 /* n bytes of fill, some elements; `rest` holds 16 bytes of it. */
