@@ -57,3 +57,31 @@ def test_a_stream_that_is_closed_or_full(tmp_path: Path, line: str, code: int, e
         check=False,
     )
     assert (done.returncode, done.stderr) == (code, err)
+
+
+@pytest.mark.parametrize("buffer", ["PYTHONUNBUFFERED=1", "PYTHONUNBUFFERED="])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pack good.layout in.npy -",
+        "pack Q8_0 fields.npz -",
+        "generate good.layout --target c -o -",
+    ],
+)
+def test_an_output_for_which_there_is_no_room_is_no_success(
+    tmp_path: Path, line: str, buffer: str
+) -> None:
+    (tmp_path / "good.layout").write_text(OURS)
+    np.save(tmp_path / "in.npy", np.zeros(9000))
+    np.savez(tmp_path / "fields.npz", d=np.ones((64, 8), "f2"), q=np.ones((64, 256), "i1"))
+    run = f"{buffer} exec {shlex.quote(sys.executable)} -B -m layoutdsl {line} >full"
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -f 4; {run}"],
+        cwd=tmp_path,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    failed = "error: the standard output cannot be written: file too large\n"
+    assert (done.returncode, done.stderr) == (4, failed)

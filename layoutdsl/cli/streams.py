@@ -2,7 +2,8 @@
 
 Python has ``None`` for a stream that is closed when it starts. It is replaced by one that fails
 when it is used, as a full disk does: a result that nobody can read is no success. What is said on
-the standard error is lost without harm.
+the standard error is lost without harm. An output without a buffer, as ``PYTHONUNBUFFERED`` asks
+for it, writes as much as there is room for, and says no word of the rest: it gets a buffer.
 """
 
 from __future__ import annotations
@@ -32,11 +33,19 @@ class _Closed(io.TextIOBase):
 
 
 def stand_in() -> None:
-    """Give every standard stream that is closed a stand-in."""
+    """Give every standard stream that is closed a stand-in, and the output a buffer."""
     if sys.stdin is None:
         sys.stdin = _Closed()
     if sys.stdout is None:
         sys.stdout = _Closed()
+    raw = getattr(sys.stdout, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=sys.stdout.encoding,
+            errors=sys.stdout.errors,
+            line_buffering=True,
+        )
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115  kept open
 
