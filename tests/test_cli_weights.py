@@ -137,6 +137,21 @@ def test_progress_names_tensors(weights: Shell) -> None:
     assert told[-1]["done_bytes"] == told[-1]["total_bytes"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pack in.npz --rules rules.layout -o none/out.npz",
+        "unpack out.npz -o none/out.npz",
+        "plan in.npz --rules rules.layout -o plan.json --out none/out.npz",
+    ],
+)
+def test_a_folder_that_is_missing(weights: Shell, line: str) -> None:
+    weights(*split(LINES[0]))
+    ended = weights(*split(line))
+    failed = "error: `none/out.npz` cannot be written: no such file or directory\n"
+    assert (ended.code, ended.err) == (4, failed)
+
+
 def test_a_full_disk(weights: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> None:
         raise OSError(28, os.strerror(28))

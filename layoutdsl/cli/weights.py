@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from os.path import realpath
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -229,7 +230,11 @@ def failing_weights(source: str, destination: str, limits: Limits) -> Iterator[N
         raise Failure(Exit.USAGE, message, remedy or None) from None
     except OSError as failure:
         name = str(failure.filename or destination)
-        word = "written" if name.startswith(destination) and name != source else "read"
+        made = source not in (name, destination) and realpath(name).startswith(
+            realpath(destination)
+        )
+        name = destination if made and name.endswith((".part", ".part.json")) else name
+        word = "written" if made else "read"
         raise Failure(Exit.INPUT, f"`{name}` cannot be {word}: {reason(failure)}") from None
     except KeyboardInterrupt:
         kept_part(destination)
