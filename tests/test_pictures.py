@@ -323,6 +323,26 @@ def test_colours() -> None:
         assert cell.kind == "padding" or cell.ground == slot // 8 % 32
 
 
+def test_a_legend_says_that_it_does_not_name_all_colours() -> None:
+    layout = parse("layout Tile(h, w) = [h, w] of u8")["Tile"]
+    few = layoutdsl.show(layout, (2, 12), colour="w")
+    assert (len(few.drawn.colours), few.drawn.legend[-1]) == (12, "Colours tell `w` apart.")
+    many = layoutdsl.show(layout, (2, 128), colour="bank").drawn
+    assert len(many.colours) == 12
+    assert many.legend[-1] == "Colours tell banks apart; the first 12 are named."
+
+
+def test_elements_outside_of_the_buffer_are_counted() -> None:
+    layout = parse("layout Narrow(y, x) = [y, x : 12] offset 2 fill any")["Narrow"]
+    found = layoutdsl.show(layout, (2, 14)).drawn
+    assert found.counts == (
+        "24 slots, 28 elements, 0 of padding, 2 in no slot, 2 slots before the first"
+    )
+    assert "An offset outside of 2..25 is no slot." in found.legend
+    right = layoutdsl.show(layout, (2, 10)).drawn
+    assert right.counts == "24 slots, 20 elements, 4 of padding, 2 slots before the first"
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [

@@ -110,6 +110,16 @@ class _Painter:
             found.setdefault(slot, []).append(index)
         return found
 
+    @cached_property
+    def slots(self) -> range:
+        """Those that the box has."""
+        return range(self.start, self.size)
+
+    @cached_property
+    def outside(self) -> int:
+        """Elements that a wrong layout puts outside of these, where all is drawn."""
+        return sum(len(found) for slot, found in self.held.items() if slot not in self.slots)
+
     def holders(self, slot: int) -> Sequence[tuple[int, ...]]:
         if self.whole:
             return self.held.get(slot, ())[:MOST_HOLDERS]
@@ -242,7 +252,8 @@ class _Painter:
             if each > 1:
                 words.append(f"each in {_plural(each, 'slot')}")
             if self.whole:
-                words.append(f"{slots - len(self.held)} of padding")
+                words.append(f"{slots - sum(slot in self.slots for slot in self.held)} of padding")
+                words += [f"{self.outside} in no slot"] if self.outside else []
         if self.start:
             words.append(f"{_plural(self.start, 'slot')} before the first")
         return ", ".join(words)
@@ -264,13 +275,16 @@ class _Painter:
             yield "Grey slots lie before the first."
         if "shared" in kinds:
             yield "Red: several elements want the same slot."
+        if self.whole and self.outside:
+            yield f"An offset outside of {self.start}..{self.size - 1} is no slot."
         if self.asked.marked or self.asked.slots:
             yield "A frame points out what is spoken of."
         if self.layout.domain:
             held = ", ".join(map(str, self.layout.domain))
             yield f"There are elements where {held}; elsewhere the tensor is grey."
         by = self.asked.colour
-        yield f"Colours tell {f'`{by}`' if by not in WAYS else by + 's'} apart."
+        named = f"; the first {MOST_COLOURS} are named" if len(self.colours) > MOST_COLOURS else ""
+        yield f"Colours tell {f'`{by}`' if by not in WAYS else by + 's'} apart{named}."
 
     def folded(self, lines: Sequence[Line], tensor: Tensor) -> str:
         slots = sum(len(line.cells) for line in lines)
