@@ -69,7 +69,10 @@ def spoken(found: Bound) -> list[Extent]:
 def below(found: Bound, words: Spelling) -> str:
     """Return the C that says whether a bound is not too large, worked out in floating point."""
     factors = {each: f"(double){words.name(each)}" for key in found for each in key}
-    terms = ["*".join((f"{n}.0", *(factors[each] for each in key))) for key, n in found.items()]
+    terms = [
+        "*".join(([] if n == 1 and key else [f"{n}.0"]) + [factors[each] for each in key])
+        for key, n in found.items()
+    ]
     return f"{' + '.join(terms)} < {TOO_LARGE}.0"
 
 

@@ -229,7 +229,7 @@ def _size(stem: str, layout: Layout, words: Spelling) -> list[str]:
         "{",
         *([] if layout.axes else ["    (void)shape;"]),
         *(f"    {line}" for line in words.unpacked([*used, *spoken(most)])),
-        *(f"    {line}" for line in _extents(layout, words)),
+        *(f"    {line}" for line in _none(_extents(layout, words))),
         *(large if spoken(most) else []),
         *(f"    {line}" for line in _tests(layout, limits, words)),
         f"    return {words.text(size)};",
@@ -237,15 +237,22 @@ def _size(stem: str, layout: Layout, words: Spelling) -> list[str]:
     ]
 
 
+def _none(conditions: Iterable[str]) -> list[str]:
+    """The statement that there is no size where one of these holds."""
+    joined = " || ".join(conditions)
+    return broken(f"if ({joined}) return -1;") if joined else []
+
+
 def _extents(layout: Layout, words: Spelling) -> Iterable[str]:
+    """What may not be so of the extents of axes."""
     known = set[str]()
     for number, axis in enumerate(layout.element_axes):
         match axis.extent:
             case Extent(name) if name not in known:
                 known.add(name)
-                yield f"if (shape[{number}] < 1) return -1;"
+                yield f"shape[{number}] < 1"
             case Extent() | Constant():
-                yield f"if (shape[{number}] != {words.text(axis.extent)}) return -1;"
+                yield f"shape[{number}] != {words.text(axis.extent)}"
 
 
 def _tests(layout: Layout, limits: Iterable[Limit], words: Spelling) -> Iterable[str]:
