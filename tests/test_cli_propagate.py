@@ -248,6 +248,39 @@ def test_without_the_packages_it_says_how_to_get_them(
     ]
 
 
+ODD = "a\nb\x1b[31m\u202e`"
+
+
+def test_a_name_of_a_model_stays_in_its_line_and_does_nothing(shell: Shell) -> None:
+    made = network()
+    for node in made.graph.node:
+        node.name = f"{node.name}{ODD}"
+        node.input[:] = [ODD if each == "x" else each for each in node.input]
+    made.graph.input[0].name = ODD
+    made.graph.node[1].domain, made.graph.node[1].op_type = "com\nacme", "Up"
+    made.opset_import.add(domain="com\nacme", version=1)
+    named = onnx.helper.make_tensor_value_info("r", onnx.TensorProto.FLOAT, [2, 20, 8, 8])
+    made.graph.value_info.append(named)
+    Path("odd.onnx").write_bytes(made.SerializeToString())
+    words = ("propagate", "odd.onnx", "--engine", "nhwc")
+    asked = ("--explain",), ("--explain", ODD), ("--explain", "zz"), ("--shape", "z=1,3,8,8")
+    for more in ((), *asked):
+        ended = shell(*words, *more)
+        for line in (*ended.out.split("\n"), *ended.err.split("\n")):
+            assert line.isprintable()
+    assert "its inputs are `a?b?[31m?``" in ended.err
+
+
+def test_a_name_that_has_no_end_is_cut(shell: Shell) -> None:
+    made = network()
+    long = made.graph.node[0].name = made.graph.node[0].input[0] = "x" * 9999
+    made.graph.input[0].name = long
+    Path("long.onnx").write_bytes(made.SerializeToString())
+    for more in ((), ("--explain",), ("--explain", long)):
+        ended = shell("propagate", "long.onnx", "--engine", "nhwc", "--verify", "off", *more)
+        assert max(map(len, ended.out.splitlines())) < 999
+
+
 def test_a_transform_and_a_value_are_explained(shell: Shell) -> None:
     words = ("propagate", "model.onnx", "--prefer", "Conv=NHWC", "--verify", "off", "--explain")
     ended = shell(*words)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from math import ceil
 
 from layoutdsl.pieces.amount import Amount
+from layoutdsl.texts.values import printable
 
 WINDOW = 5.0
 """Seconds that a rate is of."""
@@ -98,14 +99,14 @@ def fitted(parts: Sequence[str], width: int) -> str:
     whole = list(parts)
     over = _wide(joined(whole)) - width
     if over > 0 and len(whole) > 1:
-        name = _plain(whole[1])
+        name = printable(whole[1])
         whole[1] = _end(name, _wide(name) - over)
     return _start(joined(whole), width)
 
 
 def joined(parts: Sequence[str]) -> str:
     """Return parts as a line, whatever its width."""
-    return GAP.join(_plain(each) for each in parts if each)
+    return GAP.join(printable(each) for each in parts if each)
 
 
 def _end(name: str, width: int) -> str:
@@ -120,11 +121,6 @@ def _start(line: str, width: int) -> str:
     while _wide(line) > width:
         line = line[:-1]
     return line
-
-
-def _plain(words: str) -> str:
-    """Words of which no sign moves the cursor: names come out of files."""
-    return "".join(each if each.isprintable() else "?" for each in words)
 
 
 def _wide(words: str) -> int:

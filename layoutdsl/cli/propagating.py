@@ -19,6 +19,7 @@ from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.propagation_words import extents, layout, layouts, pairs
 from layoutdsl.files.places import replaceable
+from layoutdsl.texts.values import printable
 
 if TYPE_CHECKING:
     from layoutdsl.api.propagating import Propagation
@@ -139,7 +140,7 @@ def propagate(model: str | None, output: str | None, **options: Any) -> int:
     if options["form"] == "json":
         say_json(_told(found, model, output))
     else:
-        say("\n".join(told))
+        say("\n".join(map(printable, told)))
     return _CODES[found.status]
 
 
@@ -206,7 +207,7 @@ def failing(model: str) -> Iterator[None]:
     """What is wrong with a model or with what is asked of it, in words for a shell."""
     from layoutdsl.propagation.models.onnx_faults import UnfitModelError
 
-    with usage():
+    with _in_a_line(), usage():
         try:
             yield
         except UnfitModelError as unfit:
@@ -217,6 +218,16 @@ def failing(model: str) -> Iterator[None]:
         except OSError as failure:
             name = str(failure.filename or model)
             raise Failure(Exit.INPUT, f"`{name}` cannot be read: {reason(failure)}") from None
+
+
+@contextmanager
+def _in_a_line() -> Iterator[None]:
+    """Names of a model may hold anything: what is said of them is a line, and does nothing."""
+    try:
+        yield
+    except Failure as failure:
+        hint = None if failure.hint is None else printable(failure.hint)
+        raise Failure(failure.code, printable(failure.message), hint) from None
 
 
 def _lines(name: str, found: Propagation) -> Iterator[str]:
@@ -238,7 +249,7 @@ def _explained(found: Propagation, value: str) -> Iterator[str]:
     asked = Explaining(graph, found.ways, found.plan, found.layouts, found.figures)
     if value == _ALL:
         yield from told_batch(found.batch)
-    with usage():
+    with _in_a_line(), usage():
         yield from asked.all() if value == _ALL else asked.one(value)
 
 
@@ -304,5 +315,5 @@ def _check(model: str | None, output: str | None, options: Mapping[str, Any]) ->
     else:
         from layoutdsl.propagation.telling.report import checked
 
-        say("\n".join(checked(found, Path(options["checked"]).name)))
+        say("\n".join(map(printable, checked(found, Path(options["checked"]).name))))
     return Exit.OK if found.holds else Exit.REFUTED

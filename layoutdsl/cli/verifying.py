@@ -13,6 +13,7 @@ from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.progress import Progress, Way, progress_option
 from layoutdsl.cli.weights import FORMAT, Limits, count_text, failing_weights
+from layoutdsl.texts.values import printable
 
 if TYPE_CHECKING:
     from layoutdsl.weights.looking import Tensor
@@ -109,7 +110,7 @@ def inspect(file: str, called: str | None, form: str) -> int:
 def _row(tensor: Tensor) -> tuple[str, ...]:
     from layoutdsl.weights.bounds import shown
 
-    name = "".join(each if each.isprintable() else "?" for each in tensor.name)
+    name = printable(tensor.name)
     shape = _shape(tensor.extents)
     if tensor.layout is None or tensor.original is None:
         return name, tensor.type, shape, "", ""

@@ -71,6 +71,15 @@ def shortened(text: str, most: int = MOST) -> str:
     return line if len(line) <= most and len(text) <= 4 * most else f"{line[: most - 3]}..."
 
 
+def printable(text: str) -> str:
+    """Return a text in which nothing acts: names come out of files, and may move a cursor.
+
+    >>> printable("a\\nb")
+    'a?b'
+    """
+    return "".join(each if each.isprintable() else "?" for each in text)
+
+
 def _field(value: object) -> str:
     if isinstance(value, str):
         return repr(shortened(value, A_FIELD))

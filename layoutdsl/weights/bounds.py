@@ -16,7 +16,7 @@ import numpy as np
 from layoutdsl.files.npy import MOST_AXES, MOST_BYTES, UnreadableError
 from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.pieces.files import Stored
-from layoutdsl.texts.values import shortened
+from layoutdsl.texts.values import printable, shortened
 from layoutdsl.weights.form import Wanted
 
 MOST_HEADER = 100_000_000
@@ -30,7 +30,7 @@ AGAIN = "fetch it again, or write it anew"
 
 def shown(name: str) -> str:
     """Return a name from a file as it may stand in a line: short, and nothing that acts."""
-    line = shortened("".join(each if each.isprintable() else "?" for each in name), A_NAME)
+    line = shortened(printable(name), A_NAME)
     return f"`{line}`"
 
 

@@ -12,6 +12,7 @@ from layoutdsl.propagation.emitting.physical import Emission
 from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.models.onnx_write import shell_of
+from layoutdsl.texts.values import printable
 
 PIECE = 1 << 22
 """Bytes that are compared at once."""
@@ -86,5 +87,5 @@ def _is_message(value: Any) -> bool:
 
 def _short(value: object) -> str:
     text = str(list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value)
-    clean = "".join(each if each.isprintable() else "?" for each in text)
+    clean = printable(text)
     return clean if len(clean) <= 80 else f"{clean[:77]}..."

@@ -24,6 +24,7 @@ from layoutdsl.propagation.models.onnx_faults import UnfitModelError
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.models.onnx_wire import WireError, read
 from layoutdsl.propagation.models.plan_files import beside, plan_said
+from layoutdsl.texts.values import printable
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -141,7 +142,7 @@ def _parts(place: str, wanted: Any, found: Any) -> Iterator[str]:
 
 
 def _clean(text: str) -> str:
-    clean = "".join(each if each.isprintable() else "?" for each in text)
+    clean = printable(text)
     return clean if len(clean) <= 80 else f"{clean[:77]}..."
 
 

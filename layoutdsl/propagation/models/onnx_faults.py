@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from layoutdsl.texts.values import printable
+
 
 class UnfitModelError(ValueError):
     """A model cannot be planned.
@@ -21,6 +23,5 @@ class UnfitModelError(ValueError):
 
 def line_of(error: Exception) -> str:
     """Return what an error of a package says, as one short line."""
-    text = " ".join(str(error).split())
-    line = "".join(each if each.isprintable() else "?" for each in text)
+    line = printable(" ".join(str(error).split()))
     return line if len(line) <= 240 else f"{line[:237]}..."

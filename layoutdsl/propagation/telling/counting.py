@@ -26,6 +26,7 @@ from layoutdsl.propagation.telling.figures import (
 )
 from layoutdsl.propagation.variants import Held, Variant
 from layoutdsl.propagation.ways.ways import Ways
+from layoutdsl.texts.values import shortened
 
 
 def figures_of(graph: Graph, ways: Ways, plan: Plan, layouts: tuple[Layout, ...]) -> Figures:
@@ -67,7 +68,7 @@ def called(held: Held, layouts: tuple[Layout, ...]) -> str:
 def node_called(node: Node) -> str:
     """Return a node in words: its name, or that of what it makes."""
     name = node.name or next((each for each in node.outputs if each), str(node.number))
-    return f"{node.operator} `{name}`"
+    return f"{node.operator} `{shortened(name)}`"
 
 
 class _Telling:

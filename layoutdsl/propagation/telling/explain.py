@@ -15,6 +15,7 @@ from layoutdsl.propagation.telling.report import sentence, size
 from layoutdsl.propagation.variants import Held
 from layoutdsl.propagation.ways.ways import Ways
 from layoutdsl.texts.faults import UnknownNameError, did_you_mean
+from layoutdsl.texts.values import shortened
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class Explaining:
             raise UnknownNameError(f"the model has no value `{name}`", hint)
         value = self.graph.values[name]
         shape = ", ".join(map(str, value.shape))
-        yield f"`{name}` is {value.dtype} of shape ({shape})"
+        yield f"`{shortened(name)}` is {value.dtype} of shape ({shape})"
         if name in self.graph.constants:
             yield "it is constant: laid beforehand as each reader wants it, which costs nothing"
         else:

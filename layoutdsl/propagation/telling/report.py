@@ -10,6 +10,7 @@ from layoutdsl.propagation.checking.check import Checked
 from layoutdsl.propagation.proving.theorems import Theorems
 from layoutdsl.propagation.running.verify import Verified
 from layoutdsl.propagation.telling.figures import Amount, Anchor, Figures, Gap, Left
+from layoutdsl.texts.values import shortened
 
 SHOWN = 2
 """Transforms that are told without being asked for."""
@@ -155,11 +156,12 @@ def _left(left: tuple[Left, ...]) -> Iterator[str]:
 
 def sentence(left: Left) -> str:
     """Return a transform that is left, and why."""
+    value = f"`{shortened(left.value)}`"
     if left.kind == "refill":
-        return f"`{left.value}`: padding filled anew, {size(left.bytes)}; for {left.readers}"
+        return f"{value}: padding filled anew, {size(left.bytes)}; for {left.readers}"
     made = "gives" if left.maker == "the caller" else "makes"
     words = {"input": "input ", "output": "output "}.get(left.kind, "")
-    head = f"{words}`{left.value}`: {left.source} -> {left.target}, {size(left.bytes)}"
+    head = f"{words}{value}: {left.source} -> {left.target}, {size(left.bytes)}"
     return f"{head}; {left.maker} {made} it so, {left.readers} takes it otherwise"
 
 
