@@ -95,3 +95,20 @@ def test_wherever_the_target_starts(number: int, vector: int) -> None:
 def test_every_width_and_vector(text: str, vector: int) -> None:
     for dtype, shift in product(WIDTHS, range(0, LINE, 8)):
         moved(text, vector, dtype, shift)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "f8"])
+def test_a_large_new_buffer_starts_with_a_line(dtype: str) -> None:
+    """Nothing of it would go past the cache where numpy puts it."""
+    text = "layout Turned(n, c) = [c, n]"
+    module = native_module(layout_of(text), module_of(text), emit)
+    shape = (1 << 10, (8 << 10) // np.dtype(dtype).itemsize)
+    tensor = np.arange(8 << 20, dtype="u1").view(dtype)[: np.prod(shape)].reshape(shape)
+    for _ in range(3):
+        packed = module.pack(tensor)
+        back = module.unpack(packed, shape)
+        assert packed.ctypes.data % LINE == back.ctypes.data % LINE == 0
+        assert packed.flags.c_contiguous
+        assert packed.flags.writeable
+        assert packed.tobytes() == tensor.T.tobytes()
+        assert back.tobytes() == tensor.tobytes()

@@ -50,6 +50,11 @@ OUTSIDE = "the layout leaves its buffer at this shape"
 OVERLAPS = "`out` overlaps `src`"
 TOO_LARGE = 3
 """What C returns where it might leave 64 bits, and does nothing."""
+PAST = 8 << 20
+"""Bytes from which on results are written past the cache: `STREAM_BYTES` of `kernels.c`."""
+LINE = 64
+"""Bytes of a line of the cache."""
+
 SHARES = 4
 """Parts of a job for each thread: one that is held up does fewer of them."""
 SHARE_BYTES = 1 << 22
@@ -160,8 +165,18 @@ def ready(
 
 
 def fresh(prepared: Ready) -> Array:
-    """Return a new array for the result of a call."""
-    array: Array = np.empty(prepared.result, prepared.dtype)
+    """Return a new array for the result of a call.
+
+    One that is written past the cache starts with a line of it: what numpy returns for so many
+    bytes starts 16 behind one, and no store there may go past the cache.
+    """
+    size = prepared.job[1]
+    if size < PAST:
+        array: Array = np.empty(prepared.result, prepared.dtype)
+    else:
+        memory = np.empty(size + LINE, np.uint8)
+        start = -memory.ctypes.data % LINE
+        array = memory[start : start + size].view(prepared.dtype).reshape(prepared.result)
     if prepared.lead is not None:
         array.reshape(-1)[: prepared.lead[0]] = prepared.lead[1]
     return array

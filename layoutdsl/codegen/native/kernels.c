@@ -447,6 +447,7 @@ INLINED void network(int e, int R, int C, move m, int down, int across)
     const int rows = by_rows ? wide : n, columns = by_columns ? wide : n;
     const int taken = R < vectors ? R : vectors, lanes_in = by_rows ? LANES : !by_columns;
     const int given = C < vectors ? C : vectors, lanes_out = by_columns ? LANES : 1;
+    const int stream = m.stream && (V == 64 || n < 16); /* no more parts of lines are kept open */
     for (int c = 0; c < C; c += columns) /* so that lines are written as a whole */
         for (int r = 0; r < R; r += rows) {
             const int row = kept(r, rows, R), column = kept(c, columns, C);
@@ -479,7 +480,7 @@ INLINED void network(int e, int R, int C, move m, int down, int across)
             UNROLLED
             for (int k = 0; k < given; k++)
                 if (by_rows)
-                    put(q + (uintptr_t)m.co[column + k], v[k], written, m.stream);
+                    put(q + (uintptr_t)m.co[column + k], v[k], written, stream);
                 else
                     UNROLLED
                     for (int i = 0; i < lanes_out; i++) {
@@ -489,7 +490,7 @@ INLINED void network(int e, int R, int C, move m, int down, int across)
                         w16 lane;
                         memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
                         put16(q + (uintptr_t)m.co[at], lane, across > 1 ? left : least(out, written),
-                              m.stream);
+                              stream);
                     }
         }
 }

@@ -95,6 +95,7 @@ def _part(name: str, size: Expr, width: int, words: Spelling, moves: Moves) -> l
     if moves.streams:
         used = [size, *moves.multiples]
         whole = [f"{words.text(each)} % {LINE} == 0" for each in moves.multiples]
+        whole += [f"(uintptr_t)dst % {LINE} == 0"] if whole else []
         pays = " && ".join([f"{words.text(size)}*{width} >= STREAM_BYTES", *whole])
         walks = [
             f"if ({pays}) {{",

@@ -58,6 +58,8 @@ def check_part(body: Body, name: str, scope: Scope, width: int) -> None:
 def _check_pays(condition: C, scope: Scope) -> None:
     """That a choice of speed works out nothing that is not known to stay in its bits."""
     match condition:
+        case ("&&", left, ("==", ("%", ("cast", "uintptr_t", "dst"), 64), 0)):
+            _check_pays(left, scope)
         case ("&&", left, ("==", ("%", whole, 64), 0)):
             scope.number(whole)
             _check_pays(left, scope)
