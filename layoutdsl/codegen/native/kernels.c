@@ -413,8 +413,8 @@ INLINED int kept(int at, int step, int all)
 #endif
 
 /* tile: of 16/e rows 16 bytes each, transposed by a network of units that are zipped, lane by lane.
-   Lanes are several rows, written as whole lines, or several columns, read as such. What is left of
-   either side overlaps what was done.
+   Lanes are `by` several rows, written as whole lines, or by several columns (-1), read as such. What
+   is left of either side overlaps what was done.
    zip: R rows, fewer and a power of two; `across` columns, 16 bytes, lie together in the target.
    unzip: C columns; `down` rows, 16 bytes, lie together in the source. */
 #if V
@@ -438,61 +438,67 @@ INLINED v1 zipped(int e, int high, v1 x, v1 y)
            : e == 4 ? ZIPPED(v4, P2, 2)
                     : ZIPPED(v8, P1, 1);
 }
+INLINED void block_of(int e, int R, int C, move m, int down, int across, int by, int row, int column)
+{
+    const int n = 16 / e, vectors = n / down / across, short_in = C < n ? C * e : 16;
+    const int out = R < n ? R * e : 16, in = by < 0 ? V : short_in;
+    const int taken = R < vectors ? R : vectors, lanes_in = by > 0 ? LANES : !by;
+    const int given = C < vectors ? C : vectors, lanes_out = by < 0 ? LANES : 1;
+    const int stream = m.stream && (V == 64 || n < 16); /* no more parts of lines are kept open */
+    const int64_t read = m.all_in ? in : least(in, m.read - column * e);
+    const int64_t written = m.all_out ? V : m.written - row * e;
+    const uintptr_t p = m.s + (uintptr_t)(column * e), q = m.d + (uintptr_t)(row * e);
+    v1 v[16] = {{0}}, w[16];
+    UNROLLED
+    for (int k = 0; k < taken; k++) {
+        w16 lanes[LANES] = {{0}};
+        UNROLLED
+        for (int i = 0; i < lanes_in; i++) {
+            const int at = row + i * n + k * down;
+            const int64_t left = m.all_in ? 16 : (m.rows - at) * C * e;
+            lanes[i] = get16(p + (uintptr_t)m.ro[at], down > 1 ? left : read, m.rest);
+        }
+        v[k] = (v1)JOINED(lanes);
+        if (by < 0)
+            v[k] = get(p + (uintptr_t)m.ro[row + k], read, m.rest);
+    }
+    UNROLLED
+    for (int turns = n / across; turns > 1; turns /= 2) {
+        UNROLLED
+        for (int k = 0; k < vectors; k++)
+            w[k] = v[k];
+        UNROLLED
+        for (int k = 0; k < vectors; k++)
+            v[k] = zipped(e, k % 2, w[k / 2], w[k / 2 + vectors / 2]);
+    }
+    UNROLLED
+    for (int k = 0; k < given; k++)
+        if (by > 0)
+            put(q + (uintptr_t)m.co[column + k], v[k], written, stream);
+        else
+            UNROLLED
+            for (int i = 0; i < lanes_out; i++) {
+                const v1 lanes = v[k];
+                const int at = column + i * n + k * across;
+                const int64_t left = m.all_out ? 16 : (m.columns - at) * R * e;
+                w16 lane;
+                memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
+                put16(q + (uintptr_t)m.co[at], lane, across > 1 ? left : least(out, written), stream);
+            }
+}
 INLINED void network(int e, int R, int C, move m, int down, int across)
 {
-    const int n = 16 / e, wide = n * LANES, vectors = n / down / across;
-    const int short_in = C < n ? C * e : 16, out = R < n ? R * e : 16;
-    const int by_rows = R >= wide && (R % wide == 0 || C < wide);
-    const int by_columns = !by_rows && C >= wide, in = by_columns ? V : short_in;
-    const int rows = by_rows ? wide : n, columns = by_columns ? wide : n;
-    const int taken = R < vectors ? R : vectors, lanes_in = by_rows ? LANES : !by_columns;
-    const int given = C < vectors ? C : vectors, lanes_out = by_columns ? LANES : 1;
-    const int stream = m.stream && (V == 64 || n < 16); /* no more parts of lines are kept open */
+    const int n = 16 / e, wide = n * LANES;
+    const int by = R >= wide && (R % wide == 0 || C < wide) ? 1 : C >= wide ? -1 : 0;
+    const int rows = by > 0 ? wide : n, columns = by < 0 ? wide : n;
     for (int c = 0; c < C; c += columns) /* so that lines are written as a whole */
-        for (int r = 0; r < R; r += rows) {
-            const int row = kept(r, rows, R), column = kept(c, columns, C);
-            const int64_t read = m.all_in ? in : least(in, m.read - column * e);
-            const int64_t written = m.all_out ? V : m.written - row * e;
-            const uintptr_t p = m.s + (uintptr_t)(column * e), q = m.d + (uintptr_t)(row * e);
-            v1 v[16] = {{0}}, w[16];
+        if (n < 16 && R * e <= 64) { /* a line: parts of it are not waited for in turn */
             UNROLLED
-            for (int k = 0; k < taken; k++) {
-                w16 lanes[LANES] = {{0}};
-                UNROLLED
-                for (int i = 0; i < lanes_in; i++) {
-                    const int at = row + i * n + k * down;
-                    const int64_t left = m.all_in ? 16 : (m.rows - at) * C * e;
-                    lanes[i] = get16(p + (uintptr_t)m.ro[at], down > 1 ? left : read, m.rest);
-                }
-                v[k] = (v1)JOINED(lanes);
-                if (by_columns)
-                    v[k] = get(p + (uintptr_t)m.ro[row + k], read, m.rest);
-            }
-            UNROLLED
-            for (int turns = n / across; turns > 1; turns /= 2) {
-                UNROLLED
-                for (int k = 0; k < vectors; k++)
-                    w[k] = v[k];
-                UNROLLED
-                for (int k = 0; k < vectors; k++)
-                    v[k] = zipped(e, k % 2, w[k / 2], w[k / 2 + vectors / 2]);
-            }
-            UNROLLED
-            for (int k = 0; k < given; k++)
-                if (by_rows)
-                    put(q + (uintptr_t)m.co[column + k], v[k], written, stream);
-                else
-                    UNROLLED
-                    for (int i = 0; i < lanes_out; i++) {
-                        const v1 lanes = v[k];
-                        const int at = column + i * n + k * across;
-                        const int64_t left = m.all_out ? 16 : (m.columns - at) * R * e;
-                        w16 lane;
-                        memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
-                        put16(q + (uintptr_t)m.co[at], lane, across > 1 ? left : least(out, written),
-                              stream);
-                    }
-        }
+            for (int r = 0; r < R; r += rows)
+                block_of(e, R, C, m, down, across, by, kept(r, rows, R), kept(c, columns, C));
+        } else
+            for (int r = 0; r < R; r += rows)
+                block_of(e, R, C, m, down, across, by, kept(r, rows, R), kept(c, columns, C));
 }
 #define tile_of(e, R, C, m) network(e, R, C, m, 1, 1)
 #define zip_of(e, R, C, m) network(e, R, C, m, 1, 16 / (e) / (R))
