@@ -249,6 +249,9 @@ def rolled(x):
 def unlucky(x):
     raise KeyError("luck")
 
+def ending(x):
+    raise SystemExit(3)
+
 def few(x):
     if x.shape[0] + x.shape[1] == 41:
         raise ValueError("not on\\na Monday")
@@ -279,6 +282,8 @@ def test_the_shell_prints_a_text_that_can_be_kept(mine: Shell) -> None:
     [
         (("rolled", "--shape", "4,8"), 3, "undecided  `mine.py:rolled` is no layout that was"),
         (("unlucky", "--shape", "4,8"), 1, "at shape A=4 B=8 it raises KeyError: 'luck' ("),
+        (("ending", "--shape", "4,8"), 1, "at shape A=4 B=8 it raises SystemExit: 3 ("),
+        (("ending", "--shape", "1,20,3,4", "--against", "NCHW16c"), 1, "raises SystemExit: 3 ("),
         (("pack", "--shape", "4,8"), 1, "none  `mine.py:pack` is no layout  (1 call)"),
     ],
 )

@@ -180,11 +180,11 @@ class Caller:
         self.calls += 1
         try:
             returned = self._function(passed, *more)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise Faulty(ProbeFault("raised", _raised(error))) from error
         try:
             answer = np.array(_unwrapped(returned))
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             kind = type(returned).__name__
             raise Faulty(ProbeFault("array", f"it returns a {kind}, and no array")) from error
         if answer.dtype.kind not in "iufb":
@@ -264,7 +264,7 @@ def _required(function: Callable[..., Any]) -> int:
     return sum(1 for p in parameters if p.kind in positional and p.default is p.empty)
 
 
-def _raised(error: Exception) -> str:
+def _raised(error: BaseException) -> str:
     """Return the exception as its author wrote it, and the line that it comes from."""
     words = str(error).splitlines() or [""]
     last = error.__traceback__

@@ -74,7 +74,7 @@ class Inferred:
     calls: int = 0
     padding: tuple[float, ...] = ()
     steady: bool = True
-    raised: Exception | None = None
+    raised: BaseException | None = None
 
     def __repr__(self) -> str:
         return said(self, self.text or self.reason or "")

@@ -63,7 +63,7 @@ class Probe:
     slots: int
     calls: int
     wrong: int = 0
-    raised: Exception | None = None
+    raised: BaseException | None = None
 
     def __repr__(self) -> str:
         shape = " ".join(f"{name}={value}" for name, value in self.shape)
@@ -126,7 +126,7 @@ def probe(
     try:
         answer = asked.unpacked(flat) if unpack else asked.packed()
     except Faulty as found:
-        raised = found.__cause__ if isinstance(found.__cause__, Exception) else None
+        raised = found.__cause__
         return Probe((found.fault,), found.hints, (), *shown, asked.calls, raised=raised)
     if unpack:
         return _unpacks(asked, answer, expected, shown)

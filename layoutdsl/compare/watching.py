@@ -70,7 +70,7 @@ class Lost:
 
     extents: Extents
     sentence: str
-    raised: Exception | None = None
+    raised: BaseException | None = None
     large: bool = False
 
 
@@ -121,9 +121,8 @@ class Watch:
         try:
             answer = caller.packed()
         except Faulty as found:
-            cause = found.__cause__ if isinstance(found.__cause__, Exception) else None
             large = found.fault.kind == "large"
-            return Lost(extents, found.fault.sentence, cause, large)
+            return Lost(extents, found.fault.sentence, found.__cause__, large)
         finally:
             self.calls += caller.calls
         return self._one_to_one(answer, extents)
