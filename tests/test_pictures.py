@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from dataclasses import replace
 from itertools import product
@@ -211,6 +212,13 @@ def test_what_is_too_large_is_folded_and_said() -> None:
     svg = layoutdsl.show(layout, shape).svg()
     assert "rows left out" in svg
     assert "Too large to be drawn whole" in svg
+
+
+def test_however_large_an_axis_is_its_ends_are_drawn() -> None:
+    """The columns that are left out of a table are not counted one by one."""
+    layout = layoutdsl.parse("layout A(i, j) = [j, i]")["A"]
+    svg = layoutdsl.show(layout, (2, 10**15)).svg()
+    assert re.search(rf"j=\d+\.\.{10**15 - 1}, some left out", svg)
 
 
 def test_what_fits_is_not_folded() -> None:

@@ -239,7 +239,7 @@ class _Sheet:
 def _run(name: str, columns: tuple[int, ...]) -> str:
     if len(columns) == 1:
         return f"{name}={columns[0]}"
-    whole = columns == tuple(range(columns[0], columns[-1] + 1))
+    whole = columns[-1] - columns[0] < len(columns)  # they grow, and none stands twice
     return f"{name}={columns[0]}..{columns[-1]}" + ("" if whole else ", some left out")
 
 
