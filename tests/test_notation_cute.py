@@ -6,6 +6,7 @@ from itertools import product
 from random import Random
 
 import pytest
+import texts
 from cute_layouts import Drawn, draw, text
 from notation_texts import assert_read_or_refused, mangled
 from texts import HERE, refusal
@@ -193,6 +194,34 @@ PRINTED = [
     for line in (HERE / "facts/cute_layouts.txt").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
 ]
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("[b, a, 0 : 2]", "(4,8):(2,8)"),
+        ("[b, a, 1]", "`1` moves the first element, and strides cannot"),
+        ("[b, 3, a]", "`3` moves the first element, and strides cannot"),
+        ("[a : 10, b]", "its buffer is not as large as shape and strides make it"),
+        ("[0 : 2, b, a]", "its buffer is not as large as shape and strides make it"),
+        ("[b + 16*a]", "its buffer is not as large as shape and strides make it"),
+        ("[b + a*16 : 64]", "(4,8):(16,1)"),
+        ("[b + 16*a : 64]", "(4,8):(16,1)"),
+    ],
+)
+def test_declared_layouts_print_what_reads_as_the_same(body: str, shown: str) -> None:
+    layout = texts.layout(f"layout A(a: 4, b: 8) = {body} of f32 fill any")
+    if ":" not in shown:
+        for notation in ("cute", "numpy"):
+            with pytest.raises(ValueError, match=r"large|moves the first") as raised:
+                layoutdsl.to_notation(layout, notation)
+            assert notation == "numpy" or str(raised.value) == shown
+        return
+    assert printed(layout) == shown
+    again = read(shown)
+    assert again.size((4, 8)) == layout.size((4, 8))
+    for index in product(range(4), range(8)):
+        assert again.offset(index, (4, 8)) == layout.offset(index, (4, 8))
 
 
 def test_what_programs_printed_is_read_or_refused_for_what_it_is() -> None:

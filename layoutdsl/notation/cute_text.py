@@ -21,6 +21,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.meaning.elements import FillAny
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.strided import digits_of, slots
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import place_of, refuse_fill, refuse_range, refuse_start, whole_parts
 
@@ -50,6 +51,7 @@ def write(layout: Layout) -> str:
         Unwritable: CuTe has no text for it.
     """
     found = strided(layout)
+    _refuse_other_size(layout, found)
     shape = [_tuple([each for _, each, _ in digits]) for digits in found.digits.values()]
     strides = [_tuple([each for _, _, each in digits]) for digits in found.digits.values()]
     if len(shape) == 1 and not shape[0].startswith("("):
@@ -78,6 +80,23 @@ def strided(layout: Layout) -> Strided:
     if prod(extents) < prod(_number(each.extent, "an extent") for each in coordinates):
         refuse_fill(layout, FillAny())
     return Strided(tuple(extents), digits, swizzle)
+
+
+def _refuse_other_size(layout: Layout, found: Strided) -> None:
+    """Refuse a buffer that does not end where the last block of the strides does.
+
+    Raises:
+        Unwritable: it does.
+    """
+    if found.swizzle:
+        return  # its one coordinate reaches as far as its expression can
+    digits = [
+        digit
+        for name, cuts in found.digits.items()
+        for digit in digits_of(name, [(extent, stride) for _, extent, stride in cuts])
+    ]
+    if slots(digits) != prod(_number(each.extent, "an extent") for each in layout.coordinates):
+        raise Unwritable("its buffer is not as large as shape and strides make it")
 
 
 def _number(extent: Expr, what: str) -> int:
@@ -133,7 +152,7 @@ def _sum(layout: Layout, coordinates: tuple[Coordinate, ...]) -> dict[str, list[
         match pending.pop():
             case Add(left, right):
                 pending += [left, right]
-            case Mul(value, Constant(stride)):
+            case Mul(value, Constant(stride)) | Mul(Constant(stride), value):
                 _add(layout, found, value, stride)
             case value:
                 _add(layout, found, value, 1)
@@ -151,6 +170,8 @@ def _cuts(layout: Layout, coordinates: tuple[Coordinate, ...]) -> dict[str, list
         extent = _number(each.extent, "an extent")
         if not isinstance(each.value, Constant):
             _add(layout, found, each.value, stride)
+        elif each.value.value:
+            raise Unwritable(f"`{text(each.value)}` moves the first element, and strides cannot")
         stride *= extent
     return found
 
