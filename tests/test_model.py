@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from texts import EVERY, LIBRARY, coordinates, edge_shapes, layout
 
+from layoutdsl.integers.search import Search
 from layoutdsl.meaning.model import Layout
 
 NCHW16C = LIBRARY["NCHW16c"]
@@ -182,3 +183,35 @@ def test_decode_of_a_large_buffer_is_quick() -> None:
     shape = (64, 4096, 1024, 1024)
     index = (63, 4095, 1023, 1000)
     assert NCHW16C.decode(NCHW16C.offset(index, shape), shape) == index
+
+
+SEARCHED = (
+    ("[c/12, h, c/2%6, c%2]", "c, h", (40, 3)),
+    ("[c/2%6, h, c%2, c/12]", "c, h", (40, 3)),
+    ("[c%4, c/4, h/2, h]", "c, h", (9, 4)),
+    ("[h/2, c - h/2 + 3 : 9, c%3]", "c, h", (5, 4)),
+    ("[h + c, c/3 : 2, h/2]", "c, h", (9, 5)),
+    ("[c/2, h : 2, c%4]", "c, h", (8, 5)),
+)
+
+
+@pytest.mark.parametrize(("body", "axes", "shape"), SEARCHED)
+def test_a_slot_holds_what_has_its_offset(body: str, axes: str, shape: tuple[int, ...]) -> None:
+    """Of wrong layouts too, whose coordinates leave their extents."""
+    given = layout(f"layout A({axes}) = {body} offset 2")
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for index in product(*map(range, shape)):
+        found.setdefault(given.offset(index, shape), []).append(index)
+    for slot in range(given.size(shape)):
+        assert found.get(slot, []) == list(given.holders(slot, shape))
+
+
+def test_a_slot_of_a_huge_shape_is_read_off_its_quotients(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given, asked = layout("layout A(a, b) = [b, a/2%6, a%2, a/12]"), list[int]()
+    lies = Search._may_lie
+    monkeypatch.setattr(Search, "_may_lie", lambda *all_: asked.append(0) or lies(*all_))
+    shape, index = (36 * 10**14, 10**15), (123456789012345, 10**14 + 7)
+    assert list(given.holders(given.offset(index, shape), shape)) == [index]
+    assert len(asked) < 20

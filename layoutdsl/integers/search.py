@@ -1,7 +1,8 @@
 """From a slot to the elements that it holds, by the definition: a search over the domain.
 
-The box of indices is halved, and the halves are dropped whose coordinates cannot be those of the
-slot, or that lie outside the domain. Every index that is found has been evaluated.
+The box of indices is cut to what the slot says of indices and of their quotients. Then it is
+halved, and the halves are dropped whose coordinates cannot be those of the slot, or that lie
+outside the domain. Every index that is found has been evaluated.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from layoutdsl.integers.conditions import Box, Condition, halves
-from layoutdsl.integers.expr import Coordinate, Expr
+from layoutdsl.integers.expr import Constant, Coordinate, Expr, FloorDiv, Index
 from layoutdsl.integers.value import Interval, enclose
 
 
@@ -40,7 +41,8 @@ class Search:
             fixed: extents and parameters with their values.
             box: the indices along each axis.
         """
-        pending = [box]
+        within = self._narrowed(slot, fixed, box)
+        pending = [] if within is None else [within]
         while pending:
             box = pending.pop()
             boxes = {**fixed, **dict(zip(self.names, box, strict=True))}
@@ -50,6 +52,36 @@ class Search:
             if not found:
                 yield tuple(low for low, _ in box)
             pending += reversed(found)
+
+    def _narrowed(self, slot: int, fixed: Mapping[str, Interval], box: Box) -> Box | None:
+        """Return the part of a box where indices and quotients are as the slot says; or ``None``.
+
+        A slot says the value of a coordinate for as long as all coordinates from the most minor to
+        this one stay in their extents.
+        """
+        boxes = {**fixed, **dict(zip(self.names, box, strict=True))}
+        low, high = enclose(self.start, boxes)
+        if low != high:
+            return box
+        rest, found = slot - low, dict(zip(self.names, box, strict=True))
+        for coordinate in reversed(self.coordinates):
+            radix, most_radix = enclose(coordinate.extent, boxes)
+            least, most = enclose(coordinate.value, boxes)
+            if radix != most_radix or least < 0 or most >= radix:
+                break
+            rest, value = divmod(rest, radix)
+            match coordinate.value:
+                case Index(name):
+                    block = 1
+                case FloorDiv(Index(name), Constant(block)) if block > 0:
+                    pass
+                case _:
+                    continue
+            low, high = found[name]
+            found[name] = max(low, value * block), min(high, value * block + block - 1)
+            if found[name][0] > found[name][1]:
+                return None
+        return tuple(found[name] for name in self.names)
 
     def _may_lie(self, slot: int, boxes: Mapping[str, Interval]) -> bool:
         """Whether some index of the box may lie at ``slot``; exact where the box is one index.
