@@ -284,6 +284,9 @@ def test_every_type_of_gguf_is_here_or_left_out_on_purpose() -> None:
     of_blocks = {kind.name for kind, (block, _) in gguf.GGML_QUANT_SIZES.items() if block > 1}
     tables = {"IQ1_S", "IQ1_M", "IQ2_XXS", "IQ2_XS", "IQ2_S", "IQ3_XXS", "IQ3_S"}
     assert of_blocks - set(NAMES) == {*tables, "TQ1_0"}
+    for name in of_blocks - set(NAMES):
+        with pytest.raises(ValueError, match="no element has bits of its own"):
+            layoutdsl.library_record(name)
 
 
 # llama.cpp, against its structs as numpy has them, and its functions transcribed.

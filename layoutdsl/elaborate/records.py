@@ -9,12 +9,13 @@ from layoutdsl.elaborate.field_claim import field_predicate
 from layoutdsl.elaborate.layout import Layouts
 from layoutdsl.elaborate.record import record_of
 from layoutdsl.elaborate.rules import arguments_of, scope_of, silent
+from layoutdsl.elaborate.unplaced import unknown_name_help
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.meaning import claims
 from layoutdsl.meaning.record import Record
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body, print_declaration
-from layoutdsl.texts.faults import Fault, did_you_mean, fault
+from layoutdsl.texts.faults import Fault, fault
 
 
 class Records:
@@ -67,7 +68,7 @@ class Records:
         name = reference.name.text
         if name not in self:
             known = [*self._declared, *self._known]
-            hint = did_you_mean(name, known)
+            hint = unknown_name_help(name, known)
             raise fault("L201", f"there is no record `{name}`", reference.span, help=hint)
         if name in self._declared:
             if name not in self._plain:

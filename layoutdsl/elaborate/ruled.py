@@ -47,7 +47,7 @@ def rules_of(
                 label = (Label(first[each.pattern], "first here"),)
                 message = f"there are two rules for `{each.pattern}`"
                 raise fault("L203", message, each.place, others=label)
-            found.append(_rule(each, number, layouts))
+            found.append(_rule(each, number, layouts, records))
         except Fault as wrong:
             report(wrong)
     return tuple(found)
@@ -62,12 +62,13 @@ def _refuse_pattern(rule: ast.RuleDecl) -> None:
         raise fault(CODE, "there are three stars in a row", rule.place, help=hint)
 
 
-def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts) -> Rule:
+def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts, records: Records) -> Rule:
     source = rule.span.source
     place = f"{source.name}:{source.place(rule.span.start)[0]}"
     text = print_declaration(rule)
     if rule.body is None:
         return Rule(rule.pattern, None, None, text, place)
+    _refuse_record(rule.body, records)
     layout = _layout(rule, rule.body, number, layouts)
     if layout.parameters:
         message = f"`{layout.name}` has an open parameter `{layout.parameters[0]}`"
@@ -85,6 +86,16 @@ def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts) -> Rule:
     if layout.bit_of is not None:
         refuse_wordless(layout, "bytes", rule.body.span)
     return Rule(rule.pattern, layout, None, text, place)
+
+
+def _refuse_record(body: ast.Coordinates | ast.Reference | ast.Foreign, records: Records) -> None:
+    if isinstance(body, ast.Reference) and body.name.text in records:
+        name = body.name.text
+        message = f"`{name}` is a record, and is made of several tensors"
+        names = [each.name for each in records.referred(body).fields]
+        fields = ", ".join(f'{each} = "{{}}.{each}"' for each in names)
+        hint = f'write `group "{{i}}" = {print_body(body)}({fields}) as "{{}}.weight"`'
+        raise fault(CODE, message, body.span, help=hint)
 
 
 def _layout(

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.elaborate.scope import Scope
+from layoutdsl.elaborate.unplaced import unknown_name_help
 from layoutdsl.integers.bounds import at_least
 from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import Constant, Expr, Extent
@@ -102,7 +103,7 @@ def no_layout(name: ast.Name, known: Iterable[str]) -> Fault:
         message = f"the notation `{name.text}` stands before a text in quotes"
         hint = f'write one, as in `{name.text} "{notation(name.text).EXAMPLE}"`'
         return fault("L401", message, name.span, help=hint)
-    close = did_you_mean(name.text, known)
+    close = unknown_name_help(name.text, known)
     return fault("L201", f"there is no layout `{name.text}`", name.span, help=close)
 
 

@@ -14,6 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
+from layoutdsl.elaborate.unplaced import unknown_name_help
 from layoutdsl.meaning.arguments import PATH, TEXT, expect
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.module import Module
@@ -21,7 +22,7 @@ from layoutdsl.meaning.operator import OperatorRule
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 from layoutdsl.texts import resources
-from layoutdsl.texts.faults import UnknownNameError, did_you_mean
+from layoutdsl.texts.faults import UnknownNameError
 from layoutdsl.texts.source import Source
 
 _Found = TypeVar("_Found")
@@ -130,7 +131,7 @@ def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout
     applied = _WITH_ARGUMENTS.fullmatch(name)
     wanted = applied[1] if applied else name
     if wanted not in module:
-        hint = did_you_mean(wanted, module)
+        hint = unknown_name_help(wanted, module)
         if wanted in _record_families():
             hint = f"`{wanted}` is a record: `layoutdsl.library_record` returns it"
         raise UnknownNameError(f"there is no layout `{wanted}` {where}", hint)
@@ -179,7 +180,7 @@ def library_record(name: str) -> Record:
     expect(name=(name, TEXT))
     found = pick_record(_RecordShelf(), name)
     if found is None:
-        hint = did_you_mean(_bare(name), _record_families())
+        hint = unknown_name_help(_bare(name), _record_families())
         raise UnknownNameError(f"there is no record `{name}` in the library", hint)
     return found
 
