@@ -270,6 +270,13 @@ def test_files_that_do_not_fit(shell: Shell) -> None:
         words = "error: `in.npy` holds void16, and `F32` is of f32: its elements travel as float32"
         done = shell("pack", "a.layout:F32", "in.npy", "out.npy", *mem)
         assert (done.code, done.err) == (4, f"{words}\n")
+    for bare in ("V16", "V3", [("a", "<f4"), ("b", "<i4")]):  # what numpy has no integer for
+        np.save("in.npy", np.zeros((1, 2, 3, 4), bare))
+        done = shell("pack", "NCHW16c", "in.npy", "out.npy", "--fill", "3")
+        assert (done.code, done.err) == (
+            2,
+            f"error: --fill is 3, which {np.dtype(bare)} cannot hold\n",
+        )
     np.save("in.npy", np.full(LARGE, 16, "u1").view("V1"))
     words = "error: `in.npy` holds 16, and f4 is 0..15\n"
     assert shell("pack", "a.layout:F4", "in.npy", "out.npy").err == words

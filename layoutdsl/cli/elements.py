@@ -71,7 +71,8 @@ def refuse_unheld(layout: Layout, fill: float | None, array: Any) -> None:
     from layoutdsl.api.compiling import holds
 
     bare, bits = array.dtype.char == "V", 8 * array.dtype.itemsize
-    hint = f"save `array.view(numpy.uint{bits})`, whose fill is a number" if bare else None
+    seen = bare and array.dtype.names is None and bits in (8, 16, 32, 64)
+    hint = f"save `array.view(numpy.uint{bits})`, whose fill is a number" if seen else None
     if fill is not None and not holds(array.dtype, fill):
         raise Failure(Exit.USAGE, f"--fill is {fill}, which {array.dtype} cannot hold", hint)
     if bare and fill is None and layout.fill not in (FillValue(0), FillAny(), FillZeroPoint()):
