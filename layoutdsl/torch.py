@@ -13,6 +13,7 @@ them. This file alone imports torch, when it is imported.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -22,7 +23,7 @@ from layoutdsl.api import compile as compile_
 from layoutdsl.api import convert as convert_
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.arguments import Kind, called, expect
+from layoutdsl.meaning.arguments import TEXT, Kind, called, expect
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.storage import ITEMS, STORAGES, StorageName
@@ -50,6 +51,9 @@ PLAIN = {
 """What numpy has."""
 MOST = 256
 """Layouts that are remembered."""
+
+OPERATOR = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*", re.ASCII)
+"""What torch takes for the name of an operator."""
 
 NAMED = Kind("a layout, or the name of one", lambda v: isinstance(v, Layout | str), LAYOUT.help)
 """The argument that says which layout."""
@@ -238,7 +242,14 @@ def custom_op(name: str, layout: Layout | str, storage: StorageName = "items") -
         name: with its namespace, ``mylib::pack_marlin``.
         layout: as for `compiled`, and so is ``storage``.
         storage: words have no gradient.
+
+    Raises:
+        ValueError, TypeError: the name is none, or there is no such layout or storage.
     """
+    expect(name=(name, TEXT))
+    if not OPERATOR.fullmatch(name):
+        words = f"`{name}` names no operator: write a namespace and a name"
+        raise ValueError(f"{words}, as in `mylib::pack_marlin`")
     moves = compiled(layout, storage=storage)
 
     def packs(x: Tensor, fill: Fill = None) -> Tensor:
@@ -330,6 +341,8 @@ def _items(tensor: Tensor, name: str) -> Any:
         words = f"`{name}` is on {tensor.device}, and tensors are moved on the CPU: "
         way = "print the index function of a kernel, `layoutdsl formula LAYOUT --as triton`"
         raise ValueError(f"{words}give `{name}.cpu()`, or {way}")
+    if tensor.is_nested:
+        raise ValueError(f"`{name}` is nested: give its tensors, one by one")
     if tensor.layout is not torch.strided:
         raise ValueError(f"`{name}` is sparse: give `{name}.to_dense()`")
     if tensor.is_quantized:

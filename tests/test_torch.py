@@ -213,6 +213,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: torch.zeros(SHAPE).to_sparse(),
         "`tensor` is sparse: give `tensor.to_dense()`",
     ),
+    "nested": (
+        lambda: torch.nested.nested_tensor([torch.zeros(2, 3), torch.zeros(4, 3)]),
+        "`tensor` is nested: give its tensors, one by one",
+    ),
 }
 
 
@@ -244,6 +248,14 @@ def test_other_arguments_are_refused() -> None:
         lt.pack([1], tensor)
     with pytest.raises(ValueError, match="no layout `Nothing` in the library"):
         lt.pack("Nothing", tensor)
+
+
+@pytest.mark.parametrize("name", ["pack", "", "mylib::", "a::b::c", "1::x", "a b::c", "a::b\n"])
+def test_an_operator_has_a_namespace_and_a_name(name: str) -> None:
+    with pytest.raises(ValueError, match="names no operator: write a namespace and a name, as in"):
+        lt.custom_op(name, "NCHW16c")
+    with pytest.raises(TypeError, match="`name` is a list"):
+        lt.custom_op([name], "NCHW16c")
 
 
 def test_a_module_of_arrays_says_what_to_do() -> None:
