@@ -78,6 +78,22 @@ def test_kernels_without_a_preference_stand_beside_what_is_written() -> None:
     assert moves(one, some) == 2
 
 
+def test_a_kernel_that_leaves_out_a_result_is_not_for_a_node_that_has_it() -> None:
+    """That would be as written, and its numbers would not lie as the rule says."""
+    text = "op MaxPool(x: NCHW16c) -> NCHW16c\nprefer Conv = NCHW16c"
+    one = graph(
+        "v = Conv(x, w)\ny, k = MaxPool<kernel_shape=[2,2]>(v)", x=[1, 20, 6, 5], w=(20, 20, 1, 1)
+    )
+    assert [each.how for each in found(one, text).variants[-1]] == ["written"]
+
+
+@pytest.mark.parametrize(("low", "fits"), [(0.0, True), (0.5, False), (-np.inf, False)])
+def test_conditions_take_constants_for_the_numbers_that_they_are(low: float, fits: bool) -> None:
+    text = "op Clip(x: NHWC) -> NHWC where low == 0\nprefer Clip = NHWC"
+    one = graph("y = Clip(x, l)", x=[1, 20, 6, 5], l=np.array(low, "f4"))
+    assert found(one, text).anchors == {0: ("NHWC",) if fits else ()}
+
+
 def test_where_an_operand_is_missing_a_kernel_is_not_for_the_node() -> None:
     text = (
         "layout V(o) = [o/16, o%16]\nop Conv(x: NCHW16c, b{}: V) -> NCHW16c\nprefer Conv = NCHW16c"

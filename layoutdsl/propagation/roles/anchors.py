@@ -12,6 +12,7 @@ from layoutdsl.propagation.placings.placing import Placing, as_written
 from layoutdsl.propagation.placings.reading import placed
 from layoutdsl.propagation.placings.reshaping import reshaped
 from layoutdsl.propagation.roles.bound import Bound, Bundle, condition_values
+from layoutdsl.propagation.roles.rejoined import follows
 from layoutdsl.propagation.roles.roles import Template, how
 
 Choice: TypeAlias = Literal["first", "any"]
@@ -74,12 +75,20 @@ def anchored(bound: Bound, engine: Engine, choice: Choice) -> Anchored | None:
 
 
 def kernels(bound: Bound, engine: Engine) -> tuple[Template, ...] | None:
-    """Return the ways of an engine to run a node; `None` where the operator has no kernel."""
+    """Return the ways of an engine to run a node; `None` where the operator has no kernel.
+
+    A result that a kernel does not speak of is as written, where the rule lets it be.
+    """
     own = [each for each in engine.kernels if each.operator == bound.node.operator]
     if not own:
         return None
-    found = (by_kernel(bound, each, how(bound)) for each in own)
-    return tuple(each for each in found if isinstance(each, Template))
+    found = ((each, by_kernel(bound, each, how(bound))) for each in own)
+    return tuple(
+        way
+        for each, way in found
+        if isinstance(way, Template)
+        and (len(each.results) >= len(bound.results) or follows(bound, way))
+    )
 
 
 def _preferred(bound: Bound, engine: Engine, layout: Layout) -> Template | str:

@@ -90,7 +90,19 @@ def condition_values(bound: Bound) -> dict[str, int]:
         both = zip(each.labels, each.shape, strict=True)
         values |= {label.upper(): extent for label, extent in both if ".." not in label}
     for name, known in bound.settings.items():
-        numbers = integers(known) if isinstance(known, int | np.ndarray) else ()
-        if len(numbers) == 1:
-            values[name] = numbers[0]
+        whole = _whole(known)
+        if whole is not None:
+            values[name] = whole
     return values
+
+
+def _whole(known: Known) -> int | None:
+    """An attribute or a constant that is one whole number; 0.5 is none, and neither is infinity."""
+    if isinstance(known, int):
+        return known
+    if not isinstance(known, np.ndarray) or known.size != 1 or known.dtype.kind == "c":
+        return None
+    (number,) = known.reshape(-1).tolist()
+    if isinstance(number, int):
+        return int(number)
+    return int(number) if isinstance(number, float) and number.is_integer() else None
