@@ -290,6 +290,9 @@ def test_what_a_graph_inside_uses_is_as_written(asked: dict[str, Any], tmp_path:
         propagate(saved(around_a_body(), tmp_path), "nhwc", **asked)
 
 
+SECOND_ORDER = 28
+"""The opset since which `SpaceToDepth` has a mode."""
+
 VIEWS = (
     "SpaceToDepth<blocksize=2>(k)",
     "DepthToSpace<blocksize=2>(k)",
@@ -313,3 +316,36 @@ def test_a_view_of_what_is_known_is_known(target: str, view: str, tmp_path: Path
     given = {"x": np.random.default_rng(3).standard_normal((1, 3, 6, 5)).astype("f4")}
     for one, other in zip(run(onnx.load(place), given), run(onnx.load(out), given), strict=True):
         assert np.allclose(one, other, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_space_to_depth_has_two_orders(target: str, tmp_path: Path) -> None:
+    """Since opset 28, of a weight and of what is worked out."""
+    from onnx.reference import ReferenceEvaluator
+
+    if onnx.defs.onnx_opset_version() < SECOND_ORDER:
+        pytest.skip("this package of onnx has one order")
+    spaced = 'SpaceToDepth<blocksize=2, mode="CRD">'
+    model = proto(f"{CONV}v = {spaced}(c)\nt = {spaced}(k)\ny = Relu(v)\nz = LogSoftmax(t)",
+                  x=[1, 3, 6, 4], w=(20, 3, 1, 1), k=(1, 8, 4, 6))  # fmt: skip
+    model.graph.output.append(helper.make_tensor_value_info("z", TO.FLOAT, None))
+    model.opset_import[0].version, model.ir_version = SECOND_ORDER, 10
+    given = {"x": np.random.default_rng(3).standard_normal((1, 3, 6, 4)).astype("f4")}
+    try:
+        theirs = run(model, given)
+    except Exception as error:  # whatever C++ threw: an onnxruntime that is older
+        pytest.skip(str(error))
+    found = propagate(saved(model, tmp_path), **TARGETS[target], verify="off")
+    found.write(tmp_path / "out.onnx")
+    expected: Any = ReferenceEvaluator(model).run(None, given)
+    for one, other in zip(expected, theirs, strict=True):
+        assert np.allclose(one, other, 1e-4, 1e-5)
+    for one, other in zip(expected, run(onnx.load(tmp_path / "out.onnx"), given), strict=True):
+        assert np.allclose(one, other, 1e-4, 1e-5)
+
+
+@pytest.mark.parametrize("number", [-np.inf, np.nan, 0.5])
+def test_a_constant_operand_may_be_no_whole_number(number: float, tmp_path: Path) -> None:
+    """As masks of attention are; conditions of rules speak of whole ones."""
+    model = proto(f"{CONV}d = CastLike(c, k)\ny = Relu(d)", **NUMBERS, k=np.array(number, "f4"))
+    assert propagate(saved(model, tmp_path), "nhwc").status == "done"

@@ -254,7 +254,8 @@ def _to_depth(said: Attributes, operands: Sequence[Array | None]) -> Array:
     array, block = _array(operands, 0), _int(said, "blocksize", 0)
     n, c, h, w = array.shape
     cut = array.reshape(n, c, h // block, block, w // block, block)
-    return cut.transpose(0, 3, 5, 1, 2, 4).reshape(n, -1, h // block, w // block)
+    order = (0, 1, 3, 5, 2, 4) if said.get("mode") == "CRD" else (0, 3, 5, 1, 2, 4)
+    return cut.transpose(order).reshape(n, -1, h // block, w // block)
 
 
 def _to_space(said: Attributes, operands: Sequence[Array | None]) -> Array:

@@ -67,7 +67,8 @@ def _spaced(
     n, c, h, w = before
     if operator == "SpaceToDepth":
         inner: tuple[int, ...] = (n, c, h // block, block, w // block, block)
-        order: tuple[int, ...] = (0, 3, 5, 1, 2, 4)
+        crd = settings.get("mode") == "CRD"
+        order: tuple[int, ...] = (0, 1, 3, 5, 2, 4) if crd else (0, 3, 5, 1, 2, 4)
     elif settings.get("mode") == "CRD":
         inner, order = (n, c // block**2, block, block, h, w), (0, 1, 4, 2, 5, 3)
     else:
