@@ -21,6 +21,7 @@ from layoutdsl.files.npy import UnreadableError
 from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
 from layoutdsl.propagation.models.onnx_plain import inlined, tell_nodes_apart
+from layoutdsl.propagation.models.onnx_raise import raised
 from layoutdsl.propagation.models.onnx_shapes import Shapes, fix_shapes
 from layoutdsl.propagation.models.onnx_tensors import Tensors, unfit
 from layoutdsl.propagation.models.onnx_weights import Weights, all_weights, set_aside
@@ -210,7 +211,6 @@ def _size_of(handle: int, place: Path) -> int:
 def _raised(proto: Any, place: Path) -> Any:
     """The model, checked, with operators of opset 13 at least."""
     import onnx
-    from onnx import version_converter
 
     known = onnx.defs.onnx_opset_version()
     own = [each.version for each in proto.opset_import if each.domain in ("", "ai.onnx")]
@@ -223,11 +223,7 @@ def _raised(proto: Any, place: Path) -> Any:
         proto.opset_import.append(onnx.helper.make_opsetid("", known))
     if version >= OPSET:
         return proto
-    try:
-        return version_converter.convert_version(proto, OPSET)
-    except Exception as error:  # whatever C++ threw
-        words = f"`{place}` is of opset {version} and cannot be raised to {OPSET}: {line_of(error)}"
-        raise UnfitModelError(words, f"export it for opset {OPSET} or newer") from None
+    return raised(proto, version, OPSET, place)
 
 
 def _checked(proto: Any, place: Path) -> Any:

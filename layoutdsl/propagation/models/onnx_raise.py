@@ -1,0 +1,67 @@
+"""Models of older opsets, raised by the package onnx, and what it changes on the way.
+
+Source: onnx, docs/Changelog.md; onnx/version_converter/adapters of 1.23: `Hardmax` gets none, and
+`Resize` and `Upsample` become a `Resize` that says nothing of coordinates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
+
+COORDINATES = 11
+"""The opset since which `Resize` says where it reads; before, it read at ``index / scale``."""
+
+
+def raised(proto: Any, version: int, opset: int, place: Path) -> Any:
+    """Return a checked model with the operators of a newer opset.
+
+    Raises:
+        UnfitModelError: it cannot be raised, or would be another model then.
+    """
+    from onnx import version_converter
+
+    words, help_ = f"`{place}` is of opset {version}", f"export it for opset {opset} or newer"
+    for node in proto.graph.node:
+        if node.op_type == "Hardmax" and node.domain in ("", "ai.onnx"):
+            words = f"{words}, where Hardmax takes several axes for one, as later ones do not"
+            raise UnfitModelError(words, help_)
+    try:
+        found = version_converter.convert_version(proto, opset)
+    except Exception as error:  # whatever C++ threw
+        words = f"{words} and cannot be raised to {opset}: {line_of(error)}"
+        raise UnfitModelError(words, help_) from None
+    if version < COORDINATES:
+        _say_coordinates(found)
+    before, after = _ranks(proto), _ranks(found)
+    for name in before:  # the batch of `Scan` is one that opset 8 alone has
+        if after.get(name, before[name]) != before[name]:
+            raise UnfitModelError(f"{words}, and raised to {opset} `{name}` has other axes", help_)
+    return found
+
+
+def _say_coordinates(proto: Any) -> None:
+    """Resizing as it was before opset 11: from the edge, and down to the element before."""
+    import onnx
+
+    for node in proto.graph.node:
+        if node.op_type == "Resize" and node.domain in ("", "ai.onnx"):
+            said = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+            kept = [each for each in node.attribute if each.name not in said]
+            kept += [onnx.helper.make_attribute(*each) for each in said.items()]
+            del node.attribute[:]
+            node.attribute.extend(kept)
+
+
+def _ranks(proto: Any) -> dict[str, int]:
+    """How many axes inputs and outputs have, where a model says so."""
+    return dict(_said(proto))
+
+
+def _said(proto: Any) -> Iterator[tuple[str, int]]:
+    for each in (*proto.graph.input, *proto.graph.output):
+        if each.type.tensor_type.HasField("shape"):
+            yield each.name, len(each.type.tensor_type.shape.dim)

@@ -1,0 +1,66 @@
+"""Models of opsets before 13: what the package onnx makes of them means the same, or is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("scipy")
+
+from small_graphs import proto  # noqa: E402
+from test_propagate_batch import run  # noqa: E402
+
+from layoutdsl.api import propagate  # noqa: E402
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError  # noqa: E402
+
+RESIZED = (
+    *((version, 'Upsample<mode="linear"', "2.0, 3.0") for version in (7, 9)),
+    *((10, f'Resize<mode="{mode}"', "2.0, 1.5") for mode in ("nearest", "linear")),
+    (10, 'Resize<mode="linear"', "1.5, 0.7"),
+)
+
+
+@pytest.mark.parametrize(("version", "head", "scales"), RESIZED)
+def test_resizing_reads_where_it_did(version: int, head: str, scales: str, tmp_path: Path) -> None:
+    inside = f", scales=[1.0, 1.0, {scales}]>(c)" if version == 7 else ">(c, u)"
+    model = proto("c = Conv(x, w)\ny = Identity(c)", x=[1, 3, 4, 6], w=(5, 3, 1, 1))
+    model.graph.node[1].CopyFrom(onnx.parser.parse_node(f"y = {head}{inside}"))
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    if version > 7:
+        numbers = np.array([1, 1, *map(float, scales.split(","))], "f4")
+        model.graph.initializer.append(onnx.numpy_helper.from_array(numbers, "u"))
+    model.opset_import[0].version = version
+    del model.graph.value_info[:]
+    onnx.save(model, tmp_path / "model.onnx")
+    found = propagate(tmp_path / "model.onnx", "nhwc")
+    assert found.status == "done"
+    found.write(tmp_path / "out.onnx")
+    given = {"x": np.random.default_rng(0).standard_normal((1, 3, 4, 6)).astype("f4")}
+    (theirs,), (ours,) = run(model, given), run(onnx.load(tmp_path / "out.onnx"), given)
+    assert np.allclose(theirs, ours, 1e-4, 1e-5)
+
+
+def test_a_hardmax_of_several_axes_is_refused(tmp_path: Path) -> None:
+    model = proto("y = Hardmax(x)", x=[1, 3, 4, 6])
+    model.opset_import[0].version = 12
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(UnfitModelError, match="Hardmax takes several axes for one"):
+        propagate(tmp_path / "model.onnx", "nhwc")
+
+
+def test_a_model_whose_inputs_would_have_other_axes_is_refused(tmp_path: Path) -> None:
+    """`Scan` has a batch of its own in opset 8 alone, and who raises it takes it from the input."""
+    text = """
+        <ir_version: 8, opset_import: ["" : 8]>
+        g (float[1,2] a, float[1,3,2] x) => (float[1,2] y, float[1,3,2] z) {
+            y, z = Scan<num_scan_inputs = 1, body = b (float[2] s, float[2] e) => (float[2] t,
+                float[2] o) { t = Add(s, e) o = Identity(t) }>( , a, x)
+        }
+    """
+    onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
+    with pytest.raises(UnfitModelError, match="raised to 13 `a` has other axes"):
+        propagate(tmp_path / "model.onnx", "nhwc")
