@@ -64,3 +64,13 @@ def test_a_model_whose_inputs_would_have_other_axes_is_refused(tmp_path: Path) -
     onnx.save(onnx.parser.parse_model(text), tmp_path / "model.onnx")
     with pytest.raises(UnfitModelError, match="raised to 13 `a` has other axes"):
         propagate(tmp_path / "model.onnx", "nhwc")
+
+
+def test_a_smaller_resize_to_the_nearest_is_refused(tmp_path: Path) -> None:
+    """onnxruntime rounds up there, and opset 10 says nothing."""
+    model = proto("y = Resize(x, u)", x=[1, 3, 4, 6], u=np.array([1, 1, 1.5, 0.7], "f4"))
+    model.graph.output[0].type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    model.opset_import[0].version = 10
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(UnfitModelError, match="which element a smaller Resize takes"):
+        propagate(tmp_path / "model.onnx", "nhwc")

@@ -29,6 +29,9 @@ def raised(proto: Any, version: int, opset: int, place: Path) -> Any:
         if node.op_type == "Hardmax" and node.domain in ("", "ai.onnx"):
             words = f"{words}, where Hardmax takes several axes for one, as later ones do not"
             raise UnfitModelError(words, help_)
+    if version == COORDINATES - 1 and any(_shrinks(proto)):
+        words = f"{words}, where no text says which element a smaller Resize takes"
+        raise UnfitModelError(words, help_)
     try:
         found = version_converter.convert_version(proto, opset)
     except Exception as error:  # whatever C++ threw
@@ -41,6 +44,18 @@ def raised(proto: Any, version: int, opset: int, place: Path) -> Any:
         if after.get(name, before[name]) != before[name]:
             raise UnfitModelError(f"{words}, and raised to {opset} `{name}` has other axes", help_)
     return found
+
+
+def _shrinks(proto: Any) -> Iterator[bool]:
+    """Whether each resize to the nearest element leaves out some, and not every so many."""
+    from onnx import numpy_helper
+
+    held = {each.name: each for each in proto.graph.initializer}
+    for node in proto.graph.node:
+        linear = any(each.name == "mode" and each.s == b"linear" for each in node.attribute)
+        if node.op_type == "Resize" and not linear and node.input[1] in held:
+            scales = numpy_helper.to_array(held[node.input[1]]).tolist()
+            yield any(0 < each < 1 and not (1 / each).is_integer() for each in scales)
 
 
 def _say_coordinates(proto: Any) -> None:
