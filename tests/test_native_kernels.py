@@ -196,7 +196,7 @@ FAULTS = (
     (NONE, PLAIN, "m.co[c] + r * e", "m.co[c] + r"),
     # A store past the cache that is not aligned.
     (ANY64, ("tile", 1, 96, 16), "stream && q % size == 0", "stream && q % 16 == 0"),
-    (X32, ("tile", 1, 48, 16), "stream && q % size == 0", "stream && q % 16 == 0"),
+    (X32, ("tile", 2, 24, 8), "stream && q % size == 0", "stream && q % 16 == 0"),
 )
 
 
