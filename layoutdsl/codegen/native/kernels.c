@@ -699,6 +699,7 @@ INLINED void unweaving(int e, int R, int C, move m, pick_of *pick)
     const int is_picked = left > 1 && e * zips < ANY;
     const int rows = (int)least(R, ANY / e), all = rows * C * e;
     const int is_full = m.all_in && rows * e == ANY; /* compilers see no further in a loop */
+    const int stream = m.stream && ANY == 64; /* C lines are open, of which less would be a part */
     if (is_picked && !MAY_PICK) {
         plain_of(e, R, C, m);
         return;
@@ -721,7 +722,7 @@ INLINED void unweaving(int e, int R, int C, move m, pick_of *pick)
             wound(e, zips, 1, w + i * zips);
         UNROLLED
         for (int k = 0; k < C; k++)
-            put_any(m.d + (uintptr_t)(m.co[k] + row * e), w[k], written, m.stream);
+            put_any(m.d + (uintptr_t)(m.co[k] + row * e), w[k], written, stream);
     }
 }
 #define unweave_of(e, R, C, m) unweaving(e, R, C, m, unweave_##e##_##C)
