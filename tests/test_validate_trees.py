@@ -22,8 +22,8 @@ from layoutdsl.kernel.builder import by_hypotheses
 from layoutdsl.kernel.certificate import establish
 from layoutdsl.kernel.theorem import Term
 from layoutdsl.meaning.model import Layout
-from layoutdsl.validate.loops.joined import Pair, joined
-from layoutdsl.validate.loops.sides import buffer, sides, tensor
+from layoutdsl.validate.loops.sides import Pair, buffer, sides, tensor
+from layoutdsl.validate.loops.theorems import joined
 from layoutdsl.validate.outcome import NotValidated, Validated
 
 
@@ -150,7 +150,7 @@ PRODUCT = ("*", "H", "W")
     "pair", [("H", "W"), ("H", 16), (4, 8), (PRODUCT, "C"), ("C", PRODUCT), (("+", "H", 3), 1)]
 )
 def test_two_coordinates_are_one(pair: Pair) -> None:
-    ((theorem, proof),) = joined([pair, pair])
+    theorem, proof = joined("tree.joined.0", *pair)
     assert establish([(theorem, proof)])[theorem.name].established
     for number, goal in enumerate(theorem.goals):
         goals = list(theorem.goals)

@@ -22,7 +22,6 @@ from layoutdsl.kernel.theorem import Proof, Term, Theorem
 from layoutdsl.meaning.model import Layout
 from layoutdsl.statements import statement as layout_statement
 from layoutdsl.statements.terms import NotExpressible
-from layoutdsl.validate.loops.joined import joined
 from layoutdsl.validate.loops.magnitude import (
     MOST_BYTES,
     MOST_GUARDED,
@@ -33,7 +32,7 @@ from layoutdsl.validate.loops.reading import read
 from layoutdsl.validate.loops.sides import Sides, buffer, sides, tensor
 from layoutdsl.validate.loops.statement import Branch, needs
 from layoutdsl.validate.loops.stores import Need
-from layoutdsl.validate.loops.theorems import every, near, stated
+from layoutdsl.validate.loops.theorems import every, joined, near, stated
 from layoutdsl.validate.loops.words import said
 from layoutdsl.validate.loops.written import spelled_tree
 from layoutdsl.validate.outcome import NotValidated, Validated
@@ -203,7 +202,9 @@ def _proved(found: Sequence[Need], sides: Sides) -> _Proved | NotValidated:
     What follows from the facts near a goal does so soon; what is left is tried with all facts, up
     to the first that does not follow.
     """
-    proved = joined(sides.pairs)
+    proved = list[tuple[Theorem, Proof]]()
+    for number, pair in enumerate(dict.fromkeys(sides.pairs)):
+        proved.append(joined(f"tree.joined.{number}", *pair))
     outcomes = establish(proved)
     for theorem, _ in proved:
         if not outcomes[theorem.name].established:

@@ -108,10 +108,10 @@ class Scope:
         match term:
             case ("real", int() as value):
                 return Constant(value)
-            case ("cast", "double", str() as name) if isinstance(self.numbers.get(name), Extent):
-                return self.numbers[name]
-            case ("*", left, ("cast", _, _) as right):
-                return Mul(self.real(left), self.real(right))
+            case ("*", left, ("cast", "double", str() as name)) if isinstance(
+                self.numbers.get(name), Extent
+            ):
+                return Mul(self.real(left), self.numbers[name])
             case ("+", left, right):
                 return Add(self.real(left), self.real(right))
         raise Meaningless("a number of another form")

@@ -7,7 +7,7 @@ Trusted.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from layoutdsl.integers.bounds import ONE, at_least, reach, simplify
@@ -25,7 +25,6 @@ from layoutdsl.kernel.checker import Term, names
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.statements.terms import extent_name
 from layoutdsl.validate.loops.coordinates import (
-    Extents,
     digit_of,
     flattened,
     name_of,
@@ -33,11 +32,13 @@ from layoutdsl.validate.loops.coordinates import (
     read_as_one,
     shifted,
 )
-from layoutdsl.validate.loops.joined import Pair
 from layoutdsl.validate.loops.ranges import InRanges
 from layoutdsl.validate.loops.words import compared, said
 from layoutdsl.validate.normal import Normal
 from layoutdsl.validate.values import horner, size
+
+Pair = tuple[Term, Term]
+"""The extents of two coordinates that are read as one, the major one first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,17 +117,17 @@ def sides(
     """
     axes = list(_box(layout.axes).parts)
     both: list[Expr] = [flattened(source), flattened(target)]
-    joined = list[Extents]()
+    known: dict[str, Term] = {name: extent_name(name) for name in layout.symbols}
+    joined = list[Pair]()
     while not held and (found := read_as_one(axes, both)) is not None:
-        axes, both, extents = found
-        joined.append(extents)
+        axes, both, (major, minor) = found
+        joined.append((said(major, known), said(minor, known)))
     products = {
         tuple(sorted(extent_name(e.name) for e in walk(axis.extent) if isinstance(e, Extent)))
         for axis in axes
     }
     fused = tuple((each, f"e.{n}") for n, each in enumerate(sorted(products)) if len(each) > 1)
     normal = InRanges(fused)
-    known: dict[str, Term] = {name: extent_name(name) for name in layout.symbols}
     indexed: dict[str, Term] = {name_of(axis): f"i.{number}" for number, axis in enumerate(axes)}
     read, written = (
         _side(normal, {**known, **indexed}, each, start, axes, flat or bool(held))
@@ -137,12 +138,8 @@ def sides(
     positive = tuple(name for _, name in fused)
     keeps = unpacks and bool(held)
     copied = bool(layout.copies)
-    pairs = (*_said(joined, known), *read.pairs, *written.pairs)
+    pairs = (*joined, *read.pairs, *written.pairs)
     return Sides(normal, known, positive, whole, there, read, written, keeps, copied, pairs)
-
-
-def _said(pairs: Iterable[Extents], known: dict[str, Term]) -> tuple[Pair, ...]:
-    return tuple((said(major, known), said(minor, known)) for major, minor in pairs)
 
 
 def tensor(layout: Layout) -> MixedRadix:
@@ -182,7 +179,7 @@ def _side(
 ) -> Side:
     assert isinstance(box, MixedRadix)
     parts, joined = neighbours(box.parts)
-    pairs = _said(joined, known)
+    pairs = tuple((said(major, known), said(minor, known)) for major, minor in joined)
     room = tuple(normal.form(said(part.extent, known)) for part in parts)
     values = tuple(normal.form(said(part.value, known)) for part in parts)
     index = dict[str, Term](dict.fromkeys(map(name_of, axes), 0))

@@ -1,4 +1,4 @@
-"""From what has to be shown of a tree to theorems of the checker. Trusted.
+"""From what has to be shown of a tree to theorems of the checker. Trusted, but for proofs.
 
 Fewer facts make a theorem that says more, and one that many leaves share: first each goal is stated
 under those facts alone that speak of what it speaks of, and all of them only where that fails.
@@ -11,8 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
+from layoutdsl.kernel import lemmas
+from layoutdsl.kernel.builder import ProofBuilder
 from layoutdsl.kernel.checker import Term, Theorem, names, substitute
+from layoutdsl.kernel.theorem import Proof, Ring
 from layoutdsl.validate.loops.stores import Need, is_plain
+from layoutdsl.validate.values import horner
 
 Facts = Callable[[Need], tuple[Term, ...]]
 """Which facts a need is stated under."""
@@ -107,3 +111,41 @@ def _named(term: Term, known: dict[tuple[str, Term, Term], str]) -> Term:
         return (word, *parts)
     left, right = parts
     return known.setdefault((word, left, right), f"x.{len(known)}")
+
+
+def joined(name: str, major: Term, minor: Term) -> tuple[Theorem, Proof]:
+    """Return that two coordinates which follow each other may be read as one, with its proof.
+
+    Of a coordinate below `A` and the next one below `B`, the number ``a*B + b`` is below ``A*B``
+    and says both; every number below it is that of one pair; and an offset is the same, whatever
+    stands before them. To be believed is that `coordinates` puts the number there.
+
+    Args:
+        name: of the theorem.
+        major: the extent `A`.
+        minor: the extent `B`.
+    """
+    a, b, one, before = "v.0", "v.1", "v.2", "v.3"
+    both: Term = ("+", ("*", a, minor), b)
+    size: Term = ("*", major, minor)
+    high, low = ("div", one, minor), ("mod", one, minor)
+    offsets = horner((before, a, b), (1, major, minor)), horner((before, both), (1, size))
+    assumed: tuple[Term, ...] = (
+        *(("<=", 0, a), ("<", a, major), ("<=", 0, b), ("<", b, minor)),
+        *(("<=", 0, one), ("<", one, size)),
+    )
+    shown: tuple[Term, ...] = (
+        *(("<=", 0, both), ("<", both, size)),
+        *(("=", ("div", both, minor), a), ("=", ("mod", both, minor), b)),
+        *(("<=", 0, high), ("<", high, major), ("<=", 0, low), ("<", low, minor)),
+        ("=", ("+", ("*", high, minor), low), one),
+        ("=", *offsets),
+    )
+    spoken = dict.fromkeys((a, b, one, before, *names(major), *names(minor)))
+    theorem = Theorem(name, tuple(spoken), assumed, shown)
+    builder = ProofBuilder(theorem, lemmas.stated())
+    builder.use("PAIR", {"a": a, "b": b, "A": major, "B": minor})
+    builder.have(("<", 0, minor), *builder.hypotheses)
+    builder.use("UNPAIR", {"x": one, "A": major, "B": minor})
+    builder.calculate(offsets[0], Ring(offsets[1]))
+    return theorem, builder.proof
