@@ -11,7 +11,7 @@ from math import prod
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.magnitude import peaks
-from layoutdsl.codegen.native.spelling import Spelling, broken
+from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.integers.expr import Add, Constant, Expr, Extent, Mul
 from layoutdsl.integers.written_out import written_out
 
@@ -49,31 +49,29 @@ def exceeds(found: Bound) -> bool:
 
 def fits(name: str, found: Bound, words: Spelling) -> list[str]:
     """Return the function that says whether a bound is not too large at a shape."""
+    spoken, least = below(found, words)
     return [
         "",
         "/* Whether no number on the way leaves 64 bits. */",
         f"INLINED int {name}_fits(const int64_t *shape)",
         "{",
-        "    (void)shape;",
-        *(f"    {line}" for line in words.unpacked(spoken(found))),
-        *(f"    {line}" for line in broken(f"return {below(found, words)};")),
+        *([] if spoken else ["    (void)shape;"]),
+        *(f"    {line}" for line in words.unpacked(spoken)),
+        f"    return {least};",
         "}",
     ]
 
 
-def spoken(found: Bound) -> list[Extent]:
-    """Return the extents of a bound."""
-    return [Extent(each) for each in dict.fromkeys(each for key in found for each in key)]
+def below(found: Bound, words: Spelling) -> tuple[tuple[Extent, ...], str]:
+    """Return the extents of a bound, and the C that says whether it is not too large.
 
-
-def below(found: Bound, words: Spelling) -> str:
-    """Return the C that says whether a bound is not too large, worked out in floating point."""
-    factors = {each: f"(double){words.name(each)}" for key in found for each in key}
-    terms = [
-        "*".join(([] if n == 1 and key else [f"{n}.0"]) + [factors[each] for each in key])
-        for key, n in found.items()
-    ]
-    return f"{' + '.join(terms)} < {TOO_LARGE}.0"
+    That is worked out in floating point, where nothing overflows.
+    """
+    spoken, terms = dict[Extent, None](), list[str]()
+    for key, times in found.items():
+        spoken.update(dict.fromkeys(map(Extent, key)))
+        terms.append("*(double)".join((f"{times}.0", *map(words.name, key))))
+    return tuple(spoken), f"{' + '.join(terms)} < {TOO_LARGE}.0"
 
 
 def _loops(node: tree.Node) -> Iterator[tuple[str, Expr]]:

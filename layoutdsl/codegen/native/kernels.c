@@ -271,8 +271,7 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
     }
 #endif
     (void)stream;
-    if (n > 0) /* it is never less than 0, which compilers do not see */
-        memcpy(d, s, (size_t)n);
+    memcpy(d, s, (size_t)(n < 0 ? 0 : n)); /* never less than 0, which compilers do not see */
 }
 
 /* n bytes of fill, some elements; `rest` holds 16 bytes of it. */
@@ -358,9 +357,8 @@ INLINED int part_out(move *m, int together, uint8_t *block, int64_t *table, int 
     if ((masked && together) || (m->columns == C && (masked || m->written == size)))
         return 0;
     for (int c = 0; c < C; c++)
-        table[c] = masked && c < m->columns
-                       ? (int64_t)m->d + m->co[c]
-                       : (int64_t)(uintptr_t)(block + (masked ? 0 : c * size));
+        table[c] = masked && c < m->columns ? (int64_t)m->d + m->co[c]
+                                            : (int64_t)(uintptr_t)(block + (masked ? 0 : c * size));
     m->d = 0, m->co = table, m->columns = C, m->written = masked ? m->written : size;
     return !masked;
 }
@@ -491,13 +489,11 @@ INLINED void network(int e, int R, int C, move m, int down, int across)
     const int n = 16 / e, wide = n * LANES;
     const int by = R >= wide && (R % wide == 0 || C < wide) ? 1 : C >= wide ? -1 : 0;
     const int rows = by > 0 ? wide : n, columns = by < 0 ? wide : n;
+    const int line = n < 16 && R * e <= 64 ? R : rows; /* its parts are not waited for in turn */
     for (int c = 0; c < C; c += columns) /* so that lines are written as a whole */
-        if (n < 16 && R * e <= 64) { /* a line: parts of it are not waited for in turn */
+        for (int first = 0; first < R; first += line)
             UNROLLED
-            for (int r = 0; r < R; r += rows)
-                block_of(e, R, C, m, down, across, by, kept(r, rows, R), kept(c, columns, C));
-        } else
-            for (int r = 0; r < R; r += rows)
+            for (int r = first; r < first + line; r += rows)
                 block_of(e, R, C, m, down, across, by, kept(r, rows, R), kept(c, columns, C));
 }
 #define tile_of(e, R, C, m) network(e, R, C, m, 1, 1)

@@ -19,11 +19,11 @@ from layoutdsl.codegen.loops.trees import digits, tree_of
 from layoutdsl.codegen.moves import Limit, Plan
 from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.codes_text import codes_c
-from layoutdsl.codegen.native.guard_text import below, bound, spoken
+from layoutdsl.codegen.native.guard_text import below, bound
 from layoutdsl.codegen.native.header_text import header_text
 from layoutdsl.codegen.native.kernel_text import Call, kernel_text
 from layoutdsl.codegen.native.nest_text import functions
-from layoutdsl.codegen.native.spelling import Spelling, broken
+from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.plan import plan
 from layoutdsl.integers.expr import Constant, Extent, text
 from layoutdsl.meaning.model import Layout
@@ -222,40 +222,33 @@ def _size(stem: str, layout: Layout, words: Spelling) -> list[str]:
     used = [axis.extent for axis in layout.element_axes] + [size]
     used += [side for each in layout.where for side in (each.left, each.right)]
     most = bound(tree.Seq(()), [*used, *(s for each in limits for s in (each.least, each.most))], 1)
-    large = ["    /* Numbers on the way might leave 64 bits. */"]
-    large += [f"    {line}" for line in broken(f"if (!({below(most, words)})) return -1;")]
+    spoken, least = below(most, words)
+    large = f"if (!({least})) return -1; /* numbers on the way might leave 64 bits */"
     return [
         f"int64_t {stem}_size(const int64_t *shape)",
         "{",
         *([] if layout.axes else ["    (void)shape;"]),
-        *(f"    {line}" for line in words.unpacked([*used, *spoken(most)])),
-        *(f"    {line}" for line in _none(_extents(layout, words))),
-        *(large if spoken(most) else []),
-        *(f"    {line}" for line in _tests(layout, limits, words)),
+        *(f"    {line}" for line in words.unpacked([*used, *spoken])),
+        *(f"    {line}" for line in _tests(layout, large if spoken else "", limits, words)),
         f"    return {words.text(size)};",
         "}",
     ]
 
 
-def _none(conditions: Iterable[str]) -> list[str]:
-    """The statement that there is no size where one of these holds."""
-    joined = " || ".join(conditions)
-    return broken(f"if ({joined}) return -1;") if joined else []
-
-
-def _extents(layout: Layout, words: Spelling) -> Iterable[str]:
-    """What may not be so of the extents of axes."""
-    known = set[str]()
+def _tests(layout: Layout, large: str, limits: Iterable[Limit], words: Spelling) -> Iterable[str]:
+    """What a shape is asked: its extents first, as what follows works with them."""
+    known, wrong = set[str](), list[str]()
     for number, axis in enumerate(layout.element_axes):
         match axis.extent:
             case Extent(name) if name not in known:
                 known.add(name)
-                yield f"shape[{number}] < 1"
+                wrong.append(f"shape[{number}] < 1")
             case Extent() | Constant():
-                yield f"shape[{number}] != {words.text(axis.extent)}"
-
-
-def _tests(layout: Layout, limits: Iterable[Limit], words: Spelling) -> Iterable[str]:
+                wrong.append(f"shape[{number}] != {words.text(axis.extent)}")
+    if wrong:
+        yield f"if ({' || '.join(wrong)}) return -1;"
+    if large:
+        yield large
     for condition in layout.where:
         left, right = words.text(condition.left), words.text(condition.right)
         yield f"if (!({left} {condition.operator} {right})) return -1; /* {condition} */"

@@ -8,15 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from textwrap import wrap
 
 from layoutdsl.integers.expr import Expr, Extent, extents
 from layoutdsl.integers.languages import C_WITH_LEAST, written
 from layoutdsl.integers.written_out import folded
 from layoutdsl.meaning.model import Layout
-
-MOST_LETTERS = 96
-"""Of a line, less what it is indented by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +40,6 @@ class Spelling:
                 line = f"const int64_t {name} = shape[{number}];"
                 lines.append(line if not any(name in each.split() for each in lines) else "")
         return [line for line in lines if line]
-
-
-def broken(line: str, within: str = "    ") -> list[str]:
-    """Return a statement in lines that are not too long; ``within`` begins all but the first."""
-    return wrap(line, MOST_LETTERS, subsequent_indent=within, break_long_words=False)
 
 
 def _is_one(word: str) -> bool:
