@@ -74,3 +74,42 @@ def test_a_smaller_resize_to_the_nearest_is_refused(tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "model.onnx")
     with pytest.raises(UnfitModelError, match="which element a smaller Resize takes"):
         propagate(tmp_path / "model.onnx", "nhwc")
+
+
+def text_of(mode: str, scales: str) -> str:
+    """A model of opset 10 that resizes in the branches of an `If`; scales `v` are worked out."""
+    resized = f'Resize<mode="{mode}">(c, {scales})'
+    return f"""
+        <ir_version: 8, opset_import: ["" : 10]>
+        g (bool b, float[1,3,4,6] x) => (float[n,c,h,w] y)
+            <float[5,3,1,1] k, float[4] u = {{1,1,2,1.5}}> {{
+            c = Conv(x, k)
+            v = Abs(u)
+            y = If(b) <then_branch = one () => (float[n,c,h,w] p) {{ p = {resized} }},
+                else_branch = other () => (float[n,c,h,w] q) {{ q = {resized} }}>
+        }}
+    """
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest"])
+def test_resizing_inside_of_a_branch_reads_where_it_did(mode: str, tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(text_of(mode, "u"))
+    numbers = np.random.default_rng(1).standard_normal((5, 3, 1, 1)).astype("f4")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(numbers, "k"))
+    onnx.save(model, tmp_path / "model.onnx")
+    found = propagate(tmp_path / "model.onnx", "nhwc")
+    found.write(tmp_path / "out.onnx")
+    data = np.random.default_rng(0).standard_normal((1, 3, 4, 6)).astype("f4")
+    for chosen in (True, False):
+        given = {"b": np.array(chosen), "x": data}
+        (theirs,), (ours,) = run(model, given), run(onnx.load(tmp_path / "out.onnx"), given)
+        assert np.allclose(theirs, ours, 1e-4, 1e-5)
+
+
+def test_scales_that_nobody_knows_may_leave_out_elements(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(text_of("nearest", "v"))
+    numbers = np.ones((5, 3, 1, 1), "f4")
+    model.graph.initializer.append(onnx.numpy_helper.from_array(numbers, "k"))
+    onnx.save(model, tmp_path / "model.onnx")
+    with pytest.raises(UnfitModelError, match="which element a smaller Resize takes"):
+        propagate(tmp_path / "model.onnx", "nhwc")

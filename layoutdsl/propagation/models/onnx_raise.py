@@ -25,8 +25,8 @@ def raised(proto: Any, version: int, opset: int, place: Path) -> Any:
     from onnx import version_converter
 
     words, help_ = f"`{place}` is of opset {version}", f"export it for opset {opset} or newer"
-    for node in proto.graph.node:
-        if node.op_type == "Hardmax" and node.domain in ("", "ai.onnx"):
+    for node in _nodes(proto.graph):
+        if node.op_type == "Hardmax":
             words = f"{words}, where Hardmax takes several axes for one, as later ones do not"
             raise UnfitModelError(words, help_)
     if version == COORDINATES - 1 and any(_shrinks(proto)):
@@ -47,28 +47,45 @@ def raised(proto: Any, version: int, opset: int, place: Path) -> Any:
 
 
 def _shrinks(proto: Any) -> Iterator[bool]:
-    """Whether each resize to the nearest element leaves out some, and not every so many."""
+    """Whether each resize to the nearest element may leave out some, and not every so many."""
     from onnx import numpy_helper
 
     held = {each.name: each for each in proto.graph.initializer}
-    for node in proto.graph.node:
-        linear = any(each.name == "mode" and each.s == b"linear" for each in node.attribute)
-        if node.op_type == "Resize" and not linear and node.input[1] in held:
-            scales = numpy_helper.to_array(held[node.input[1]]).tolist()
-            yield any(0 < each < 1 and not (1 / each).is_integer() for each in scales)
+    for node in _nodes(proto.graph):
+        said = {each.name: each for each in node.attribute}
+        if node.op_type == "Constant" and "value" in said:
+            held[node.output[0]] = said["value"].t
+        if node.op_type != "Resize" or ("mode" in said and said["mode"].s == b"linear"):
+            continue
+        scales = held.get(node.input[1])
+        if scales is None:
+            yield True
+            continue
+        known = numpy_helper.to_array(scales).reshape(-1).tolist()
+        yield any(0 < each < 1 and not (1 / each).is_integer() for each in known)
 
 
 def _say_coordinates(proto: Any) -> None:
     """Resizing as it was before opset 11: from the edge, and down to the element before."""
     import onnx
 
-    for node in proto.graph.node:
-        if node.op_type == "Resize" and node.domain in ("", "ai.onnx"):
+    for node in _nodes(proto.graph):
+        if node.op_type == "Resize":
             said = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
             kept = [each for each in node.attribute if each.name not in said]
             kept += [onnx.helper.make_attribute(*each) for each in said.items()]
             del node.attribute[:]
             node.attribute.extend(kept)
+
+
+def _nodes(graph: Any) -> Iterator[Any]:
+    """Nodes of ONNX's own operators, in their order, those of graphs inside of them too."""
+    for node in graph.node:
+        for each in node.attribute:
+            for body in (*([each.g] if each.HasField("g") else ()), *each.graphs):
+                yield from _nodes(body)
+        if node.domain in ("", "ai.onnx"):
+            yield node
 
 
 def _ranks(proto: Any) -> dict[str, int]:
