@@ -4,6 +4,7 @@
    one byte too many. The first argument plants a fault, which must not go unseen:
    read, write: a buffer lacks its last byte; value, padding: a byte is another; shape: one that
    no memory holds. */
+#define _DEFAULT_SOURCE
 @INCLUDE@
 #include <stdint.h>
 #include <stdio.h>
@@ -62,8 +63,10 @@ static int one(int number, const int64_t *shape, size_t shift, char plant)
     const size_t width = moves[number].width;
     const side from = sides[moves[number].from], to = sides[moves[number].to];
     const size_t read = (size_t)from.size(shape) * width, written = (size_t)to.size(shape) * width;
-    char *a = malloc(read + shift - (plant == 'r')), *b = malloc(written + shift - (plant == 'w'));
-    char *src = a + shift, *dst = b + shift, *taken = calloc((size_t)to.size(shape), 1);
+    char *a = malloc(read + shift - (plant == 'r'));
+    void *b = 0; /* what goes past the cache does so from the start of a line */
+    if (posix_memalign(&b, 64, written + shift - (plant == 'w'))) abort();
+    char *src = a + shift, *dst = (char *)b + shift, *taken = calloc((size_t)to.size(shape), 1);
     const unsigned char fill[8] = {FILL, FILL + 1, FILL + 2, FILL + 3, FILL, FILL, FILL, FILL};
     int64_t index[RANK] = {0}, huge[RANK], all = moves[number].units(shape);
     int found = 0;

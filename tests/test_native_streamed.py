@@ -6,7 +6,9 @@ rows of whole lines, and rows that end inside one, around the extents of tiles.
 
 from __future__ import annotations
 
+import re
 from functools import cache
+from importlib import resources
 from itertools import product
 
 import numpy as np
@@ -14,6 +16,9 @@ import pytest
 from codegen_cases import layout_of, module_of
 from native_cases import WIDTHS, emit, needs_compiler
 
+from layoutdsl.codegen import native
+from layoutdsl.codegen.loops import boxes, planner
+from layoutdsl.codegen.native import calls
 from layoutdsl.codegen.native.loader import native_module
 from layoutdsl.codegen.native.module import NativeModule
 from layoutdsl.integers.expr import Constant
@@ -95,6 +100,13 @@ def test_wherever_the_target_starts(number: int, vector: int) -> None:
 def test_every_width_and_vector(text: str, vector: int) -> None:
     for dtype, shift in product(WIDTHS, range(0, LINE, 8)):
         moved(text, vector, dtype, shift)
+
+
+def test_planner_kernels_and_buffers_stream_from_as_many_bytes_on() -> None:
+    kernels = resources.files(native).joinpath("kernels.c").read_text()
+    (said,) = re.findall(r"#define STREAM_BYTES \(\(int64_t\)(\d+) << 20\)", kernels)
+    assert calls.PAST == planner.PAST == int(said) << 20
+    assert calls.LINE == boxes.LINE == LINE
 
 
 @pytest.mark.parametrize("dtype", ["u1", "f8"])
