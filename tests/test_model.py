@@ -11,6 +11,7 @@ from texts import EVERY, LIBRARY, coordinates, edge_shapes, layout
 
 from layoutdsl.integers.search import Search
 from layoutdsl.meaning.model import Layout
+from layoutdsl.texts.faults import UnsearchedError
 
 NCHW16C = LIBRARY["NCHW16c"]
 CUT = layout("layout Cut<k>(c, h) = [c/k, h, c%k]")
@@ -215,3 +216,13 @@ def test_a_slot_of_a_huge_shape_is_read_off_its_quotients(
     shape, index = (36 * 10**14, 10**15), (123456789012345, 10**14 + 7)
     assert list(given.holders(given.offset(index, shape), shape)) == [index]
     assert len(asked) < 20
+
+
+def test_a_search_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Remainders that contradict each other: nothing is dropped before it is a single index."""
+    given = layout("layout A(c) = [c%4, c%6]")
+    monkeypatch.setattr("layoutdsl.integers.search.MOST_BOXES", 500)
+    assert list(given.holders(1, (60,))) == []
+    with pytest.raises(UnsearchedError, match="what slot 1 holds was not found out"):
+        list(given.holders(1, (2 * 10**9,)))
+    assert next(given.holders(7, (2 * 10**9,))) == (1,)

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 from layoutdsl.files.places import OccupiedError
-from layoutdsl.texts.faults import UnknownNameError
+from layoutdsl.texts.faults import UnknownNameError, UnsearchedError
 
 
 class Exit(IntEnum):
@@ -44,6 +44,8 @@ def usage() -> Iterator[None]:
         yield
     except UnknownNameError as unknown:
         raise Failure(Exit.USAGE, unknown.message, unknown.hint) from None
+    except UnsearchedError as left:
+        raise Failure(Exit.UNDECIDED, str(left)) from None
     except ValueError as error:
         raise Failure(Exit.USAGE, str(error)) from None
 

@@ -13,6 +13,11 @@ from dataclasses import dataclass
 from layoutdsl.integers.conditions import Box, Condition, halves
 from layoutdsl.integers.expr import Constant, Coordinate, Expr, FloorDiv, Index
 from layoutdsl.integers.value import Interval, enclose
+from layoutdsl.texts.faults import UnsearchedError
+
+MOST_BOXES = 1 << 21
+"""That are looked at for one slot, in about a quarter of a minute. Coordinates that contradict each
+other leave nothing to drop halves by, where the layout is wrong and the shape is huge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +45,24 @@ class Search:
             slot: counted from the start of the buffer.
             fixed: extents and parameters with their values.
             box: the indices along each axis.
+
+        Raises:
+            UnsearchedError: after `MOST_BOXES` without one.
         """
-        within = self._narrowed(slot, fixed, box)
+        within, looked = self._narrowed(slot, fixed, box), 0
         pending = [] if within is None else [within]
         while pending:
-            box = pending.pop()
+            box, looked = pending.pop(), looked + 1
+            if looked > MOST_BOXES:
+                raise UnsearchedError(
+                    f"what slot {slot} holds was not found out: give a smaller shape"
+                )
             boxes = {**fixed, **dict(zip(self.names, box, strict=True))}
             if not self._may_lie(slot, boxes):
                 continue
             found = halves(box)
             if not found:
+                looked = 0
                 yield tuple(low for low, _ in box)
             pending += reversed(found)
 

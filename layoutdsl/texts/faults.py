@@ -43,6 +43,10 @@ class UnknownNameError(ValueError):
         self.message, self.hint = message, hint
 
 
+class UnsearchedError(ValueError):
+    """What was looked for may be there or not: the search for it was given up."""
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str | None:
     """Return the help line that names the closest known word, where one is close."""
     from difflib import get_close_matches
