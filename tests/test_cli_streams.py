@@ -14,6 +14,22 @@ OURS = "layout A(c) = [c/4, c%4]\n"
 CLOSED = "error: the standard output cannot be written: it is closed\n"
 
 
+PYTHON = shlex.quote(sys.executable)
+
+
+def ended(line: str, within: Path) -> tuple[int, str]:
+    """How a line of the shell ends, and what it says on the standard error."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", line],
+        cwd=within,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, done.stderr
+
+
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("line", "code", "err"),
@@ -48,15 +64,7 @@ def test_a_stream_that_is_closed_or_full(tmp_path: Path, line: str, code: int, e
     (tmp_path / "good.layout").write_text(OURS)
     (tmp_path / "bad.layout").write_text("layout Bad(c) = [c%4] where C < 9")
     np.save(tmp_path / "in.npy", np.zeros(9))
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"exec {shlex.quote(sys.executable)} -m layoutdsl {line}"],
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (code, err)
+    assert ended(f"exec {PYTHON} -m layoutdsl {line}", tmp_path) == (code, err)
 
 
 @pytest.mark.parametrize("buffer", ["PYTHONUNBUFFERED=1", "PYTHONUNBUFFERED="])
@@ -74,14 +82,6 @@ def test_an_output_for_which_there_is_no_room_is_no_success(
     (tmp_path / "good.layout").write_text(OURS)
     np.save(tmp_path / "in.npy", np.zeros(9000))
     np.savez(tmp_path / "fields.npz", d=np.ones((64, 8), "f2"), q=np.ones((64, 256), "i1"))
-    run = f"{buffer} exec {shlex.quote(sys.executable)} -B -m layoutdsl {line} >full"
-    done = subprocess.run(
-        ["/bin/sh", "-c", f"ulimit -f 4; {run}"],
-        cwd=tmp_path,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    run = f"ulimit -f 4; {buffer} exec {PYTHON} -B -m layoutdsl {line} >full"
     failed = "error: the standard output cannot be written: file too large\n"
-    assert (done.returncode, done.stderr) == (4, failed)
+    assert ended(run, tmp_path) == (4, failed)
