@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf, nan, prod
+from math import nan
 from typing import Any, Literal, TypeAlias
 
 from layoutdsl.propagation.emitting.following import FixedBatchError
 from layoutdsl.propagation.emitting.physical import Emission, Step
 from layoutdsl.propagation.graph import Array, Graph
 from layoutdsl.propagation.models.onnx_read import Model
-from layoutdsl.propagation.placings.packing import unpacked
-from layoutdsl.propagation.planning.costs import width
 from layoutdsl.propagation.running.at_batches import at_batch
 from layoutdsl.propagation.running.foreign import foreign_nodes, nodes_without_kernels
-from layoutdsl.propagation.running.onnx_parts import model_of_nodes
 from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, RunError, block
-from layoutdsl.propagation.running.onnx_sections import run_anyhow, run_in_sections
-from layoutdsl.propagation.running.samples import far_apart, sampled
-from layoutdsl.propagation.running.stretches import bytes_of, room
-from layoutdsl.propagation.running.trying import Findings, laid, try_all
+from layoutdsl.propagation.running.outputs import compare_outputs
+from layoutdsl.propagation.running.trying import Findings, try_all
 
 Way: TypeAlias = Literal["nodes", "outputs"]
 
@@ -164,13 +159,13 @@ def _seen(
         try_all(model, emission, found.parts, frozenset(foreign))
     if foreign:
         return found
-    found.outputs, found.sensitivity = _compare_outputs(model, emission, result, weights)
+    found.outputs, found.sensitivity = compare_outputs(model, emission, result, weights)
     apart = STEP if _has_steps(model.graph) else NEAR_OUTPUTS
     if not found.outputs <= apart:
         faults.append(f"outputs of the whole differ by {found.outputs:.2g}, relative")
     for number, each in others.items():
         here = at_batch(emission, each.graph, number)
-        differ, _ = _compare_outputs(each, here, result, weights)
+        differ, _ = compare_outputs(each, here, result, weights)
         if not differ <= apart:
             faults.append(f"at batch {number} outputs differ by {differ:.2g}, relative")
         found.outputs = max(found.outputs, differ)
@@ -188,51 +183,3 @@ def _has_steps(graph: Graph) -> bool:
 def _has_kernels(emission: Emission) -> bool:
     steps = (step for part in emission.parts for step in part.work if isinstance(step, Step))
     return any(step.operator.startswith(KERNELS) for step in steps)
-
-
-def _compare_outputs(
-    model: Model, emission: Emission, result: Any, weights: Mapping[str, Array]
-) -> tuple[float, float]:
-    """How far apart the outputs of the whole are, and the original's for another input."""
-    graph = model.graph
-    one, other = sampled(graph, 0), sampled(graph, 1)
-    wanted = [
-        name
-        for name in dict.fromkeys(graph.outputs)
-        if name not in one and name not in graph.constants and graph.values[name].dtype is not None
-    ]
-    if not wanted:
-        return 0.0, 0.0
-    original, own = model_of_nodes(model, graph.nodes, one, wanted)
-    feeds = {name: laid(emission.tensors[name], one, graph, "said") for name in one}
-    sizes = {name: bytes_of(graph, name) for name in graph.values}
-    expected = _run(model, original, one, wanted, own, sizes)
-    moved = _run(model, original, other, wanted, own, sizes)
-    laid_out = {
-        name: prod(each.extents) * width(graph.values[each.value])
-        for name, each in emission.tensors.items()
-    }
-    found = _run(model, result, feeds, wanted, weights, laid_out)
-    apart = sensitivity = 0.0
-    for name in wanted:
-        placing = emission.tensors[name].held.placing
-        if found[name].size != placing.slots:
-            return inf, sensitivity
-        buffer = found[name].reshape(placing.physical_shape)
-        apart = max(apart, far_apart(unpacked(buffer, placing), expected[name]))
-        sensitivity = max(sensitivity, far_apart(moved[name], expected[name]))
-    return apart, sensitivity
-
-
-def _run(
-    model: Model,
-    whole: Any,
-    feeds: Mapping[str, Array],
-    wanted: Sequence[str],
-    weights: Mapping[str, Array],
-    sizes: Mapping[str, int],
-) -> dict[str, Array]:
-    """What a model makes, or what it became: in sections, where all values are tensors."""
-    if any(each.dtype is None for each in model.graph.values.values()):
-        return run_anyhow(whole, feeds, wanted, weights)
-    return run_in_sections(whole, feeds, wanted, weights, sizes, room(model.graph))
