@@ -15,6 +15,7 @@ from small_graphs import proto  # noqa: E402
 from test_propagate_batch import run  # noqa: E402
 
 from layoutdsl.api import propagate  # noqa: E402
+from layoutdsl.propagation.models import onnx_raise  # noqa: E402
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError  # noqa: E402
 
 RESIZED = (
@@ -112,4 +113,48 @@ def test_scales_that_nobody_knows_may_leave_out_elements(tmp_path: Path) -> None
     model.graph.initializer.append(onnx.numpy_helper.from_array(numbers, "k"))
     onnx.save(model, tmp_path / "model.onnx")
     with pytest.raises(UnfitModelError, match="which element a smaller Resize takes"):
+        propagate(tmp_path / "model.onnx", "nhwc")
+
+
+def test_a_model_that_was_raised_to_another_one_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes out is held against the model as it was written, which is run as well."""
+    monkeypatch.setattr(onnx_raise, "_say_coordinates", lambda _: None)
+    model = proto("c = Conv(x, w)\ny = Identity(c)", x=[1, 3, 4, 6], w=(5, 3, 1, 1))
+    head = 'y = Upsample<mode="linear", scales=[1.0, 1.0, 2.0, 3.0]>(c)'
+    model.graph.node[1].CopyFrom(onnx.parser.parse_node(head))
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    model.opset_import[0].version = 7
+    del model.graph.value_info[:]
+    onnx.save(model, tmp_path / "model.onnx")
+    found = propagate(tmp_path / "model.onnx", "nhwc")
+    assert found.status == "refuted"
+    assert found.verified is not None
+    assert "outputs of the whole differ" in found.verified.faults[0]
+
+
+def added(extent: int, attributes: str) -> str:
+    """A model of opset 6 that adds numbers to channels."""
+    return f"""
+        <ir_version: 8, opset_import: ["" : 6]>
+        g (float[1,3,4,6] x, float[{extent}] k) => (float[1,3,4,6] y) {{
+            y = Add<broadcast = 1{attributes}>(x, k)
+        }}
+    """
+
+
+def test_a_model_that_nothing_runs_as_it_is_written_stays_open(tmp_path: Path) -> None:
+    model = onnx.parser.parse_model(added(1, ""))
+    onnx.save(model, tmp_path / "model.onnx")
+    found = propagate(tmp_path / "model.onnx", "nhwc")
+    assert (found.status, found.verified.faults) == ("open", ())  # type: ignore[union-attr]
+    (unrun,) = found.verified.unrun  # type: ignore[union-attr]
+    assert "nothing here runs the model as it is written, of opset 6" in unrun
+
+
+def test_operands_that_an_axis_aligns_are_refused(tmp_path: Path) -> None:
+    """Who raises them gives the second one an axis too many, which may fit all the same."""
+    onnx.save(onnx.parser.parse_model(added(3, ", axis = 1")), tmp_path / "model.onnx")
+    with pytest.raises(UnfitModelError, match="which axes two operands have in common"):
         propagate(tmp_path / "model.onnx", "nhwc")

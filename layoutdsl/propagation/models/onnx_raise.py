@@ -1,7 +1,8 @@
 """Models of older opsets, raised by the package onnx, and what it changes on the way.
 
-Source: onnx, docs/Changelog.md; onnx/version_converter/adapters of 1.23: `Hardmax` gets none, and
-`Resize` and `Upsample` become a `Resize` that says nothing of coordinates.
+Source: onnx, docs/Changelog.md; onnx/version_converter/adapters of 1.23: `Hardmax` gets none,
+`Resize` and `Upsample` become a `Resize` that says nothing of coordinates, and an operand that
+`axis` aligned gets an axis too many.
 """
 
 from __future__ import annotations
@@ -14,6 +15,9 @@ from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
 
 COORDINATES = 11
 """The opset since which `Resize` says where it reads; before, it read at ``index / scale``."""
+
+BROADCAST = 7
+"""The opset since which axes of two operands are matched from the last one on."""
 
 
 def raised(proto: Any, version: int, opset: int, place: Path) -> Any:
@@ -28,6 +32,9 @@ def raised(proto: Any, version: int, opset: int, place: Path) -> Any:
     for node in _nodes(proto.graph):
         if node.op_type == "Hardmax":
             words = f"{words}, where Hardmax takes several axes for one, as later ones do not"
+            raise UnfitModelError(words, help_)
+        if version < BROADCAST and {"axis", "broadcast"} <= {each.name for each in node.attribute}:
+            words = f"{words}, where {node.op_type} says which axes two operands have in common"
             raise UnfitModelError(words, help_)
     if version == COORDINATES - 1 and any(_shrinks(proto)):
         words = f"{words}, where no text says which element a smaller Resize takes"

@@ -39,6 +39,21 @@ _LOOK = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @dataclass(frozen=True, slots=True)
+class Older:
+    """A model as it was written, of an opset before 13.
+
+    Attributes:
+        version: that opset.
+        proto: without its large weights, and with shapes of its inputs.
+        weights: these.
+    """
+
+    version: int
+    proto: Any
+    weights: Weights
+
+
+@dataclass(frozen=True, slots=True)
 class Model:
     """A model, as its format has it and as a graph.
 
@@ -48,6 +63,7 @@ class Model:
         size: bytes of the file.
         inner: names that graphs within nodes use for values of their own.
         files: that it is read from, which nobody may replace.
+        older: the model before it was raised; `None` where that is this one.
     """
 
     proto: Any
@@ -55,6 +71,7 @@ class Model:
     size: int
     inner: frozenset[str] = frozenset()
     files: tuple[Path, ...] = ()
+    older: Older | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +146,10 @@ def model_at(source: Source, shapes: Shapes) -> Model:
 
     place, proto = source.place, _copied(source.proto)
     fix_shapes(proto, source.inputs, place, shapes)
-    proto = _raised(proto, place)
+    proto, older = _raised(proto, source)
     graph = graph_of(proto, source.weights, str(place))
-    return Model(proto, graph, source.size, frozenset(_inner_names(graph)), source.files)
+    inner = frozenset(_inner_names(graph))
+    return Model(proto, graph, source.size, inner, source.files, older)
 
 
 def _copied(proto: Any) -> Any:
@@ -208,8 +226,22 @@ def _size_of(handle: int, place: Path) -> int:
     return found.st_size
 
 
-def _raised(proto: Any, place: Path) -> Any:
-    """The model, checked, with operators of opset 13 at least."""
+def _raised(proto: Any, source: Source) -> tuple[Any, Older | None]:
+    """The model, checked, with operators of opset 13 at least; what it was where it has others."""
+    import onnx
+
+    version = _version(proto, source.place)
+    proto = _checked(proto, source.place)
+    if not any(each.domain in ("", "ai.onnx") for each in proto.opset_import):
+        proto.opset_import.append(onnx.helper.make_opsetid("", version))
+    if version >= OPSET:
+        return proto, None
+    older = Older(version, proto, source.weights)
+    return raised(proto, version, OPSET, source.place), older
+
+
+def _version(proto: Any, place: Path) -> int:
+    """The opset of a model; one that says none is of the newest."""
     import onnx
 
     known = onnx.defs.onnx_opset_version()
@@ -218,12 +250,7 @@ def _raised(proto: Any, place: Path) -> Any:
     if version > known:
         words = f"`{place}` is of opset {version}, and {known} is the newest that is known"
         raise UnfitModelError(words, "update the package onnx, or export it for an older opset")
-    proto = _checked(proto, place)
-    if not own:
-        proto.opset_import.append(onnx.helper.make_opsetid("", known))
-    if version >= OPSET:
-        return proto
-    return raised(proto, version, OPSET, place)
+    return int(version)
 
 
 def _checked(proto: Any, place: Path) -> Any:

@@ -159,13 +159,15 @@ def _seen(
         try_all(model, emission, found.parts, frozenset(foreign))
     if foreign:
         return found
-    found.outputs, found.sensitivity = compare_outputs(model, emission, result, weights)
+    found.outputs, found.sensitivity, found.unrun = compare_outputs(
+        model, emission, result, weights
+    )
     apart = STEP if _has_steps(model.graph) else NEAR_OUTPUTS
     if not found.outputs <= apart:
         faults.append(f"outputs of the whole differ by {found.outputs:.2g}, relative")
     for number, each in others.items():
         here = at_batch(emission, each.graph, number)
-        differ, _ = compare_outputs(each, here, result, weights)
+        differ, _, _ = compare_outputs(each, here, result, weights)
         if not differ <= apart:
             faults.append(f"at batch {number} outputs differ by {differ:.2g}, relative")
         found.outputs = max(found.outputs, differ)
