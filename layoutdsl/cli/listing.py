@@ -88,6 +88,7 @@ def list_library(name: str | None, search: str | None, form: str) -> None:
       layoutdsl list --search onednn
       layoutdsl list --search "gguf u4"
     """
+    from layoutdsl.elaborate.unplaced import why_unplaced
     from layoutdsl.texts import resources
 
     words = (search or "").split()
@@ -108,12 +109,14 @@ def list_library(name: str | None, search: str | None, form: str) -> None:
         say("\n\n".join(_family(each, found, spelled) for each in names))
     else:
         error(f"note: nothing in the library mentions `{' '.join(words)}`")
+        for reason in filter(None, (why_unplaced(word.upper()) for word in words)):
+            error(f"note: {reason}")
 
 
 def _unknown(name: str, known: Sequence[Entry]) -> Failure:
-    from layoutdsl.texts.faults import did_you_mean
+    from layoutdsl.elaborate.unplaced import unknown_name_help
 
-    hint = did_you_mean(name, [each.name for each in known])
+    hint = unknown_name_help(name, [each.name for each in known])
     message = f"there is no layout, table or record `{name}` in the library"
     return Failure(Exit.USAGE, message, hint or "`layoutdsl list` names them all")
 
