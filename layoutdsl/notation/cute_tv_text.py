@@ -18,7 +18,7 @@ def write(layout: Layout) -> str:
         Unwritable: they are no two coordinates of digits, for one shape.
     """
     refuse_start(layout)
-    if len(layout.coordinates) != len(("thr", "val")) or layout.domain:
+    if len(layout.coordinates) != len(("thr", "val")):
         raise Unwritable("it has no two coordinates, one of threads and one of values")
     wires = network(layout)
     if isinstance(wires, NotDigits):

@@ -221,6 +221,9 @@ def write(name: str, layout: Layout, notes: Notes | None = None) -> str:
     if layout.copies and name not in COPYING:
         held = ", ".join(f"`{each}`" for each in layout.copies)
         raise Unwritable(f"it holds copies of an element along {held}")
+    if layout.domain:
+        held = ", ".join(f"`{each}`" for each in layout.domain)
+        raise Unwritable(f"it holds elements where {held}, and no others")
     return _as_read(name, layout) or found.write(layout, notes or {})
 
 

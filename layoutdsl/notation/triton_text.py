@@ -29,13 +29,15 @@ def write(layout: Layout) -> str:
         Unwritable: it is no linear map of bits, or too large.
     """
     extents = _powers(layout)
-    if layout.start == ZERO and not (layout.domain or layout.copies):
+    if prod(extents) == 1:  # nor does a list of no bases say how many axes there are
+        raise Unwritable("it holds one element, which has no bits to be placed by")
+    if layout.start == ZERO and not layout.copies:
         padded = _padded(layout, extents)
         if padded is not None:
             return padded
     sizes = [_power(each.extent, "a coordinate") for each in layout.coordinates]
-    if layout.start != ZERO or layout.domain:
-        raise Unwritable("it does not begin at its first slot, or holds a part of a shape")
+    if layout.start != ZERO:
+        raise Unwritable("it does not begin at its first slot")
     if prod(sizes) != prod(extents):
         raise Unwritable("slots are left that hold no element")
     if len(sizes) > len(_LEVELS):
