@@ -29,8 +29,8 @@ def write(layout: Layout) -> str:
         Unwritable: it is no linear map of bits, or too large.
     """
     extents = _powers(layout)
-    if prod(extents) == 1:  # nor does a list of no bases say how many axes there are
-        raise Unwritable("it holds one element, which has no bits to be placed by")
+    if not extents:
+        raise Unwritable("it has no axes")
     if layout.start == ZERO and not layout.copies:
         padded = _padded(layout, extents)
         if padded is not None:
