@@ -101,6 +101,10 @@ def nothing(_: Array) -> None:
     return None
 
 
+async def waits(x: Array) -> Array:
+    return x
+
+
 def words(x: Array) -> Array:
     return np.array(["a"] * right(x).size)
 
@@ -144,6 +148,7 @@ WRONG: list[tuple[Callable[..., Array], str, str]] = [
      "there is no element"),
     (nothing, "array", "it returns NoneType of object, no array of numbers"),
     (words, "array", "it returns ndarray of <U1, no array of numbers"),
+    (waits, "array", "it returns a coroutine: wrap it in a function that calls `asyncio.run`"),
     (shorter, "size", "it returns 767 elements, of shape (767,); the buffer of `NCHW16c` has 768, "
      "(2, 2, 3, 4, 16)"),
     (zero, "element", "element (n=0, c=0, h=0, w=0) goes nowhere, and not to offset 0, where "

@@ -182,6 +182,10 @@ class Caller:
             returned = self._function(passed, *more)
         except (Exception, SystemExit) as error:
             raise Faulty(ProbeFault("raised", _raised(error))) from error
+        if inspect.iscoroutine(returned):
+            returned.close()
+            sentence = "it returns a coroutine: wrap it in a function that calls `asyncio.run`"
+            raise Faulty(ProbeFault("array", sentence))
         try:
             answer = np.array(_unwrapped(returned))
         except (Exception, SystemExit) as error:
