@@ -88,7 +88,7 @@ def list_library(name: str | None, search: str | None, form: str) -> None:
       layoutdsl list --search onednn
       layoutdsl list --search "gguf u4"
     """
-    from layoutdsl.elaborate.unplaced import why_unplaced
+    from layoutdsl.meaning.unplaced import why_unplaced
     from layoutdsl.texts import resources
 
     words = (search or "").split()
@@ -114,7 +114,7 @@ def list_library(name: str | None, search: str | None, form: str) -> None:
 
 
 def _unknown(name: str, known: Sequence[Entry]) -> Failure:
-    from layoutdsl.elaborate.unplaced import unknown_name_help
+    from layoutdsl.meaning.unplaced import unknown_name_help
 
     hint = unknown_name_help(name, [each.name for each in known])
     message = f"there is no layout, table or record `{name}` in the library"

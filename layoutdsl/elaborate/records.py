@@ -9,10 +9,10 @@ from layoutdsl.elaborate.field_claim import field_predicate
 from layoutdsl.elaborate.layout import Layouts
 from layoutdsl.elaborate.record import record_of
 from layoutdsl.elaborate.rules import arguments_of, scope_of, silent
-from layoutdsl.elaborate.unplaced import unknown_name_help
 from layoutdsl.integers.expr import Constant, Extent
 from layoutdsl.meaning import claims
 from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.unplaced import unknown_name_help
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_body, print_declaration
 from layoutdsl.texts.faults import Fault, fault

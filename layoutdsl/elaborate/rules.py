@@ -10,11 +10,11 @@ from dataclasses import replace
 
 from layoutdsl.digits.network import NotDigits
 from layoutdsl.elaborate.scope import Scope
-from layoutdsl.elaborate.unplaced import unknown_name_help
 from layoutdsl.integers.bounds import at_least
 from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import Constant, Expr, Extent
 from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.meaning.unplaced import unknown_name_help
 from layoutdsl.syntax import ast
 from layoutdsl.syntax.printer import print_place
 from layoutdsl.texts.faults import Fault, did_you_mean, fault

@@ -14,13 +14,13 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from layoutdsl.elaborate.unplaced import unknown_name_help
 from layoutdsl.meaning.arguments import PATH, TEXT, expect
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.operator import OperatorRule
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
+from layoutdsl.meaning.unplaced import unknown_name_help
 from layoutdsl.texts import resources
 from layoutdsl.texts.faults import UnknownNameError
 from layoutdsl.texts.source import Source
