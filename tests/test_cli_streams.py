@@ -73,6 +73,7 @@ def test_a_stream_that_is_closed_or_full(tmp_path: Path, line: str, code: int, e
     assert ended(f"exec {PYTHON} -m layoutdsl {line}", tmp_path) == (code, err)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("buffer", ["PYTHONUNBUFFERED=1", "PYTHONUNBUFFERED="])
 @pytest.mark.parametrize(
     "line",

@@ -137,6 +137,7 @@ int main(void)
 """
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",
     [

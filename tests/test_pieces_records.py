@@ -102,6 +102,7 @@ def test_records_of_the_library(name: str) -> None:
     assert pieces > len(record.regions)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", range(len(PLANES)))
 def test_planes_are_cut_each_by_itself(number: int) -> None:
     record = layoutdsl.parse(PLANES[number]).records["A"]

@@ -198,6 +198,7 @@ JOINED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", JOINED)
 @pytest.mark.parametrize("names", [("N", "batch"), ("", ""), ("", "batch")])
 def test_two_names_of_one_batch_stay_open(

@@ -184,6 +184,7 @@ def test_a_long_name_is_gone_through_once() -> None:
 # Words that become other words, bit by bit.
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_words_are_converted(seed: int) -> None:
     draw = Random(seed)
