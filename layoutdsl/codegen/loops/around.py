@@ -25,6 +25,7 @@ class Loop:
         count: turns; of a top digit those that all slots take.
         slides: the variable is the index itself, and the last turn is moved back.
         note: what it walks.
+        together: indices that had better be one piece of work, where that is not 0.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Loop:
     count: Expr
     slides: bool = False
     note: str = ""
+    together: int = 0
 
     def turned(self, side: str) -> Expr:
         """Return how far a turn is from the first, in elements of a side."""

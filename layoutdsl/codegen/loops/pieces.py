@@ -35,6 +35,8 @@ def shared(node: tree.Node) -> tuple[tuple[Loop, ...], tree.Node]:
 def span(loop: Loop) -> int:
     """Return how far a piece of a loop goes: a turn, or several where one would be little work."""
     step = 1 if isinstance(loop, tree.For) else loop.step
+    if isinstance(loop, tree.Slide) and loop.together:
+        return max(loop.together // step, 1) * step
     return step if _loops(loop.body) else TOGETHER * step
 
 

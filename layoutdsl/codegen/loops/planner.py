@@ -19,6 +19,8 @@ from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Sub, extents
 
 OWN = re.compile(r"([aby]|m[ab])[0-9]")
 """How names of loops inside of a leaf begin, over what lies in scratch."""
+ROWS, COLUMNS = 512, 256
+"""Indices of two axes that are exchanged, which are one piece of work: their pages are at hand."""
 PAST = 8 << 20
 """Bytes of a target from which on whole lines of it are written past the cache."""
 
@@ -58,7 +60,27 @@ class _Plan:
             if number != self.along:
                 loops += [each for d in axis.digits for each in self._loops(number, axis, d)]
         loops.sort(key=self._order)
+        if self._first:
+            loops = self._crossed(loops)
         return self._nested(loops, Around(self.chains, tuple(self._blocks())))
+
+    def _crossed(self, loops: list[Loop]) -> list[Loop]:
+        """Loops in the order of the source; of two axes that are exchanged the target's is inside.
+
+        Rows of a power of two of bytes have all lines of a column in a few sets of the cache, from
+        where what is written is driven out before it was gathered; lines that go on in a row have
+        not. It gains nothing for bytes, and where 8 are moved at once large sources are read too
+        slowly.
+        """
+        slides = [each for each in loops if each.slides]
+        unit = held(self.box.unit) * self.width
+        if not slides or not loops[-1].slides or unit not in (2, 4):
+            return loops
+        last, along = max(slides, key=lambda each: each.digit.place[0]), loops[-1]
+        if last is along:
+            return loops
+        others = [each for each in loops[:-1] if each is not last]
+        return [*others, replace(along, together=COLUMNS), replace(last, together=ROWS)]
 
     def _follows_target(self) -> bool:
         """Whether loops are in the order of the target, and not in that of the source.
@@ -146,7 +168,7 @@ class _Plan:
         """A loop whose last turn is moved back, where there is a whole one."""
         extent = self.chains.axes[loop.axis].extent
         inner = self._nested(rest, around.within(loop).closing(loop.axis))
-        slid = tree.Slide(loop.name, extent, loop.step, inner, loop.note)
+        slid = tree.Slide(loop.name, extent, loop.step, inner, loop.note, loop.together)
         enough = Condition(extent, ">=", Constant(loop.step))
         return when(enough, slid, self._nested(rest, around.ending(loop.axis)))
 

@@ -79,7 +79,8 @@ class Slide:
     """``name`` goes from 0 in steps up to ``extent``, the last of them moved back to be whole.
 
     ``name = min(k*step, extent - step)`` for ``k`` below ``ceil(extent/step)``; the extent is not
-    below the step. Elements may be written twice, with the same value. ``note`` is that of `For`.
+    below the step. Elements may be written twice, with the same value. ``note`` is that of `For`;
+    ``together`` indices had better be one piece of work, where that is not 0.
     """
 
     name: str
@@ -87,6 +88,7 @@ class Slide:
     step: int
     body: Node
     note: str = field(default="", compare=False)
+    together: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
