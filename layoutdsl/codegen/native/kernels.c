@@ -252,20 +252,21 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
 {
 #if V
     if (n >= V && n <= 1024 && !(IS_KNOWN(n) && n < 64)) { /* a library's copy is for longer ones */
-        int64_t k = 0;
+        const int past = stream && n >= 4 * V;
+        int64_t k = past ? (int64_t)(-(uintptr_t)d % V) : 0;
         v1 v;
-        if (stream && n >= 4 * V) {
-            k = (int64_t)(-(uintptr_t)d % V);
-            memcpy(d, s, V);
-        }
+        if (past) /* and nothing else of a line that goes past the cache */
+            copied(d, s, k);
         for (; k + V <= n; k += V) {
             memcpy(&v, s + k, V);
-            if (stream && (uintptr_t)(d + k) % V == 0)
+            if (past)
                 PAST(d + k, v);
             else
                 memcpy(d + k, &v, V);
         }
-        if (k < n)
+        if (past)
+            copied(d + k, s + k, n - k);
+        else if (k < n)
             memcpy(d + n - V, s + n - V, V);
         return;
     }
