@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains
@@ -19,6 +20,10 @@ EDGE = 120.0
 """Cycles of a leaf of which not all is there, beside those of the whole."""
 TRIED = 4
 """Boxes for which two passes are tried."""
+SETS, WAYS = 64, 8
+"""Of a cache of the first level: lines that are so many sets apart, or a multiple, share a set."""
+MISSED: dict[SideName, float] = {"target": 16.0, "source": 8.0}
+"""Cycles of a line that was driven out: reads wait for no others, and are made ahead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +146,8 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
         elif past and block > 1:
             cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
     partial = _partial(box, "target", width) * 1.5 + _partial(box, "source", width)
-    return cost * slid / lines + partial
+    crowded = sum(each * _crowded(box, side, width) for side, each in MISSED.items())
+    return (cost + crowded) * slid / lines + partial
 
 
 def _block(parts: Parts, number: int) -> int:
@@ -177,6 +183,28 @@ def _partial(box: Box, side: SideName, width: int) -> float:
     """How many lines are touched more often than they would have to be, for each."""
     size = width * held(box.together(side))
     return max(0.0, LINE / size - 1) + 16 / size
+
+
+def _crowded(box: Box, side: SideName, width: int) -> int:
+    """How many lines of a side drive each other out of the cache.
+
+    Strides that are no numbers are taken for harmless ones.
+    """
+    run = box.together(side)
+    if side == "target" and held(run) * width % LINE == 0:
+        return 0  # whole lines are written once
+    apart = [each for each in box.of(side) if each not in run]
+    strides = [simplify(each.stride(side)) for each in apart]
+    offsets = [0]
+    for each, stride in zip(apart, strides, strict=True):
+        if not isinstance(stride, Constant):
+            return 0
+        offsets = [at + k * stride.value for at in offsets for k in range(each.count)]
+    lines = {(at * width + k) // LINE for at in offsets for k in range(0, held(run) * width, LINE)}
+    fullest = max(Counter(each % SETS for each in lines).values())
+    if fullest <= max(WAYS, 4 * len(lines) // SETS):
+        return 0
+    return len(lines)
 
 
 def following(parts: Parts, side: SideName) -> Parts:

@@ -256,7 +256,7 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
         int64_t k = past ? (int64_t)(-(uintptr_t)d % V) : 0;
         v1 v;
         if (past) /* and nothing else of a line that goes past the cache */
-            copied(d, s, k);
+            memcpy(d, s, (size_t)k);
         for (; k + V <= n; k += V) {
             memcpy(&v, s + k, V);
             if (past)
@@ -265,7 +265,7 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
                 memcpy(d + k, &v, V);
         }
         if (past)
-            copied(d + k, s + k, n - k);
+            memcpy(d + k, s + k, (size_t)(n - k));
         else if (k < n)
             memcpy(d + n - V, s + n - V, V);
         return;
