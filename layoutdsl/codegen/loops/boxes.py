@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
+from operator import itemgetter
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains
 from layoutdsl.codegen.loops.leaf import Part, Parts, SideName, candidates, held
@@ -22,7 +22,7 @@ TRIED = 4
 """Boxes for which two passes are tried."""
 SETS, WAYS = 64, 8
 """Of a cache of the first level: lines that are so many sets apart, or a multiple, share a set."""
-MISSED: dict[SideName, float] = {"target": 16.0, "source": 8.0}
+WRITTEN, READ = 16.0, 8.0
 """Cycles of a line that was driven out: reads wait for no others, and are made ahead."""
 
 
@@ -88,15 +88,15 @@ def cheapest(chains: Chains, width: int) -> Box:
         found.append((_cost(chains, box, made.cost(width), width), parts, box))
     if not found:
         return Box(())
-    found.sort(key=lambda each: each[0])
+    found.sort(key=itemgetter(0))
     best, _, box = found[0]
     ideal = [(_cost(chains, Box(parts), 0.0, width), parts) for _, parts, _ in found]
-    for _, parts in sorted(ideal, key=lambda each: each[0])[:TRIED]:
+    for _, parts in sorted(ideal, key=itemgetter(0))[:TRIED]:
         both = two_passes(tuple(_items(parts)), width)
         if both is None:
             continue
-        staged = Box(parts, both=both)
-        cost = _cost(chains, staged, sum(each.cost(width) for each in both), width)
+        staged, (into, out) = Box(parts, both=both), both
+        cost = _cost(chains, staged, into.cost(width) + out.cost(width), width)
         if cost < best:
             best, box = cost, staged
     return box
@@ -115,7 +115,7 @@ def _boxed(chains: Chains, width: int) -> Box:
         if both is not None:
             box = Box(parts, both=both, own=own)
             found.append((_cost(chains, box, sum(p.cost(width) for p in both), width), box))
-    return min(found, key=lambda each: each[0])[1]
+    return min(found, key=itemgetter(0))[1]
 
 
 def _own(chains: Chains, part: Part) -> tuple[Parts, Parts]:
@@ -146,8 +146,8 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
         elif past and block > 1:
             cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
     partial = _partial(box, "target", width) * 1.5 + _partial(box, "source", width)
-    crowded = sum(each * _crowded(box, side, width) for side, each in MISSED.items())
-    return (cost + crowded) * slid / lines + partial
+    cost += WRITTEN * _crowded(box, "target", width) + READ * _crowded(box, "source", width)
+    return cost * slid / lines + partial
 
 
 def _block(parts: Parts, number: int) -> int:
@@ -176,7 +176,7 @@ def _ends(box: Box, number: int) -> bool:
         return False
     mine = [each for each in box.moved if each.axis == number]
     tables = [table for table in (box.unit, box.rows, box.columns) if set(mine) & set(table)]
-    return len(tables) < 2 and all(table[-1].axis == number for table in tables)
+    return not tables or (len(tables) == 1 and tables[0][-1].axis == number)
 
 
 def _partial(box: Box, side: SideName, width: int) -> float:
@@ -191,20 +191,22 @@ def _crowded(box: Box, side: SideName, width: int) -> int:
     Strides that are no numbers are taken for harmless ones.
     """
     run = box.together(side)
-    if side == "target" and held(run) * width % LINE == 0:
+    size = held(run) * width
+    if side == "target" and size % LINE == 0:
         return 0  # whole lines are written once
-    apart = [each for each in box.of(side) if each not in run]
-    strides = [simplify(each.stride(side)) for each in apart]
     offsets = [0]
-    for each, stride in zip(apart, strides, strict=True):
+    for each in box.of(side):
+        stride = simplify(each.stride(side))
         if not isinstance(stride, Constant):
             return 0
-        offsets = [at + k * stride.value for at in offsets for k in range(each.count)]
-    lines = {(at * width + k) // LINE for at in offsets for k in range(0, held(run) * width, LINE)}
-    fullest = max(Counter(each % SETS for each in lines).values())
-    if fullest <= max(WAYS, 4 * len(lines) // SETS):
-        return 0
-    return len(lines)
+        if each not in run:
+            offsets = [at + k * stride.value for at in offsets for k in range(each.count)]
+    lines, counts = set[int](), [0] * SETS
+    for at in offsets:
+        lines.update(range(at * width // LINE, -(-(at * width + size) // LINE)))
+    for line in lines:
+        counts[line % SETS] += 1
+    return len(lines) if max(counts) > max(WAYS, 4 * len(lines) // SETS) else 0
 
 
 def following(parts: Parts, side: SideName) -> Parts:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import log2, prod
+from operator import itemgetter
 
 from layoutdsl.codegen.loops.kernels import is_tiled, is_woven, weaving
 
@@ -31,7 +32,7 @@ def cycles(together: int, rows: Table, columns: Table, width: int) -> float:
         return run(together)
     r, c = (prod(steps for steps, _ in table) for table in (rows, columns))
     n, wide, unit = 16 // together, 64 // together, together // width
-    sides = sorted(((r, c, columns), (c, r, rows)), key=lambda each: each[0])
+    sides = sorted(((r, c, columns), (c, r, rows)), key=itemgetter(0))
     for few, many, table in sides:
         if is_woven(together, few, many) and _follow(table, few * unit, min(wide, many)):
             return CALL + _weave(wide, few, many)

@@ -60,7 +60,7 @@ class _Plan:
             if number != self.along:
                 loops += [each for d in axis.digits for each in self._loops(number, axis, d)]
         loops.sort(key=self._order)
-        if self._first:
+        if self._first and loops:
             loops = self._crossed(loops)
         return self._nested(loops, Around(self.chains, tuple(self._blocks())))
 
@@ -72,11 +72,13 @@ class _Plan:
         not. It gains nothing for bytes, and where 8 are moved at once large sources are read too
         slowly.
         """
-        slides = [each for each in loops if each.slides]
-        unit = held(self.box.unit) * self.width
-        if not slides or not loops[-1].slides or unit not in (2, 4):
+        along, unit = loops[-1], held(self.box.unit) * self.width
+        if not along.slides or unit not in (2, 4):
             return loops
-        last, along = max(slides, key=lambda each: each.digit.place[0]), loops[-1]
+        last = along
+        for each in loops:
+            if each.slides and each.digit.place[0] > last.digit.place[0]:
+                last = each
         if last is along:
             return loops
         others = [each for each in loops[:-1] if each is not last]
