@@ -44,6 +44,7 @@ LAYOUTS = (
     "layout Led(c, w) = [c/4, w, c%4] offset 7",
     "layout Gapped(c, w) = [c/32, w, c%32/4 : 9, c%4 : 6] fill 7",
     "layout Swizzled(i, j) = [i, (j/8)^(i%8), j%8]",
+    "layout Exchanged(y, x) = [x, y]",
 )
 """Every way in which something is moved, each with edges."""
 

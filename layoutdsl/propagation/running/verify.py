@@ -167,7 +167,8 @@ def _seen(
         faults.append(f"outputs of the whole differ by {found.outputs:.2g}, relative")
     for number, each in others.items():
         here = at_batch(emission, each.graph, number)
-        differ, _, _ = compare_outputs(each, here, result, weights)
+        differ, _, unrun = compare_outputs(each, here, result, weights)
+        found.unrun = tuple(dict.fromkeys((*found.unrun, *unrun)))
         if not differ <= apart:
             faults.append(f"at batch {number} outputs differ by {differ:.2g}, relative")
         found.outputs = max(found.outputs, differ)
