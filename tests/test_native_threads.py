@@ -66,9 +66,9 @@ def units_are_apart(number: int, vector: int) -> None:
     layout, plain = layout_of(LAYOUTS[number]), module_of(LAYOUTS[number])
     module = modules(LAYOUTS[number], vector)
     dtype = np.dtype(WIDTHS[(number + vector // 64) % 4])
-    for given in SHAPES[layout.rank]:
-        extents = zip(layout.axes, given, strict=True)
-        shape = tuple(a.extent.value if isinstance(a.extent, Constant) else e for a, e in extents)
+    shapes = [shape for shape in _shapes(layout) if _takes(plain, shape)]
+    assert len(shapes) >= 3
+    for shape in shapes:
         tensor = (np.arange(prod(shape)) % 200).astype(dtype).reshape(shape)
         packed = plain.pack(tensor, np.full(plain.physical_shape(shape), FILL, dtype), FILL)
         for verb, read, want in (("pack", tensor, packed), ("unpack", packed, tensor)):
@@ -82,13 +82,27 @@ def units_are_apart(number: int, vector: int) -> None:
             assert np.array_equal(whole.reshape(-1)[before:], want.reshape(-1)[before:])
 
 
+def _shapes(layout):  # type: ignore[no-untyped-def]
+    for given in SHAPES[layout.rank]:
+        extents = zip(layout.axes, given, strict=True)
+        yield tuple(a.extent.value if isinstance(a.extent, Constant) else e for a, e in extents)
+
+
+def _takes(module, shape):  # type: ignore[no-untyped-def]
+    """Not where an axis is longer than its digits tell apart."""
+    try:
+        module.physical_shape(shape)
+    except ValueError:
+        return False
+    return True
+
+
 def _led(layout):  # type: ignore[no-untyped-def]
     """Slots before the first of the layout, which C leaves alone."""
     return layout.start.value if isinstance(layout.start, Constant) else 0
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("text", "shape"),
     [
