@@ -9,15 +9,15 @@ otherwise joins those that the text is made from. What comes out was tested, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from random import Random
 
 import numpy as np
 
 from layoutdsl.compare.arrays import offsets
-from layoutdsl.compare.crossings import Crossings, crossings, runs, straightened
+from layoutdsl.compare.crossings import crossings, runs, straightened
 from layoutdsl.compare.digits_seen import (
     apart,
     differing,
@@ -28,18 +28,12 @@ from layoutdsl.compare.digits_seen import (
 )
 from layoutdsl.compare.guess import Frame, Sample, Stuck, guess
 from layoutdsl.compare.one_by_one import size
-from layoutdsl.compare.taken import Taken, last, small, taken
+from layoutdsl.compare.taken import Taken, small, taken
+from layoutdsl.compare.tried import Search, drawn_shapes, general_shapes, long_shapes
 from layoutdsl.compare.watching import Extents, Lost, Watch, Watched
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.model import Layout
 from layoutdsl.texts.values import said
-
-LONG = (2053, 1031, 521, 263, 131, 67, 37)
-"""Extents at which one axis is looked for cuts, the first that the function takes."""
-
-MOST_ELEMENTS = 1 << 16
-DRAWN = 24
-"""Elements of a tensor that is made, and how many shapes are drawn to hold a text against."""
 
 MOST_ROUNDS = 5
 
@@ -80,19 +74,6 @@ class Inferred:
         return said(self, self.text or self.reason or "")
 
 
-@dataclass
-class _Search:
-    """What is known of a function so far."""
-
-    watch: Watch
-    name: str
-    taken: tuple[Taken, ...]
-    read: Callable[[str], Layout]
-    cuts: dict[int, tuple[int, ...]]
-    crossings: Crossings = field(default_factory=dict)
-    more: list[Extents] = field(default_factory=list)
-
-
 def infer(
     watch: Watch, name: str, base: Extents, read: Callable[[str], Layout], seed: int = 0
 ) -> Inferred:
@@ -113,12 +94,12 @@ def infer(
         )
     where = small(watch, base)
     own = tuple(taken(watch, where, axis) for axis in range(len(base)))
-    search = _Search(watch, name, own, read, dict.fromkeys(range(len(base)), (1,)))
+    search = Search(watch, name, own, read, dict.fromkeys(range(len(base)), (1,)))
     try:
         text, layout = _settled(search)
     except Stuck as reason:
         return Inferred(None, reason=str(reason), calls=watch.calls, shapes=len(watch.seen))
-    drawn = _drawn(search, Random(seed))  # noqa: S311  (cases, and no secrets)
+    drawn = drawn_shapes(search, Random(seed))  # noqa: S311  (cases, and no secrets)
     for extents in drawn:
         wrong = _wrong(search, layout, watch.at(extents))
         if wrong is not None:
@@ -130,7 +111,7 @@ def infer(
     return _found(search, text, layout, len(drawn))
 
 
-def _found(search: _Search, text: str, layout: Layout, drawn: int) -> Inferred:
+def _found(search: Search, text: str, layout: Layout, drawn: int) -> Inferred:
     watch = search.watch
     doubts = [
         f"at shape {_shape(watch, extents)} {seen.sentence}"
@@ -168,7 +149,7 @@ def _within(taken: Iterable[Taken], extents: Extents) -> bool:
     return all(own.near(extent) == extent for own, extent in zip(taken, extents, strict=True))
 
 
-def _settled(search: _Search) -> tuple[str, Layout]:
+def _settled(search: Search) -> tuple[str, Layout]:
     """Return a text, and its layout, that does what was seen at every shape.
 
     Raises:
@@ -190,7 +171,7 @@ def _settled(search: _Search) -> tuple[str, Layout]:
     raise Stuck(words)
 
 
-def _first_wrong(search: _Search, layout: Layout) -> tuple[str, Extents] | None:
+def _first_wrong(search: Search, layout: Layout) -> tuple[str, Extents] | None:
     inside = [each for each in search.watch.watched if _within(search.taken, each.extents)]
     for seen in sorted(inside, key=lambda each: prod(each.extents)):
         words = _wrong(search, layout, seen)
@@ -199,7 +180,7 @@ def _first_wrong(search: _Search, layout: Layout) -> tuple[str, Extents] | None:
     return None
 
 
-def _wrong(search: _Search, layout: Layout, seen: Watched | Lost) -> str | None:
+def _wrong(search: Search, layout: Layout, seen: Watched | Lost) -> str | None:
     """Return what a function does otherwise than a layout at a shape that it takes."""
     if isinstance(seen, Lost):
         return None
@@ -235,7 +216,7 @@ def _fill(seen: Sequence[Watched]) -> str:
     return f"fill {int(value)}" if value == int(value) else f"fill {value}"
 
 
-def _samples(search: _Search) -> list[Sample]:
+def _samples(search: Search) -> list[Sample]:
     """Return shapes at which every digit takes a step, once it is known where axes are cut.
 
     Raises:
@@ -244,7 +225,7 @@ def _samples(search: _Search) -> list[Sample]:
     before: Mapping[int, object] = {}
     while search.cuts != before:
         before = dict(search.cuts)
-        for extents in _long(search):
+        for extents in long_shapes(search):
             _cut(search, extents)
     for extents in search.more:
         _cut(search, extents)
@@ -254,7 +235,7 @@ def _samples(search: _Search) -> list[Sample]:
         if not (own := search.taken[each.axis]).fixed or each.divisor < own.least
     ]
     found: list[Sample] = []
-    for extents in (*_long(search), *_general(search), *search.more):
+    for extents in (*long_shapes(search), *general_shapes(search), *search.more):
         seen = _straight(search, search.watch.at(extents))
         if seen is None:
             continue
@@ -269,7 +250,7 @@ def _samples(search: _Search) -> list[Sample]:
     return found
 
 
-def _bent(search: _Search, seen: Watched, number: int) -> str:
+def _bent(search: Search, seen: Watched, number: int) -> str:
     index = search.watch.index_text(number, seen.extents)
     at = _shape(search.watch, seen.extents)
     offset = search.watch.seen[seen.extents]
@@ -277,7 +258,7 @@ def _bent(search: _Search, seen: Watched, number: int) -> str:
     return f"at shape {at} element {index} goes to offset {put}, which is no sum of digits"
 
 
-def _cut(search: _Search, extents: Extents) -> None:
+def _cut(search: Search, extents: Extents) -> None:
     """Note where axes are cut at a shape.
 
     Raises:
@@ -295,7 +276,7 @@ def _cut(search: _Search, extents: Extents) -> None:
         search.cuts[axis] = whole
 
 
-def _straight(search: _Search, seen: Watched | Lost) -> Watched | None:
+def _straight(search: Search, seen: Watched | Lost) -> Watched | None:
     """Return a shape without its swizzles; look for them where offsets are no sum over axes."""
     if isinstance(seen, Lost):
         return None
@@ -319,76 +300,3 @@ def _straight(search: _Search, seen: Watched | Lost) -> Watched | None:
             raise Stuck(_bent(search, seen, number))
         search.cuts[digit.axis] = whole
     return _straight(search, seen)
-
-
-def _enough(search: _Search, axis: int, blocks: int, rest: int = 1) -> int:
-    """Return an extent of so many of the largest blocks that are known, and some more."""
-    return search.taken[axis].near(blocks * max(search.cuts[axis]) + rest)
-
-
-def _long(search: _Search) -> Iterator[Extents]:
-    """Yield shapes with one axis long, for each axis; note where an axis ends before that."""
-    for axis in range(len(search.taken)):
-        least = [_enough(search, other, 1, 2) for other in range(len(search.taken))]
-        refused: int | None = None
-        for length in LONG:
-            least[axis] = search.taken[axis].near(max(length, 2 * max(search.cuts[axis]) + 1))
-            if prod(least) > MOST_ELEMENTS and length != LONG[-1]:
-                continue
-            seen = search.watch.at(least)
-            if isinstance(seen, Watched):
-                yield _ended(search, tuple(least), axis, refused)
-                break
-            refused = refused if seen.large else least[axis]
-        else:
-            if refused is not None:
-                least[axis] = search.taken[axis].least
-                yield _ended(search, tuple(least), axis, refused)
-
-
-def _ended(search: _Search, extents: Extents, axis: int, refused: int | None) -> Extents:
-    """Note the largest extent of an axis where longer ones are refused; return it as a shape."""
-    if refused is None:
-        return extents
-    own = search.taken[axis]
-    most = last(search.watch, extents, axis, extents[axis], refused, own.step)
-    beyond = search.watch.at((*extents[:axis], most + own.step, *extents[axis + 1 :]))
-    example = own.refused or (beyond if isinstance(beyond, Lost) else None)
-    ended = replace(own, most=most, refused=example)
-    search.taken = (*search.taken[:axis], ended, *search.taken[axis + 1 :])
-    return (*extents[:axis], most, *extents[axis + 1 :])
-
-
-def _general(search: _Search) -> Iterator[Extents]:
-    """Yield shapes with all axes longer than their blocks, each by another number of them."""
-    random = Random(1)  # noqa: S311  (cases, and no secrets)
-    for _ in range(4):
-        extents = []
-        for axis in range(len(search.taken)):
-            block = max(search.cuts[axis])
-            rest = random.randint(1, max(1, block - 1)) if block > 1 else random.randint(1, 9)
-            extents.append(_enough(search, axis, random.randint(1, 3), rest))
-        while prod(extents) > MOST_ELEMENTS and any(each > 2 for each in extents):
-            axis = max(range(len(extents)), key=lambda each: extents[each])
-            shorter = search.taken[axis].near(extents[axis] // 2)
-            if shorter == extents[axis]:
-                break
-            extents[axis] = shorter
-        yield tuple(extents)
-
-
-def _drawn(search: _Search, random: Random) -> list[Extents]:
-    """Return shapes to hold a text against, some of them near the ends of blocks."""
-    found: dict[Extents, None] = {}
-    for _ in range(8 * DRAWN):
-        extents = []
-        for axis, own in enumerate(search.taken):
-            block = random.choice(search.cuts[axis])
-            near = block * random.randint(1, 3) + random.randint(-1, 1)
-            most = 40 if own.step < 4 else 12 * own.step
-            extents.append(own.near(max(1, random.choice((near, random.randint(1, most))))))
-        if prod(extents) <= MOST_ELEMENTS >> 3 and tuple(extents) not in search.watch.seen:
-            found[tuple(extents)] = None
-        if len(found) == DRAWN:
-            break
-    return list(found)
