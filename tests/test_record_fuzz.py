@@ -306,8 +306,16 @@ def fields_of(shape: tuple[int, int] = (3, 16)) -> dict[str, Array]:
 @pytest.mark.parametrize(
     ("change", "kind", "said"),
     [
-        ({"q": np.zeros((3, 16), "i8")}, TypeError, "an element travels as uint8, not as int64"),
-        ({"d": np.zeros((3, 2), "u2")}, TypeError, "an element travels as float16, not as uint16"),
+        (
+            {"q": np.zeros((3, 16), "i8")},
+            TypeError,
+            "`q`: an element travels as uint8, not as int64",
+        ),
+        (
+            {"d": np.zeros((3, 2), "u2")},
+            TypeError,
+            "`d`: an element travels as float16, not as uint16",
+        ),
         ({"q": [[1]]}, TypeError, "`q` is a list, not a numpy array"),
         ({"q": np.full((3, 16), 16, "u1")}, ValueError, "16 is no element: these are 0 to 15"),
         ({"q": np.zeros((3, 8), "u1")}, ValueError, "has the shape"),

@@ -114,12 +114,12 @@ class _Record:
         tensors = self._tensors(fields)
         self._expect_shapes(tensors, values)
         for name, field in self.fields.items():
-            _travels(tensors[name], field.kind[0], int(field.kind[1:]))
-            if field.narrow is not None:
-                try:
+            try:
+                _travels(tensors[name], field.kind[0], int(field.kind[1:]))
+                if field.narrow is not None:
                     _within(tensors[name], *field.narrow)
-                except ValueError as error:
-                    raise ValueError(f"`{name}`: {error}") from None
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"`{name}`: {error}") from None
         box = self._box(values)
         target: Any = None
         if out is not None:
