@@ -196,7 +196,7 @@ class Machine:
             case "steps", (table, below, radix, step):
                 for k in range(below, below * radix):
                     table.block[k] = table.block[k - below] + step
-            case "streamed" | "asked", _:
+            case "streamed" | "fetched", _:
                 pass
             case _:
                 raise FaultError(f"{name} is nothing")

@@ -134,14 +134,10 @@ INLINED uint64_t first8(uintptr_t p, int n)
 }
 INLINED void put_first8(uintptr_t q, uint64_t d, int n)
 {
-    if (n >= 8)
-        put_number(q, d, 8);
-    else if (n >= 4)
-        put_two(q, d, n, 4);
-    else if (n >= 2)
-        put_two(q, d, n, 2);
-    else
-        put_number(q, d, 1);
+    n >= 8   ? put_number(q, d, 8)
+    : n >= 4 ? put_two(q, d, n, 4)
+    : n >= 2 ? put_two(q, d, n, 2)
+             : put_number(q, d, 1);
 }
 INLINED w16 first16(uintptr_t p, int n, w16 fill)
 {
@@ -176,11 +172,9 @@ APART void put_some16(uintptr_t q, w16 v, int n) { put_first16(q, v, n); }
 INLINED w16 GET16(uintptr_t p, int64_t n, const uint8_t *rest)
 {
     w16 v = {0};
-    if (n < 16 && rest)
-        memcpy(&v, rest, 16);
-    if (n >= 16)
-        memcpy(&v, (const void *)p, 16);
-    else if (n > 0)
+    if (n >= 16 || rest)
+        memcpy(&v, n >= 16 ? (const void *)p : rest, 16);
+    if (n > 0 && n < 16)
         v = IS_KNOWN(n) ? first16(p, (int)n, v) : some16(p, (int)n, v);
     return v;
 }
@@ -188,10 +182,8 @@ INLINED void PUT16(uintptr_t q, w16 v, int64_t n)
 {
     if (n >= 16)
         memcpy((void *)q, &v, 16);
-    else if (n > 0 && IS_KNOWN(n))
-        put_first16(q, v, (int)n);
     else if (n > 0)
-        put_some16(q, v, (int)n);
+        IS_KNOWN(n) ? put_first16(q, v, (int)n) : put_some16(q, v, (int)n);
 }
 #if V == 16
 #define GET GET16
@@ -308,6 +300,16 @@ INLINED move all_of(uint8_t *d, const uint8_t *s, const int64_t *ro, const int64
     return m;
 }
 
+/* Asks memory for what is read later, `on` bytes further on: n bytes of each row. */
+INLINED void fetched(int large, const uint8_t *s, const int64_t *ro, int R, int64_t n, int64_t on)
+{
+#if defined(__GNUC__)
+    for (int r = 0; large && r < R; r++)
+        for (int64_t k = 0; k < n; k += 64)
+            __builtin_prefetch((const void *)((uintptr_t)s + (uintptr_t)(ro[r] + on + k)));
+#endif
+}
+
 /* The kernel that any machine has; of parts byte by byte. */
 INLINED void plain_of(int e, int R, int C, move m)
 {
@@ -363,11 +365,7 @@ INLINED int part_out(move *m, int together, uint8_t *block, int64_t *table, int 
     m->d = 0, m->co = table, m->columns = C, m->written = masked ? m->written : size;
     return !masked;
 }
-INLINED move told(move m, int all_in, int all_out)
-{
-    m.all_in = all_in, m.all_out = all_out;
-    return m;
-}
+INLINED move told(move m, int in, int out) { return m.all_in = in, m.all_out = out, m; }
 #define EDGE(kernel, e, R, C) EDGE_OF(kernel, e, R, C, TOGETHER_##kernel)
 #define EDGE_OF(...) EDGE_AS(__VA_ARGS__)
 #define EDGE_AS(kernel, e, R, C, together_in, together_out) \
@@ -382,14 +380,10 @@ INLINED move told(move m, int all_in, int all_out)
         const int apart = part_out(&m, together_out, out, b, C, (R) * (e)); \
         const int all_in = !V || (m.rows == (R) && m.read == (C) * (e)); \
         const int all_out = !V || (m.columns == (C) && m.written == (R) * (e)); \
-        if (all_in && all_out) \
-            kernel##_of(e, R, C, told(m, 1, 1)); \
-        else if (all_in) \
-            kernel##_of(e, R, C, told(m, 1, 0)); \
-        else if (all_out) \
-            kernel##_of(e, R, C, told(m, 0, 1)); \
+        if (all_in) \
+            all_out ? kernel##_of(e, R, C, told(m, 1, 1)) : kernel##_of(e, R, C, told(m, 1, 0)); \
         else \
-            kernel##_of(e, R, C, told(m, 0, 0)); \
+            all_out ? kernel##_of(e, R, C, told(m, 0, 1)) : kernel##_of(e, R, C, told(m, 0, 0)); \
         for (int c = 0; apart && c < columns; c++) \
             copied(d + co[c], out + c * (R) * (e), written); \
     }

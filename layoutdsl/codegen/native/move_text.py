@@ -8,6 +8,7 @@ from math import prod
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.kernels import LINE, in_bytes, kernel_of
+from layoutdsl.codegen.native.ahead import ahead, step_of
 from layoutdsl.codegen.native.kernel_text import Call
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.integers.bounds import polynomial, product, simplify
@@ -30,6 +31,7 @@ class Moves:
         tables: the names of tables.
         loops: those around what is written, outermost first.
         streams: whether something of it may go past the cache.
+        asks: whether something of it is asked for ahead.
         multiples: bytes that are multiples of a line where that pays.
     """
 
@@ -40,6 +42,7 @@ class Moves:
     tables: dict[tree.Table, str] = field(default_factory=dict)
     loops: list[tree.For | tree.Slide] = field(default_factory=list)
     streams: bool = False
+    asks: bool = False
     multiples: dict[Expr, None] = field(default_factory=dict)
 
     def inside(self) -> Iterable[str]:
@@ -76,6 +79,7 @@ class Moves:
         if not call.edged:
             stream = self._streamed(self._writes_lines(move, call))
             return [
+                *self._asked(move, source),
                 f"{call.kernel}({e}, {rows}, {columns}, {target},",
                 f"    {source},",
                 f"    {tables}, {stream});",
@@ -91,6 +95,16 @@ class Moves:
             f"    {source},",
             f"    {tables}, rest, {', '.join(counts)});",
         ]
+
+    def _asked(self, move: tree.Move, source: str) -> list[str]:
+        """What of a source larger than caches is asked for before a move."""
+        found = ahead(move, self.loops, self.width)
+        if found is None:
+            return []
+        self.asks = True
+        table = self._named(found.rows or move.rows, "rows"), tree.length(found.rows)
+        together, on = found.together * self.width, self.bytes(found.distance)
+        return [f"fetched(large, {source}, {table[0]}, {table[1]}, {together}, {on});"]
 
     def run(self, run: tree.Run) -> str:
         """Return the line of a run."""
@@ -141,11 +155,6 @@ class Moves:
             number = sum(name.startswith(kind) for name in self.tables.values())
             self.tables[table] = f"{kind}{number + 1}" if number else kind
         return self.tables[table]
-
-
-def step_of(loop: tree.For | tree.Slide) -> int:
-    """Return how far the variable of a loop goes in a turn."""
-    return loop.step if isinstance(loop, tree.Slide) else 1
 
 
 def _apart(move: tree.Move, call: Call, width: int) -> list[Expr] | None:

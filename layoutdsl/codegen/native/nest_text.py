@@ -41,6 +41,8 @@ def functions(
     """
     nest = _Nest(Moves(width, words))
     body = nest.pieces(node)
+    large = f"    const int large = {words.text(size)}*{width} >= STREAM_BYTES;"
+    sized, told = ([size], [large]) if nest.moves.asks else ([], [])
     numbers = [*nest.moves.used, *nest.moves.strides(), *nest.moves.multiples, size]
     most = bound(node, numbers, width)
     if exceeds(most):
@@ -51,7 +53,8 @@ def functions(
         "    const uint8_t *rest, int64_t first, int64_t past, int stream)",
         "{",
         "    (void)s, (void)d, (void)shape, (void)rest, (void)first, (void)past, (void)stream;",
-        *indented(words.unpacked([*nest.moves.used, *nest.moves.strides()])),
+        *indented(words.unpacked([*nest.moves.used, *nest.moves.strides(), *sized])),
+        *told,
         *indented(nest.moves.inside()),
         *indented(body),
         "}",

@@ -28,8 +28,10 @@ _PART = (
     "const void * restrict src, void * restrict dst, const int64_t * shape, const void * fill,"
     " int64_t first, int64_t past"
 )
-_GIVEN = frozenset(("s", "d", "shape", "rest", "first", "past", "stream", "u", "k"))
-_OTHERS = frozenset(("least", "steps", "filled", "run", "memcpy", "streamed", "fill", "src", "dst"))
+_GIVEN = frozenset(("s", "d", "shape", "rest", "first", "past", "stream", "large", "u", "k"))
+_OTHERS = frozenset(
+    ("least", "steps", "filled", "run", "memcpy", "fetched", "streamed", "fill", "src", "dst")
+)
 _WIDTHS = (1, 2, 4, 8, 16)
 _RESERVED = _GIVEN | _OTHERS | KERNELS | {tree.SOURCE, tree.TARGET}
 
@@ -134,6 +136,9 @@ def _unpacked(body: Body, scope: Scope, layout: Layout) -> tuple[Body, Scope]:
             ):
                 scope = scope.given(name, layout.element_axes[number].extent)
                 body = body[1:]
+            case ("let", "const int", "large", (">=", size, "STREAM_BYTES")):
+                scope.number(size)  # it says how fast it is to be done, and not what
+                body = body[1:]
             case _:
                 break
     return body, scope
@@ -153,7 +158,7 @@ class _Nest:
 
     def node(self, body: Body, scope: Scope) -> tree.Node:
         """Return what statements do, one after the other."""
-        parts = [self._statement(each, scope) for each in body]
+        parts = [part for each in body if (part := self._statement(each, scope)) is not tree.EMPTY]
         return parts[0] if len(parts) == 1 else tree.Seq(tuple(parts))
 
     def _statement(self, statement: tuple[Any, ...], scope: Scope) -> tree.Node:
@@ -208,6 +213,11 @@ class _Nest:
             return self.moves.place(term, scope, self.buffers)
 
         match call:
+            case ("call", "fetched", "large", at, table, int(), int(), on) if (
+                table in self.moves.tables
+            ):
+                place(at), scope.number(on)
+                return tree.EMPTY  # it neither reads nor writes
             case ("call", "filled", target, "rest", many):
                 return tree.Fill(place(target), count(many))
             case ("call", "run", target, source, many, 0 | "stream"):
