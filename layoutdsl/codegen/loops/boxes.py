@@ -96,7 +96,8 @@ def cheapest(chains: Chains, width: int) -> Box:
         if both is None:
             continue
         staged, (into, out) = Box(parts, both=both), both
-        cost = _cost(chains, staged, into.cost(width) + out.cost(width), width)
+        cycles = into.cost(width, into=True) + out.cost(width)
+        cost = _cost(chains, staged, cycles, width)
         if cost < best:
             best, box = cost, staged
     return box
@@ -113,8 +114,9 @@ def _boxed(chains: Chains, width: int) -> Box:
         own = tuple(_own(chains, part) for part in parts)
         both = in_scratch(tuple((tuple(_items(i)), tuple(_items(o))) for i, o in own), width)
         if both is not None:
-            box = Box(parts, both=both, own=own)
-            found.append((_cost(chains, box, sum(p.cost(width) for p in both), width), box))
+            box, (into, out) = Box(parts, both=both, own=own), both
+            cycles = into.cost(width, into=True) + out.cost(width)
+            found.append((_cost(chains, box, cycles, width), box))
     return min(found, key=itemgetter(0))[1]
 
 

@@ -52,11 +52,11 @@ class Pass:
         """What lies together is all that is moved at once."""
         return not self.rows and not self.columns
 
-    def cost(self, width: int) -> float:
-        """Return about how many cycles it takes for the box."""
+    def cost(self, width: int, into: bool = False) -> float:
+        """Return about how many cycles it takes for the box, ``into`` scratch or not."""
         together = _held(self.unit) * width
         tables = _strides(self.rows, "source"), _strides(self.columns, "target")
-        return _held(self.loops) * cycles(together, *tables, width)
+        return _held(self.loops) * cycles(together, *tables, width, into)
 
     def leaf(self, target: tree.Place, source: tree.Place) -> tree.Node:
         """Return what is moved at once, from these places on."""
@@ -101,9 +101,9 @@ def _number(expr: Expr) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def one_pass(items: Items, width: int) -> Pass:
-    """Return the cheapest move over a box."""
-    return min(_passes(items, width), key=lambda each: each.cost(width))
+def one_pass(items: Items, width: int, into: bool = False) -> Pass:
+    """Return the cheapest move over a box, ``into`` scratch or not."""
+    return min(_passes(items, width), key=lambda each: each.cost(width, into))
 
 
 def _passes(items: Items, width: int) -> Iterator[Pass]:
@@ -166,8 +166,8 @@ def in_scratch(numbers: Numbers, width: int) -> tuple[Pass, Pass] | None:
             strides[number], below = below, below * _held(numbers[number][0])
         pairs = list(zip(numbers, strides, strict=True))
         laid = (Item(i.count, i.source, at) for (into, _), s in pairs for i, at in _laid(into, s))
-        one = one_pass(tuple(laid), width)
-        cost = one.cost(width)
+        one = one_pass(tuple(laid), width, into=True)
+        cost = one.cost(width, into=True)
         if cost >= best:
             continue
         laid = (Item(i.count, at, i.target) for (_, out), s in pairs for i, at in _laid(out, s))
