@@ -11,12 +11,14 @@ from dataclasses import dataclass
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.kernels import LINE
-from layoutdsl.integers.bounds import ZERO, simplify
+from layoutdsl.integers.bounds import ONE, ZERO, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Add, Constant, Expr, Index, Sub, indices, substitute
 
 AHEAD = 4096
 """Bytes that are moved meanwhile: at the speed of memory that takes as long as memory to answer."""
+
+MOST_ROWS = 256
 
 Loop = tree.For | tree.Slide
 
@@ -58,9 +60,30 @@ def ahead(move: tree.Move, loops: Sequence[Loop], width: int) -> Ahead | None:
                 case Constant(step) if 0 <= step <= max(LINE // width, together):
                     break
         else:
-            return Ahead(tuple(rows), together, distance)
+            few = tree.length(tuple(rows)) <= MOST_ROWS
+            return Ahead(tuple(rows), together, distance) if few else None
         rows.remove(row)
         together += (row.radix - 1) * step
+
+
+def of_runs(node: tree.For) -> tree.Move | None:
+    """Return loops over short runs as what these do together; nothing where that is not fixed."""
+    counts = dict[str, int]()
+    inner: tree.Node = node
+    while isinstance(inner, tree.For) and isinstance(inner.count, Constant):
+        counts[inner.name], inner = inner.count.value, inner.body
+    if not isinstance(inner, tree.Run) or not isinstance(inner.count, Constant):
+        return None
+    offset, start = inner.source.offset, dict.fromkeys(counts, ZERO)
+    first = simplify(substitute(offset, start))
+    rows = tuple(
+        tree.Step(count, simplify(Sub(substitute(offset, {**start, name: ONE}), first)))
+        for name, count in reversed(counts.items())
+    )
+    if any(indices(row.stride) for row in rows):
+        return None
+    source = tree.Place(inner.source.buffer, first)
+    return tree.Move(inner.target, source, inner.count.value, rows, ())
 
 
 def _distance(move: tree.Move, loops: Sequence[Loop], width: int) -> Expr | None:

@@ -79,7 +79,7 @@ class Moves:
         if not call.edged:
             stream = self._streamed(self._writes_lines(move, call))
             return [
-                *self._asked(move, source),
+                *self.asked(move),
                 f"{call.kernel}({e}, {rows}, {columns}, {target},",
                 f"    {source},",
                 f"    {tables}, {stream});",
@@ -96,15 +96,17 @@ class Moves:
             f"    {tables}, rest, {', '.join(counts)});",
         ]
 
-    def _asked(self, move: tree.Move, source: str) -> list[str]:
-        """What of a source larger than caches is asked for before a move."""
+    def asked(self, move: tree.Move) -> list[str]:
+        """Return what of a source larger than caches is asked for before a move."""
         found = ahead(move, self.loops, self.width)
         if found is None:
             return []
         self.asks = True
         table = self._named(found.rows or move.rows, "rows"), tree.length(found.rows)
         together, on = found.together * self.width, self.bytes(found.distance)
-        return [f"fetched(large, {source}, {table[0]}, {table[1]}, {together}, {on});"]
+        return [
+            f"fetched(large, {self.place(move.source)}, {table[0]}, {table[1]}, {together}, {on});"
+        ]
 
     def run(self, run: tree.Run) -> str:
         """Return the line of a run."""

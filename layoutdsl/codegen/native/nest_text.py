@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.kernels import LINE
 from layoutdsl.codegen.loops.pieces import shared, span, turns
+from layoutdsl.codegen.native.ahead import of_runs
 from layoutdsl.codegen.native.guard_text import bound, exceeds, fits
 from layoutdsl.codegen.native.kernel_text import Call
 from layoutdsl.codegen.native.move_text import Moves
@@ -180,7 +181,8 @@ class _Nest:
                 variable = moves.words.name(name)
                 most = self._said(count)
                 head = f"for (int64_t {variable} = 0; {variable} < {most}; {variable}++) {{"
-                return [head + _note(node), *indented(self._within([node], body)), "}"]
+                asked = self._asked(node)
+                return [*asked, head + _note(node), *indented(self._within([node], body)), "}"]
             case tree.Slide(name, extent, step, body):
                 variable, most = moves.words.name(name), self._said(extent)
                 turn = f"t_{variable}"
@@ -210,6 +212,14 @@ class _Nest:
                 return [moves.run(node)]
             case tree.Move():
                 return moves.text(node)
+
+    def _asked(self, node: tree.For) -> list[str]:
+        """What is asked for before loops over runs: before the outermost of them."""
+        around = self.moves.loops[-1:]
+        if around and isinstance(around[0], tree.For) and of_runs(around[0]) is not None:
+            return []
+        move = of_runs(node)
+        return [] if move is None else self.moves.asked(move)
 
     def _within(self, loops: Sequence[tree.For | tree.Slide], body: tree.Node) -> list[str]:
         """What some loops do, one in the other."""
