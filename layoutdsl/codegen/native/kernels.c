@@ -54,10 +54,7 @@
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The lowest n bits. */
-INLINED uint64_t bits(int64_t n)
-{
-    return n <= 0 ? 0 : n >= 64 ? ~(uint64_t)0 : ~(uint64_t)0 >> (64 - n);
-}
+INLINED uint64_t bits(int64_t n) { return n <= 0 ? 0 : ~(uint64_t)0 >> (n < 64 ? 64 - n : 0); }
 
 /* Stores past the cache, and what makes them be there before anything that is written later. */
 #if defined(__SSE2__) && V
@@ -75,6 +72,13 @@ INLINED uint64_t bits(int64_t n)
 #define PAST(q, v) __builtin_ia32_movntdq256((w32 *)(q), (w32)(v))
 #else
 #define PAST PAST16
+#endif
+/* The last n bytes, fewer than V: under a mask, or such as overlap what was done. */
+#if V == 64
+#define SOME(n) (~(uint64_t)0 >> (64 - (n)))
+#define LAST(d, s, n) _mm512_mask_storeu_epi8(d, SOME(n), _mm512_maskz_loadu_epi8(SOME(n), s))
+#else
+#define LAST(d, s, n) memcpy((d) + (n) - V, (s) + (n) - V, V)
 #endif
 
 /* Vectors of V bytes, and of 16, of which there are several in one. */
@@ -243,7 +247,7 @@ INLINED void copied(uint8_t *d, const uint8_t *s, int64_t n)
 INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
 {
 #if V
-    if (n >= V && n <= 1024 && !(IS_KNOWN(n) && n < 64)) { /* a library's copy is for longer ones */
+    if (n >= V % 64 && n <= 1024 && !(IS_KNOWN(n) && n < 64)) { /* longer: a library's copy */
         const int past = stream && n >= 4 * V;
         int64_t k = past ? (int64_t)(-(uintptr_t)d % V) : 0;
         v1 v;
@@ -251,15 +255,12 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
             memcpy(d, s, (size_t)k);
         for (; k + V <= n; k += V) {
             memcpy(&v, s + k, V);
-            if (past)
-                PAST(d + k, v);
-            else
-                memcpy(d + k, &v, V);
+            past ? (void)PAST(d + k, v) : (void)memcpy(d + k, &v, V);
         }
         if (past)
             memcpy(d + k, s + k, (size_t)(n - k));
         else if (k < n)
-            memcpy(d + n - V, s + n - V, V);
+            LAST(d + k, s + k, n - k);
         return;
     }
 #endif
