@@ -73,12 +73,12 @@ INLINED uint64_t bits(int64_t n) { return n <= 0 ? 0 : ~(uint64_t)0 >> (n < 64 ?
 #else
 #define PAST PAST16
 #endif
-/* The last n bytes, fewer than V: under a mask, or such as overlap what was done. */
+/* Fewer bytes than V, of which those that are not there are masked. */
 #if V == 64
 #define SOME(n) (~(uint64_t)0 >> (64 - (n)))
-#define LAST(d, s, n) _mm512_mask_storeu_epi8(d, SOME(n), _mm512_maskz_loadu_epi8(SOME(n), s))
+#define FEW(d, s, n) _mm512_mask_storeu_epi8(d, SOME(n), _mm512_maskz_loadu_epi8(SOME(n), s))
 #else
-#define LAST(d, s, n) memcpy((d) + (n) - V, (s) + (n) - V, V)
+#define FEW(d, s, n) memcpy(d, s, (size_t)(n))
 #endif
 
 /* Vectors of V bytes, and of 16, of which there are several in one. */
@@ -259,8 +259,10 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
         }
         if (past)
             memcpy(d + k, s + k, (size_t)(n - k));
-        else if (k < n)
-            LAST(d + k, s + k, n - k);
+        else if (0 < n && n < V)
+            FEW(d, s, n);
+        else if (k < n) /* they overlap what was done */
+            memcpy(d + n - V, s + n - V, V);
         return;
     }
 #endif
