@@ -382,7 +382,8 @@ def resized(g: Growing) -> bool:
     mode = g.random.choice(("nearest", "linear"))
     said = {"mode": mode, "coordinate_transformation_mode": "asymmetric"}
     scales = g.constant(np.array([1, 1, 2, 2], np.float32))
-    g.add("Resize", [name, "", scales], (n, c, 2 * h, 2 * w), **said)
+    nothing = "" if h % 2 else g.constant(np.zeros(0, np.float32))
+    g.add("Resize", [name, nothing, scales], (n, c, 2 * h, 2 * w), **said)
     return True
 
 

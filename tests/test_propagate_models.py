@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,28 @@ def test_models_run_as_they_did(folder: Path, name: str, engine: str) -> None:
     assert found.verified is not None
     assert found.verified.worst <= 1e-6
     assert found.verified.sensitivity > found.verified.outputs
+
+
+OCR = {
+    # the models of rapidocr_onnxruntime 1.4: shape, and what is left as above
+    "ch_PP-OCRv4_det_infer": ((1, 3, 640, 640), (1, 9_830_400), (11, 31_923_392)),
+    "ch_ppocr_mobile_v2.0_cls_infer": ((1, 3, 48, 192), (1, 221_184), (10, 368_960)),
+    "ch_PP-OCRv4_rec_infer": ((1, 3, 48, 320), (9, 675_840), (11, 423_680)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OCR)
+def test_what_is_left_to_move_in_models_of_a_package(name: str) -> None:
+    package = find_spec("rapidocr_onnxruntime")
+    if package is None or package.origin is None:
+        pytest.skip("the package rapidocr_onnxruntime is not installed")
+    place = Path(package.origin).parent / f"models/{name}.onnx"
+    shape, *expected = OCR[name]
+    for engine, left in zip(("nhwc", "blocked16"), expected, strict=True):
+        found = propagate(place, engine, shapes={"x": shape}, verify="off")
+        assert (found.figures.planned.count, found.figures.planned.bytes) == left
+        assert found.figures.minimal
 
 
 # An operator that nobody has heard of, by one line of text.

@@ -177,6 +177,8 @@ CASES = (
     Case("Pad", ("a", numbers(1, 2, 0, 3), "", numbers(2, 3)), {"mode": "reflect"}),
     Case("Resize", ("a", "", np.array([1, 1, 2, 3], np.float32))),
     Case("Resize", ("a", "", "", numbers(2, CHANNELS, 7, 4)), {"mode": "linear"}),
+    Case("Resize", ("a", floats(0), np.array([1, 1, 2, 3], np.float32))),
+    Case("Resize", ("a", floats(0), floats(0), numbers(2, CHANNELS, 7, 4))),
     Case("Tile", ("a", numbers(1, 1, 2, 3))),
     Case("Tile", ("a", numbers(1, 2, 1, 1))),
     Case("Expand", ("mean", numbers(2, CHANNELS, 5, 6))),

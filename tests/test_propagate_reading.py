@@ -145,6 +145,7 @@ def test_bad_models_get_a_sentence(case: str, tmp_path: Path) -> None:
 
 
 OPEN = model([CONV], [info("x", ["n", 3, "h", 8])], [info("c", None)], W)
+NEGATIVE = model([CONV], [info("x", [-1, 3, -1, 8])], [info("c", [-1, 20, -1, 6])], W)
 
 
 @pytest.mark.parametrize(
@@ -166,6 +167,15 @@ def test_open_shapes_are_asked_for(
         read_model(place, shapes)
     assert str(caught.value).endswith(words)
     assert caught.value.kind == "option"
+    assert read_model(place, {"x": (2, 3, 9, 8)}).graph.values["c"].shape == (2, 20, 7, 6)
+
+
+def test_negative_extents_are_open_ones(tmp_path: Path) -> None:
+    """As exporters write what they do not know."""
+    place = tmp_path / "model.onnx"
+    onnx.save(NEGATIVE, place)
+    with pytest.raises(UnfitModelError, match=r"is open: \?,3,\?,8"):
+        read_model(place, {})
     assert read_model(place, {"x": (2, 3, 9, 8)}).graph.values["c"].shape == (2, 20, 7, 6)
 
 

@@ -55,7 +55,7 @@ def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
     values |= {name: Value(name, each.shape, _kind(each.dtype)) for name, each in own.items()}
     values |= {name: Value(name, weights.shape(name), weights.dtype(name)) for name in weights}
     outputs = tuple(each.name for each in proto.graph.output)
-    alive = _alive(nodes, outputs, constants)
+    alive = _alive([_given(node, constants) for node in nodes], outputs, constants)
     values |= _open(alive, values, place)
     used = {*outputs, *(name for node in alive for name in (*node.inputs, *node.outputs))} - {""}
     inputs = tuple(each.name for each in proto.graph.input if each.name not in weights)
@@ -220,6 +220,20 @@ def _fold(
         if found is not None:
             named = zip(node.outputs, found, strict=False)
             constants.update({name: each for name, each in named if name})
+
+
+def _given(node: Node, constants: Mapping[str, Array]) -> Node:
+    """A Resize without the operands that say nothing: constants without elements.
+
+    Source: onnx, docs/Operators.md, Resize: `tf_crop_and_resize` alone reads `roi`, and of `scales`
+    and `sizes` the other one may be empty.
+    """
+    mode = node.attributes.get("coordinate_transformation_mode")
+    if node.operator != "Resize" or mode == "tf_crop_and_resize":
+        return node
+    first, *others = node.inputs
+    kept = (name if name not in constants or constants[name].size else "" for name in others)
+    return replace(node, inputs=(first, *kept))
 
 
 def _alive(

@@ -22,7 +22,7 @@ from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
 from layoutdsl.propagation.models.onnx_plain import inlined, tell_nodes_apart
 from layoutdsl.propagation.models.onnx_raise import raised
-from layoutdsl.propagation.models.onnx_shapes import Shapes, fix_shapes
+from layoutdsl.propagation.models.onnx_shapes import Shapes, fix_shapes, open_negative
 from layoutdsl.propagation.models.onnx_tensors import Tensors, unfit
 from layoutdsl.propagation.models.onnx_weights import Weights, all_weights, set_aside
 from layoutdsl.propagation.models.onnx_wire import Piece, WireError, taken_apart
@@ -133,6 +133,7 @@ def read_source(place: Path, known: Container[str] = NOTHING) -> Source:
     if proto.functions:
         proto = inlined(_checked(proto, place), known)
     tell_nodes_apart(proto)
+    open_negative(proto)
     return Source(place, proto, weights, size, tensors.files)
 
 

@@ -18,6 +18,14 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 """Extents of inputs, by their names."""
 
 
+def open_negative(proto: Any) -> None:
+    """Leave extents open that are said to be negative, as exporters write what they do not know."""
+    for value in (*proto.graph.input, *proto.graph.output, *proto.graph.value_info):
+        for each in value.type.tensor_type.shape.dim:
+            if each.dim_value < 0:
+                each.Clear()
+
+
 def fix_shapes(proto: Any, known: Container[str], place: Path, shapes: Shapes) -> None:
     """Put numbers in place of the open extents of inputs.
 
