@@ -196,7 +196,10 @@ class Machine:
             case "steps", (table, below, radix, step):
                 for k in range(below, below * radix):
                     table.block[k] = table.block[k - below] + step
-            case "streamed" | "fetched", _:
+            case "fetched", (_, _, table, rows, _, _):
+                for row in range(rows):  # what is asked for is not read, but where it lies is
+                    table.get(row)
+            case "streamed", _:
                 pass
             case _:
                 raise FaultError(f"{name} is nothing")

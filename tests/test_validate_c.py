@@ -100,6 +100,11 @@ FAULTS = {
     ("fetched(large, s", "fetched(large, t"): "an address of another form",
     ("rows, 16, 64", "shape, 16, 64"): "a call of another form",
     ("rows, 16, 64", "rows, n_H, 64"): "a call of another form",
+    ("rows, 16, 64", "rows, 17, 64"): "a call of another form",
+    (
+        "    return 4.0*",
+        "    const int large = n_H*n_H >= STREAM_BYTES;\n    return 4.0*",
+    ): "a guard",
     (" >= STREAM_BYTES;", " >= first;"): "",
     ("return 3;", "return 0;"): "it is not asked first whether numbers fit",
     ("memcpy(rest + k", "memcpy(rest + 0"): "the part of a walk has another form",

@@ -19,6 +19,7 @@ AHEAD = 4096
 """Bytes that are moved meanwhile: at the speed of memory that takes as long as memory to answer."""
 
 MOST_ROWS = 256
+"""Places that are asked for at once at most."""
 
 Loop = tree.For | tree.Slide
 

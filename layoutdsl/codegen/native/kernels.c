@@ -309,7 +309,7 @@ INLINED void fetched(int large, const uint8_t *s, const int64_t *ro, int R, int6
 #if defined(__GNUC__)
     for (int r = 0; large && r < R; r++)
         for (int64_t k = 0; k < n; k += 64)
-            __builtin_prefetch((const void *)((uintptr_t)s + (uintptr_t)(ro[r] + on + k)));
+            __builtin_prefetch((const void *)((uintptr_t)s + (uintptr_t)ro[r] + (uintptr_t)(on + k)));
 #endif
 }
 

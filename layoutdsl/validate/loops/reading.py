@@ -77,6 +77,10 @@ def read(text: str, name: str, layout: Layout, width: int, *, fills: bool) -> Re
     walk, units, part, whole = functions.values()
     body = _bare(walk, f"static inline void {name}_walk({_WALK})")
     body, inner = _unpacked(body, scope, layout)
+    match body:
+        case (("let", "const int", "large", (">=", size, "STREAM_BYTES")), *rest):
+            inner.number(size)  # it says how fast it is to be done, and not what
+            body = tuple(rest)
     nest = _Nest(Moves(width))
     body, inner = nest.moves.read_tables(body, inner)
     counted = _bare(units, f"int64_t {name}_units(const int64_t * shape)")
@@ -135,9 +139,6 @@ def _unpacked(body: Body, scope: Scope, layout: Layout) -> tuple[Body, Scope]:
                 number < len(layout.element_axes)
             ):
                 scope = scope.given(name, layout.element_axes[number].extent)
-                body = body[1:]
-            case ("let", "const int", "large", (">=", size, "STREAM_BYTES")):
-                scope.number(size)  # it says how fast it is to be done, and not what
                 body = body[1:]
             case _:
                 break
@@ -213,8 +214,8 @@ class _Nest:
             return self.moves.place(term, scope, self.buffers)
 
         match call:
-            case ("call", "fetched", "large", at, table, int(), int(), on) if (
-                table in self.moves.tables
+            case ("call", "fetched", "large", at, table, int() as rows, int(), on) if (
+                table in self.moves.tables and rows <= tree.length(self.moves.tables[table])
             ):
                 place(at), scope.number(on)
                 return tree.EMPTY  # it neither reads nor writes
