@@ -372,6 +372,12 @@ def reshaped(g: Growing) -> bool:
     return True
 
 
+READ = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners")
+
+NEAREST = ("floor", "ceil", "round_prefer_floor", "round_prefer_ceil")
+"""Of Resize: where it reads, and which of the elements there it takes."""
+
+
 def resized(g: Growing) -> bool:
     name = g.pick(4)
     if name is None:
@@ -379,11 +385,19 @@ def resized(g: Growing) -> bool:
     n, c, h, w = g.shapes[name]
     if max(h, w) > 9:
         return False
-    mode = g.random.choice(("nearest", "linear"))
-    said = {"mode": mode, "coordinate_transformation_mode": "asymmetric"}
-    scales = g.constant(np.array([1, 1, 2, 2], np.float32))
+    said = {
+        "mode": g.random.choice(("nearest", "linear")),
+        "coordinate_transformation_mode": g.random.choice(READ),
+        "nearest_mode": g.random.choice(NEAREST),
+    }
+    factors = [1, 1, *(g.random.choice((1, 1.5, 2, 2.25, 3)) for _ in "hw")]
+    made = [int(extent * factor) for extent, factor in zip((n, c, h, w), factors, strict=True)]
     nothing = "" if h % 2 else g.constant(np.zeros(0, np.float32))
-    g.add("Resize", [name, nothing, scales], (n, c, 2 * h, 2 * w), **said)
+    if g.random.random() < 0.3:
+        operands = [name, nothing, nothing, g.ints(*made)]
+    else:
+        operands = [name, nothing, g.constant(np.array(factors, np.float32))]
+    g.add("Resize", operands, tuple(made), **said)
     return True
 
 

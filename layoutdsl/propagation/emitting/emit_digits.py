@@ -33,6 +33,14 @@ def numbers_of(out: Emitting, node: Node, number: int) -> list[int] | None:
     return found
 
 
+def scales_of(out: Emitting, node: Node) -> tuple[float, ...] | None:
+    """Return the factors of a Resize; nothing where it says sizes instead."""
+    if len(node.inputs) < 3 or node.inputs[2] not in out.graph.constants:
+        return None
+    found: list[float] = out.graph.constants[node.inputs[2]].reshape(-1).tolist()
+    return tuple(found) or None
+
+
 def whole(digits: Digits, axis: int, extent: int) -> int | None:
     """Return the dimension that is all of an axis; nothing where that is several, or padded."""
     own = [number for number, digit in enumerate(digits) if digit.axis == axis]

@@ -15,6 +15,7 @@ from layoutdsl.propagation.emitting.emit_digits import (
     cut_down,
     extents_of,
     numbers_of,
+    scales_of,
     whole,
 )
 from layoutdsl.propagation.emitting.emitting import Emitting
@@ -155,7 +156,7 @@ def scale(out: Emitting, bound: Bound, variant: Variant) -> bool:
     if node.attributes.get("keep_aspect_ratio_policy", "stretch") != "stretch":
         return False
     digits, shape = out.form(held).digits, held.placing.shape
-    scales, sizes = _scales(out, node, 2), numbers_of(out, node, 3)
+    scales, sizes = scales_of(out, node), numbers_of(out, node, 3)
     after, factors = list(digits), np.ones(len(digits), np.float32)
     for axis, extent in enumerate(result.placing.shape):
         factor = extent / shape[axis] if scales is None else scales[axis]
@@ -178,13 +179,6 @@ def scale(out: Emitting, bound: Bound, variant: Variant) -> bool:
         step = Step("Resize", (source, "", wanted), (name,), node.attributes)
     out.work.append(step)
     return True
-
-
-def _scales(out: Emitting, node: Node, number: int) -> list[float] | None:
-    if number >= len(node.inputs) or node.inputs[number] not in out.graph.constants:
-        return None
-    found: list[float] = out.graph.constants[node.inputs[number]].reshape(-1).tolist()
-    return found or None
 
 
 def _is_run(node: Node, factors: Array) -> bool:
