@@ -17,6 +17,8 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("scipy")
 pytest.importorskip("onnxruntime")
 
+from small_graphs import proto  # noqa: E402
+
 from layoutdsl.api import check, propagate  # noqa: E402
 from layoutdsl.propagation.emitting.emit_reorder import rows_of  # noqa: E402
 from layoutdsl.propagation.emitting.physical import Step  # noqa: E402
@@ -165,3 +167,21 @@ def test_rows_of_drawn_blocks() -> None:
             rows.transpose(0, 1, 3, 4, 2).reshape(-1) == packed(array, blocks, 0).reshape(-1)
         ).all()
     assert seen > 30
+
+
+@pytest.mark.parametrize("size", [16, 8])
+def test_what_lies_like_a_block_says_nothing_of_the_machine(size: int, tmp_path: Path) -> None:
+    """Eight or sixteen channels of one pixel lie as they are written and as a block does."""
+    model = proto(
+        "a = Relu(p)\nb = Relu(q)\ny = Conv(x, w)",
+        outputs="a b y",
+        p=[1, 8, 1, 1],
+        q=[1, 16, 1, 1],
+        x=[1, 20, 6, 5],
+        w=(20, 20, 3, 3),
+    )
+    onnx.save(model, tmp_path / "model.onnx")
+    engine = f"onnxruntime{size}"
+    found = propagate(tmp_path / "model.onnx", engine, emit="onnxruntime", verify="off")
+    assert found.emission.block == size
+    assert any(node.domain for node in found.model.graph.node)

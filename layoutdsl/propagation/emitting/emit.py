@@ -18,6 +18,7 @@ from layoutdsl.propagation.emitting.physical import Call, Emission, Numbers, Ope
 from layoutdsl.propagation.graph import Graph
 from layoutdsl.propagation.placings.forms import cut_as
 from layoutdsl.propagation.plan import Conversion, Plan
+from layoutdsl.propagation.roles.anchors import layouts_of
 from layoutdsl.propagation.variants import Held
 from layoutdsl.propagation.ways.ways import Ways
 
@@ -41,8 +42,8 @@ def emit(
         reserved: names that inner graphs use.
     """
     given, wanted = ways.given, ways.wanted
-    results = (each for variant in plan.variants for each in variant.makes if each is not None)
-    out = Emitting(graph, layouts, style, {**given, **wanted}, block_of(results))
+    block = block_of(layouts_of(ways.engine))
+    out = Emitting(graph, layouts, style, {**given, **wanted}, block)
     out.reserve((*graph.values, *reserved))
     _refuse_renamed(out)
     held = {name: given.get(name, out.written(name)) for name in graph.inputs}

@@ -17,12 +17,14 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from layoutdsl.meaning.model import Layout
 from layoutdsl.propagation.emitting.emit_digits import scales_of
 from layoutdsl.propagation.emitting.emitting import Emitting
 from layoutdsl.propagation.emitting.physical import Step
 from layoutdsl.propagation.graph import Array, Attribute, Node
 from layoutdsl.propagation.placings.packing import packed
 from layoutdsl.propagation.placings.placing import Digit, Placing, as_written, canonical
+from layoutdsl.propagation.placings.reading import placed
 from layoutdsl.propagation.variants import Held, Variant
 
 BLOCKS = (16, 8)
@@ -38,13 +40,21 @@ _UNKNOWN = frozenset({"storage_order"})
 """Attributes that mean nothing where there are no indices."""
 
 
-def block_of(results: Iterable[Held]) -> int:
-    """Return the channels of a block of a plan, by the first result that lies in blocks."""
-    for held in results:
+def block_of(layouts: Iterable[Layout]) -> int:
+    """Return the channels of a block of an engine, by its first layout that has blocks.
+
+    Results do not say: eight channels of a single pixel lie like a block of eight, whoever asks.
+    """
+    for layout in layouts:
+        placing = placed(layout, _RAGGED)
         for block in BLOCKS:
-            if blocked(held.placing, block):
+            if isinstance(placing, Placing) and blocked(placing, block):
                 return block
     return BLOCKS[0]
+
+
+_RAGGED = (2, 33, 3, 5)
+"""A picture whose layout is only that of one block."""
 
 
 def blocked(placing: Placing, block: int) -> bool:
