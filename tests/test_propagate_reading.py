@@ -306,6 +306,27 @@ def test_odd_models_mean_the_same(case: str, kind: str, tmp_path: Path) -> None:
     assert [each.name for each in proto.graph.output] == [e.name for e in ODD[case].graph.output]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("opset", "normal"),
+    [
+        (21, node("GroupNormalization", "c s s", "d", num_groups=4)),
+        (13, node("MeanVarianceNormalization", "c", "d")),
+        (9, node("MeanVarianceNormalization", "c", "d")),
+    ],
+    ids=lambda each: getattr(each, "op_type", each),
+)
+def test_normalisations_of_which_the_package_says_no_shape(
+    opset: int, normal: Any, kind: str, tmp_path: Path
+) -> None:
+    place, behind = tmp_path / "model.onnx", node("Conv", "d v", "y")
+    whole = model([CONV, normal, behind], [X], [info("y", None)], W, V, weight("s", 20))
+    whole.opset_import[0].version = opset
+    onnx.save(whole, place)
+    _, seen = remade(place, kind)
+    assert (seen.faults, seen.nodes) == ((), 3)
+
+
 def test_what_came_out_is_planned_again(tmp_path: Path) -> None:
     place = tmp_path / "model.onnx"
     onnx.save(ODD["branches"], place)

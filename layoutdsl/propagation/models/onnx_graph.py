@@ -156,6 +156,7 @@ def _inferred(proto: Any, constants: Mapping[str, Array], place: str) -> dict[st
         if name not in held and array.size <= IN_SIGHT and array.dtype.kind in "iufb":
             light.graph.initializer.append(numpy_helper.from_array(np.array(array), name))
     _drop_made_twice(light)
+    _say_shapes(light)
     try:
         found = onnx.shape_inference.infer_shapes(light, strict_mode=True, data_prop=True).graph
     except Exception as error:  # whatever C++ threw
@@ -176,6 +177,21 @@ def _drop_made_twice(light: Any) -> None:
         nodes = [type(each).FromString(each.SerializeToString()) for each in left]
         del light.graph.node[:]
         light.graph.node.extend(nodes)
+
+
+LIKE_THE_FIRST = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
+"""Operators of which the package onnx (1.23) says no shape: their result has that of `x`.
+
+What it does instead, to go through their bodies, fails for the one, and says nothing for the other.
+"""
+
+
+def _say_shapes(light: Any) -> None:
+    """Let operators that have no shapes be one that has the same."""
+    for node in light.graph.node:
+        if node.op_type in LIKE_THE_FIRST and node.domain in ("", "ai.onnx"):
+            node.op_type = "Identity"
+            del node.input[1:], node.attribute[:]
 
 
 def _value(proto: Any) -> Value | None:
