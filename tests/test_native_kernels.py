@@ -23,7 +23,8 @@ from layoutdsl.integers.expr import Constant
 
 pytestmark = needs_compiler
 
-KERNELS = ("plain", "tile", "zip", "unzip", "weave", "unweave")
+KERNELS = ("plain", "tile", "zip", "unzip", "weave", "unweave", "gather")
+GATHERED = (3, 5, 6, 7, 8, 9, 10, 12, 14, 15, 18, 24, 28, 33, 40, 48, 56, 60, 63, 64)
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 80, 128)
 
 
@@ -39,7 +40,7 @@ def may(kernel: str, e: int, rows: int, columns: int) -> bool:
 GRID = tuple(
     Call(kernel, e, rows, columns, edged)
     for kernel in KERNELS
-    for e in UNITS
+    for e in (GATHERED if kernel == "gather" else UNITS)
     for rows in COUNTS
     for columns in COUNTS
     for edged in (False, True)
@@ -111,7 +112,7 @@ WEAVE, UNWEAVE, FEW = ("weave", 1, 3, 64), ("unweave", 2, 64, 5), ("weave", 1, 3
 EVEN, APART, BOTH = ("weave", 2, 8, 40), ("unweave", 16, 8, 4), ("weave", 1, 12, 64)
 LONG, TOGETHER = ("weave", 16, 24, 3), ("unweave", 1, 80, 4)
 ZIP, UNZIP = ("zip", 2, 4, 40), ("unzip", 2, 40, 4)
-PLAIN = ("plain", 2, 3, 5)
+PLAIN, GATHER = ("plain", 2, 3, 5), ("gather", 12, 9, 4)
 X64, X32, X16, NONE = "this machine", "a x86-64-v3", "a x86-64", "no vectors"
 SSSE3, ANY64 = "a x86-64-v2", "this machine, if any of 64 bytes are one instruction away"
 WITH = {**WAYS, ANY64: MACHINE} if "__AVX512VBMI__" in instructions(*MACHINE.options) else WAYS
@@ -137,6 +138,10 @@ FAULTS = (
     (X64, SHORT, "taken = R < vectors ? R", "taken = R < vectors ? R - 1"),
     (X64, LOW, "given = C < vectors ? C", "given = C < vectors ? C - 1"),
     (X64, SHORT, "out = R < n ? R * e : 16", "out = 16"),
+    # What is too much of a unit, past the last row; too little of it.
+    (X64, GATHER, "r + 1 < R", "r < R"),
+    (X32, GATHER, "e <= 16 ? 16 : e", "e <= 16 ? 8 : e"),
+    (X64, GATHER, "m.s + (uintptr_t)(c * e)", "m.s + (uintptr_t)c"),
     # Bytes woven wrongly.
     (X64, WEAVE, "(ANY * (j) + (b)) / (e) % (k)", "((ANY * (j) + (b)) / (e) + 1) % (k)"),
     (X64, WEAVE, "/ (e) / (k) * (e) + (b) % (e)", "/ (e) / (k) * (e) + ((b) == 7)"),

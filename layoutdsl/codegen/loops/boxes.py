@@ -18,6 +18,8 @@ USUAL = 200
 """What an extent without a number is taken for."""
 EDGE = 120.0
 """Cycles of a leaf of which not all is there, beside those of the whole."""
+ALONE = 2.0
+"""How many times as long units take that are runs each, where not all of a leaf is there."""
 TRIED = 4
 """Boxes for which two passes are tried."""
 SETS, WAYS = 64, 8
@@ -72,6 +74,12 @@ class Box:
     def is_run(self) -> bool:
         """All that is moved at once lies together."""
         return not self.rows and not self.columns and self.both is None
+
+    @property
+    def is_gathered(self) -> bool:
+        """Its units are no vectors, and too short to be runs."""
+        size = held(self.unit)
+        return self.both is None and not self.is_run and size & (size - 1) > 0
 
 
 def cheapest(chains: Chains, width: int) -> Box:
@@ -146,7 +154,7 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
         if axis.slides:
             slid *= whole + past if block > 1 else 1
         elif past and block > 1:
-            cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
+            cost += past * _ending(box, number, cycles)
     partial = _partial(box, "target", width) * 1.5 + _partial(box, "source", width)
     cost += WRITTEN * _crowded(box, "target", width) + READ * _crowded(box, "source", width)
     return cost * slid / lines + partial
@@ -172,6 +180,13 @@ def _turns(axis: ChainAxis, block: int) -> tuple[float, float]:
     return 1 - part, part if isinstance(axis.extent, Constant) else part / 2
 
 
+def _ending(box: Box, number: int, cycles: float) -> float:
+    """About how many cycles a leaf takes in which an axis ends."""
+    if box.is_gathered:
+        return ALONE * cycles
+    return EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles
+
+
 def _ends(box: Box, number: int) -> bool:
     """Whether an axis ends in one side of a leaf alone, above all others."""
     if box.both is not None:
@@ -194,8 +209,8 @@ def _crowded(box: Box, side: SideName, width: int) -> int:
     """
     run = box.together(side)
     size = held(run) * width
-    if side == "target" and size % LINE == 0:
-        return 0  # whole lines are written once
+    if size % LINE == 0 and (side == "target" or _reads_lines(box, width)):
+        return 0  # whole lines are touched once
     offsets = [0]
     for each in box.of(side):
         stride = simplify(each.stride(side))
@@ -209,6 +224,12 @@ def _crowded(box: Box, side: SideName, width: int) -> int:
     for line in lines:
         counts[line % SETS] += 1
     return len(lines) if max(counts) > max(WAYS, 4 * len(lines) // SETS) else 0
+
+
+def _reads_lines(box: Box, width: int) -> bool:
+    """Whether a kernel reads rows by whole vectors, and not by 16 bytes at a time."""
+    wide, rows, columns = LINE // width // held(box.unit), held(box.rows), held(box.columns)
+    return box.both is None and columns >= wide > 1 and (rows < wide or rows % wide > 0)
 
 
 def following(parts: Parts, side: SideName) -> Parts:

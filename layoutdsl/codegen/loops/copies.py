@@ -124,7 +124,9 @@ def copies(
         if each not in run and each.count > 1
     }
     inner = around.within(*loops.values())
-    node = _run(inner, run, (target.place(inner, loops), source.place(inner, loops)), ends)
+    by_scratch = source.strides is not None or target.strides is not None
+    one = _run if by_scratch else _one_of
+    node = one(inner, run, (target.place(inner, loops), source.place(inner, loops)), ends)
     whole = run_of(parts, source, target, {})
     longer = len(ends) == 1 and held(whole) >= LONGER * held(run)
     outside = {part: loop for part, loop in loops.items() if not (longer and part in whole)}
@@ -141,6 +143,22 @@ def copies(
     for part, loop in outside.items():
         node = tree.For(loop.name, Constant(part.count), node)
     return node
+
+
+def _one_of(
+    inner: Around,
+    run: Parts,
+    places: tuple[tree.Place, tree.Place],
+    ends: Mapping[int, Ending],
+) -> tree.Node:
+    """A run; where an axis ends in one of several, the others are of a length that is known."""
+    node, last = _run(inner, run, places, ends), run[-1].axis if run else -1
+    if last not in ends or not inner.loops_over(last):
+        return node
+    past = simplify(Add(inner.index(last), Constant(reach_of(run, last))))
+    others = {number: end for number, end in ends.items() if number != last}
+    is_whole = Condition(past, "<=", ends[last].copied)
+    return when(is_whole, _run(inner, run, places, others), node)
 
 
 def _run(

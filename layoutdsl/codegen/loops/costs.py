@@ -9,13 +9,15 @@ from functools import lru_cache
 from math import log2, prod
 from operator import itemgetter
 
-from layoutdsl.codegen.loops.kernels import is_tiled, is_woven, weaving
+from layoutdsl.codegen.loops.kernels import UNITS, is_tiled, is_woven, weaving
 
 Table = tuple[tuple[int, int | None], ...]
 """Steps and strides, most minor first; ``None`` for a stride that is no number."""
 
 CALL = 3.0
 """Cycles of any leaf."""
+ROWS = 8
+"""Rows from which on units are gathered: what is written goes on for a while."""
 
 
 @lru_cache(maxsize=4096)
@@ -32,6 +34,8 @@ def cycles(together: int, rows: Table, columns: Table, width: int, into: bool) -
     if not rows and not columns:
         return run(together, into)
     r, c = (prod(steps for steps, _ in table) for table in (rows, columns))
+    if together not in UNITS:
+        return CALL + _gather(together, r, c, into)
     n, wide, unit = 16 // together, 64 // together, together // width
     sides = sorted(((r, c, columns), (c, r, rows)), key=itemgetter(0))
     for few, many, table in sides:
@@ -57,6 +61,17 @@ def run(count: float, into: bool) -> float:
     if 8 < count < 16 and not into:
         return 2.0
     return CALL + max(1.0, count / 32)
+
+
+def _gather(together: int, r: int, c: int, into: bool) -> float:
+    """Units are a number each, but two where they end a row or a column.
+
+    Short ones are many, and long ones cross lines; few rows are no better than runs.
+    """
+    if c == 1 or r < ROWS or (together > 16 and r <= c):
+        return r * c * run(together, into)
+    wide, other = (r - 1) * (c - 1), 0.8 if together < 8 else 1.1 * (together // 17)
+    return 2 * c + 1.3 * wide + 2.2 * (r * c - wide) + other * r * c
 
 
 def _tile(n: int, r: int, c: int) -> float:

@@ -9,6 +9,8 @@ from layoutdsl.integers.expr import Constant, Mul
 
 UNITS = (1, 2, 4, 8, 16)
 """Bytes of a unit that kernels are made for."""
+GATHERED = range(3, 65)
+"""Bytes of a unit that is gathered, whatever it is a multiple of."""
 LINE = 64
 """Bytes that are moved at once where they can be."""
 LANE = 16
@@ -24,6 +26,8 @@ steps for 14 rows than for 16. Measured with vectors of 64 bytes.
 def kernel_of(move: tree.Move, width: int) -> str:
     """Return the name of the fastest kernel that does a move of elements of ``width`` bytes."""
     e, rows, columns = move.unit * width, tree.length(move.rows), tree.length(move.columns)
+    if e not in UNITS:
+        return "gather"
     n = LANE // e
     wanted = list[str]()
     woven = (rows, columns, "weave"), (columns, rows, "unweave")
@@ -73,9 +77,13 @@ def suits(
         row_table: where they begin in the source, in bytes.
         column_table: where they begin in the target, in bytes.
     """
-    if e not in UNITS or rows < 1 or columns < 1:
+    if rows < 1 or columns < 1:
         return False
     if tree.length(row_table) != rows or tree.length(column_table) != columns:
+        return False
+    if name == "gather":
+        return e in GATHERED
+    if e not in UNITS:
         return False
     n = LANE // e
     match name:

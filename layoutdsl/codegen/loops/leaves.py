@@ -46,18 +46,24 @@ class Leaf:
         if not axes:
             return self._whole(tree.WHOLE)
         if self.box.is_run:
-            sides = Laid(tree.SOURCE), Laid(tree.TARGET)
-            return copies(self.around, self.box.moved, *sides, self._endings(axes))
+            return self._alone(axes)
         inside = [number for number in axes if self._holds(number)]
         outside = [number for number in axes if number not in inside]
         filled = partial(self._filled, inside, outside)
         return bounded(self.around, outside, self._decided(inside, []), filled)
+
+    def _alone(self, axes: list[int]) -> tree.Node:
+        """What there is of the box, each unit a run."""
+        sides = Laid(tree.SOURCE), Laid(tree.TARGET)
+        return copies(self.around, self.box.moved, *sides, self._endings(axes))
 
     def _holds(self, number: int) -> bool:
         return any(each.axis == number for each in self.box.moved)
 
     def _filled(self, inside: list[int], outside: list[int]) -> tree.Node:
         """The leaf behind the end of an axis that has no digit in it."""
+        if self.box.is_gathered:
+            return self._alone([*inside, *outside])
         edge = edge_of(self.around, self.box, inside)
         if edge is None:
             return self._copied([*inside, *outside])
@@ -70,7 +76,7 @@ class Leaf:
         number, *rest = left
         reach = reach_of(self.box.moved, number)
         both = [*ending, *left]
-        prefix = edge_of(self.around, self.box, both) is not None
+        prefix = self.box.is_gathered or edge_of(self.around, self.box, both) is not None
         other = self._ending(both) if prefix else self._decided(rest, [*ending, number])
         if number in self.around.ended and reach == self.around.blocks[number]:
             return other
@@ -78,6 +84,8 @@ class Leaf:
 
     def _ending(self, axes: list[int]) -> tree.Node:
         """The leaf where some axes end, or ended before."""
+        if self.box.is_gathered and axes:
+            return self._alone(axes)
         edge = edge_of(self.around, self.box, axes)
         if edge is not None:
             return self._whole(edge)

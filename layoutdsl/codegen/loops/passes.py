@@ -14,6 +14,7 @@ from math import prod
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.costs import cycles
+from layoutdsl.codegen.loops.kernels import GATHERED
 from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.expr import Add, Constant, Expr, Index, Mul
 
@@ -101,17 +102,21 @@ def _number(expr: Expr) -> int | None:
 
 
 @lru_cache(maxsize=4096)
-def one_pass(items: Items, width: int, into: bool = False) -> Pass:
-    """Return the cheapest move over a box, ``into`` scratch or not."""
-    return min(_passes(items, width), key=lambda each: each.cost(width, into))
+def one_pass(items: Items, width: int, into: bool = False, out: bool = False) -> Pass:
+    """Return the cheapest move over a box, ``into`` scratch, or ``out`` of it, or neither."""
+    return min(_passes(items, width, not out), key=lambda each: each.cost(width, into))
 
 
-def _passes(items: Items, width: int) -> Iterator[Pass]:
+def _passes(items: Items, width: int, gathers: bool) -> Iterator[Pass]:
     whole, left = _together(items, None)
     yield Pass(whole, (), (), left)
-    unit, left = _together(items, UNIT // width)
-    for first in ("rows", "columns"):
-        yield _grown(unit, left, first)
+    units = [_together(items, UNIT // width)]
+    size = _held(whole)
+    if gathers and left and size & (size - 1) and size * width in GATHERED:
+        units.append((whole, left))
+    for unit, more in units:
+        for first in ("rows", "columns"):
+            yield _grown(unit, more, first)
 
 
 def _together(items: Items, most: int | None) -> tuple[Items, Items]:
@@ -171,7 +176,7 @@ def in_scratch(numbers: Numbers, width: int) -> tuple[Pass, Pass] | None:
         if cost >= best:
             continue
         laid = (Item(i.count, at, i.target) for (_, out), s in pairs for i, at in _laid(out, s))
-        other = one_pass(tuple(laid), width)
+        other = one_pass(tuple(laid), width, out=True)  # vectors over several stores wait for them
         cost += other.cost(width)
         if cost < best:
             best, found = cost, (one, other)

@@ -270,14 +270,14 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
     memcpy(d, s, (size_t)(n < 0 ? 0 : n)); /* never less than 0, which compilers do not see */
 }
 
-/* n bytes of fill, some elements; `rest` holds 16 bytes of it. */
+/* n bytes of fill, some elements; `rest` holds 16 bytes of it. The last ones overlap those before. */
+#define FILLED(size) (void)(memcpy(d, rest, size), memcpy(d + n - (size), rest, size))
 INLINED void filled(uint8_t *d, const uint8_t *rest, int64_t n)
 {
-    uint64_t v[2];
-    memcpy(v, rest, 16);
     for (int64_t k = 0; k + 16 <= n; k += 16)
-        memcpy(d + k, v, 16);
-    memcpy(n < 16 ? d : d + n - 16, v, n < 16 ? (size_t)n : 16);
+        memcpy(d + k, rest, 16);
+    n >= 16 ? FILLED(16) : n >= 8 ? FILLED(8) : n >= 4 ? FILLED(4) : n >= 2 ? FILLED(2)
+                                                              : n > 0    ? FILLED(1) : (void)0;
 }
 
 /* Offsets of a digit more, in a table that has `below` of them. */
@@ -325,10 +325,30 @@ INLINED void plain_of(int e, int R, int C, move m)
                 if (all)
                     memcpy(d, s, (size_t)e);
                 else if (r * e + b < m.written)
-                    *d = r < m.rows && c * e + b < m.read ? *s : m.rest[b];
+                    *d = r < m.rows && c * e + b < m.read ? *s : m.rest[b % 16];
             }
 }
 #define plain(e, R, C, d, s, ro, co, stream) plain_of(e, R, C, all_of(d, s, ro, co, stream))
+
+/* gather: units of 3 to 63 bytes, which are no vectors. What is moved is the power of two from e on, as
+   the next row overwrites what is too much of it, but at the ends of both sides. */
+INLINED void gather_of(int e, int R, int C, move m)
+{
+    const int wide = e <= 4 ? 4 : e <= 8 ? 8 : e <= 16 ? 16 : e <= 32 ? 32 : 64;
+    for (int c = 0; c < C && m.all_in && m.all_out; c++) {
+        uint8_t *d = (uint8_t *)(m.d + (uintptr_t)m.co[c]);
+        const uint8_t *s = (const uint8_t *)(m.s + (uintptr_t)(c * e));
+        int r = 0;
+        for (; c + 1 < C && r + 1 < R; r++, d += e)
+            memcpy(d, s + m.ro[r], (size_t)wide);
+        for (; r < R; r++, d += e)
+            memcpy(d, s + m.ro[r], (size_t)e);
+    }
+    if (!m.all_in || !m.all_out)
+        plain_of(e, R, C, m);
+}
+#define TOGETHER_gather 2, 2
+#define gather(e, R, C, d, s, ro, co, stream) gather_of(e, R, C, all_of(d, s, ro, co, stream))
 
 /* Parts of moves. Where there are vectors, items that lie apart are read from a line of fill, or written
    to a line that is given up, where they are not there, and of the others the first bytes are masked;

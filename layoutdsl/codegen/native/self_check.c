@@ -36,7 +36,7 @@ static int moves_right(const sample *k, const extent *x, int high, int stream)
     for (int p = 0; p < MOST_BYTES; p++)
         source[p] = (uint8_t)(high ? p >> 8 : p);
     for (int b = 0; b < 16; b++)
-        rest[b] = (uint8_t)(0xf0 + b % k->e);
+        rest[b] = (uint8_t)(0xf0 + b % (k->e & -k->e));
     for (int r = 0; r < k->rows; r++)
         ro[r] = place(r, k->rows, k->rows_together, k->columns * k->e, 5, 1);
     for (int c = 0; c < k->columns; c++)
@@ -47,7 +47,7 @@ static int moves_right(const sample *k, const extent *x, int high, int stream)
         for (int b = 0; b < x->written; b++) {
             const int r = b / k->e, from = c * k->e + b % k->e;
             const int there = r < x->rows && from < x->read;
-            wanted[co[c] + b] = there ? source[ro[r] + from] : rest[b % k->e];
+            wanted[co[c] + b] = there ? source[ro[r] + from] : rest[b % k->e % 16];
         }
     if (k->edged)
         k->move(target, source, ro, co, rest, x->rows, x->read, x->columns, x->written);

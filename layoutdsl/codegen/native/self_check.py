@@ -75,7 +75,7 @@ def _function(call: Call) -> str:
 
 def together(call: Call) -> tuple[int, int]:
     """Return how many rows a kernel takes to lie together in the source, columns in the target."""
-    n, wide = LANE // call.e, LINE // call.e
+    n, wide = max(1, LANE // call.e), max(1, LINE // call.e)
     rows, columns = call.rows, call.columns
     match call.kernel:
         case "zip":
