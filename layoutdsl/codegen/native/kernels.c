@@ -248,18 +248,18 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
 {
 #if V
     if (n >= V % 64 && n <= 1024 && !(IS_KNOWN(n) && n < 64)) { /* longer: a library's copy */
-        const int past = stream && n >= 4 * V;
-        int64_t k = past ? (int64_t)(-(uintptr_t)d % V) : 0;
-        v1 v;
-        if (past) /* and nothing else of a line that goes past the cache */
+        int64_t k = 0;
+        if (stream && n >= 6 * V) { /* and nothing else of a line that goes past the cache */
+            k = (int64_t)(-(uintptr_t)d % V);
             memcpy(d, s, (size_t)k);
-        for (; k + V <= n; k += V) {
-            memcpy(&v, s + k, V);
-            past ? (void)PAST(d + k, v) : (void)memcpy(d + k, &v, V);
-        }
-        if (past)
+            for (v1 v; k + V <= n; k += V)
+                memcpy(&v, s + k, V), PAST(d + k, v);
             memcpy(d + k, s + k, (size_t)(n - k));
-        else if (0 < n && n < V)
+            return;
+        }
+        for (; k + V <= n; k += V)
+            memcpy(d + k, s + k, V);
+        if (0 < n && n < V)
             FEW(d, s, n);
         else if (k < n) /* they overlap what was done */
             memcpy(d + n - V, s + n - V, V);
