@@ -105,12 +105,8 @@ def test_memory_is_below_three_times_the_file(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["nhwc", "blocked16", "onnxruntime"])
 @pytest.mark.parametrize("name", [each for each in SMALL if "net121" in each or "incep" in each])
-def test_memory_of_real_graphs(
-    name: str, engine: str, tmp_path: Path, request: pytest.FixtureRequest
-) -> None:
+def test_memory_of_real_graphs(name: str, engine: str, tmp_path: Path) -> None:
     """In blocks, bodies of functions are run by an onnxruntime that has no kernels for them."""
-    if (name, engine) == ("light_inception_v2", "onnxruntime"):
-        request.applymarker(pytest.mark.xfail(reason="3.1 times its file", strict=False))
     onnx.save(light(name), tmp_path / "model.onnx")
     carried, checked = grown(tmp_path, tmp_path / "model.onnx", engine)
     assert carried < 3

@@ -114,9 +114,13 @@ class _Fusing:
 
     def _constant(self, name: str, array: Array) -> str:
         """Add a constant by a name that no tensor has."""
+        name = self._unused(name)
+        self.constants[name] = array
+        return name
+
+    def _unused(self, name: str) -> str:
         while name in self.emission.tensors or name in self.made or name in self.constants:
             name += "@"
-        self.constants[name] = array
         return name
 
     def _activated(self, step: Step) -> tuple[int, Step] | None:
@@ -159,29 +163,18 @@ class _Fusing:
         if found is None or len(found[1].inputs) > 3 or "activation" in step.attributes:
             return None
         number, conv = found
-        weights = self.constants.get(str(conv.inputs[1]))
-        bias = None if len(conv.inputs) < 3 else self.constants.get(str(conv.inputs[2]))
+        weights, known = str(conv.inputs[1]), len(conv.inputs) > 2
+        bias = self.constants.get(str(conv.inputs[2])) if known else None
         factor = self.constants[str(step.inputs[1])].reshape(-1)
-        if weights is None or (bias is None and len(conv.inputs) > 2):
+        if weights not in self.constants or (bias is None and known):
             return None
         shift = self.constants[str(step.inputs[2])] if len(step.inputs) > 2 else np.float32(0)
         start = np.zeros_like(factor) if bias is None else bias
-        names = (
-            self._constant(
-                f"{step.outputs[0]}@factor@w", _times(weights, factor, self.emission.block)
-            ),
-            self._constant(
-                f"{step.outputs[0]}@shift@b", (start * factor + shift).astype(np.float32)
-            ),
-        )
+        scaled = self._unused(f"{step.outputs[0]}@factor@w")
+        self.constants.scale(scaled, weights, factor, self.emission.block)
+        moved = (start * factor + shift).astype(np.float32)
+        names = (scaled, self._constant(f"{step.outputs[0]}@shift@b", moved))
         return number, Step(CONV, (conv.inputs[0], *names), step.outputs, conv.attributes)
-
-
-def _times(weights: Array, factor: Array, block: int) -> Array:
-    """Weights whose results come out times a number each; the last digit is the result's."""
-    blocks = weights.reshape(len(factor) // block, -1, block)
-    found: Array = (blocks * factor.reshape(-1, 1, block)).astype(np.float32)
-    return found.reshape(weights.shape)
 
 
 def _said(step: Step, *numbers: tuple[str, float]) -> dict[str, Attribute]:

@@ -41,15 +41,41 @@ class Recipe:
         return np.asarray(array.reshape(self.extents), order="C")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Scaled:
+    """Weights in blocks whose results come out times a number each.
+
+    Attributes:
+        weights: before that; the last digit of their buffer is the result's.
+        factor: a number for each result, padding too.
+        block: results of a block.
+    """
+
+    weights: Array | Recipe | Scaled
+    factor: Array
+    block: int
+
+    def laid(self) -> Array:
+        """Return the buffer."""
+        weights = laid(self.weights)
+        blocks = weights.reshape(len(self.factor) // self.block, -1, self.block)
+        found: Array = (blocks * self.factor.reshape(-1, 1, self.block)).astype(np.float32)
+        return found.reshape(weights.shape)
+
+
+def laid(made: Array | Recipe | Scaled) -> Array:
+    """Return a constant as an array."""
+    return made.laid() if isinstance(made, (Recipe, Scaled)) else made
+
+
 class Constants(MutableMapping[str, Array]):
     """Arrays by their names; those of recipes are made anew each time."""
 
-    def __init__(self, known: Mapping[str, Array | Recipe] | None = None) -> None:
-        self._known = dict[str, Array | Recipe](known or {})
+    def __init__(self, known: Mapping[str, Array | Recipe | Scaled] | None = None) -> None:
+        self._known = dict[str, Array | Recipe | Scaled](known or {})
 
     def __getitem__(self, name: str) -> Array:
-        found = self._known[name]
-        return found.laid() if isinstance(found, Recipe) else found
+        return laid(self._known[name])
 
     def __setitem__(self, name: str, array: Array) -> None:
         self._known[name] = array
@@ -75,8 +101,12 @@ class Constants(MutableMapping[str, Array]):
         match self._known[other]:
             case Recipe() as found:
                 self._known[name] = replace(found, extents=extents)
-            case array:
-                self._known[name] = array.reshape(extents)
+            case found:
+                self._known[name] = laid(found).reshape(extents)
+
+    def scale(self, name: str, other: str, factor: Array, block: int) -> None:
+        """Note that one is another one whose results are scaled, as `Scaled` has it."""
+        self._known[name] = Scaled(self._known[other], factor, block)
 
     def copy(self) -> Constants:
         """Return the same, to be added to."""
