@@ -17,7 +17,7 @@ from processes import gone
 from layoutdsl import api
 from layoutdsl.codegen.loops.moves import Move, NoCode
 from layoutdsl.codegen.native import background, classes, compilers, libraries
-from layoutdsl.codegen.native.classes import SMALL, class_of, special
+from layoutdsl.codegen.native.classes import ROUNDED, SMALL, class_of, special
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.libraries import Emitter
 from layoutdsl.codegen.native.loader import native_module
@@ -51,8 +51,8 @@ def made(place: Path) -> int:
 
 def test_small_extents_are_numbers() -> None:
     layout = layout_of("layout Some(n, c: 3, w) = [n, w/8, c, w%8] where N <= 70, W >= 2")
-    assert class_of(layout, (SMALL, 3, SMALL + 1)) == (("N", SMALL),)
-    assert class_of(layout, (SMALL + 1, 3, 2)) == (("W", 2),)
+    assert class_of(layout, (SMALL, 3, ROUNDED + 1)) == (("N", SMALL),)
+    assert class_of(layout, (SMALL + 1, 3, ROUNDED)) == (("W", ROUNDED),)
     one = special(layout, {"N": 5})
     assert [str(each) for each in one.where] == ["W >= 2"]
     assert one.physical_shape((5, 3, 20)) == layout.physical_shape((5, 3, 20)) == (5, 3, 3, 8)
@@ -217,7 +217,7 @@ def test_special_programs_are_those_of_the_general_layout() -> None:
     one = generate_c(special(layout, {"C": 6}), source="", certificate=None, widths=(1,))
     assert isinstance(one, EmittedProgram)
     assert one.name == layout.name
-    assert class_of(layout, (100, 100, 100)) == classes.GENERAL
+    assert class_of(layout, (200, 200, 200)) == classes.GENERAL
 
 
 def test_a_kernel_that_is_wrong_is_not_used(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

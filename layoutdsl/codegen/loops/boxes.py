@@ -155,6 +155,8 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
             slid *= whole + past if block > 1 else 1
         elif past and block > 1:
             cost += past * _ending(box, number, cycles)
+            if not whole and same(axis.extent, axis.target):
+                cost += cycles  # all that is written is masked
     partial = _partial(box, "target", width) * 1.5 + _partial(box, "source", width)
     cost += WRITTEN * _crowded(box, "target", width) + READ * _crowded(box, "source", width)
     return cost * slid / lines + partial

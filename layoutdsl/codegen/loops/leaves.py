@@ -83,7 +83,15 @@ class Leaf:
         return when(self.around.ends(number, reach), self._decided(rest, ending), other)
 
     def _ending(self, axes: list[int]) -> tree.Node:
-        """The leaf where some axes end, or ended before."""
+        """The leaf where some axes end, or ended before; nothing where there are no slots."""
+        node = self._ended(axes)
+        for number in axes:
+            if self.around.loops_over(number) and not self.around.slots_whole(number):
+                has_slots = self.around.before(number, self.around.chains.axes[number].target)
+                node = when(has_slots, node, tree.EMPTY)
+        return node
+
+    def _ended(self, axes: list[int]) -> tree.Node:
         if self.box.is_gathered and axes:
             return self._alone(axes)
         edge = edge_of(self.around, self.box, axes)

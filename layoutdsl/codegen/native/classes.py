@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeAlias
 
 from layoutdsl.codegen.loops.moves import Move, Side
 from layoutdsl.integers.conditions import Condition
-from layoutdsl.integers.expr import Constant, Extent, extents
+from layoutdsl.integers.expr import CeilDiv, Constant, Extent, extents, walk
 from layoutdsl.meaning.model import Layout
 
 SMALL = 64
-"""Extents up to it are numbers; to make larger ones numbers was measured to gain nothing."""
+"""Extents up to it are numbers."""
+ROUNDED = 128
+"""Likewise of those that a layout rounds up: what ends in a block is known then, and takes long."""
 MOST = 32
 """Classes of one function that are compiled."""
 
@@ -28,12 +31,21 @@ GENERAL: ShapeClass = ()
 
 def class_of(layout: Layout, shape: tuple[int, ...]) -> ShapeClass:
     """Return the class of a shape, an extent for each axis."""
+    rounded = _rounded(layout)
     found = {
         axis.extent.name: extent
         for axis, extent in zip(layout.element_axes, shape, strict=True)
-        if isinstance(axis.extent, Extent) and extent <= SMALL
+        if isinstance(axis.extent, Extent)
+        if extent <= (ROUNDED if axis.extent.name in rounded else SMALL)
     }
     return tuple(found.items())
+
+
+@lru_cache(maxsize=1024)
+def _rounded(layout: Layout) -> frozenset[str]:
+    """The extents of which a layout has whole blocks."""
+    parts = (part for coordinate in layout.coordinates for part in walk(coordinate.extent))
+    return frozenset[str]().union(*(extents(e) for e in parts if isinstance(e, CeilDiv)))
 
 
 def special(layout: Layout, values: Mapping[str, int]) -> Layout:

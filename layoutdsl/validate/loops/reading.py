@@ -158,7 +158,10 @@ class _Nest:
     buffers: frozenset[str] = frozenset(("s", "d"))
 
     def node(self, body: Body, scope: Scope) -> tree.Node:
-        """Return what statements do, one after the other."""
+        """Return what statements do, one after the other; all that follows scratch is over it."""
+        match body:
+            case (("array", "uint8_t", name, int() as size, None), *rest):
+                return self._scratch(name, size, tuple(rest), scope)
         parts = [part for each in body if (part := self._statement(each, scope)) is not tree.EMPTY]
         return parts[0] if len(parts) == 1 else tree.Seq(tuple(parts))
 
@@ -185,8 +188,8 @@ class _Nest:
                 body,
             ) if name == own == again:
                 return self._slide((name, extent, step), body, scope)
-            case ("block", (("array", "uint8_t", name, int() as size, None), *body)):
-                return self._scratch(name, size, tuple(body), scope)
+            case ("block", (("array", *_), *_) as inner):
+                return self.node(inner, scope)
             case ("do", ("call", *_) as call):
                 return self._call(call, scope)
         raise Meaningless(f"a statement of another form: {statement[0]}")
