@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from layoutdsl.meaning.model import Layout
-from layoutdsl.propagation.emitting.emit_digits import scales_of
+from layoutdsl.propagation.emitting.emit_grown import growth
 from layoutdsl.propagation.emitting.emitting import Emitting
 from layoutdsl.propagation.emitting.physical import Step
 from layoutdsl.propagation.graph import Array, Attribute, Node
@@ -31,8 +31,6 @@ BLOCKS = (16, 8)
 """Channels of a block, on one machine or another."""
 
 DOMAIN = "com.microsoft.nchwc"
-
-READS = "coordinate_transformation_mode"
 
 POOLS = frozenset({"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"})
 
@@ -92,7 +90,11 @@ def emit_kernel(out: Emitting, node: Node, variant: Variant) -> bool:
         out.work.append(kernel(node.operator, (source,), _leave(out, node, result), said))
         return True
     if node.operator == "Resize":
-        return _scale(out, node, held, result)
+        numbers = growth(out, node, held, result)
+        if numbers is not None:
+            source = _take(out, node.inputs[0], held)
+            out.work.append(kernel("Upsample", (source,), _leave(out, node, result), numbers))
+        return numbers is not None
     return node.operator == "BatchNormalization" and _normalise(out, node, held, result)
 
 
@@ -128,44 +130,6 @@ def _join(out: Emitting, node: Node, variant: Variant, result: Held) -> bool:
         return False
     inputs = tuple(_take(out, *each) for each in zip(node.inputs, held, strict=True))
     out.work.append(Step("Concat", inputs, (_leave(out, node, result),), {"axis": 1}))
-    return True
-
-
-_NEAREST = frozenset(
-    {
-        ("half_pixel", "round_prefer_floor"),
-        ("half_pixel", "round_prefer_ceil"),
-        ("asymmetric", "floor"),
-    }
-)
-"""Where element `i` is read, and which is taken there: `i // s`, for each whole number `s`.
-
-Of pixels: `(i + 1/2) / s - 1/2` is less than 1/2 away from `i // s`.
-"""
-
-_LINEAR = frozenset({"asymmetric", "half_pixel", "align_corners"})
-"""Where element `i` is read to be put together of those beside it."""
-
-
-def _scale(out: Emitting, node: Node, held: Held, result: Held) -> bool:
-    """A picture that grows by whole numbers."""
-    said, own, after = node.attributes, held.placing.shape, result.placing.shape
-    if said.get("antialias", 0) or said.get("keep_aspect_ratio_policy", "stretch") != "stretch":
-        return False
-    mode, reads = said.get("mode", "nearest"), said.get(READS, "half_pixel")
-    nearest = (reads, said.get("nearest_mode", "round_prefer_floor")) in _NEAREST
-    if not (nearest if mode == "nearest" else mode == "linear" and reads in _LINEAR):
-        return False
-    factors = tuple(new // max(old, 1) for new, old in zip(after, own, strict=True))
-    if own[:2] != after[:2] or any(f * e != n for f, e, n in zip(factors, own, after, strict=True)):
-        return False
-    if 0 in factors or scales_of(out, node) not in (None, factors):
-        return False
-    numbers: dict[str, Attribute] = {"scales": factors, "mode": mode}
-    if mode == "linear":
-        numbers[READS] = reads
-    source = _take(out, node.inputs[0], held)
-    out.work.append(kernel("Upsample", (source,), _leave(out, node, result), numbers))
     return True
 
 

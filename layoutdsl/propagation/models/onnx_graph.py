@@ -10,18 +10,14 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from layoutdsl.propagation.graph import Array, Attribute, Graph, Node, Value
 from layoutdsl.propagation.models.fold import folded, folds, shape_of
-from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError
+from layoutdsl.propagation.models.onnx_inferred import inferred, kind_of
 from layoutdsl.propagation.models.onnx_weights import Weights
 
 ROUNDS = 100
 """How often shapes are inferred again from what was folded meanwhile."""
-
-IN_SIGHT = 128
-"""Elements of a folded constant that whoever infers shapes is shown."""
 
 OPEN = frozenset(
     {"NonZero", "NonMaxSuppression", "Unique", "Compress", "Loop", "If", "Scan", "StringSplit"}
@@ -47,12 +43,12 @@ def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
     nodes = nodes_of(proto)
     values = dict[str, Value]()
     for _ in range(ROUNDS):
-        values |= _inferred(proto, own, place)
+        values |= inferred(proto, own, place)
         before = len(constants)
         _fold(nodes, values, constants)
         if before == len(constants) or not _is_open(nodes, values, constants):
             break
-    values |= {name: Value(name, each.shape, _kind(each.dtype)) for name, each in own.items()}
+    values |= {name: Value(name, each.shape, kind_of(each.dtype)) for name, each in own.items()}
     values |= {name: Value(name, weights.shape(name), weights.dtype(name)) for name in weights}
     outputs = tuple(each.name for each in proto.graph.output)
     alive = _alive([_given(node, constants) for node in nodes], outputs, constants)
@@ -142,80 +138,6 @@ def captured(proto: Any) -> Iterator[str]:
             if name and name not in own and name not in seen:
                 seen.add(name)
                 yield name
-
-
-def _inferred(proto: Any, constants: Mapping[str, Array], place: str) -> dict[str, Value]:
-    """Tensors whose shapes are known."""
-    import onnx
-    from onnx import numpy_helper
-
-    light = onnx.ModelProto()
-    light.CopyFrom(proto)
-    held = {each.name for each in (*light.graph.initializer, *light.graph.input)}
-    for name, array in constants.items():
-        if name not in held and array.size <= IN_SIGHT and array.dtype.kind in "iufb":
-            light.graph.initializer.append(numpy_helper.from_array(np.array(array), name))
-    _drop_made_twice(light)
-    _say_shapes(light)
-    try:
-        found = onnx.shape_inference.infer_shapes(light, strict_mode=True, data_prop=True).graph
-    except Exception as error:  # whatever C++ threw
-        words = f"the shapes of `{place}` cannot be inferred: {line_of(error)}"
-        raise UnfitModelError(words, "export it again, or check what `--shape` says") from None
-    values = dict[str, Value]()
-    for each in (*found.input, *found.value_info, *found.output):
-        if (value := _value(each)) is not None:
-            values[each.name] = value
-    return values
-
-
-def _drop_made_twice(light: Any) -> None:
-    """Leave out nodes of which all results are initialisers by now."""
-    held = {each.name for each in light.graph.initializer}
-    left = [each for each in light.graph.node if not set(each.output) <= held]
-    if len(left) < len(light.graph.node):
-        nodes = [type(each).FromString(each.SerializeToString()) for each in left]
-        del light.graph.node[:]
-        light.graph.node.extend(nodes)
-
-
-LIKE_THE_FIRST = frozenset({"GroupNormalization", "MeanVarianceNormalization"})
-"""Operators of which the package onnx (1.23) says no shape: their result has that of `x`.
-
-What it does instead, to go through their bodies, fails for the one, and says nothing for the other.
-"""
-
-
-def _say_shapes(light: Any) -> None:
-    """Let operators that have no shapes be one that has the same."""
-    for node in light.graph.node:
-        if node.op_type in LIKE_THE_FIRST and node.domain in ("", "ai.onnx"):
-            node.op_type = "Identity"
-            del node.input[1:], node.attribute[:]
-
-
-def _value(proto: Any) -> Value | None:
-    """A tensor of known shape."""
-    from onnx import helper
-
-    kind = proto.type.WhichOneof("value")
-    if kind is None:
-        return None
-    if kind != "tensor_type":
-        return Value(proto.name, (), None)
-    tensor = proto.type.tensor_type
-    extents = tensor.shape.dim
-    if not tensor.HasField("shape") or not all(each.HasField("dim_value") for each in extents):
-        return None
-    try:
-        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type))
-    except (KeyError, TypeError):
-        return None
-    return Value(proto.name, tuple(each.dim_value for each in extents), _kind(dtype))
-
-
-def _kind(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    return None if dtype.kind in "OUS" else dtype
 
 
 def _fold(
