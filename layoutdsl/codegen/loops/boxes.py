@@ -40,6 +40,7 @@ class Box:
         both: the passes of a box that is moved by way of scratch, whose digits are then in `unit`.
         own: where they have not the same digits, those of the source and of the target that are the
             same number, for each such number.
+        is_gathered: its units are no vectors, and too short to be runs.
     """
 
     unit: Parts
@@ -48,6 +49,7 @@ class Box:
     inner: Parts = ()
     both: tuple[Pass, Pass] | None = None
     own: tuple[tuple[Parts, Parts], ...] = ()
+    is_gathered: bool = False
 
     @property
     def moved(self) -> Parts:
@@ -75,12 +77,6 @@ class Box:
         """All that is moved at once lies together."""
         return not self.rows and not self.columns and self.both is None
 
-    @property
-    def is_gathered(self) -> bool:
-        """Its units are no vectors, and too short to be runs."""
-        size = held(self.unit)
-        return self.both is None and not self.is_run and size & (size - 1) > 0
-
 
 def cheapest(chains: Chains, width: int) -> Box:
     """Return the box that takes the fewest cycles for an element of ``width`` bytes."""
@@ -92,7 +88,9 @@ def cheapest(chains: Chains, width: int) -> Box:
         made = one_pass(tuple(items), width)
         tables = (made.unit, made.rows, made.columns, made.loops)
         unit, rows, columns, inner = (tuple(items[i] for i in table) for table in tables)
-        box = Box(unit, rows, columns, inner)
+        size = held(unit)
+        gathers = bool(rows or columns) and size & (size - 1) > 0
+        box = Box(unit, rows, columns, inner, is_gathered=gathers)
         found.append((_cost(chains, box, made.cost(width), width), parts, box))
     if not found:
         return Box(())
@@ -154,7 +152,10 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
         if axis.slides:
             slid *= whole + past if block > 1 else 1
         elif past and block > 1:
-            cost += past * _ending(box, number, cycles)
+            if box.is_gathered:
+                cost += past * ALONE * cycles
+            else:
+                cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
             if not whole and same(axis.extent, axis.target):
                 cost += cycles  # all that is written is masked
     partial = _partial(box, "target", width) * 1.5 + _partial(box, "source", width)
@@ -182,13 +183,6 @@ def _turns(axis: ChainAxis, block: int) -> tuple[float, float]:
     return 1 - part, part if isinstance(axis.extent, Constant) else part / 2
 
 
-def _ending(box: Box, number: int, cycles: float) -> float:
-    """About how many cycles a leaf takes in which an axis ends."""
-    if box.is_gathered:
-        return ALONE * cycles
-    return EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles
-
-
 def _ends(box: Box, number: int) -> bool:
     """Whether an axis ends in one side of a leaf alone, above all others."""
     if box.both is not None:
@@ -211,8 +205,10 @@ def _crowded(box: Box, side: SideName, width: int) -> int:
     """
     run = box.together(side)
     size = held(run) * width
-    if size % LINE == 0 and (side == "target" or _reads_lines(box, width)):
-        return 0  # whole lines are touched once
+    wide, rows, columns = LINE // width // held(box.unit), held(box.rows), held(box.columns)
+    whole = box.both is None and columns >= wide > 1 and (rows < wide or rows % wide > 0)
+    if size % LINE == 0 and (side == "target" or whole):
+        return 0  # lines are written at once, or read so and not by 16 bytes at a time
     offsets = [0]
     for each in box.of(side):
         stride = simplify(each.stride(side))
@@ -226,12 +222,6 @@ def _crowded(box: Box, side: SideName, width: int) -> int:
     for line in lines:
         counts[line % SETS] += 1
     return len(lines) if max(counts) > max(WAYS, 4 * len(lines) // SETS) else 0
-
-
-def _reads_lines(box: Box, width: int) -> bool:
-    """Whether a kernel reads rows by whole vectors, and not by 16 bytes at a time."""
-    wide, rows, columns = LINE // width // held(box.unit), held(box.rows), held(box.columns)
-    return box.both is None and columns >= wide > 1 and (rows < wide or rows % wide > 0)
 
 
 def following(parts: Parts, side: SideName) -> Parts:

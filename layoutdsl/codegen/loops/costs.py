@@ -17,7 +17,10 @@ Table = tuple[tuple[int, int | None], ...]
 CALL = 3.0
 """Cycles of any leaf."""
 ROWS = 8
-"""Rows from which on units are gathered: what is written goes on for a while."""
+"""Rows from which on units are gathered: what is written goes on for a while.
+
+Short units are many, and long ones cross lines.
+"""
 
 
 @lru_cache(maxsize=4096)
@@ -34,8 +37,11 @@ def cycles(together: int, rows: Table, columns: Table, width: int, into: bool) -
     if not rows and not columns:
         return run(together, into)
     r, c = (prod(steps for steps, _ in table) for table in (rows, columns))
-    if together not in UNITS:
-        return CALL + _gather(together, r, c, into)
+    if together not in UNITS:  # gathered: two numbers each where they end a row or a column
+        if c == 1 or r < ROWS or (together > 16 and r <= c):
+            return r * c * run(together, into)
+        wide, other = (r - 1) * (c - 1), 0.8 if together < 8 else 1.1 * (together // 17)
+        return CALL + 2 * c + 1.3 * wide + 2.2 * (r * c - wide) + other * r * c
     n, wide, unit = 16 // together, 64 // together, together // width
     sides = sorted(((r, c, columns), (c, r, rows)), key=itemgetter(0))
     for few, many, table in sides:
@@ -61,17 +67,6 @@ def run(count: float, into: bool) -> float:
     if 8 < count < 16 and not into:
         return 2.0
     return CALL + max(1.0, count / 32)
-
-
-def _gather(together: int, r: int, c: int, into: bool) -> float:
-    """Units are a number each, but two where they end a row or a column.
-
-    Short ones are many, and long ones cross lines; few rows are no better than runs.
-    """
-    if c == 1 or r < ROWS or (together > 16 and r <= c):
-        return r * c * run(together, into)
-    wide, other = (r - 1) * (c - 1), 0.8 if together < 8 else 1.1 * (together // 17)
-    return 2 * c + 1.3 * wide + 2.2 * (r * c - wide) + other * r * c
 
 
 def _tile(n: int, r: int, c: int) -> float:

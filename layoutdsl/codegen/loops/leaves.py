@@ -84,30 +84,28 @@ class Leaf:
 
     def _ending(self, axes: list[int]) -> tree.Node:
         """The leaf where some axes end, or ended before; nothing where there are no slots."""
-        node = self._ended(axes)
-        for number in axes:
-            if self.around.loops_over(number) and not self.around.slots_whole(number):
-                has_slots = self.around.before(number, self.around.chains.axes[number].target)
-                node = when(has_slots, node, tree.EMPTY)
-        return node
-
-    def _ended(self, axes: list[int]) -> tree.Node:
-        if self.box.is_gathered and axes:
-            return self._alone(axes)
-        edge = edge_of(self.around, self.box, axes)
-        if edge is not None:
-            return self._whole(edge)
-        if self.box.both is not None:
+        alone = self.box.is_gathered and bool(axes)
+        edge = None if alone else edge_of(self.around, self.box, axes)
+        passes = None
+        if edge is None and self.box.both is not None:
             passes = ended(self.around, self.box, axes, BETWEEN)
-            if passes is not None:
-                return passes
-        node = self._copied(axes)
-        if self.box.both is None and all(map(self.around.slots_whole, axes)):
+        if alone:
+            node = self._alone(axes)
+        elif edge is not None:
+            node = self._whole(edge)
+        else:
+            node = self._copied(axes) if passes is None else passes
+        copied = not alone and edge is None and self.box.both is None
+        if copied and all(map(self.around.slots_whole, axes)):
             nothing = self._whole(tree.Edge(rows_read=ZERO))
             for number in axes:
                 axis = self.around.chains.axes[number]
                 if self.around.loops_over(number) and not same(axis.target, axis.extent):
                     node = when(self.around.before(number, axis.extent), node, nothing)
+        for number in axes:
+            if self.around.loops_over(number) and not self.around.slots_whole(number):
+                has_slots = self.around.before(number, self.around.chains.axes[number].target)
+                node = when(has_slots, node, tree.EMPTY)
         return node
 
     def _whole(self, edge: tree.Edge) -> tree.Node:

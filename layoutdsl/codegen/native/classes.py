@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import lru_cache
 from typing import TypeAlias
 
 from layoutdsl.codegen.loops.moves import Move, Side
@@ -31,7 +30,11 @@ GENERAL: ShapeClass = ()
 
 def class_of(layout: Layout, shape: tuple[int, ...]) -> ShapeClass:
     """Return the class of a shape, an extent for each axis."""
-    rounded = _rounded(layout)
+    rounded = set[str]()
+    for coordinate in layout.coordinates:
+        for part in walk(coordinate.extent):
+            if isinstance(part, CeilDiv):
+                rounded |= extents(part)
     found = {
         axis.extent.name: extent
         for axis, extent in zip(layout.element_axes, shape, strict=True)
@@ -39,13 +42,6 @@ def class_of(layout: Layout, shape: tuple[int, ...]) -> ShapeClass:
         if extent <= (ROUNDED if axis.extent.name in rounded else SMALL)
     }
     return tuple(found.items())
-
-
-@lru_cache(maxsize=1024)
-def _rounded(layout: Layout) -> frozenset[str]:
-    """The extents of which a layout has whole blocks."""
-    parts = (part for coordinate in layout.coordinates for part in walk(coordinate.extent))
-    return frozenset[str]().union(*(extents(e) for e in parts if isinstance(e, CeilDiv)))
 
 
 def special(layout: Layout, values: Mapping[str, int]) -> Layout:

@@ -140,7 +140,7 @@ class _Nest:
             return self._branches(node, self.pieces(node.then), self.pieces(node.other))
         loops, body = shared(node)
         if not loops:
-            return ["if (first < past) {", *indented(self._inside(node)), "}"]
+            return ["if (first < past) {", *indented(self.lines(node, alone=True)), "}"]
         inner = self._within(loops, body)
         counts = list(map(turns, loops))
         for number in reversed(range(len(loops))):
@@ -173,8 +173,8 @@ class _Nest:
             "}",
         ]
 
-    def lines(self, node: tree.Node) -> list[str]:
-        """A node as C."""
+    def lines(self, node: tree.Node, *, alone: bool = False) -> list[str]:
+        """A node as C; where it is ``alone`` between braces, scratch needs none of its own."""
         moves = self.moves
         match node:
             case tree.For(name, count, body):
@@ -193,11 +193,15 @@ class _Nest:
                     "}",
                 ]
             case tree.If(_, then, other):
-                return self._branches(node, self._inside(then), self._inside(other))
+                return self._branches(
+                    node, self.lines(then, alone=True), self.lines(other, alone=True)
+                )
             case tree.Seq(parts):
                 return [line for part in parts for line in self.lines(part)]
-            case tree.Scratch():
-                return ["{", *indented(self._inside(node)), "}"]
+            case tree.Scratch(name, size, filled, body):
+                fill = [f"filled({name}, rest, {size * moves.width});"] if filled else []
+                held = [f"uint8_t {name}[{size * moves.width}];", *fill, *self.lines(body)]
+                return held if alone else ["{", *indented(held), "}"]
             case tree.Fill(target, count):
                 return [f"filled({moves.place(target)}, rest, {moves.bytes(count)});"]
             case tree.Run(target, source, count):
@@ -206,14 +210,6 @@ class _Nest:
                 return [moves.run(node)]
             case tree.Move():
                 return moves.text(node)
-
-    def _inside(self, node: tree.Node) -> list[str]:
-        """A node as what stands between braces: scratch needs none of its own there."""
-        if not isinstance(node, tree.Scratch):
-            return self.lines(node)
-        size = node.size * self.moves.width
-        fill = [f"filled({node.name}, rest, {size});"] if node.filled else []
-        return [f"uint8_t {node.name}[{size}];", *fill, *self.lines(node.body)]
 
     def _asked(self, node: tree.For) -> list[str]:
         """What is asked for before loops over runs: before the outermost of them."""
@@ -226,7 +222,7 @@ class _Nest:
     def _within(self, loops: Sequence[tree.For | tree.Slide], body: tree.Node) -> list[str]:
         """What some loops do, one in the other."""
         self.moves.loops += loops
-        lines = self._inside(body)
+        lines = self.lines(body, alone=True)
         del self.moves.loops[-len(loops) :]
         return lines
 
