@@ -155,9 +155,8 @@ def _one_of(
     node, last = _run(inner, run, places, ends), run[-1].axis if run else -1
     if last not in ends or not inner.loops_over(last):
         return node
-    past = simplify(Add(inner.index(last), Constant(reach_of(run, last))))
     others = {number: end for number, end in ends.items() if number != last}
-    is_whole = Condition(past, "<=", ends[last].copied)
+    is_whole = inner.ends(last, reach_of(run, last))
     return when(is_whole, _run(inner, run, places, others), node)
 
 

@@ -9,7 +9,7 @@ from layoutdsl.integers.expr import Constant, Mul
 
 UNITS = (1, 2, 4, 8, 16)
 """Bytes of a unit that kernels are made for."""
-GATHERED = range(3, 65)
+GATHERED = range(3, 64)
 """Bytes of a unit that is gathered, whatever it is a multiple of."""
 LINE = 64
 """Bytes that are moved at once where they can be."""
