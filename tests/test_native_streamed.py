@@ -17,7 +17,7 @@ from codegen_cases import layout_of, module_of
 from native_cases import WIDTHS, emit, needs_compiler
 
 from layoutdsl.codegen import native
-from layoutdsl.codegen.loops import boxes, planner
+from layoutdsl.codegen.loops import costs
 from layoutdsl.codegen.native import calls
 from layoutdsl.codegen.native.loader import native_module
 from layoutdsl.codegen.native.module import NativeModule
@@ -107,8 +107,8 @@ def test_every_width_and_vector(text: str, vector: int) -> None:
 def test_planner_kernels_and_buffers_stream_from_as_many_bytes_on() -> None:
     kernels = resources.files(native).joinpath("kernels.c").read_text()
     (said,) = re.findall(r"#define STREAM_BYTES \(\(int64_t\)(\d+) << 20\)", kernels)
-    assert calls.PAST == planner.PAST == int(said) << 20
-    assert calls.LINE == boxes.LINE == LINE
+    assert calls.PAST == costs.PAST == int(said) << 20
+    assert calls.LINE == costs.LINE == LINE
 
 
 @pytest.mark.parametrize("dtype", ["u1", "f8"])

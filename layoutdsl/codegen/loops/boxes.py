@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains
+from layoutdsl.codegen.loops.costs import LINE, PAST, crowded
 from layoutdsl.codegen.loops.leaf import Part, Parts, SideName, candidates, held
 from layoutdsl.codegen.loops.passes import Item, Pass, in_scratch, one_pass, two_passes
 from layoutdsl.integers.bounds import simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant
 
-LINE = 64
-"""Bytes of a line of the cache."""
 USUAL = 200
 """What an extent without a number is taken for."""
 EDGE = 120.0
@@ -22,10 +21,8 @@ ALONE = 2.0
 """How many times as long units take that are runs each, where not all of a leaf is there."""
 TRIED = 4
 """Boxes for which two passes are tried."""
-SETS, WAYS = 64, 8
-"""Of a cache of the first level: lines that are so many sets apart, or a multiple, share a set."""
-WRITTEN, READ = 16.0, 8.0
-"""Cycles of a line that was driven out: reads wait for no others, and are made ahead."""
+SCRATCH = 1.0
+"""Cycles of a line that is written to scratch and read again, beside those of both passes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +142,7 @@ def _items(parts: Parts) -> dict[Item, Part]:
 def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
     """About how many cycles a line takes, with all that a box brings along."""
     lines = held(box.parts) * width / LINE
+    cycles += SCRATCH * lines if box.both is not None else 0.0
     cost, slid = cycles, 1.0
     for number, axis in enumerate(chains.axes):
         block = _block(box.parts, number)
@@ -158,9 +156,11 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
                 cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
             if not whole and same(axis.extent, axis.target):
                 cost += cycles  # all that is written is masked
-    partial = _partial(box, "target", width) * 1.5 + _partial(box, "source", width)
-    cost += WRITTEN * _crowded(box, "target", width) + READ * _crowded(box, "source", width)
-    return cost * slid / lines + partial
+    size = chains.target.size
+    past = isinstance(size, Constant) and size.value * width >= PAST
+    written, out = _lines(box, "target", width, past=past)
+    read, into = _lines(box, "source", width, past=False)
+    return (cost + out + into) * slid / lines + 1.5 * written + read
 
 
 def _block(parts: Parts, number: int) -> int:
@@ -192,36 +192,34 @@ def _ends(box: Box, number: int) -> bool:
     return not tables or (len(tables) == 1 and tables[0][-1].axis == number)
 
 
-def _partial(box: Box, side: SideName, width: int) -> float:
-    """How many lines are touched more often than they would have to be, for each."""
-    size = width * held(box.together(side))
-    return max(0.0, LINE / size - 1) + 16 / size
+def _lines(box: Box, side: SideName, width: int, past: bool) -> tuple[float, float]:
+    """What the lines of a side cost beside those that the kernels count.
 
+    Args:
+        box: a leaf.
+        side: of it.
+        width: bytes of an element.
+        past: whole lines go past the cache.
 
-def _crowded(box: Box, side: SideName, width: int) -> int:
-    """How many lines of a side drive each other out of the cache.
-
-    Strides that are no numbers are taken for harmless ones.
+    Returns:
+        How many lines are touched more often than they would have to be, for each; and cycles for
+        those that drive each other out of the cache. Strides that are no numbers do no harm.
     """
     run = box.together(side)
     size = held(run) * width
+    partial = max(0.0, LINE / size - 1) + 16 / size
     wide, rows, columns = LINE // width // held(box.unit), held(box.rows), held(box.columns)
-    whole = box.both is None and columns >= wide > 1 and (rows < wide or rows % wide > 0)
-    if size % LINE == 0 and (side == "target" or whole):
-        return 0  # lines are written at once, or read so and not by 16 bytes at a time
+    at_once = box.both is None and columns >= wide > 1 and (rows < wide or rows % wide > 0)
+    if size % LINE == 0 and (past if side == "target" else at_once):
+        return partial, 0.0
     offsets = [0]
     for each in box.of(side):
         stride = simplify(each.stride(side))
         if not isinstance(stride, Constant):
-            return 0
+            return partial, 0.0
         if each not in run:
-            offsets = [at + k * stride.value for at in offsets for k in range(each.count)]
-    lines, counts = set[int](), [0] * SETS
-    for at in offsets:
-        lines.update(range(at * width // LINE, -(-(at * width + size) // LINE)))
-    for line in lines:
-        counts[line % SETS] += 1
-    return len(lines) if max(counts) > max(WAYS, 4 * len(lines) // SETS) else 0
+            offsets = [at + k * stride.value * width for at in offsets for k in range(each.count)]
+    return partial, crowded(offsets, size, side)
 
 
 def following(parts: Parts, side: SideName) -> Parts:

@@ -5,6 +5,7 @@ Nothing but speed depends on it; the numbers are those of a processor with vecto
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from math import log2, prod
 from operator import itemgetter
@@ -14,6 +15,18 @@ from layoutdsl.codegen.loops.kernels import UNITS, is_tiled, is_woven, weaving
 Table = tuple[tuple[int, int | None], ...]
 """Steps and strides, most minor first; ``None`` for a stride that is no number."""
 
+LINE = 64
+"""Bytes of a line of the cache."""
+PAST = 8 << 20
+"""Bytes of a target from which on whole lines of it are written past the cache."""
+SETS, WAYS = 64, 8
+"""Of a cache of the first level: lines that are so many sets apart, or a multiple, share a set."""
+DRIVEN_OUT = {"source": 8.0, "target": 16.0}
+"""Cycles of a line that was driven out: reads wait for no others, and are made ahead."""
+WHOLE = 10.0
+"""Cycles of a run of whole lines: none is written twice, but what is asked for ahead is lost."""
+LONG = 256
+"""Bytes of a run of which a processor asks for the rest, once it is begun."""
 CALL = 3.0
 """Cycles of any leaf."""
 ROWS = 8
@@ -99,3 +112,25 @@ def _follow(table: Table, stride: int, count: int) -> bool:
             return reach % count == 0
         reach *= steps
     return reach >= count
+
+
+def crowded(offsets: Sequence[int], size: int, side: str) -> float:
+    """Return the cycles for lines that drive each other out, as too many of them share a set.
+
+    Args:
+        offsets: of runs of a side, in bytes.
+        size: of a run, in bytes.
+        side: "source" or "target".
+    """
+    whole = side == "target" and size % LINE == 0
+    if whole and size >= LONG:
+        return 0.0
+    lines = set[int]()
+    for at in offsets:
+        lines.update(range(at // LINE, at // LINE + 1 if whole else -(-(at + size) // LINE)))
+    counts = [0] * SETS
+    for line in lines:
+        counts[line % SETS] += 1
+    if max(counts) <= max(WAYS, 4 * len(lines) // SETS):
+        return 0.0
+    return len(lines) * (WHOLE if whole else DRIVEN_OUT[side])

@@ -8,8 +8,9 @@ from math import gcd
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.around import Around, Loop, when
-from layoutdsl.codegen.loops.boxes import LINE, Box, cheapest
+from layoutdsl.codegen.loops.boxes import Box, cheapest
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit
+from layoutdsl.codegen.loops.costs import LINE, PAST
 from layoutdsl.codegen.loops.leaf import held, radix_of, stretch
 from layoutdsl.codegen.loops.leaves import Leaf, whole_axis
 from layoutdsl.integers.bounds import ONE, polynomial, simplify
@@ -21,8 +22,6 @@ OWN = re.compile(r"([aby]|m[ab])[0-9]")
 """How names of loops inside of a leaf begin, over what lies in scratch."""
 ROWS, COLUMNS = 512, 256
 """Indices of two axes that are exchanged, which are one piece of work: their pages are at hand."""
-PAST = 8 << 20
-"""Bytes of a target from which on whole lines of it are written past the cache."""
 
 
 @dataclass(frozen=True, slots=True)
