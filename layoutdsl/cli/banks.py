@@ -8,7 +8,8 @@ from layoutdsl.cli.drawing import AS, DRAWN_TO, deliver, refuse_both, refuse_dra
 from layoutdsl.cli.exits import Exit, usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import say, say_json
-from layoutdsl.cli.targets import shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import target
 
 
 @click.command(short_help="Say which threads of a GPU wait for each other.")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.progress import Progress
-from layoutdsl.cli.targets import Target, shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import Target, target
 
 if TYPE_CHECKING:
     from layoutdsl.bench.moves import Task

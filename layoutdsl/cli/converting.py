@@ -19,7 +19,8 @@ from layoutdsl.cli.options import COMPILED, SHAPE, choice
 from layoutdsl.cli.output import error
 from layoutdsl.cli.progress import Way, progress_option
 from layoutdsl.cli.records import convert_records, refuse_options
-from layoutdsl.cli.targets import Target, shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import Target, target
 from layoutdsl.cli.telling import notes, say_done
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.record_costs import records_text
-from layoutdsl.cli.targets import shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import target
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout

@@ -17,7 +17,8 @@ from layoutdsl.cli.record_code import (
     refuse_options,
     word_packages,
 )
-from layoutdsl.cli.targets import Target, numbers, source_of, target
+from layoutdsl.cli.shapes import numbers
+from layoutdsl.cli.targets import Target, source_of, target
 from layoutdsl.integers.expr import text
 
 if TYPE_CHECKING:

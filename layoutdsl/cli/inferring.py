@@ -15,7 +15,7 @@ from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.imported import imported
 from layoutdsl.cli.output import error, say, say_json
 from layoutdsl.cli.progress import Progress
-from layoutdsl.cli.targets import numbers
+from layoutdsl.cli.shapes import numbers
 
 if TYPE_CHECKING:
     from layoutdsl.compare.infer import Inferred

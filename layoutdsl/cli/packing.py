@@ -30,7 +30,8 @@ from layoutdsl.cli.records import (
     refuse_options,
     refuse_told,
 )
-from layoutdsl.cli.targets import shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import target
 from layoutdsl.cli.telling import notes, say_done, say_words
 from layoutdsl.cli.weights import (
     Limits,

@@ -7,7 +7,8 @@ import click
 from layoutdsl.cli.exits import usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import say, say_json
-from layoutdsl.cli.targets import index_of, shape_of, target
+from layoutdsl.cli.shapes import index_of, shape_of
+from layoutdsl.cli.targets import target
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table
 

@@ -21,7 +21,8 @@ from layoutdsl.cli.large import MEMORY, RAW, Large, dtype_of, failing, looking, 
 from layoutdsl.cli.options import COMPILED, TARGET, choice
 from layoutdsl.cli.output import say
 from layoutdsl.cli.planned_weights import HINT, OPENING, Made, by_rules, plan_by_rules, writing
-from layoutdsl.cli.targets import shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import target
 from layoutdsl.cli.telling import notes
 from layoutdsl.cli.weights import Limits, refuse_alone, refuse_both
 

@@ -16,7 +16,8 @@ from layoutdsl.cli.imported import imported
 from layoutdsl.cli.options import JSON, SHAPE
 from layoutdsl.cli.output import error, say, say_json
 from layoutdsl.cli.progress import Progress
-from layoutdsl.cli.targets import shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import target
 
 if TYPE_CHECKING:
     from layoutdsl.compare.calling import ProbeHint

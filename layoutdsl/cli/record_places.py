@@ -10,7 +10,7 @@ import click
 from layoutdsl.cli.encode import plain
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.output import say, say_json
-from layoutdsl.cli.targets import numbers, shape_of
+from layoutdsl.cli.shapes import numbers, shape_of
 from layoutdsl.showing.record_places import record_at, record_where
 from layoutdsl.showing.record_words import held_byte_text, record_placement_text
 

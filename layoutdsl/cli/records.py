@@ -11,7 +11,8 @@ import click
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.output import error
-from layoutdsl.cli.targets import Target, shape_of
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import Target
 from layoutdsl.cli.telling import notes, say_done, say_words
 from layoutdsl.showing.words import named_text
 

@@ -12,7 +12,8 @@ from layoutdsl.cli.drawing import AS, COLOURED, DRAWN_TO, deliver, refuse_drawin
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import SHAPE, TARGET
 from layoutdsl.cli.output import coloured, say
-from layoutdsl.cli.targets import Target, shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import Target, target
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.table import Table

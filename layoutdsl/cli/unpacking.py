@@ -27,7 +27,8 @@ from layoutdsl.cli.records import (
     refuse_told,
     unpack_record,
 )
-from layoutdsl.cli.targets import shape_of, target
+from layoutdsl.cli.shapes import shape_of
+from layoutdsl.cli.targets import target
 from layoutdsl.cli.telling import notes, say_done, say_words
 from layoutdsl.cli.weights import (
     Limits,
