@@ -247,7 +247,7 @@ INLINED void copied(uint8_t *d, const uint8_t *s, int64_t n)
 INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
 {
 #if V
-    if (n >= V % 64 && n <= 1024 && !(IS_KNOWN(n) && n < 64)) { /* longer: a library's copy */
+    if (n >= V % 64 && n <= (stream ? 1024 : 2048) && !(IS_KNOWN(n) && n < 64)) { /* else a library's */
         int64_t k = 0;
         if (stream && n >= 6 * V) { /* and nothing else of a line that goes past the cache */
             k = (int64_t)(-(uintptr_t)d % V);
