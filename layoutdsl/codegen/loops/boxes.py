@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import gcd
 from operator import itemgetter
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains
 from layoutdsl.codegen.loops.costs import LINE, PAST, crowded
 from layoutdsl.codegen.loops.leaf import Part, Parts, SideName, candidates, held
 from layoutdsl.codegen.loops.passes import Item, Pass, in_scratch, one_pass, two_passes
-from layoutdsl.integers.bounds import simplify
+from layoutdsl.integers.bounds import polynomial, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant
 
@@ -203,7 +204,8 @@ def _lines(box: Box, side: SideName, width: int, past: bool) -> tuple[float, flo
 
     Returns:
         How many lines are touched more often than they would have to be, for each; and cycles for
-        those that drive each other out of the cache. Strides that are no numbers do no harm.
+        those that drive each other out of the cache. A stride without a number
+        is a multiple of one, which crowds no more than it does.
     """
     run = box.together(side)
     size = held(run) * width
@@ -214,11 +216,9 @@ def _lines(box: Box, side: SideName, width: int, past: bool) -> tuple[float, flo
         return partial, 0.0
     offsets = [0]
     for each in box.of(side):
-        stride = simplify(each.stride(side))
-        if not isinstance(stride, Constant):
-            return partial, 0.0
         if each not in run:
-            offsets = [at + k * stride.value * width for at in offsets for k in range(each.count)]
+            by = gcd(*polynomial(simplify(each.stride(side))).values()) * width
+            offsets = [at + k * by for at in offsets for k in range(each.count)]
     return partial, crowded(offsets, size, side)
 
 
