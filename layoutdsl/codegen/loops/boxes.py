@@ -204,8 +204,8 @@ def _lines(box: Box, side: SideName, width: int, past: bool) -> tuple[float, flo
 
     Returns:
         How many lines are touched more often than they would have to be, for each; and cycles for
-        those that drive each other out of the cache. A stride without a number
-        is a multiple of one, which crowds no more than it does.
+        those that drive each other out of the cache. A stride without a number is a multiple of
+        one, which crowds no more than it does.
     """
     run = box.together(side)
     size = held(run) * width
