@@ -15,6 +15,7 @@ from texts import EVERY, layout
 
 from layoutdsl.api import compile as compiled
 from layoutdsl.api import pack_file, unpack_file
+from layoutdsl.files import locks
 from layoutdsl.files.npy import UnreadableError, header
 from layoutdsl.files.places import OccupiedError
 from layoutdsl.meaning.elements import FillValue, FillZeroPoint
@@ -379,7 +380,8 @@ def test_the_input_may_not_be_the_unfinished_output() -> None:
         Path(name).rename("out.npy.part.json")
 
 
-def test_two_runs_do_not_write_one_file() -> None:
+def test_two_runs_do_not_write_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locks, "MOMENT", 0.01)
     np.save("in.npy", random_tensor((30, 35)))
     refused: list[OccupiedError] = []
 

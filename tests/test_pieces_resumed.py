@@ -10,7 +10,8 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from texts import EVERY, layout
 
 from layoutdsl.api import compile as compiled
 from layoutdsl.api import pack_file, unpack_file
+from layoutdsl.files import locks
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.places import Identity, OccupiedError
 from layoutdsl.meaning.model import Layout
@@ -50,6 +52,14 @@ def resumed(found: Layout = BLOCKED, **more: Any) -> tuple[int, list[str]]:
     how = {"mem": ROW, **more}
     pack_file(found, "in.npy", "out.npy", look=look, tell=told.append, **how)
     return looks[0], told
+
+
+@contextmanager
+def patience(seconds: float) -> Iterator[None]:
+    """How long a lock of others is waited for."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(locks, "MOMENT", seconds)
+        yield
 
 
 @pytest.fixture
@@ -527,6 +537,29 @@ def test_a_run_that_is_killed_goes_on(tensor: np.ndarray) -> None:
     assert told == [f"going on: {counts[-1]} of 30 pieces are done"]
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
     assert left_behind() == set()
+
+
+HOLDING = "import time; print(flush=True); input(); time.sleep(0.2)"
+
+
+@pytest.mark.usefixtures("tensor")
+def test_a_lock_that_a_killed_run_left_for_a_moment_is_waited_for() -> None:
+    """A program that it was starting has all that it had open, until it runs."""
+    interrupted(after=10)
+    handle = os.open("out.npy.part.json", os.O_RDWR)
+    locks.lock_alone(handle)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with running([sys.executable, "-c", HOLDING], pass_fds=[handle], **pipes) as process:
+        os.close(handle)
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+        with patience(0), pytest.raises(OccupiedError, match="another run is writing"):
+            resumed()
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        with patience(60):
+            assert resumed() == (20, ["going on: 10 of 30 pieces are done"])
 
 
 MEASURED = """

@@ -7,11 +7,34 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 
 try:
     import fcntl
 except ModuleNotFoundError:  # Windows
     fcntl = None  # type: ignore[assignment]
+
+
+MOMENT = 1.0
+"""Seconds in which a lock comes free whose process was killed as it was starting a program: until
+that one runs it holds what its parent did."""
+
+
+def lock_soon(handle: int) -> None:
+    """Lock a file for this descriptor alone, if not at once then in a moment.
+
+    Raises:
+        BlockingIOError: another descriptor holds it.
+        OSError: the file system, or this system, has no locks.
+    """
+    until = time.monotonic() + MOMENT
+    while True:
+        try:
+            return lock_alone(handle)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise
+        time.sleep(0.01)
 
 
 def lock_alone(handle: int) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
-from layoutdsl.files.locks import lock_alone, unlock
+from layoutdsl.files.locks import lock_soon, unlock
 from layoutdsl.files.places import OccupiedError, replaceable
 from layoutdsl.files.whole import NEW, PRIVATE, created, flush_folder
 from layoutdsl.pieces.files import reserve
@@ -94,7 +94,7 @@ class Output:
                     raise
                 continue  # another run has just removed it
             try:
-                lock_alone(handle)
+                lock_soon(handle)
                 if _is_at(self._journal, handle):
                     return handle
             except BlockingIOError:

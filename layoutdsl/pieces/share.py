@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from layoutdsl.files.locks import lock_alone, unlock
+from layoutdsl.files.locks import lock_soon, unlock
 from layoutdsl.files.places import OccupiedError
 from layoutdsl.files.whole import PRIVATE
 from layoutdsl.pieces.journal import WHOLE, Begun, pieces_line, read, written
@@ -58,7 +58,7 @@ class Log:
         name, flags = f"{share.number}-of-{share.of}", os.O_RDWR | os.O_CREAT | OPEN
         self._handle = os.open(name, flags, PRIVATE, dir_fd=folder)
         try:
-            lock(self._handle, lock_alone, part, f"another run is doing share {share}")
+            lock(self._handle, lock_soon, part, f"another run is doing share {share}")
             noted, self._end, self._last = read(all_of(self._handle))
             self.claimed: Mapping[int, Sums] = {}
             self.whole, self._noted = False, dict[int, Sums]()
@@ -114,11 +114,11 @@ def share_of(name: str) -> Share | None:
 
 
 def lock(handle: int, kind: Callable[[int], None], part: Path, words: str) -> None:
-    """Lock an open file at once.
+    """Lock an open file.
 
     Args:
         handle: of the file.
-        kind: `lock_alone` or `lock_shared`.
+        kind: `lock_soon` or `lock_shared`.
         part: the folder that it lies in, to be named.
         words: why it cannot be locked, where somebody else has locked it.
 
