@@ -46,6 +46,7 @@ from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.kernel_text import Call, kernel_text
+from layoutdsl.codegen.native.libraries import OPTIONS as SERVED
 from layoutdsl.codegen.native.program import Moved, moved
 from layoutdsl.codegen.plan import plan
 from layoutdsl.integers.value import evaluate
@@ -93,7 +94,7 @@ def _ways() -> dict[str, Way]:
         return {"none": Way()}
     native = () if RUNNER else ("-march=native",)
     found = {
-        "this machine": Way((*native, "-O1")),
+        "this machine": Way(("-O1",) if RUNNER else SERVED),
         "past the cache": Way((*native, "-O1", "-DSTREAM_BYTES=1")),
         "vectors of 16 bytes": Way((*native, "-O2", "-DLAYOUT_VECTOR=16")),
         "vectors of 32 bytes": Way((*native, "-DLAYOUT_VECTOR=32")),
