@@ -57,9 +57,11 @@ def modules(text: str, vector: int = 64) -> NativeModule:
     )
 
 
-def _written(move: Move, width: int) -> EmittedProgram | NoCode:
+def _written(move: Move, width: int, rank: int) -> EmittedProgram | NoCode:
     layout = move.layouts[0]
-    return generate_c(layout, source="", certificate=None, widths=(width,), verbs=(move.verb,))
+    return generate_c(
+        layout, source="", certificate=None, widths=(width,), verbs=(move.verb,), rank=rank
+    )
 
 
 emit = Emitter(_written)

@@ -110,11 +110,11 @@ def test_a_class_that_cannot_be_made(
             raise CompilerError("it does not like numbers")
         real(which, sources, *rest)  # type: ignore[arg-type]
 
-    def proved(move: Move, width: int) -> EmittedProgram | NoCode:
+    def proved(move: Move, width: int, rank: int) -> EmittedProgram | NoCode:
         if move.layouts[0].bind((3, 6, 100)).keys() != {"N", "C", "W"}:
             failed.append("proof")
             return NoCode("not proved")
-        return emit(move, width)
+        return emit(move, width, rank)
 
     if why == "compiler":
         monkeypatch.setattr(libraries, "build", build)

@@ -207,10 +207,10 @@ def _native(
     name = f"{source.name}_to_{target.name}"
     straight = isinstance(plain, ModuleType)  # else both layouts' own modules serve
 
-    def make(move: Move, width: int) -> EmittedProgram | NoCode:
+    def make(move: Move, width: int, rank: int) -> EmittedProgram | NoCode:
         from layoutdsl.codegen.native.program import conversion_c
 
-        return conversion_c(name, move, width)
+        return conversion_c(name, move, width, rank)
 
     libraries = Libraries(
         name,

@@ -72,7 +72,7 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: 
     from layoutdsl.codegen.native.libraries import Emitter
     from layoutdsl.codegen.native.loader import native_module
 
-    def make(move: Move, width: int) -> EmittedProgram | NoCode:
+    def make(move: Move, width: int, rank: int) -> EmittedProgram | NoCode:
         from layoutdsl.codegen.native.program import generate_c
 
         return generate_c(
@@ -81,6 +81,7 @@ def _native(layout: Layout, plain: ModuleType, target: CompileTarget, validate: 
             certificate=plain.CERTIFICATE,
             widths=(width,),
             verbs=(move.verb,),
+            rank=rank,
         )
 
     return native_module(

@@ -77,10 +77,18 @@ class Box:
 
 
 def cheapest(chains: Chains, width: int) -> Box:
-    """Return the box that takes the fewest cycles for an element of ``width`` bytes."""
-    if chains.boxed:
-        return _boxed(chains, width)
-    found = list[tuple[float, Parts, Box]]()
+    """Return the box that takes the fewest cycles for an element of ``width`` bytes.
+
+    With a rank it is the one that comes so many after that; the last, where there are fewer.
+    """
+    found = _boxed(chains, width) if chains.boxed else _common(chains, width)
+    found.sort(key=itemgetter(0))
+    return found[min(chains.rank, len(found) - 1)][1] if found else Box(())
+
+
+def _common(chains: Chains, width: int) -> list[tuple[float, Box]]:
+    """The boxes of those digits that both sides have, and what each takes."""
+    found, ideal = list[tuple[float, Box]](), list[tuple[float, Parts]]()
     for parts in candidates(chains, width):
         items = _items(parts)
         made = one_pass(tuple(items), width)
@@ -89,28 +97,22 @@ def cheapest(chains: Chains, width: int) -> Box:
         size = held(unit)
         gathers = bool(rows or columns) and size & (size - 1) > 0
         box = Box(unit, rows, columns, inner, is_gathered=gathers)
-        found.append((_cost(chains, box, made.cost(width), width), parts, box))
-    if not found:
-        return Box(())
-    found.sort(key=itemgetter(0))
-    best, _, box = found[0]
-    ideal = [(_cost(chains, Box(parts), 0.0, width), parts) for _, parts, _ in found]
-    for _, parts in sorted(ideal, key=itemgetter(0))[:TRIED]:
+        found.append((_cost(chains, box, made.cost(width), width), box))
+        ideal.append((_cost(chains, Box(parts), 0.0, width), parts))
+    for _, parts in sorted(ideal, key=itemgetter(0))[: TRIED + chains.rank]:
         both = two_passes(tuple(_items(parts)), width)
         if both is None:
             continue
         staged, (into, out) = Box(parts, both=both), both
         cycles = into.cost(width, into=True) + out.cost(width)
-        cost = _cost(chains, staged, cycles, width)
-        if cost < best:
-            best, box = cost, staged
-    return box
+        found.append((_cost(chains, staged, cycles, width), staged))
+    return found
 
 
-def _boxed(chains: Chains, width: int) -> Box:
-    """The box that takes the fewest cycles of those with digits that no side has.
+def _boxed(chains: Chains, width: int) -> list[tuple[float, Box]]:
+    """The boxes with digits that no side has, and what each takes.
 
-    It goes by way of scratch, where these lie as they count: the pass into it is over the digits of
+    They go by way of scratch, where these lie as they count: the pass into it is over the digits of
     the source, that out of it over those of the target.
     """
     found = list[tuple[float, Box]]()
@@ -121,7 +123,7 @@ def _boxed(chains: Chains, width: int) -> Box:
             box, (into, out) = Box(parts, both=both, own=own), both
             cycles = into.cost(width, into=True) + out.cost(width)
             found.append((_cost(chains, box, cycles, width), box))
-    return min(found, key=itemgetter(0))[1]
+    return found
 
 
 def _own(chains: Chains, part: Part) -> tuple[Parts, Parts]:

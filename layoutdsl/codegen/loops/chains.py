@@ -91,12 +91,15 @@ class Chains:
         source: the side that is read.
         target: the side that is written.
         ends: where axes may end.
+        rank: which leaves it is moved by: those that seem to be the fastest, or the next after so
+            many.
     """
 
     axes: tuple[ChainAxis, ...]
     source: Side
     target: Side
     ends: Ends = Ends.ANY
+    rank: int = 0
 
     @property
     def boxed(self) -> tuple[int, ...]:

@@ -79,11 +79,18 @@ def _multiples(move: Move) -> dict[str, int]:
     return found
 
 
-def tree_of(move: Move, width: int, ends: Ends = Ends.ANY) -> tree.Node | Unplanned:
-    """Return the tree that does a move, for elements of ``width`` bytes, or why there is none."""
+def tree_of(move: Move, width: int, ends: Ends = Ends.ANY, rank: int = 0) -> tree.Node | Unplanned:
+    """Return the tree that does a move, for elements of ``width`` bytes, or why there is none.
+
+    Args:
+        move: what is moved.
+        width: bytes of an element.
+        ends: which leaves it may have.
+        rank: 0 for those that seem to be the fastest, more for one of the next.
+    """
     if len({each.axes for each in move.layouts}) > 1:
         return Unplanned("the layouts have other axes")
     found = digits(move)
     if isinstance(found, Apart) or (found.boxed and _copied(move) * width >= LONG):
         return rows(move)
-    return cut(pruned(hoisted(planned(replace(found, ends=ends), width))), width)
+    return cut(pruned(hoisted(planned(replace(found, ends=ends, rank=rank), width))), width)

@@ -31,15 +31,20 @@ from layoutdsl.codegen.native.compilers import (
 from layoutdsl.codegen.native.images import loaded
 from layoutdsl.files.private import passing_folder
 from layoutdsl.texts.resources import fingerprint
-from layoutdsl.texts.values import exact
+from layoutdsl.texts.values import brief, exact
 
 if TYPE_CHECKING:
     from layoutdsl.codegen.native.program import EmittedProgram
 
 PLAIN_OPTIONS = ("-std=c11", "-O1", "-g0")
-OPTIONS = ("-std=c11", "-O2", "-g0", "-march=native", "-fpeel-loops", "-fno-schedule-insns2")
+OPTIONS = (
+    *("-std=c11", "-O2", "-g0", "-march=native"),
+    *("-fpeel-loops", "-fno-schedule-insns2", "-fno-tree-loop-distribute-patterns"),
+)
 """Loops of a few turns that gcc makes one after the other, and not in the order that it takes for
-the best, are a tenth faster than what -O2 makes of them, and -O3 is no faster than that."""
+the best, are up to a tenth faster than what -O2 makes of them, and -O3 is no faster than that. A
+short row is no call of `memcpy`, for which it takes a loop over vectors.
+"""
 LARGE = 1 << 26
 """Bytes of a move that is worth waiting for a compiler, whoever asks."""
 
@@ -49,16 +54,16 @@ class Emitter:
     """What makes the C of a library.
 
     Attributes:
-        make: from a move and the bytes of an element to C.
+        make: from a move, the bytes of an element and a rank of its tree to C.
         check: returns the C once it is proved; ``None`` where nobody asks for a proof.
     """
 
-    make: Callable[[Move, int], EmittedProgram | NoCode]
+    make: Callable[[Move, int, int], EmittedProgram | NoCode]
     check: Callable[[EmittedProgram], EmittedProgram | NoCode] | None = None
 
-    def __call__(self, move: Move, width: int) -> EmittedProgram | NoCode:
+    def __call__(self, move: Move, width: int, rank: int = 0) -> EmittedProgram | NoCode:
         """Return C that may be run."""
-        made = self.make(move, width)
+        made = self.make(move, width, rank)
         return made if isinstance(made, NoCode) or self.check is None else self.check(made)
 
     @property
@@ -79,7 +84,18 @@ class _Pending:
 
 
 _State: TypeAlias = Function | NoCode | CompilerError | _Pending
-_Key: TypeAlias = tuple[str, int, ShapeClass]
+Key: TypeAlias = tuple[str, int, ShapeClass]
+"""What there is a library for: a verb, the bytes of an element, and a class of shapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A library, and the function in it that Python calls."""
+
+    function: Function
+    library: bytes
+
+    __repr__ = brief
 
 
 class Libraries:
@@ -107,7 +123,7 @@ class Libraries:
         self._name = name.lower()
         self._moves, self._emit, self._untold, self._waits = moves, emit, untold, waits
         self._options = options
-        self._known: dict[_Key, _State] = {}
+        self._known: dict[Key, _State] = {}
         self._lock = Lock()
 
     def of(self, verb: str, width: int, shape: tuple[int, ...], size: int) -> Function | None:
@@ -123,7 +139,7 @@ class Libraries:
             CompilerError: it could not be compiled.
         """
         with self._lock:
-            key = self._key(verb, width, shape)
+            key = self.key(verb, width, shape)
             found = self._known.get(key)
             if found is None or (isinstance(found, _Pending) and found.process != os.getpid()):
                 found = self._begun(key, size)
@@ -138,13 +154,14 @@ class Libraries:
                 return found
         return None
 
-    def _key(self, verb: str, width: int, shape: tuple[int, ...]) -> _Key:
+    def key(self, verb: str, width: int, shape: tuple[int, ...]) -> Key:
+        """Return what the library is found by that serves a shape."""
         key = (verb, width, class_of(self._moves[verb].layouts[0], shape))
         if key in self._known or sum(each[:2] == key[:2] for each in self._known) < MOST:
             return key
         return (verb, width, GENERAL)
 
-    def _begun(self, key: _Key, size: int) -> _State:
+    def _begun(self, key: Key, size: int) -> _State:
         """What there is of a class that is met for the first time."""
         found: _State | None = self._kept(key)
         if found is None:
@@ -153,19 +170,19 @@ class Libraries:
         self._known[key] = found
         return found
 
-    def _add(self, key: _Key) -> None:
+    def _add(self, key: Key) -> None:
         found = self._made(key)
         with self._lock:
             self._known[key] = found
 
-    def _kept(self, key: _Key) -> Function | None:
+    def _kept(self, key: Key) -> Function | None:
         try:
             which = compiler()
         except CompilerError:
             return None
         return from_cache(self._called(key), self._asked(key, which))
 
-    def _made(self, key: _Key) -> _State:
+    def _made(self, key: Key) -> _State:
         """Make a library; where that of a class cannot be, the one that serves all shapes."""
         try:
             found: _State = self._compiled(key)
@@ -177,29 +194,69 @@ class Libraries:
             return found
         return self._made((*key[:2], GENERAL))
 
-    def _compiled(self, key: _Key) -> Function | NoCode:
-        verb, width, shapes = key
+    def _compiled(self, key: Key) -> Function | NoCode:
         which = compiler()
-        program = self._emit(special_move(self._moves[verb], shapes), width)
+        program = self.emitted(key)
         if isinstance(program, NoCode):
             return program
-        asked = self._asked(key, which)
+        found = self.built(key, program)
+        keep(Kind.LIBRARY, self._asked(key, which), found.library)
+        return found.function
+
+    def emitted(self, key: Key, rank: int = 0) -> EmittedProgram | NoCode:
+        """Return the C of a library, or why there is none.
+
+        Args:
+            key: what it is for.
+            rank: of its tree; 0 for the one that seems to be the fastest.
+        """
+        verb, width, shapes = key
+        return self._emit(special_move(self._moves[verb], shapes), width, rank)
+
+    def built(self, key: Key, program: EmittedProgram) -> Built:
+        """Return C as a library whose kernels were tried.
+
+        Args:
+            key: what it is for.
+            program: its C.
+
+        Raises:
+            CompilerError: there is no compiler, or what it makes cannot be used.
+        """
+        which = compiler()
+        marked = mark(self._asked(key, which))
         try:
-            library = _built(which, program, mark(asked), self._options)
+            library = _built(which, program, marked, self._options)
             opened = loaded(library)
-            try_kernels(opened, program, mark(asked))
-            found = function(opened, self._called(key), mark(asked))
+            try_kernels(opened, program, marked)
+            return Built(function(opened, self._called(key), marked), library)
         except OSError as error:
             words = f"the compiled library cannot be used: {error}"
             raise CompilerError(words, f"{ANOTHER}, or $TMPDIR to another folder") from None
-        keep(Kind.LIBRARY, asked, library)
-        return found
 
-    def _called(self, key: _Key) -> str:
+    def serve(self, key: Key, found: Built, lasting: bool = False) -> None:
+        """Let a library serve from now on.
+
+        Args:
+            key: what it is for.
+            found: made for that.
+            lasting: for later processes as well.
+        """
+        with self._lock:
+            self._known[key] = found.function
+        if lasting:
+            keep(Kind.LIBRARY, self._asked(key, compiler()), found.library)
+
+    def forget(self, key: Key) -> None:
+        """Look up anew what serves."""
+        with self._lock:
+            self._known.pop(key, None)
+
+    def _called(self, key: Key) -> str:
         verb, width, _ = key
         return f"{self._name}_{verb}_{8 * width}"
 
-    def _asked(self, key: _Key, which: Compiler) -> str:
+    def _asked(self, key: Key, which: Compiler) -> str:
         """All that a library depends on."""
         verb, width, shapes = key
         move = special_move(self._moves[verb], shapes)
