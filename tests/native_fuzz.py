@@ -48,6 +48,7 @@ from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.kernel_text import Call, kernel_text
 from layoutdsl.codegen.native.libraries import OPTIONS as SERVED
 from layoutdsl.codegen.native.program import Moved, moved
+from layoutdsl.codegen.native.tuning import RANKS
 from layoutdsl.codegen.plan import plan
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
@@ -123,14 +124,16 @@ class Case:
     verb: str
     width: int
     shapes: tuple[Shape, ...]
+    rank: int = 0
 
     def __str__(self) -> str:
         texts = " -> ".join(each.text for each in self.layouts)
-        return f"{texts}  # {self.verb} u{8 * self.width} at {'; '.join(map(str, self.shapes))}"
+        shapes = "; ".join(map(str, self.shapes))
+        return f"{texts}  # {self.verb} u{8 * self.width} by tree {self.rank} at {shapes}"
 
     def functions(self, name: str) -> Moved | None:
         """The kernel as C; none where no tree was found."""
-        found = moved(name, self.move, self.width)
+        found = moved(name, self.move, self.width, rank=self.rank)
         return None if isinstance(found, NoCode) else found
 
     @property
@@ -215,20 +218,22 @@ class Fault:
 def cases(seed: int, count: int, draw: Draw = drawn) -> Iterator[Case]:
     """Kernels for so many layouts: each is packed, unpacked, and turned into another or from it.
 
-    Layouts with copies are not turned into others.
+    Layouts with copies are not turned into others. Half of all are moved by the tree that is worked
+    out, the others by those that are tried where times are taken.
     """
-    random = Random(seed)
+    random, ranks = Random(seed), (*[0] * RANKS, *range(RANKS))
     for number in range(count):
         layout = draw(random)
         width = random.choice(WIDTHS)
         few = tuple(shapes(random, (layout,), 5))
         for verb in ("pack", "unpack"):
-            yield Case((layout,), verb, width, few)
+            yield Case((layout,), verb, width, few, random.choice(ranks))
         if layout.copies:
             continue
         both = (layout, drawn(random, layout))
         both = both if number % 2 else both[::-1]
-        yield Case(both, "convert", width, tuple(shapes(random, both, 5)))
+        few = tuple(shapes(random, both, 5))
+        yield Case(both, "convert", width, few, random.choice(ranks))
 
 
 def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:

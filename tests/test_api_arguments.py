@@ -246,6 +246,14 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         },
         {"layout": A, "notation": "onednn"},
     ),
+    "tune": (
+        {
+            "moves": ("what `compile` or `convert` returned", set()),
+            "shape": EXTENTS,
+            "dtype": (TYPE[0], TYPE[1] | {"None"}),
+        },
+        {"moves": layoutdsl.compile(A, "auto"), "shape": (2, 3)},
+    ),
     "unpack_file": (
         LAYOUT_FILE | {"shape": EXTENTS, "dtype": TYPE},
         {"layout": A, "source": "in.npy", "destination": "out.npy", "shape": (2, 3)},

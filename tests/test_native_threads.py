@@ -33,7 +33,7 @@ SHAPES = {
 
 def written(module, verb, read, result, shape, dtype):  # type: ignore[no-untyped-def]
     """What each unit alone leaves in a poisoned buffer, and which elements it has written."""
-    called = module._libraries.of(verb, dtype.itemsize, shape, 0)
+    called = module.libraries.of(verb, dtype.itemsize, shape, 0)
     fill = np.array(FILL, dtype).tobytes()
     prepared = ready(called, shape, (read.shape, result), dtype, fill)
     job = prepared.job

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
         to_notation,
         translate,
     )
+    from layoutdsl.api.tuning import Tuned, tune
     from layoutdsl.api.weights import (
         inspect_weights,
         pack_weights,
@@ -125,6 +126,7 @@ __all__ = [
     "Tensor",
     "TooLargeError",
     "Translation",
+    "Tuned",
     "UnvalidatedError",
     "WidthError",
     "axes_of",
@@ -192,6 +194,7 @@ __all__ = [
     "timed_checks",
     "to_notation",
     "translate",
+    "tune",
     "unpack_file",
     "unpack_record_file",
     "unpack_weights",
@@ -225,6 +228,7 @@ _ELSEWHERE = {
     "api.shards": "Planned PlannedWeights finish_plan load_plan run_share",
     "api.translation": "LANGUAGE Translation from_notation identify look notations reading_of "
     "to_notation translate",
+    "api.tuning": "Tuned tune",
     "api.weights": "inspect_weights pack_weights unpack_weights verify_weights",
     "elaborate.shelf": "declared family_of library library_families library_module library_names "
     "library_record library_record_names load parse pick pick_record pick_table read",

@@ -66,6 +66,7 @@ _VERBS = {
     "plan": "planning.plan",
     "run": "sharding.run",
     "bench": "benchmark.bench",
+    "tune": "tuning.tune",
     "where": "places.where",
     "at": "places.at",
     "show": "showing.show",

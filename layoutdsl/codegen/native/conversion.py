@@ -56,7 +56,12 @@ class BothModules:
 
 
 class NativeConversion:
-    """Buffers of one layout into those of another, where C takes them."""
+    """Buffers of one layout into those of another, where C takes them.
+
+    Attributes:
+        target: the layout that is written.
+        libraries: what is compiled of it.
+    """
 
     def __init__(
         self, plain: ModuleType | BothModules, target: Layout, libraries: Libraries, failed: Failed
@@ -70,8 +75,8 @@ class NativeConversion:
             libraries: what is compiled of the verb ``convert``.
             failed: is told that a compiler failed, when a class of shapes is met that needs it.
         """
-        self._plain, self._target = plain, target
-        self._libraries, self._failed = libraries, failed
+        self.libraries, self._failed = libraries, failed
+        self._plain, self.target = plain, target
         self._failure: CompilerError | None = None
         self._known: dict[Any, Ready] = {}
         self._again: Again = never
@@ -88,14 +93,14 @@ class NativeConversion:
         if out is not None and fill is None and threads is ALONE and self._again(src, out, shape):
             kept: Array = out
             return kept
-        codes = codes_of(src, self._target.element)
+        codes = codes_of(src, self.target.element)
         if codes is not None:
             return self._converted_codes(codes, src, shape, out, fill, threads)
         workers = checked_threads(threads)
         prepared = self._remembered(src, shape, fill)
         if prepared is None:
             return None
-        if fill is None and isinstance(self._target.fill, FillAny):
+        if fill is None and isinstance(self.target.fill, FillAny):
             if out is None:
                 return moved(prepared, src, out, workers)
             extents = self._plain._extents(shape)
@@ -111,7 +116,7 @@ class NativeConversion:
         if not of_type(out, src.dtype):
             return None
         given = self._fill(fill)
-        if given is not None and (fill is not None or isinstance(self._target.fill, FillValue)):
+        if given is not None and (fill is not None or isinstance(self.target.fill, FillValue)):
             fill = code_of(self._plain, given, src.dtype, codes)
         into = None if out is None else out.view(codes)
         found = self.converted(src.view(codes), shape, into, fill, threads)
@@ -153,14 +158,29 @@ class NativeConversion:
         called = self._called(width, extents)
         if called is None:
             return None
-        start = evaluate(self._target.start, self._target.bind(extents))
+        start = evaluate(self.target.start, self.target.bind(extents))
         lead = (start, item) if start else None
         shapes = (src.shape, box)
         return ready(called, extents, shapes, src.dtype, item.tobytes(), lead, asked=True)
 
+    def extents(self, shape: object) -> tuple[int, ...]:
+        """Return a shape as both layouts take it; ValueError or TypeError for another."""
+        found: tuple[int, ...] = self._plain._extents(shape)
+        return found
+
+    def source_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of the buffer that is read, for a shape that was checked."""
+        read: tuple[int, ...] = self._plain._source_box(extents)
+        return read
+
+    def forget(self) -> None:
+        """Look up anew what serves, at the next call."""
+        self._known.clear()
+        self._again = never
+
     def _taken(self, array: Array) -> bool:
         """Whether C takes such items, elements travel in them, and each is one."""
-        element = self._target.element
+        element = self.target.element
         return _taken(array) and (
             element is None
             or (element.fills_item and (array.dtype.kind, array.dtype.itemsize) == element.item)
@@ -170,7 +190,7 @@ class NativeConversion:
         """What is compiled; ``None`` where numpy serves, for now or for good."""
         if self._failure is None:
             try:
-                return self._libraries.of("convert", width, extents, prod(extents) * width)
+                return self.libraries.of("convert", width, extents, prod(extents) * width)
             except CompilerError as error:
                 self._failure = error.with_traceback(None)
         self._failed(self._failure)
@@ -178,7 +198,7 @@ class NativeConversion:
 
     def _fill(self, fill: object) -> object | None:
         """The number in padding; ``None`` where there is none, which numpy refuses."""
-        match self._target.fill:
+        match self.target.fill:
             case FillValue(value) if fill is None:
                 return value
             case FillAny() if fill is None:

@@ -60,6 +60,7 @@ class NativeModule:
         CERTIFICATE: the hash of its proofs.
         target: ``native``.
         layout: what is packed.
+        libraries: what is compiled of it.
     """
 
     target = "native"
@@ -71,7 +72,8 @@ class NativeModule:
         self.__doc__ = plain.__doc__
         self.SOURCE: str = plain.SOURCE
         self.CERTIFICATE: str = plain.CERTIFICATE
-        self.layout, self._plain, self._libraries, self._failed = layout, plain, libraries, failed
+        self.layout, self.libraries = layout, libraries
+        self._plain, self._failed = plain, failed
         self._failure: CompilerError | None = None
         self._keeps = isinstance(layout.fill, FillAny)
         element = layout.element
@@ -233,7 +235,7 @@ class NativeModule:
             return self._packs[key]
         extents = self._plain._extents(src.shape)
         padding = self.padding(extents, src.dtype, fill)
-        called = None if padding is None else self._called("pack", extents, src.dtype)
+        called = None if padding is None else self.called("pack", extents, src.dtype)
         if padding is None or called is None:
             return None
         box = self._plain._box(extents)
@@ -241,7 +243,7 @@ class NativeModule:
         return _remembered(self._packs, None if self._values else key, prepared)
 
     def _unpacking(self, src: object, shape: Any) -> Ready | None:
-        if not isinstance(src, ndarray) or not self._taken(src.dtype) or self._values is not None:
+        if not isinstance(src, ndarray) or not self._taken(src.dtype):
             return None
         extents = self._plain._extents(shape)
         key = (src.shape, src.dtype, extents)
@@ -249,11 +251,22 @@ class NativeModule:
             return self._unpacks[key]
         box = self._plain._box(extents)
         self._plain._boxed(src, box)
-        called = self._called("unpack", extents, src.dtype)
+        called = self.called("unpack", extents, src.dtype)
         if called is None:
             return None
         prepared = ready(called, extents, (src.shape, extents), src.dtype, asked=True)
         return _remembered(self._unpacks, key, prepared)
+
+    def extents(self, shape: object) -> tuple[int, ...]:
+        """Return a shape as the layout takes it; ValueError or TypeError for another."""
+        found: tuple[int, ...] = self._plain._extents(shape)
+        return found
+
+    def forget(self) -> None:
+        """Look up anew what serves, at the next call."""
+        self._packs.clear()
+        self._unpacks.clear()
+        self._pack_again = self._unpack_again = never
 
     def _taken(self, dtype: np.dtype[Any]) -> bool:
         """Whether C moves items of a type, and elements travel in them."""
@@ -294,18 +307,25 @@ class NativeModule:
                 values[axis.extent.name] = extent
         return item.tobytes(), (evaluate(self.layout.start, values), item)
 
-    def _called(self, verb: str, extents: tuple[int, ...], dtype: np.dtype[Any]) -> Function | None:
-        """The compiled function; ``None`` where numpy serves, for now or for good.
+    def called(self, verb: str, extents: tuple[int, ...], dtype: np.dtype[Any]) -> Function | None:
+        """Return the compiled function; ``None`` where numpy serves, for now or for good.
+
+        Args:
+            verb: ``pack`` or ``unpack``.
+            extents: a shape that was checked.
+            dtype: of the elements.
 
         Raises:
             CompilerError: it could not be compiled, and numpy was not asked for.
         """
-        if 0 in extents or not self.within_words(extents, dtype.itemsize):
+        if verb == "unpack" and self._values is not None:  # each is asked whether it is one
+            return None
+        if 0 in extents or not self._taken(dtype) or not self.within_words(extents, dtype.itemsize):
             return None
         if self._failure is None:
             size = prod(extents) * dtype.itemsize
             try:
-                return self._libraries.of(verb, dtype.itemsize, extents, size)
+                return self.libraries.of(verb, dtype.itemsize, extents, size)
             except CompilerError as error:
                 self._failure = error.with_traceback(None)
         self._failed(self._failure)
