@@ -250,8 +250,8 @@ REFUSED = (
      "there is no peer `pandas`; known are planted, np.pad", None),
     (("NCHW4c", "--shape", "1,2"), "layout `NCHW4c` has extents (N, C, H, W); 2 were given", None),
     (("NCHWc", *TINY), "`NCHWc` has open parameters", "give it values: `NCHWc<8>`"),
-    (("NCHW4c", "--to", "demo.layout:Swizzled", *TINY),
-     "`NCHW4c` and `Swizzled` take tensors of different ranks: they have 4 and 2 axes", None),
+    (("NCHW4c", "--to", "demo.layout:Turned", *TINY),
+     "`NCHW4c` and `Turned` take tensors of different ranks: they have 4 and 2 axes", None),
     (("demo.layout:Big", *TINY, "--of", "u8"),
      "`Big` is filled with 300, which uint8 is not", None),
 )  # fmt: skip
@@ -263,6 +263,7 @@ def test_what_is_refused(
 ) -> None:
     with Path("demo.layout").open("a") as file:
         file.write("layout Big(n, c, h, w) = [n, c/4, h, w, c%4] fill 300\n")
+        file.write("layout Turned(h, w) = [w, h]\n")
     ended = shell("bench", *arguments)
     helped = f"\n  = help: {hint}" if hint else ""
     assert (ended.code, ended.err) == (2, f"error: {message}{helped}\n")

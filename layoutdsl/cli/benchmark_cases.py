@@ -10,6 +10,7 @@ from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.shapes import shape_of
 from layoutdsl.cli.targets import Target, target
+from layoutdsl.cli.telling import notes
 
 if TYPE_CHECKING:
     from layoutdsl.bench.moves import Task
@@ -160,7 +161,7 @@ def _sound(chosen: Target, goal: Layout | None) -> tuple[Layout, ...]:
             words = f"`{each.name}` holds copies of its elements, and a copy of a tensor has none"
             raise Failure(Exit.USAGE, words, "measure a layout that holds each element once")
         progress(f"proving {each.name}")
-        with usage(), refusing(chosen):
+        with usage(), refusing(chosen), notes():
             ready(each, "numpy")
             if goal is not None:
                 turned = _in_order_of(each, goal)

@@ -14,6 +14,7 @@ from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import error, say, say_json
 from layoutdsl.cli.progress import Progress
+from layoutdsl.cli.telling import notes
 
 if TYPE_CHECKING:
     from layoutdsl.api.tuning import Tuned
@@ -95,9 +96,6 @@ def tune(
 
 def _tuned(tasks: tuple[Task, ...]) -> Iterator[tuple[Task, Tuned]]:
     """What is found of each task; both verbs of a layout are tuned at once."""
-    from layoutdsl.api import CompilerError
-    from layoutdsl.api import tune as tuned
-
     progress, seen = Progress(), set[tuple[object, ...]]()
     for task in tasks:
         layouts = [each for each in (task.source, task.target) if each is not None]
@@ -107,16 +105,25 @@ def _tuned(tasks: tuple[Task, ...]) -> Iterator[tuple[Task, Tuned]]:
         seen.add(key)
         progress(f"tuning {task.name} {'x'.join(map(str, task.shape))}")
         try:
-            found = tuned(_compiled(task), task.shape, task.dtype)
+            with notes():
+                found = _of(task)
         except ValueError as reason:
             progress.clear()
             error(f"note: {task.name} is left out: {reason}")
             continue
-        except CompilerError as failed:
-            raise Failure(Exit.USAGE, failed.message, failed.remedy) from None
         progress.clear()
         for each in found:
             yield task, each
+
+
+def _of(task: Task) -> tuple[Tuned, ...]:
+    from layoutdsl.api import CompilerError
+    from layoutdsl.api import tune as tuned
+
+    try:
+        return tuned(_compiled(task), task.shape, task.dtype)
+    except CompilerError as failed:
+        raise Failure(Exit.USAGE, failed.message, failed.remedy) from None
 
 
 def _compiled(task: Task) -> Any:
