@@ -15,9 +15,10 @@ from native_cases import emit, needs_compiler
 from processes import gone
 
 from layoutdsl import api
-from layoutdsl.codegen.loops.moves import Move, NoCode
+from layoutdsl.api.emitting import validated
+from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.native import background, classes, compilers, libraries
-from layoutdsl.codegen.native.classes import ROUNDED, SMALL, class_of, special
+from layoutdsl.codegen.native.classes import ROUNDED, SMALL, class_of, special, special_move
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.libraries import Emitter
 from layoutdsl.codegen.native.loader import native_module
@@ -59,6 +60,27 @@ def test_small_extents_are_numbers() -> None:
     assert one.offset((4, 2, 19), (5, 3, 20)) == layout.offset((4, 2, 19), (5, 3, 20))
     with pytest.raises(ValueError, match="has 5 elements"):
         one.offset((0, 0, 0), (4, 3, 20))
+
+
+PITCHED = "layout Rows(a, b, c) = [a, b, c : 32*ceil(C/32)] fill 7"
+
+
+@pytest.mark.parametrize("shape", [(70, 17, 96), (3, 200, 192), (3, 200, 200), (70, 5, 160)])
+def test_a_pitch_that_is_filled_is_one_copy(shape: tuple[int, ...]) -> None:
+    """Rows without padding between them are no rows; and of that there is a proof."""
+    layout = layout_of(PITCHED)
+    found, is_filled = class_of(layout, shape), shape[2] != 200
+    assert (("C%32", 0) in found) == (shape[2] in (192, 160))
+    for verb in ("pack", "unpack"):
+        made = emit.make(special_move(move_of(layout, verb), found), 1, 0)
+        assert isinstance(made, EmittedProgram)
+        assert ("bytes at a time" in made.text) == is_filled
+        assert isinstance(validated(made), EmittedProgram)
+    tensor = tensor_of(*shape)
+    want = module_of(PITCHED).pack(tensor)
+    module = native_module(layout, module_of(PITCHED), emit)
+    assert np.array_equal(module.pack(tensor), want)
+    assert np.array_equal(module.unpack(want, shape), tensor)
 
 
 def test_each_class_is_compiled_once(place: Path) -> None:

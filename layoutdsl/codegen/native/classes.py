@@ -1,18 +1,24 @@
 """Classes of shapes: where extents are small they are numbers in the code of their class.
 
 A loop of 3 turns, or an edge of a block that 56 never ends in, is worth knowing when C is made, and
-the price is a library for each class. Past `MOST` of them, all other shapes are one class.
+the price is a library for each class. So is that a larger extent fills its pitch, as all rows are
+then one copy. Past `MOST` classes, all other shapes are one.
+
+That an extent fills blocks is worth nothing: their ends are seldom met, and boxes are chosen as if
+there were none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import lcm
 from typing import TypeAlias
 
 from layoutdsl.codegen.loops.moves import Move, Side
 from layoutdsl.integers.conditions import Condition
-from layoutdsl.integers.expr import CeilDiv, Constant, Extent, extents, walk
+from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Mod, Mul, extents, walk
+from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 
 SMALL = 64
@@ -23,35 +29,42 @@ MOST = 32
 """Classes of one function that are compiled."""
 
 ShapeClass: TypeAlias = tuple[tuple[str, int], ...]
-"""The extents that are numbers, by name; all others may be anything."""
+"""The extents that are numbers, by name, and as ``C%16`` with 0 those that fill their pitch; all
+others may be anything."""
 
 GENERAL: ShapeClass = ()
 
 
 def class_of(layout: Layout, shape: tuple[int, ...]) -> ShapeClass:
     """Return the class of a shape, an extent for each axis."""
-    rounded = set[str]()
+    rounded, pitches = set[str](), dict[str, int]()
     for coordinate in layout.coordinates:
+        match coordinate.extent:
+            case Mul(Constant(block), CeilDiv(Extent(name), Constant(by))) if block == by:
+                pitches[name] = lcm(pitches.get(name, 1), by)
         for part in walk(coordinate.extent):
             if isinstance(part, CeilDiv):
                 rounded |= extents(part)
-    found = {
-        axis.extent.name: extent
-        for axis, extent in zip(layout.element_axes, shape, strict=True)
-        if isinstance(axis.extent, Extent)
-        if extent <= (ROUNDED if axis.extent.name in rounded else SMALL)
-    }
+    found = dict[str, int]()
+    for axis, extent in zip(layout.element_axes, shape, strict=True):
+        if isinstance(axis.extent, Extent):
+            name = axis.extent.name
+            if extent <= (ROUNDED if name in rounded else SMALL):
+                found[name] = extent
+            elif name in pitches and extent % pitches[name] == 0:
+                found[f"{name}%{pitches[name]}"] = 0
     return tuple(found.items())
 
 
 def special(layout: Layout, values: Mapping[str, int]) -> Layout:
-    """Return a layout with some of its extents fixed.
+    """Return a layout with what a class knows of its extents.
 
     Args:
         layout: without open parameters.
-        values: extents by name, of a shape that the layout has.
+        values: of a class that shapes of the layout have, by name.
     """
-    numbers = {name: Constant(value) for name, value in values.items()}
+    numbers = {name: Constant(value) for name, value in values.items() if "%" not in name}
+    wholes = {name: int(by) for name, sign, by in (each.partition("%") for each in values) if sign}
     made = layout.substituted(numbers)
     axes = tuple(
         replace(axis, extent=numbers.get(axis.extent.name, axis.extent))
@@ -59,8 +72,23 @@ def special(layout: Layout, values: Mapping[str, int]) -> Layout:
         else axis
         for axis in made.axes
     )
-    where = tuple(each for each in made.where if extents(each.left) | extents(each.right))
-    return replace(made, axes=axes, where=where)
+    where = [each for each in made.where if extents(each.left) | extents(each.right)]
+    for name, by in wholes.items():
+        where.append(Condition(Mod(Extent(name), Constant(by)), "==", Constant(0)))
+    coordinates = tuple(
+        replace(each, extent=_rounded(each.extent, wholes)) for each in made.coordinates
+    )
+    return replace(made, axes=axes, where=tuple(where), coordinates=coordinates)
+
+
+def _rounded(extent: Expr, wholes: Mapping[str, int]) -> Expr:
+    """How far a coordinate goes, where what is rounded up is a number, or whole as it is."""
+    if not extents(extent):
+        return Constant(evaluate(extent, {}))
+    match extent:
+        case Mul(Constant(block), CeilDiv(Extent(name), Constant(by))) if block == by:
+            return Extent(name) if wholes.get(name, 1) % by == 0 else extent
+    return extent
 
 
 def settled(layout: Layout) -> Layout:
