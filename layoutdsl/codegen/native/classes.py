@@ -63,8 +63,13 @@ def special(layout: Layout, values: Mapping[str, int]) -> Layout:
         layout: without open parameters.
         values: of a class that shapes of the layout have, by name.
     """
-    numbers = {name: Constant(value) for name, value in values.items() if "%" not in name}
-    wholes = {name: int(by) for name, sign, by in (each.partition("%") for each in values) if sign}
+    numbers, wholes = dict[str, Constant](), dict[str, int]()
+    for known, number in values.items():
+        name, _, by = known.partition("%")
+        if by:
+            wholes[name] = int(by)
+        else:
+            numbers[name] = Constant(number)
     made = layout.substituted(numbers)
     axes = tuple(
         replace(axis, extent=numbers.get(axis.extent.name, axis.extent))
@@ -73,12 +78,10 @@ def special(layout: Layout, values: Mapping[str, int]) -> Layout:
         for axis in made.axes
     )
     where = [each for each in made.where if extents(each.left) | extents(each.right)]
-    for name, by in wholes.items():
-        where.append(Condition(Mod(Extent(name), Constant(by)), "==", Constant(0)))
-    coordinates = tuple(
-        replace(each, extent=_rounded(each.extent, wholes)) for each in made.coordinates
-    )
-    return replace(made, axes=axes, where=tuple(where), coordinates=coordinates)
+    for name, block in wholes.items():
+        where.append(Condition(Mod(Extent(name), Constant(block)), "==", Constant(0)))
+    coordinates = [replace(c, extent=_rounded(c.extent, wholes)) for c in made.coordinates]
+    return replace(made, axes=axes, where=tuple(where), coordinates=tuple(coordinates))
 
 
 def _rounded(extent: Expr, wholes: Mapping[str, int]) -> Expr:
