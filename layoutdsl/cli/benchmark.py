@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.cli.benchmark_cases import tasks_of
+from layoutdsl.cli.benchmark_cases import cases, tasks_of
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import JSON, choice
 from layoutdsl.cli.output import error, say, say_json
@@ -24,18 +24,7 @@ WORST = 10
 
 
 @click.command(short_help="Measure packing beside a copy, and beside other packages.")
-@click.argument("written", metavar="[LAYOUT]...", nargs=-1)
-@click.option(
-    "--shape", "shapes", metavar="8,256,56,56", multiple=True, help="Of the tensor; repeatable."
-)
-@click.option(
-    "--of",
-    "types",
-    metavar="TYPE",
-    multiple=True,
-    help="Element type: f32, u8; repeatable. Without it the layout's own, or f32.",
-)
-@click.option("--to", "goal", metavar="LAYOUT", help="Convert to it, instead of pack and unpack.")
+@cases
 @click.option(
     "--only",
     "words",
@@ -43,14 +32,6 @@ WORST = 10
     multiple=True,
     help="Cases whose name, type, shape or verb has it.",
 )
-@click.option(
-    "--random", "count", type=click.IntRange(1, 100_000), metavar="N",
-    help="N cases that nobody chose, drawn from what programs use; their ten worst.",
-)  # fmt: skip
-@click.option(
-    "--seed", type=click.IntRange(0), metavar="S",
-    help="Of the first drawn case, 0 if left out; the next one has the next seed.",
-)  # fmt: skip
 @click.option(
     "--target",
     "ours",
@@ -139,18 +120,14 @@ def bench(
         from layoutdsl.cli.benchmark_models import bench_models
 
         return bench_models(written, threads, rounds, form)
-    if count is None and seed is not None:
-        message = "--seed is of drawn cases, and --random is not given"
-        raise Failure(Exit.USAGE, message, f"say how many: --random 20 --seed {seed}")
-    drawn = None if count is None else (count, seed or 0)
-    tasks = tasks_of(written, shapes, types, goal, words, drawn)
+    tasks = tasks_of(written, shapes, types, goal, words, count, seed)
     candidates, missing = _candidates(ours, peers, threads)
     from layoutdsl.bench.measure import Rounds
     from layoutdsl.bench.run import Plan
 
     plan = Plan(tasks, candidates, threads, Rounds(most=rounds, fewest=min(rounds, 5)), budget)
     with bound(threads):
-        return _report(plan, missing, form, WORST if drawn else 1)
+        return _report(plan, missing, form, 1 if count is None else WORST)
 
 
 def _report(plan: Plan, missing: dict[str, str], form: str, worst: int) -> int:

@@ -1,4 +1,4 @@
-"""What ``bench`` measures: the default set or parts of it, or layouts at shapes."""
+"""Which cases ``bench`` and ``tune`` take: the default set, drawn ones, or layouts at shapes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import click
+
 from layoutdsl.cli.exits import Exit, Failure, usage
+from layoutdsl.cli.options import Command
 from layoutdsl.cli.progress import Progress
 from layoutdsl.cli.shapes import shape_of
 from layoutdsl.cli.targets import Target, target
@@ -19,13 +22,52 @@ if TYPE_CHECKING:
 USUAL_TYPE = "f32"
 
 
+_OPTIONS = (
+    click.argument("written", metavar="[LAYOUT]...", nargs=-1),
+    click.option(
+        "--shape", "shapes", metavar="8,256,56,56", multiple=True, help="Of the tensor; repeatable."
+    ),
+    click.option(
+        "--of",
+        "types",
+        metavar="TYPE",
+        multiple=True,
+        help="Element type: f32, u8; repeatable. Without it the layout's own, or f32.",
+    ),
+    click.option(
+        "--to", "goal", metavar="LAYOUT", help="Convert to it, instead of pack and unpack."
+    ),
+    click.option(
+        "--random",
+        "count",
+        type=click.IntRange(1, 100_000),
+        metavar="N",
+        help="N cases that nobody chose, drawn from what programs use.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(0),
+        metavar="S",
+        help="Of the first drawn case, 0 if left out; the next one has the next seed.",
+    ),
+)
+
+
+def cases(command: Command) -> Command:
+    """Give a verb the options that say which cases: what `tasks_of` takes but for words."""
+    for each in reversed(_OPTIONS):
+        command = each(command)
+    return command
+
+
 def tasks_of(
     written: tuple[str, ...],
     shapes: tuple[str, ...],
     types: tuple[str, ...],
     goal: str | None,
     words: tuple[str, ...],
-    drawn: tuple[int, int] | None,
+    count: int | None,
+    seed: int | None,
 ) -> tuple[Task, ...]:
     """Return what the command line asks for; it is refused where it does not fit.
 
@@ -35,8 +77,13 @@ def tasks_of(
         types: of the elements of each.
         goal: the layout that each is converted to.
         words: that a case has to have.
-        drawn: how many cases, and the seed of the first, where these are drawn.
+        count: how many cases, where these are drawn.
+        seed: of the first of them.
     """
+    if count is None and seed is not None:
+        message = "--seed is of drawn cases, and --random is not given"
+        raise Failure(Exit.USAGE, message, f"say how many: --random 20 --seed {seed}")
+    drawn = None if count is None else (count, seed or 0)
     if written:
         if drawn is not None:
             hint = "leave out one of them"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from layoutdsl.cli.benchmark_cases import tasks_of
+from layoutdsl.cli.benchmark_cases import cases, tasks_of
 from layoutdsl.cli.exits import Exit, Failure
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import error, say, say_json
@@ -24,23 +24,7 @@ _ROW = "{:<28}{:<8} {:<8} {:>18} {:>10} {:>7} {:>6}"
 
 
 @click.command(short_help="Find the fastest compiled code for a shape, by the clock.")
-@click.argument("written", metavar="[LAYOUT]...", nargs=-1)
-@click.option(
-    "--shape", "shapes", metavar="8,256,56,56", multiple=True, help="Of the tensor; repeatable."
-)
-@click.option(
-    "--of",
-    "types",
-    metavar="TYPE",
-    multiple=True,
-    help="Element type: f32, u8; repeatable. Without it the layout's own, or f32.",
-)
-@click.option("--to", "goal", metavar="LAYOUT", help="Convert to it, instead of pack and unpack.")
-@click.option(
-    "--random", "count", type=click.IntRange(1, 100_000), metavar="N",
-    help="N cases that nobody chose, as `bench` draws them.",
-)  # fmt: skip
-@click.option("--seed", type=click.IntRange(0), metavar="S", help="Of the first drawn case.")
+@cases
 @JSON
 def tune(
     written: tuple[str, ...],
@@ -71,11 +55,7 @@ def tune(
     Without LAYOUT it is those of `bench`. The machine had better do nothing else. Ctrl-C ends it;
     what was found so far is kept.
     """
-    if count is None and seed is not None:
-        message = "--seed is of drawn cases, and --random is not given"
-        raise Failure(Exit.USAGE, message, f"say how many: --random 20 --seed {seed}")
-    drawn = None if count is None else (count, seed or 0)
-    tasks = tasks_of(written, shapes, types, goal, (), drawn)
+    tasks = tasks_of(written, shapes, types, goal, (), count, seed)
     if form == "plain":
         say(click.style(_ROW.format("", "verb", "type", "shape", "us", "times", "tree"), bold=True))
     found, ended = list[dict[str, Any]](), Exit.OK
