@@ -23,6 +23,7 @@ from math import prod
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from unittest.mock import patch
 
 import numpy as np
 
@@ -44,7 +45,8 @@ from random_digits import (
 from layoutdsl.bench.meaning import offsets
 from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.moves import Plan
-from layoutdsl.codegen.native import WIDTHS
+from layoutdsl.codegen.native import WIDTHS, classes
+from layoutdsl.codegen.native.classes import GENERAL, ShapeClass, class_of, special_move
 from layoutdsl.codegen.native.kernel_text import Call, kernel_text
 from layoutdsl.codegen.native.libraries import OPTIONS as SERVED
 from layoutdsl.codegen.native.program import Moved, moved
@@ -58,6 +60,8 @@ CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil
 RUNNER = os.environ.get("NATIVE_FUZZ_RUNNER", "")
 """What runs a program of another machine: ``CC='aarch64-linux-gnu-gcc -static'`` and `qemu-...`."""
 HARNESS = Path(__file__).with_name("native_fuzz.c")
+SMALL = (None, 2, 8)
+"""Up to which extents are numbers: in some cases none, in others few, so that most are not."""
 OPTIONS = ("-std=c11", "-O0", "-w")
 POISONED = "-ftrivial-auto-var-init=pattern"
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-O1")
@@ -125,16 +129,28 @@ class Case:
     width: int
     shapes: tuple[Shape, ...]
     rank: int = 0
+    small: int | None = None
+    """Extents up to it are numbers, as in classes of shapes; without it the C is of all shapes."""
 
     def __str__(self) -> str:
         texts = " -> ".join(each.text for each in self.layouts)
         shapes = "; ".join(map(str, self.shapes))
-        return f"{texts}  # {self.verb} u{8 * self.width} by tree {self.rank} at {shapes}"
+        known = "" if self.small is None else f" of {dict(self.known(self.shapes[0]))}"
+        return f"{texts}  # {self.verb} u{8 * self.width} by tree {self.rank}{known} at {shapes}"
 
     def functions(self, name: str) -> Moved | None:
         """The kernel as C; none where no tree was found."""
-        found = moved(name, self.move, self.width, rank=self.rank)
+        move = special_move(self.move, self.known(self.shapes[0]) if self.shapes else GENERAL)
+        found = moved(name, move, self.width, rank=self.rank)
         return None if isinstance(found, NoCode) else found
+
+    def known(self, shape: Shape) -> ShapeClass:
+        """The class of a shape: what its C knows."""
+        if self.small is None:
+            return GENERAL
+        layout = self.layouts[0].layout
+        with patch.multiple(classes, SMALL=self.small, ROUNDED=self.small):
+            return class_of(layout, elements(layout, shape)[0])
 
     @property
     def move(self) -> Move:
@@ -219,21 +235,30 @@ def cases(seed: int, count: int, draw: Draw = drawn) -> Iterator[Case]:
     """Kernels for so many layouts: each is packed, unpacked, and turned into another or from it.
 
     Layouts with copies are not turned into others. Half of all are moved by the tree that is worked
-    out, the others by those that are tried where times are taken.
+    out, the others by those that are tried where times are taken; a third is C of all shapes, the
+    others are of one class, and tried at shapes of that.
     """
+    for case in _cases(seed, count, draw):
+        first = case.known(case.shapes[0]) if case.shapes else GENERAL
+        yield replace(case, shapes=tuple(s for s in case.shapes if case.known(s) == first))
+
+
+def _cases(seed: int, count: int, draw: Draw) -> Iterator[Case]:
     random, ranks = Random(seed), (*[0] * RANKS, *range(RANKS))
     for number in range(count):
         layout = draw(random)
         width = random.choice(WIDTHS)
         few = tuple(shapes(random, (layout,), 5))
+        few = tuple(random.sample(few, len(few)))
         for verb in ("pack", "unpack"):
-            yield Case((layout,), verb, width, few, random.choice(ranks))
+            yield Case((layout,), verb, width, few, random.choice(ranks), random.choice(SMALL))
         if layout.copies:
             continue
         both = (layout, drawn(random, layout))
         both = both if number % 2 else both[::-1]
         few = tuple(shapes(random, both, 5))
-        yield Case(both, "convert", width, few, random.choice(ranks))
+        few = tuple(random.sample(few, len(few)))
+        yield Case(both, "convert", width, few, random.choice(ranks), random.choice(SMALL))
 
 
 def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:

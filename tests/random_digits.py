@@ -198,6 +198,7 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
         number = random.randrange(len(places))
         room = random.choice((" : 40", " : 64", " : 9", f" : {names[0].upper()} + 2"))
         places[number] = replace(places[number], room=room)
+    _pitched(random, places)
     if random.random() < 0.02:
         number, size = random.randrange(len(places)), random.choice((2, 4))
         swizzle = f"{random.choice(names)}%{size}"
@@ -219,6 +220,17 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
         range_ = _multiples(random, axes, digits)
     start = f" offset {random.randint(1, 9)}" if random.random() < 0.06 else ""
     return Drawn(axes, tuple(places), (random.choice(FILLS), start, range_))
+
+
+def _pitched(random: Random, places: list[Place]) -> None:
+    """Rows that are rounded up, in some layouts that have an axis that is not cut."""
+    if random.random() > 0.08:
+        return
+    for number, place in enumerate(places):
+        (digit, *others) = place.digits
+        if not (others or digit.steps or place.room) and len(digit.whole) == 1:
+            block, extent = random.choice((2, 4, 4, 8, 16)), digit.whole[0].upper()
+            places[number] = replace(place, room=f" : {block}*ceil({extent}/{block})")
 
 
 def _multiples(random: Random, axes: Axes, digits: list[Digit]) -> str:
