@@ -135,17 +135,21 @@ class Case:
     def __str__(self) -> str:
         texts = " -> ".join(each.text for each in self.layouts)
         shapes = "; ".join(map(str, self.shapes))
-        known = "" if self.small is None else f" of {dict(self.known(self.shapes[0]))}"
-        return f"{texts}  # {self.verb} u{8 * self.width} by tree {self.rank}{known} at {shapes}"
+        tree = f"by tree {self.rank} of {dict(self.known)}"
+        return f"{texts}  # {self.verb} u{8 * self.width} {tree} at {shapes}"
 
     def functions(self, name: str) -> Moved | None:
         """The kernel as C; none where no tree was found."""
-        move = special_move(self.move, self.known(self.shapes[0]) if self.shapes else GENERAL)
-        found = moved(name, move, self.width, rank=self.rank)
+        found = moved(name, special_move(self.move, self.known), self.width, rank=self.rank)
         return None if isinstance(found, NoCode) else found
 
-    def known(self, shape: Shape) -> ShapeClass:
-        """The class of a shape: what its C knows."""
+    @property
+    def known(self) -> ShapeClass:
+        """What its C knows of the extents: the class of its shapes, or nothing."""
+        return self.class_of(self.shapes[0]) if self.shapes else GENERAL
+
+    def class_of(self, shape: Shape) -> ShapeClass:
+        """The class of a shape."""
         if self.small is None:
             return GENERAL
         layout = self.layouts[0].layout
@@ -239,8 +243,7 @@ def cases(seed: int, count: int, draw: Draw = drawn) -> Iterator[Case]:
     others are of one class, and tried at shapes of that.
     """
     for case in _cases(seed, count, draw):
-        first = case.known(case.shapes[0]) if case.shapes else GENERAL
-        yield replace(case, shapes=tuple(s for s in case.shapes if case.known(s) == first))
+        yield replace(case, shapes=tuple(s for s in case.shapes if case.class_of(s) == case.known))
 
 
 def _cases(seed: int, count: int, draw: Draw) -> Iterator[Case]:

@@ -198,7 +198,6 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
         number = random.randrange(len(places))
         room = random.choice((" : 40", " : 64", " : 9", f" : {names[0].upper()} + 2"))
         places[number] = replace(places[number], room=room)
-    _pitched(random, places)
     if random.random() < 0.02:
         number, size = random.randrange(len(places)), random.choice((2, 4))
         swizzle = f"{random.choice(names)}%{size}"
@@ -212,6 +211,7 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
         if len(ends) == 1 and ends[0] > 1 and not (places[number].first or places[number].swizzle):
             last = ends[0] - 1 + random.choice((0, 0, 0, 3))
             places[number] = replace(places[number], last=last)
+    _pitched(random, places)
     range_ = ""
     if len(names) > 1 and random.random() < 0.02:
         one, other = random.sample(names, 2)
@@ -223,12 +223,12 @@ def _drawn(random: Random, beside: Drawn | None) -> Drawn:
 
 
 def _pitched(random: Random, places: list[Place]) -> None:
-    """Rows that are rounded up, in some layouts that have an axis that is not cut."""
+    """Rows that are rounded up, in some layouts that have an axis that is not cut or shifted."""
     if random.random() > 0.08:
         return
     for number, place in enumerate(places):
-        (digit, *others) = place.digits
-        if not (others or digit.steps or place.room) and len(digit.whole) == 1:
+        digit = place.digits[0]
+        if place == Place((Digit(digit.whole[:1]),)):
             block, extent = random.choice((2, 4, 4, 8, 16)), digit.whole[0].upper()
             places[number] = replace(place, room=f" : {block}*ceil({extent}/{block})")
 
