@@ -253,8 +253,9 @@ def _cases(seed: int, count: int, draw: Draw) -> Iterator[Case]:
         width = random.choice(WIDTHS)
         few = tuple(shapes(random, (layout,), 5))
         few = tuple(random.sample(few, len(few)))
+        small = random.choice(SMALL)  # one for both, as a module has both for a shape
         for verb in ("pack", "unpack"):
-            yield Case((layout,), verb, width, few, random.choice(ranks), random.choice(SMALL))
+            yield Case((layout,), verb, width, few, random.choice(ranks), small)
         if layout.copies:
             continue
         both = (layout, drawn(random, layout))
