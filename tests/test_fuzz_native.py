@@ -106,7 +106,10 @@ def test_what_was_found_in_every_way_sanitized(name: str) -> None:
 
 
 LEAVES = {
-    **{name: f" {name}(" for name in ("tile", "zip", "unzip", "weave", "unweave", "gather", "run")},
+    **{
+        name: f" {name}("
+        for name in ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "run")
+    },
     "edge": "_edge(",
     "scratch": "uint8_t m[",
     "slide": "= least(t_",

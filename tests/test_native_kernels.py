@@ -23,7 +23,7 @@ from layoutdsl.integers.expr import Constant
 
 pytestmark = needs_compiler
 
-KERNELS = ("plain", "tile", "zip", "unzip", "weave", "unweave", "gather")
+KERNELS = ("plain", "tile", "grid", "zip", "unzip", "weave", "unweave", "gather")
 GATHERED = (3, 6, 7, 12, 14, 24, 40, 63)
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 80, 128)
 
@@ -112,6 +112,7 @@ WEAVE, UNWEAVE, FEW = ("weave", 1, 3, 64), ("unweave", 2, 64, 5), ("weave", 1, 3
 EVEN, APART, BOTH = ("weave", 2, 8, 40), ("unweave", 16, 8, 4), ("weave", 1, 12, 64)
 LONG, TOGETHER = ("weave", 16, 24, 3), ("unweave", 1, 80, 4)
 ZIP, UNZIP = ("zip", 2, 4, 40), ("unzip", 2, 40, 4)
+GRID64, GRID16 = ("grid", 1, 64, 64), ("grid", 2, 12, 40)
 PLAIN, GATHER = ("plain", 2, 3, 5), ("gather", 12, 9, 4)
 X64, X32, X16, NONE = "this machine", "a x86-64-v3", "a x86-64", "no vectors"
 SSSE3, ANY64 = "a x86-64-v2", "this machine, if any of 64 bytes are one instruction away"
@@ -127,7 +128,13 @@ FAULTS = (
     # Lanes in another order.
     (ANY64, TILE, "PAIR(l[2], l[3])", "PAIR(l[3], l[2])"),
     (X32, TILE, "(__m128i)l[1], 1)", "(__m128i)l[0], 1)"),
-    (X64, ACROSS, "+ 16 * i, 16)", "+ 16 * (i ^ 1), 16)"),
+    (X64, ACROSS, "(uintptr_t)(16 * i), 16", "(uintptr_t)(16 * (i ^ 1)), 16"),
+    # Steps from row to row, and from column to column.
+    (X64, GRID64, "(uintptr_t)(steps) * step)", "(uintptr_t)(steps))"),
+    (X64, GRID64, "STEP(to, m.cs)", "STEP(to, m.rs)"),
+    (X16, GRID16, "STEP(from, m.rs)", "STEP(from, 2 * m.rs)"),
+    (X32, GRID16, "(uintptr_t)column * m.cs", "0 * m.cs"),
+    (X64, GRID16, "m.s += (uintptr_t)m.ro[0], ", ""),
     # What is left, off by one; a row that is missing; a row too many.
     (X64, WIDE, "all - step : 0", "all - step - 1 : 0"),
     (X16, WIDE, "all - step : 0", "all - step + 1 : 0"),

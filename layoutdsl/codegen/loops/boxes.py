@@ -20,6 +20,8 @@ EDGE = 120.0
 """Cycles of a leaf of which not all is there, beside those of the whole."""
 ALONE = 2.0
 """How many times as long units take that are runs each, where not all of a leaf is there."""
+MOST_ROWS = 128
+"""Rows whose lines are still at hand when the next turn reads on in them."""
 TRIED = 4
 """Boxes for which two passes are tried."""
 SCRATCH = 1.0
@@ -79,11 +81,12 @@ class Box:
 def cheapest(chains: Chains, width: int) -> Box:
     """Return the box that takes the fewest cycles for an element of ``width`` bytes.
 
-    With a rank it is the one that comes so many after that; the last, where there are fewer.
+    With a rank it is the one that comes so many after that; the last, where there are fewer. Digits
+    that are the same box in another order are one.
     """
     found = _boxed(chains, width) if chains.boxed else _common(chains, width)
-    found.sort(key=itemgetter(0))
-    return found[min(chains.rank, len(found) - 1)][1] if found else Box(())
+    ranked = list(dict.fromkeys(sorted(found, key=itemgetter(0))))
+    return ranked[min(chains.rank, len(ranked) - 1)][1] if ranked else Box(())
 
 
 def _common(chains: Chains, width: int) -> list[tuple[float, Box]]:
@@ -146,10 +149,11 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
     """About how many cycles a line takes, with all that a box brings along."""
     lines = held(box.parts) * width / LINE
     cycles += SCRATCH * lines if box.both is not None else 0.0
-    cost, slid = cycles, 1.0
+    cost, slid, is_cut = cycles, 1.0, False
     for number, axis in enumerate(chains.axes):
         block = _block(box.parts, number)
         whole, past = _turns(axis, block)
+        is_cut = is_cut or (block > 1 and not axis.slides)
         if axis.slides:
             slid *= whole + past if block > 1 else 1
         elif past and block > 1:
@@ -163,7 +167,19 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
     past = isinstance(size, Constant) and size.value * width >= PAST
     written, out = _lines(box, "target", width, past=past)
     read, into = _lines(box, "source", width, past=False)
+    read = 0.0 if not is_cut and _goes_on(box, width) else read
     return (cost + out + into) * slid / lines + 1.5 * written + read
+
+
+def _goes_on(box: Box, width: int) -> bool:
+    """Whether, as nothing is cut, the next turn reads on in the lines that a box reads a part of.
+
+    So it is where loops follow the source. It is worth knowing of bytes alone, of which a whole
+    line is so many that much is moved twice where an axis ends.
+    """
+    if box.both is not None or held(box.unit) * width > 1 or held(box.rows) > MOST_ROWS:
+        return False
+    return 1 < held(box.together("source")) <= held(box.together("target"))
 
 
 def _block(parts: Parts, number: int) -> int:

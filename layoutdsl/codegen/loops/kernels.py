@@ -24,19 +24,24 @@ steps for 14 rows than for 16. Measured with vectors of 64 bytes.
 
 
 def kernel_of(move: tree.Move, width: int) -> str:
-    """Return the name of the fastest kernel that does a move of elements of ``width`` bytes."""
+    """Return the name of the fastest kernel that does a move of elements of ``width`` bytes.
+
+    Steps in place of tables are worth it for bytes alone: as many offsets are read as bytes 16 at a
+    time. Of wider units a tile has few, which are at hand.
+    """
     e, rows, columns = move.unit * width, tree.length(move.rows), tree.length(move.columns)
     if e not in UNITS:
         return "gather"
     n = LANE // e
     wanted = list[str]()
+    tiles = ("grid", "tile") if e == 1 else ("tile",)
     woven = (rows, columns, "weave"), (columns, rows, "unweave")
     wanted += [each for few, many, each in sorted(woven) if is_woven(e, few, many)]
     if rows >= n and columns >= n:
-        wanted.append("tile")
+        wanted += tiles
     wanted += ["zip", "unzip"]
     if is_tiled(e, rows, columns):
-        wanted.append("tile")
+        wanted += tiles
     tables = in_bytes(move.rows, width), in_bytes(move.columns, width)
     for name in wanted:
         if suits(name, e, rows, columns, *tables):
@@ -89,6 +94,9 @@ def suits(
     match name:
         case "plain" | "tile":
             return True
+        case "grid":
+            evenly = len(row_table) == len(column_table) == 1
+            return rows > 1 and columns > 1 and evenly
         case "zip":
             few = 1 < rows < n and _is_power(rows) and columns >= n
             return few and _follow(column_table, rows * e, n // rows)

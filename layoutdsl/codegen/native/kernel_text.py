@@ -54,7 +54,7 @@ class Call:
         column = self.e * self.rows
         if self.kernel == "weave":
             return column * self.columns % LINE == 0
-        return self.kernel in ("tile", "unweave", "unzip") and (
+        return self.kernel in ("tile", "grid", "unweave", "unzip") and (
             column % LINE == 0 or (column == 16 and column * self.columns % LINE == 0)
         )
 

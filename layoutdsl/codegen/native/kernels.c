@@ -4,13 +4,12 @@
    many bytes, -DLAYOUT_PLAIN to none. */
 #include <stdint.h>
 #include <string.h>
-#if defined(__GNUC__)
+#if !defined(__GNUC__)
+#define __attribute__(words)
+#define __builtin_prefetch(place) (void)(place)
+#endif
 #define INLINED static inline __attribute__((always_inline, unused))
 #define APART static __attribute__((noinline, unused))
-#else
-#define INLINED static inline
-#define APART static
-#endif
 
 /* V is the bytes of a vector, 0 where there are none. */
 #ifndef LAYOUT_VECTOR
@@ -29,10 +28,8 @@
 #endif
 #if V == 64
 #include <immintrin.h> /* which takes compilers half a second: others do without */
-#elif V && defined(__SSSE3__)
-#include <tmmintrin.h>
 #elif V && defined(__SSE2__)
-#include <emmintrin.h>
+#include <tmmintrin.h>
 #elif V && defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
@@ -72,13 +69,6 @@ INLINED uint64_t bits(int64_t n) { return n <= 0 ? 0 : ~(uint64_t)0 >> (n < 64 ?
 #define PAST(q, v) __builtin_ia32_movntdq256((w32 *)(q), (w32)(v))
 #else
 #define PAST PAST16
-#endif
-/* Fewer bytes than V, of which those that are not there are masked. */
-#if V == 64
-#define SOME(n) (~(uint64_t)0 >> (64 - (n)))
-#define FEW(d, s, n) _mm512_mask_storeu_epi8(d, SOME(n), _mm512_maskz_loadu_epi8(SOME(n), s))
-#else
-#define FEW(d, s, n) memcpy(d, s, (size_t)(n))
 #endif
 
 /* Vectors of V bytes, and of 16, of which there are several in one. */
@@ -212,15 +202,12 @@ INLINED void PUT(uintptr_t q, v1 v, int64_t n)
     INLINED type get(uintptr_t p, int64_t n, const uint8_t *rest) \
     { \
         type v; \
-        if (!IS_ALL(n, size)) \
-            return GET(p, n, rest); \
-        (void)n, (void)rest; \
-        memcpy(&v, (const void *)p, size); \
-        return v; \
+        if (IS_ALL(n, size)) \
+            return memcpy(&v, (const void *)p, size), v; \
+        return GET(p, n, rest); \
     } \
     INLINED void put(uintptr_t q, type v, int64_t n, int stream) \
     { \
-        (void)n; \
         if (!IS_ALL(n, size)) \
             PUT(q, v, n); \
         else if (stream && q % size == 0) \
@@ -260,7 +247,11 @@ INLINED void run(uint8_t *d, const uint8_t *s, int64_t n, int stream)
         for (; k + V <= n; k += V)
             memcpy(d + k, s + k, V);
         if (0 < n && n < V)
-            FEW(d, s, n);
+#if V == 64
+            _mm512_mask_storeu_epi8(d, bits(n), _mm512_maskz_loadu_epi8(bits(n), s));
+#else
+            memcpy(d, s, (size_t)n);
+#endif
         else if (k < n) /* they overlap what was done */
             memcpy(d + n - V, s + n - V, V);
         return;
@@ -289,28 +280,26 @@ INLINED void steps(int64_t *table, int below, int radix, int64_t stride)
 
 /* What a kernel is told. `all_in`, or `rows` rows are read, `read` bytes of each,
    and the others are the fill; `columns` columns are written, `written` bytes of each, and nothing
-   else is touched. */
+   else is touched. Items that lie evenly apart have a step, `rs` or `cs`, and no table. */
 typedef struct {
     uintptr_t d, s;
     const int64_t *ro, *co;
     int stream, all_in, all_out;
     const uint8_t *rest;
     int64_t rows, read, columns, written;
+    uintptr_t rs, cs;
 } move;
 INLINED move all_of(uint8_t *d, const uint8_t *s, const int64_t *ro, const int64_t *co, int stream)
 {
-    const move m = {(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 1, 0, 0, 0, 0, 0};
-    return m;
+    return (move){(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 1, 0, 0, 0, 0, 0, 0, 0};
 }
 
 /* Asks memory for what is read later, `on` bytes further on: n bytes of each row. */
 INLINED void fetched(int large, const uint8_t *s, const int64_t *ro, int R, int64_t n, int64_t on)
 {
-#if defined(__GNUC__)
     for (int r = 0; large && r < R; r++)
         for (int64_t k = 0; k < n; k += 64)
             __builtin_prefetch((const void *)((uintptr_t)s + (uintptr_t)ro[r] + (uintptr_t)(on + k)));
-#endif
 }
 
 /* The kernel that any machine has; of parts byte by byte. */
@@ -328,6 +317,7 @@ INLINED void plain_of(int e, int R, int C, move m)
                     *d = r < m.rows && c * e + b < m.read ? *s : m.rest[b % 16];
             }
 }
+#define TOGETHER_plain 2, 2
 #define plain(e, R, C, d, s, ro, co, stream) plain_of(e, R, C, all_of(d, s, ro, co, stream))
 
 /* gather: units of 3 to 63 bytes, which are no vectors. What is moved is the power of two from e on, as
@@ -353,12 +343,6 @@ INLINED void gather_of(int e, int R, int C, move m)
 /* Parts of moves. Where there are vectors, items that lie apart are read from a line of fill, or written
    to a line that is given up, where they are not there, and of the others the first bytes are masked;
    of items that lie together (1) the first ones are. All else (2) goes by way of a whole block. */
-#define TOGETHER_plain 2, 2
-#define TOGETHER_tile 0, 0
-#define TOGETHER_zip 0, 1
-#define TOGETHER_unzip 1, 0
-#define TOGETHER_weave 0, 1
-#define TOGETHER_unweave 1, 0
 #define ARE_MASKED(together, is_all) (V && ((together) == 0 || ((together) == 1 && (is_all))))
 INLINED void part_in(move *m, int together, uint8_t *block, int64_t *table, int R, int64_t size)
 {
@@ -398,7 +382,7 @@ INLINED move told(move m, int in, int out) { return m.all_in = in, m.all_out = o
     { \
         uint8_t in[(R) * (C) * (e)], out[(R) * (C) * (e)]; \
         int64_t a[R], b[C]; \
-        move m = {(uintptr_t)d, (uintptr_t)s, ro, co, 0, 0, 0, rest, rows, read, columns, written}; \
+        move m = {(uintptr_t)d, (uintptr_t)s, ro, co, 0, 0, 0, rest, rows, read, columns, written, 0, 0}; \
         part_in(&m, together_in, in, a, R, (C) * (e)); \
         const int apart = part_out(&m, together_out, out, b, C, (R) * (e)); \
         const int all_in = !V || (m.rows == (R) && m.read == (C) * (e)); \
@@ -431,6 +415,7 @@ INLINED int kept(int at, int step, int all)
 /* tile: of 16/e rows 16 bytes each, transposed by a network of units that are zipped, lane by lane.
    Lanes are `by` several rows, written as whole lines, or by several columns (-1), read as such. What
    is left of either side overlaps what was done.
+   grid: rows lie evenly apart, and columns, so that each place is a step from the one before.
    zip: R rows, fewer and a power of two; `across` columns, 16 bytes, lie together in the target.
    unzip: C columns; `down` rows, 16 bytes, lie together in the source. */
 #if V
@@ -454,16 +439,25 @@ INLINED v1 zipped(int e, int high, v1 x, v1 y)
            : e == 4 ? ZIPPED(v4, P2, 2)
                     : ZIPPED(v8, P1, 1);
 }
+INLINED move evenly(move m)
+{
+    m.s += (uintptr_t)m.ro[0], m.rs = (uintptr_t)(m.ro[1] - m.ro[0]), m.ro = 0;
+    return m.d += (uintptr_t)m.co[0], m.cs = (uintptr_t)(m.co[1] - m.co[0]), m.co = 0, m;
+}
+#define ON(table, at, step, steps) (table ? (uintptr_t)table[at] : (uintptr_t)(steps) * step)
+/* Compilers that see how steps add up keep every sum, and have not the registers for so many. */
+#define STEP(place, step) place += step; __asm__("" : "+r"(place))
 INLINED void block_of(int e, int R, int C, move m, int down, int across, int by, int row, int column)
 {
     const int n = 16 / e, vectors = n / down / across, short_in = C < n ? C * e : 16;
     const int out = R < n ? R * e : 16, in = by < 0 ? V : short_in;
     const int taken = R < vectors ? R : vectors, lanes_in = by > 0 ? LANES : !by;
-    const int given = C < vectors ? C : vectors, lanes_out = by < 0 ? LANES : 1;
+    const int given = C < vectors ? C : vectors, lanes_out = by < 0 ? LANES : !by;
     const int stream = m.stream && (V == 64 || n < 16); /* no more parts of lines are kept open */
     const int64_t read = m.all_in ? in : least(in, m.read - column * e);
     const int64_t written = m.all_out ? V : m.written - row * e;
-    const uintptr_t p = m.s + (uintptr_t)(column * e), q = m.d + (uintptr_t)(row * e);
+    uintptr_t from = m.s + (uintptr_t)(column * e) + (uintptr_t)row * m.rs;
+    uintptr_t to = m.d + (uintptr_t)(row * e) + (uintptr_t)column * m.cs;
     v1 v[16] = {{0}}, w[16];
     UNROLLED
     for (int k = 0; k < taken; k++) {
@@ -472,11 +466,12 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
         for (int i = 0; i < lanes_in; i++) {
             const int at = row + i * n + k * down;
             const int64_t left = m.all_in ? 16 : (m.rows - at) * C * e;
-            lanes[i] = get16(p + (uintptr_t)m.ro[at], down > 1 ? left : read, m.rest);
+            lanes[i] = get16(from + ON(m.ro, at, m.rs, i * n), down > 1 ? left : read, m.rest);
         }
         v[k] = (v1)JOINED(lanes);
         if (by < 0)
-            v[k] = get(p + (uintptr_t)m.ro[row + k], read, m.rest);
+            v[k] = get(from + ON(m.ro, row + k, m.rs, 0), read, m.rest);
+        STEP(from, m.rs);
     }
     UNROLLED
     for (int turns = n / across; turns > 1; turns /= 2) {
@@ -488,19 +483,19 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
             v[k] = zipped(e, k % 2, w[k / 2], w[k / 2 + vectors / 2]);
     }
     UNROLLED
-    for (int k = 0; k < given; k++)
+    for (int k = 0; k < given; k++) {
         if (by > 0)
-            put(q + (uintptr_t)m.co[column + k], v[k], written, stream);
-        else
-            UNROLLED
-            for (int i = 0; i < lanes_out; i++) {
-                const v1 lanes = v[k];
-                const int at = column + i * n + k * across;
-                const int64_t left = m.all_out ? 16 : (m.columns - at) * R * e;
-                w16 lane;
-                memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
-                put16(q + (uintptr_t)m.co[at], lane, across > 1 ? left : least(out, written), stream);
-            }
+            put(to + ON(m.co, column + k, m.cs, 0), v[k], written, stream);
+        UNROLLED
+        for (int i = 0; i < lanes_out; i++) {
+            const v1 lanes = v[k];
+            const int at = column + i * n + k * across;
+            const int64_t left = m.all_out ? 16 : (m.columns - at) * R * e;
+            const w16 lane = get16((uintptr_t)&lanes + (uintptr_t)(16 * i), 16, 0);
+            put16(to + ON(m.co, at, m.cs, i * n), lane, across > 1 ? left : least(out, written), stream);
+        }
+        STEP(to, m.cs);
+    }
 }
 INLINED void network(int e, int R, int C, move m, int down, int across)
 {
@@ -514,16 +509,21 @@ INLINED void network(int e, int R, int C, move m, int down, int across)
             for (int r = first; r < first + line; r += rows)
                 block_of(e, R, C, m, down, across, by, kept(r, rows, R), kept(c, columns, C));
 }
+#else
+#define network(e, R, C, m, down, across) plain_of(e, R, C, m)
+#define evenly(m) m
+#endif
 #define tile_of(e, R, C, m) network(e, R, C, m, 1, 1)
 #define zip_of(e, R, C, m) network(e, R, C, m, 1, 16 / (e) / (R))
 #define unzip_of(e, R, C, m) network(e, R, C, m, 16 / (e) / (C), 1)
-#else
-#define tile_of plain_of
-#define zip_of plain_of
-#define unzip_of plain_of
-#endif
+#define grid_of tile_of /* of parts, whose items lie anywhere */
+#define TOGETHER_grid TOGETHER_tile
+#define grid(e, R, C, d, s, ro, co, stream) tile_of(e, R, C, evenly(all_of(d, s, ro, co, stream)))
+#define TOGETHER_zip 0, 1
 #define zip(e, R, C, d, s, ro, co, stream) zip_of(e, R, C, all_of(d, s, ro, co, stream))
+#define TOGETHER_unzip 1, 0
 #define unzip(e, R, C, d, s, ro, co, stream) unzip_of(e, R, C, all_of(d, s, ro, co, stream))
+#define TOGETHER_tile 0, 0
 #define tile(e, R, C, d, s, ro, co, stream) tile_of(e, R, C, all_of(d, s, ro, co, stream))
 
 /* weave, unweave: a few rows, or columns, 32 at most, of which whole vectors lie together on the other
@@ -704,6 +704,7 @@ INLINED void weaving(int e, int R, int C, move m, pick_of *pick)
 #else
 #define weave_of plain_of
 #endif
+#define TOGETHER_weave 0, 1
 #define weave(e, R, C, d, s, ro, co, stream) weave_of(e, R, C, all_of(d, s, ro, co, stream))
 
 #if V
@@ -743,4 +744,5 @@ INLINED void unweaving(int e, int R, int C, move m, pick_of *pick)
 #else
 #define unweave_of plain_of
 #endif
+#define TOGETHER_unweave 1, 0
 #define unweave(e, R, C, d, s, ro, co, stream) unweave_of(e, R, C, all_of(d, s, ro, co, stream))
