@@ -49,6 +49,7 @@ from layoutdsl.codegen.native import WIDTHS, classes
 from layoutdsl.codegen.native.classes import GENERAL, ShapeClass, class_of, special_move
 from layoutdsl.codegen.native.kernel_text import Call, kernel_text
 from layoutdsl.codegen.native.libraries import OPTIONS as SERVED
+from layoutdsl.codegen.native.libraries import STEP_OPTIONS
 from layoutdsl.codegen.native.program import Moved, moved
 from layoutdsl.codegen.native.tuning import RANKS
 from layoutdsl.codegen.plan import plan
@@ -106,6 +107,8 @@ def _ways() -> dict[str, Way]:
         "no vectors": Way((*native, "-DLAYOUT_PLAIN")),
         "as others compile it": Way((*native, "-O3")),
     }
+    if not RUNNER and macros(CC, *SERVED, *STEP_OPTIONS):
+        found["as steps are compiled"] = Way((*SERVED, *STEP_OPTIONS))
     for machine in ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4"):
         told = instructions(f"-march={machine}")
         if told and told <= instructions(*native):

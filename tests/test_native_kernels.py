@@ -128,11 +128,11 @@ FAULTS = (
     # Lanes in another order.
     (ANY64, TILE, "PAIR(l[2], l[3])", "PAIR(l[3], l[2])"),
     (X32, TILE, "(__m128i)l[1], 1)", "(__m128i)l[0], 1)"),
-    (X64, ACROSS, "(uintptr_t)(16 * i), 16", "(uintptr_t)(16 * (i ^ 1)), 16"),
+    (X64, ACROSS, "+ 16 * i, 16)", "+ 16 * (i ^ 1), 16)"),
     # Steps from row to row, and from column to column.
     (X64, GRID64, "(uintptr_t)(steps) * step)", "(uintptr_t)(steps))"),
-    (X64, GRID64, "STEP(to, m.cs)", "STEP(to, m.rs)"),
-    (X16, GRID16, "STEP(from, m.rs)", "STEP(from, 2 * m.rs)"),
+    (X64, GRID64, "STEP(to, m.cs,", "STEP(to, m.rs,"),
+    (X16, GRID16, "STEP(from, m.rs,", "STEP(from, 2 * m.rs,"),
     (X32, GRID16, "(uintptr_t)column * m.cs", "0 * m.cs"),
     (X64, GRID16, "m.s += (uintptr_t)m.ro[0], ", ""),
     # What is left, off by one; a row that is missing; a row too many.

@@ -414,8 +414,7 @@ INLINED int kept(int at, int step, int all)
 
 /* tile: of 16/e rows 16 bytes each, transposed by a network of units that are zipped, lane by lane.
    Lanes are `by` several rows, written as whole lines, or by several columns (-1), read as such. What
-   is left of either side overlaps what was done.
-   grid: rows lie evenly apart, and columns, so that each place is a step from the one before.
+   is left of either side overlaps what was done. grid: rows, and columns, lie evenly apart.
    zip: R rows, fewer and a power of two; `across` columns, 16 bytes, lie together in the target.
    unzip: C columns; `down` rows, 16 bytes, lie together in the source. */
 #if V
@@ -446,7 +445,7 @@ INLINED move evenly(move m)
 }
 #define ON(table, at, step, steps) (table ? (uintptr_t)table[at] : (uintptr_t)(steps) * step)
 /* Compilers that see how steps add up keep every sum, and have not the registers for so many. */
-#define STEP(place, step) place += step; __asm__("" : "+r"(place))
+#define STEP(place, step, table) if (!(table)) { place += step; __asm__("" : "+r"(place)); }
 INLINED void block_of(int e, int R, int C, move m, int down, int across, int by, int row, int column)
 {
     const int n = 16 / e, vectors = n / down / across, short_in = C < n ? C * e : 16;
@@ -471,7 +470,7 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
         v[k] = (v1)JOINED(lanes);
         if (by < 0)
             v[k] = get(from + ON(m.ro, row + k, m.rs, 0), read, m.rest);
-        STEP(from, m.rs);
+        STEP(from, m.rs, m.ro)
     }
     UNROLLED
     for (int turns = n / across; turns > 1; turns /= 2) {
@@ -491,10 +490,11 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
             const v1 lanes = v[k];
             const int at = column + i * n + k * across;
             const int64_t left = m.all_out ? 16 : (m.columns - at) * R * e;
-            const w16 lane = get16((uintptr_t)&lanes + (uintptr_t)(16 * i), 16, 0);
+            w16 lane;
+            memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
             put16(to + ON(m.co, at, m.cs, i * n), lane, across > 1 ? left : least(out, written), stream);
         }
-        STEP(to, m.cs);
+        STEP(to, m.cs, m.co)
     }
 }
 INLINED void network(int e, int R, int C, move m, int down, int across)
