@@ -112,7 +112,7 @@ WEAVE, UNWEAVE, FEW = ("weave", 1, 3, 64), ("unweave", 2, 64, 5), ("weave", 1, 3
 EVEN, APART, BOTH = ("weave", 2, 8, 40), ("unweave", 16, 8, 4), ("weave", 1, 12, 64)
 LONG, TOGETHER = ("weave", 16, 24, 3), ("unweave", 1, 80, 4)
 ZIP, UNZIP = ("zip", 2, 4, 40), ("unzip", 2, 40, 4)
-GRID64, GRID16 = ("grid", 1, 64, 64), ("grid", 2, 12, 40)
+GRID64, GRID16 = ("grid", 1, 64, 48), ("grid", 2, 24, 40)
 PLAIN, GATHER = ("plain", 2, 3, 5), ("gather", 12, 9, 4)
 X64, X32, X16, NONE = "this machine", "a x86-64-v3", "a x86-64", "no vectors"
 SSSE3, ANY64 = "a x86-64-v2", "this machine, if any of 64 bytes are one instruction away"
@@ -129,18 +129,18 @@ FAULTS = (
     (ANY64, TILE, "PAIR(l[2], l[3])", "PAIR(l[3], l[2])"),
     (X32, TILE, "(__m128i)l[1], 1)", "(__m128i)l[0], 1)"),
     (X64, ACROSS, "+ 16 * i, 16)", "+ 16 * (i ^ 1), 16)"),
-    # Steps from row to row, and from column to column.
-    (X64, GRID64, "(uintptr_t)(steps) * step)", "(uintptr_t)(steps))"),
-    (X64, GRID64, "STEP(to, m.cs,", "STEP(to, m.rs,"),
-    (X16, GRID16, "STEP(from, m.rs,", "STEP(from, 2 * m.rs,"),
-    (X32, GRID16, "(uintptr_t)column * m.cs", "0 * m.cs"),
-    (X64, GRID16, "m.s += (uintptr_t)m.ro[0], ", ""),
+    # Steps from row to row, and from column to column; groups of them.
+    (X64, GRID64, "(table[1] - table[0])", "(table[1] - table[0] + 1)"),
+    (X64, GRID64, "STEP(to, m.co)", "STEP(to, m.ro)"),
+    (X64, GRID64, "at = i * n + (m.even ? 0 : k * down)", "at = m.even ? i : i * n + k * down"),
+    (X32, GRID16, "*co = m.co + column", "*co = m.co"),
+    (X16, GRID16, "*ro = m.ro + row", "*ro = m.ro"),
     # What is left, off by one; a row that is missing; a row too many.
     (X64, WIDE, "all - step : 0", "all - step - 1 : 0"),
     (X16, WIDE, "all - step : 0", "all - step + 1 : 0"),
-    (X64, TILE, "row + i * n + k", "row + i + k"),
-    (X64, UNZIP, "row + i * n + k * down", "row + i * n + k"),
-    (X64, ZIP, "column + i * n + k * across", "column + i * n + k"),
+    (X64, TILE, "at = i * n + (m.even", "at = i + (m.even"),
+    (X64, UNZIP, "0 : k * down)", "0 : k)"),
+    (X64, ZIP, "0 : k * across)", "0 : k)"),
     (X64, WIDE, "m.s + (uintptr_t)(column * e)", "m.s + (uintptr_t)column"),
     (X64, SHORT, "taken = R < vectors ? R", "taken = R < vectors ? R - 1"),
     (X64, LOW, "given = C < vectors ? C", "given = C < vectors ? C - 1"),
@@ -172,8 +172,8 @@ FAULTS = (
     (X64, EVEN, "(m.columns - column) * R * e", "(m.columns - column) * R * e + 1"),
     (X64, ZIP, "across > 1 ? left : ", ""),
     (X64, UNZIP, "down > 1 ? left : ", ""),
-    (X64, UNZIP, "(m.rows - at) * C * e", "(m.rows - at) * C * e + 1"),
-    (X64, ZIP, "(m.columns - at) * R * e", "(m.columns - at) * R * e - 1"),
+    (X64, UNZIP, "(m.rows - row - at) * C * e", "(m.rows - row - at) * C * e + 1"),
+    (X64, ZIP, "(m.columns - column - at) * R * e", "(m.columns - column - at) * R * e - 1"),
     # Bytes of the last number wrong, or of the first; fill in place of them.
     (
         X32,

@@ -24,24 +24,19 @@ steps for 14 rows than for 16. Measured with vectors of 64 bytes.
 
 
 def kernel_of(move: tree.Move, width: int) -> str:
-    """Return the name of the fastest kernel that does a move of elements of ``width`` bytes.
-
-    Steps in place of tables are worth it for bytes alone: as many offsets are read as bytes 16 at a
-    time. Of wider units a tile has few, which are at hand.
-    """
+    """Return the name of the fastest kernel that does a move of elements of ``width`` bytes."""
     e, rows, columns = move.unit * width, tree.length(move.rows), tree.length(move.columns)
     if e not in UNITS:
         return "gather"
     n = LANE // e
     wanted = list[str]()
-    tiles = ("grid", "tile") if e == 1 else ("tile",)
     woven = (rows, columns, "weave"), (columns, rows, "unweave")
     wanted += [each for few, many, each in sorted(woven) if is_woven(e, few, many)]
     if rows >= n and columns >= n:
-        wanted += tiles
+        wanted += ["grid", "tile"]
     wanted += ["zip", "unzip"]
     if is_tiled(e, rows, columns):
-        wanted += tiles
+        wanted += ["grid", "tile"]
     tables = in_bytes(move.rows, width), in_bytes(move.columns, width)
     for name in wanted:
         if suits(name, e, rows, columns, *tables):
@@ -95,8 +90,8 @@ def suits(
         case "plain" | "tile":
             return True
         case "grid":
-            evenly = len(row_table) == len(column_table) == 1
-            return rows > 1 and columns > 1 and evenly
+            several = rows > 1 and columns > 1
+            return several and _is_even(row_table, n) and _is_even(column_table, n)
         case "zip":
             few = 1 < rows < n and _is_power(rows) and columns >= n
             return few and _follow(column_table, rows * e, n // rows)
@@ -117,6 +112,11 @@ def in_bytes(table: tree.Table, width: int) -> tree.Table:
     return tuple(
         tree.Step(step.radix, simplify(Mul(step.stride, Constant(width)))) for step in table
     )
+
+
+def _is_even(table: tree.Table, count: int) -> bool:
+    """Whether each so many items of a table, from the first on, lie evenly apart."""
+    return len(table) == 1 or table[0].radix % count == 0
 
 
 def _is_power(few: int) -> bool:

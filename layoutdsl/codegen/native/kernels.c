@@ -280,18 +280,17 @@ INLINED void steps(int64_t *table, int below, int radix, int64_t stride)
 
 /* What a kernel is told. `all_in`, or `rows` rows are read, `read` bytes of each,
    and the others are the fill; `columns` columns are written, `written` bytes of each, and nothing
-   else is touched. Items that lie evenly apart have a step, `rs` or `cs`, and no table. */
+   else is touched. */
 typedef struct {
     uintptr_t d, s;
     const int64_t *ro, *co;
-    int stream, all_in, all_out;
+    int stream, all_in, all_out, even;
     const uint8_t *rest;
     int64_t rows, read, columns, written;
-    uintptr_t rs, cs;
 } move;
 INLINED move all_of(uint8_t *d, const uint8_t *s, const int64_t *ro, const int64_t *co, int stream)
 {
-    return (move){(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 1, 0, 0, 0, 0, 0, 0, 0};
+    return (move){(uintptr_t)d, (uintptr_t)s, ro, co, stream, 1, 1, 0, 0, 0, 0, 0, 0};
 }
 
 /* Asks memory for what is read later, `on` bytes further on: n bytes of each row. */
@@ -382,7 +381,7 @@ INLINED move told(move m, int in, int out) { return m.all_in = in, m.all_out = o
     { \
         uint8_t in[(R) * (C) * (e)], out[(R) * (C) * (e)]; \
         int64_t a[R], b[C]; \
-        move m = {(uintptr_t)d, (uintptr_t)s, ro, co, 0, 0, 0, rest, rows, read, columns, written, 0, 0}; \
+        move m = {(uintptr_t)d, (uintptr_t)s, ro, co, 0, 0, 0, 0, rest, rows, read, columns, written}; \
         part_in(&m, together_in, in, a, R, (C) * (e)); \
         const int apart = part_out(&m, together_out, out, b, C, (R) * (e)); \
         const int all_in = !V || (m.rows == (R) && m.read == (C) * (e)); \
@@ -414,7 +413,8 @@ INLINED int kept(int at, int step, int all)
 
 /* tile: of 16/e rows 16 bytes each, transposed by a network of units that are zipped, lane by lane.
    Lanes are `by` several rows, written as whole lines, or by several columns (-1), read as such. What
-   is left of either side overlaps what was done. grid: rows, and columns, lie evenly apart.
+   is left of either side overlaps what was done. grid: each
+   16/e rows lie evenly apart, and each 16/e columns.
    zip: R rows, fewer and a power of two; `across` columns, 16 bytes, lie together in the target.
    unzip: C columns; `down` rows, 16 bytes, lie together in the source. */
 #if V
@@ -438,14 +438,9 @@ INLINED v1 zipped(int e, int high, v1 x, v1 y)
            : e == 4 ? ZIPPED(v4, P2, 2)
                     : ZIPPED(v8, P1, 1);
 }
-INLINED move evenly(move m)
-{
-    m.s += (uintptr_t)m.ro[0], m.rs = (uintptr_t)(m.ro[1] - m.ro[0]), m.ro = 0;
-    return m.d += (uintptr_t)m.co[0], m.cs = (uintptr_t)(m.co[1] - m.co[0]), m.co = 0, m;
-}
-#define ON(table, at, step, steps) (table ? (uintptr_t)table[at] : (uintptr_t)(steps) * step)
+INLINED move evenly(move m) { return m.even = 1, m; }
 /* Compilers that see how steps add up keep every sum, and have not the registers for so many. */
-#define STEP(place, step, table) if (!(table)) { place += step; __asm__("" : "+r"(place)); }
+#define STEP(at, table) if (m.even) { at += (uintptr_t)(table[1] - table[0]); __asm__("" : "+r"(at)); }
 INLINED void block_of(int e, int R, int C, move m, int down, int across, int by, int row, int column)
 {
     const int n = 16 / e, vectors = n / down / across, short_in = C < n ? C * e : 16;
@@ -455,22 +450,22 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
     const int stream = m.stream && (V == 64 || n < 16); /* no more parts of lines are kept open */
     const int64_t read = m.all_in ? in : least(in, m.read - column * e);
     const int64_t written = m.all_out ? V : m.written - row * e;
-    uintptr_t from = m.s + (uintptr_t)(column * e) + (uintptr_t)row * m.rs;
-    uintptr_t to = m.d + (uintptr_t)(row * e) + (uintptr_t)column * m.cs;
+    const int64_t *ro = m.ro + row, *co = m.co + column;
+    uintptr_t from = m.s + (uintptr_t)(column * e), to = m.d + (uintptr_t)(row * e);
     v1 v[16] = {{0}}, w[16];
     UNROLLED
     for (int k = 0; k < taken; k++) {
         w16 lanes[LANES] = {{0}};
         UNROLLED
         for (int i = 0; i < lanes_in; i++) {
-            const int at = row + i * n + k * down;
-            const int64_t left = m.all_in ? 16 : (m.rows - at) * C * e;
-            lanes[i] = get16(from + ON(m.ro, at, m.rs, i * n), down > 1 ? left : read, m.rest);
+            const int at = i * n + (m.even ? 0 : k * down);
+            const int64_t left = m.all_in ? 16 : (m.rows - row - at) * C * e;
+            lanes[i] = get16(from + (uintptr_t)ro[at], down > 1 ? left : read, m.rest);
         }
         v[k] = (v1)JOINED(lanes);
         if (by < 0)
-            v[k] = get(from + ON(m.ro, row + k, m.rs, 0), read, m.rest);
-        STEP(from, m.rs, m.ro)
+            v[k] = get(from + (uintptr_t)ro[m.even ? 0 : k], read, m.rest);
+        STEP(from, m.ro)
     }
     UNROLLED
     for (int turns = n / across; turns > 1; turns /= 2) {
@@ -484,17 +479,17 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
     UNROLLED
     for (int k = 0; k < given; k++) {
         if (by > 0)
-            put(to + ON(m.co, column + k, m.cs, 0), v[k], written, stream);
+            put(to + (uintptr_t)co[m.even ? 0 : k], v[k], written, stream);
         UNROLLED
         for (int i = 0; i < lanes_out; i++) {
             const v1 lanes = v[k];
-            const int at = column + i * n + k * across;
-            const int64_t left = m.all_out ? 16 : (m.columns - at) * R * e;
+            const int at = i * n + (m.even ? 0 : k * across);
+            const int64_t left = m.all_out ? 16 : (m.columns - column - at) * R * e;
             w16 lane;
             memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
-            put16(to + ON(m.co, at, m.cs, i * n), lane, across > 1 ? left : least(out, written), stream);
+            put16(to + (uintptr_t)co[at], lane, across > 1 ? left : least(out, written), stream);
         }
-        STEP(to, m.cs, m.co)
+        STEP(to, m.co)
     }
 }
 INLINED void network(int e, int R, int C, move m, int down, int across)

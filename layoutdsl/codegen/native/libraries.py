@@ -294,7 +294,7 @@ def _built(which: Compiler, program: EmittedProgram, marked: str, more: tuple[st
     with passing_folder() as folder:
         source, library = folder / f"{program.stem}.c", folder / "library.so"
         source.write_text("\n".join([program.text, *entries, ""]), encoding="utf-8")
-        by_steps = "grid" in map(attrgetter("kernel"), program.calls)
+        by_steps = ("grid", 1) in map(attrgetter("kernel", "e"), program.calls)
         ways = [(*OPTIONS, *STEP_OPTIONS)] * by_steps + [OPTIONS, PLAIN_OPTIONS]
         for options in ways[:-1]:
             try:

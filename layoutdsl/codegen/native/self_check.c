@@ -15,12 +15,9 @@ typedef struct {
     int rows, read, columns, written;
 } extent;
 
-/* Where number k lies: groups of `together` items of `size` bytes, from both ends by turns; evenly
-   apart, one after the other, where `together` is 0. */
+/* Where number k lies: groups of `together` items of `size` bytes, from both ends by turns. */
 static int64_t place(int k, int all, int together, int size, int gap, int align)
 {
-    if (!together)
-        return align + (int64_t)k * ((size + gap + align - 1) / align * align);
     const int group = k / together, groups = (all + together - 1) / together;
     const int turned = group % 2 ? groups - 1 - group / 2 : group / 2;
     const int pitch = (together * size + gap + align - 1) / align * align;

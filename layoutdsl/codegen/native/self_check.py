@@ -74,15 +74,12 @@ def _function(call: Call) -> str:
 
 
 def together(call: Call) -> tuple[int, int]:
-    """Return how many rows a kernel takes to lie together in the source, columns in the target.
-
-    0 of either stands for what it takes to lie evenly apart.
-    """
+    """Return how many rows a kernel takes to lie together in the source, columns in the target."""
     n, wide = max(1, LANE // call.e), max(1, LINE // call.e)
     rows, columns = call.rows, call.columns
     match call.kernel:
         case "grid":
-            return 0, 0
+            return _least(n, rows), _least(n, columns)
         case "zip":
             return 1, _least(n // rows, columns)
         case "weave":
@@ -106,5 +103,5 @@ def _items(call: Call) -> int:
 def _bytes(call: Call) -> int:
     """Room for groups of rows or columns that lie apart, each by less than 128 bytes."""
     rows, columns = together(call)
-    groups = max(call.rows // max(1, rows), call.columns // max(1, columns))
+    groups = max(call.rows // rows, call.columns // columns)
     return call.e * call.rows * call.columns + 128 * (groups + 1)
