@@ -212,6 +212,24 @@ FAULTS = (
 )
 
 
+def test_steps_take_what_lies_evenly_apart_and_nothing_else() -> None:
+    """In groups of 16 bytes at least; of other tables each offset is looked up."""
+
+    def table(*radixes: int) -> tree.Table:
+        return tuple(tree.Step(radix, Constant(1000**k)) for k, radix in enumerate(radixes, 1))
+
+    for rows, columns, may_step in (
+        (table(48), table(48), True),
+        (table(16, 3), table(32, 2), True),
+        (table(48), table(3, 16), False),
+        (table(24, 2), table(48), False),
+        (table(1), table(48), False),
+    ):
+        sizes = tree.length(rows), tree.length(columns)
+        assert suits("grid", 1, *sizes, rows, columns) is may_step
+        assert suits("tile", 1, *sizes, rows, columns)
+
+
 @pytest.mark.sampled(22)
 @pytest.mark.parametrize("number", range(len(FAULTS)))
 def test_no_fault_goes_unseen(number: int, tmp_path: Path) -> None:
