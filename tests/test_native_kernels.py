@@ -132,6 +132,8 @@ FAULTS = (
     # Steps from row to row, and from column to column; groups of them.
     (X64, GRID64, "(table[1] - table[0])", "(table[1] - table[0] + 1)"),
     (X64, GRID64, "STEP(to, m.co)", "STEP(to, m.ro)"),
+    (X64, GRID64, "STEP(from, m.ro)", "from += m.even ? (uintptr_t)(C * e) : 0;"),
+    (X64, GRID64, "STEP(to, m.co)", "to += m.even ? (uintptr_t)(R * e) : 0;"),
     (X64, GRID64, "at = i * n + (m.even ? 0 : k * down)", "at = m.even ? i : i * n + k * down"),
     (X32, GRID16, "*co = m.co + column", "*co = m.co"),
     (X16, GRID16, "*ro = m.ro + row", "*ro = m.ro"),

@@ -7,7 +7,7 @@ typedef void tried(uint8_t *, const uint8_t *, const int64_t *, const int64_t *,
 
 typedef struct {
     tried *move;
-    int e, rows, columns, rows_together, columns_together, edged;
+    int e, rows, columns, rows_together, columns_together, apart, edged;
 } sample;
 
 /* How much is there: as an edge says it, in the same order. */
@@ -15,13 +15,15 @@ typedef struct {
     int rows, read, columns, written;
 } extent;
 
-/* Where number k lies: groups of `together` items of `size` bytes, from both ends by turns. */
-static int64_t place(int k, int all, int together, int size, int gap, int align)
+/* Where number k lies: groups of `together` items of `size` bytes, from both ends by turns. Items of a
+   group lie `apart` by a gap, as groups do, or one behind the other. */
+static int64_t place(int k, int all, int together, int apart, int size, int gap, int align)
 {
+    const int item = apart ? (size + gap + align - 1) / align * align : size;
     const int group = k / together, groups = (all + together - 1) / together;
     const int turned = group % 2 ? groups - 1 - group / 2 : group / 2;
-    const int pitch = (together * size + gap + align - 1) / align * align;
-    return align + (int64_t)turned * pitch + k % together * size;
+    const int pitch = (together * item + gap + align - 1) / align * align;
+    return align + (int64_t)turned * pitch + k % together * item;
 }
 
 /* Whether one move does what it has to; `high` is the byte of the position that is moved, `stream`
@@ -38,9 +40,9 @@ static int moves_right(const sample *k, const extent *x, int high, int stream)
     for (int b = 0; b < 16; b++)
         rest[b] = (uint8_t)(0xf0 + b % (k->e & -k->e));
     for (int r = 0; r < k->rows; r++)
-        ro[r] = place(r, k->rows, k->rows_together, k->columns * k->e, 5, 1);
+        ro[r] = place(r, k->rows, k->rows_together, k->apart, k->columns * k->e, 5, 1);
     for (int c = 0; c < k->columns; c++)
-        co[c] = place(c, k->columns, k->columns_together, k->rows * k->e, 7, align);
+        co[c] = place(c, k->columns, k->columns_together, k->apart, k->rows * k->e, 7, align);
     memset(target, marks[high], MOST_BYTES);
     memset(wanted, marks[high], MOST_BYTES);
     for (int c = 0; c < x->columns; c++)

@@ -66,7 +66,8 @@ def _checker() -> str:
 def _sample(call: Call) -> str:
     sizes = f"{call.e}, {call.rows}, {call.columns}"
     rows, columns = together(call)
-    return f"{{{_function(call)}, {sizes}, {rows}, {columns}, {int(call.edged)}}}"
+    apart = call.kernel == "grid"
+    return f"{{{_function(call)}, {sizes}, {rows}, {columns}, {int(apart)}, {int(call.edged)}}}"
 
 
 def _function(call: Call) -> str:
@@ -74,7 +75,10 @@ def _function(call: Call) -> str:
 
 
 def together(call: Call) -> tuple[int, int]:
-    """Return how many rows a kernel takes to lie together in the source, columns in the target."""
+    """Return how many rows a kernel takes to lie together in the source, columns in the target.
+
+    Those of a ``grid`` lie evenly apart instead, by any step.
+    """
     n, wide = max(1, LANE // call.e), max(1, LINE // call.e)
     rows, columns = call.rows, call.columns
     match call.kernel:
@@ -101,7 +105,8 @@ def _items(call: Call) -> int:
 
 
 def _bytes(call: Call) -> int:
-    """Room for groups of rows or columns that lie apart, each by less than 128 bytes."""
+    """Room for groups of rows or columns, and for items, that lie apart by less than 128 bytes."""
     rows, columns = together(call)
     groups = max(call.rows // rows, call.columns // columns)
-    return call.e * call.rows * call.columns + 128 * (groups + 1)
+    gaps = groups + (_items(call) if call.kernel == "grid" else 0)
+    return call.e * call.rows * call.columns + 128 * (gaps + 1)
