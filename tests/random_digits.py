@@ -31,6 +31,8 @@ FEW = (2, 3, 3, 4, 5)
 
 UNCUT = (7, 8, 9, 15, 16, 17, 23, 31, 32, 33, 48, 63, 64, 65, 100, 129)
 """Extents beside the vectors of machines."""
+LONG = (64, 65, 71, 75)
+"""Extents of which two are no more slots than there may be: whole tiles of bytes."""
 COPIES = (1, 2, 2, 3, 4, 4, 5, 8, 16, 32)
 """Of an element."""
 
@@ -348,6 +350,17 @@ def _is_small(layout: Layout, shape: Shape) -> bool:
         return 0 < max(prod(shape), prod(layout.physical_shape(shape))) <= MOST_SLOTS
     except ValueError:
         return False
+
+
+def exchanged(random: Random) -> tuple[Drawn, tuple[Shape, ...]]:
+    """Axes in another order, none of them cut, and shapes of which two axes are long."""
+    names = random.sample(NAMES, random.choice((2, 2, 3)))
+    places = tuple(Place((Digit((name,)),)) for name in random.sample(names, len(names)))
+    found = set[Shape]()
+    for _ in range(3):
+        extents = [random.choice(LONG), random.choice(LONG), 1][: len(names)]
+        found.add(tuple(random.sample(extents, len(extents))))
+    return Drawn(tuple((name, None) for name in names), places), tuple(sorted(found))
 
 
 Several = tuple[Drawn, ...]

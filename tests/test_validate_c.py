@@ -96,6 +96,10 @@ FAULTS = {
     ("d + ", "s + "): "`source` is written, and should not be",
     ("grid(4", "grid(2"): "a kernel that is not known",
     ("grid(4", "weave(4"): "a kernel is asked for what it does not do",
+    (
+        "steps(rows, 1, 16, ",
+        "steps(rows, 1, 2, 4);\n    steps(rows, 2, 8, ",
+    ): "a kernel is asked for what it does not do",
     ("fetched(large", "fetched(first"): "a call of another form",
     ("fetched(large, s", "fetched(large, t"): "an address of another form",
     ("rows, 16, 64", "shape, 16, 64"): "a call of another form",
