@@ -20,7 +20,7 @@ EDGE = 120.0
 """Cycles of a leaf of which not all is there, beside those of the whole."""
 ALONE = 2.0
 """How many times as long units take that are runs each, where not all of a leaf is there."""
-MOST_ROWS = 128
+AT_HAND = 128
 """Rows whose lines are still at hand when the next turn reads on in them."""
 TRIED = 4
 """Boxes for which two passes are tried."""
@@ -177,7 +177,7 @@ def _goes_on(box: Box, width: int) -> bool:
     So it is where loops follow the source. It is worth knowing of bytes alone, of which a whole
     line is so many that much is moved twice where an axis ends.
     """
-    if box.both is not None or held(box.unit) * width > 1 or held(box.rows) > MOST_ROWS:
+    if box.both is not None or held(box.unit) * width > 1 or held(box.rows) > AT_HAND:
         return False
     return 1 < held(box.together("source")) <= held(box.together("target"))
 

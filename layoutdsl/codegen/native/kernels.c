@@ -512,14 +512,14 @@ INLINED void network(int e, int R, int C, move m, int down, int across)
 #define zip_of(e, R, C, m) network(e, R, C, m, 1, 16 / (e) / (R))
 #define unzip_of(e, R, C, m) network(e, R, C, m, 16 / (e) / (C), 1)
 #define grid_of tile_of /* of parts, whose items lie anywhere */
-#define TOGETHER_grid TOGETHER_tile
-#define grid(e, R, C, d, s, ro, co, stream) tile_of(e, R, C, evenly(all_of(d, s, ro, co, stream)))
 #define TOGETHER_zip 0, 1
 #define zip(e, R, C, d, s, ro, co, stream) zip_of(e, R, C, all_of(d, s, ro, co, stream))
 #define TOGETHER_unzip 1, 0
 #define unzip(e, R, C, d, s, ro, co, stream) unzip_of(e, R, C, all_of(d, s, ro, co, stream))
 #define TOGETHER_tile 0, 0
 #define tile(e, R, C, d, s, ro, co, stream) tile_of(e, R, C, all_of(d, s, ro, co, stream))
+#define TOGETHER_grid 0, 0
+#define grid(e, R, C, d, s, ro, co, stream) grid_of(e, R, C, evenly(all_of(d, s, ro, co, stream)))
 
 /* weave, unweave: a few rows, or columns, 32 at most, of which whole vectors lie together on the other
    side. As often as their number is even they are zipped, vector by vector, and units are picked from

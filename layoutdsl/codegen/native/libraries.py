@@ -294,9 +294,10 @@ def _built(which: Compiler, program: EmittedProgram, marked: str, more: tuple[st
     with passing_folder() as folder:
         source, library = folder / f"{program.stem}.c", folder / "library.so"
         source.write_text("\n".join([program.text, *entries, ""]), encoding="utf-8")
-        by_steps = ("grid", 1) in map(attrgetter("kernel", "e"), program.calls)
-        ways = [(*OPTIONS, *STEP_OPTIONS)] * by_steps + [OPTIONS, PLAIN_OPTIONS]
-        for options in ways[:-1]:
+        of_bytes = ("grid", 1) in map(attrgetter("kernel", "e"), program.calls)
+        first = (*OPTIONS, *STEP_OPTIONS) if of_bytes else OPTIONS
+        *ways, last = dict.fromkeys((first, OPTIONS, PLAIN_OPTIONS))
+        for options in ways:
             try:
                 build(which, (source,), library, (*options, *more))
             except SlowCompilerError:
@@ -304,7 +305,7 @@ def _built(which: Compiler, program: EmittedProgram, marked: str, more: tuple[st
             except CompilerError:
                 continue
             return library.read_bytes()
-        build(which, (source,), library, (*ways[-1], *more))
+        build(which, (source,), library, (*last, *more))
         return library.read_bytes()
 
 
