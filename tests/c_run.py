@@ -19,7 +19,7 @@ MOST = 200_000
 
 _HEAD = "".join(f"typedef int {name};\n" for name in ("int64_t", "uint8_t", "uintptr_t"))
 _EDGE = re.compile(r"([a-z]+)_(\d+)_(\d+)_(\d+)_edge")
-_KERNELS = ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "plain")
+_KERNELS = ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "shuffle", "plain")
 
 
 class FaultError(Exception):

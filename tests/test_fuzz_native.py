@@ -108,7 +108,7 @@ def test_what_was_found_in_every_way_sanitized(name: str) -> None:
 LEAVES = {
     **{
         name: f" {name}("
-        for name in ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "run")
+        for name in ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "shuffle", "run")
     },
     "edge": "_edge(",
     "scratch": "uint8_t m[",

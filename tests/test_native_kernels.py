@@ -23,7 +23,7 @@ from layoutdsl.integers.expr import Constant
 
 pytestmark = needs_compiler
 
-KERNELS = ("plain", "tile", "grid", "zip", "unzip", "weave", "unweave", "gather")
+KERNELS = ("plain", "tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "shuffle")
 GATHERED = (3, 6, 7, 12, 14, 24, 40, 63)
 COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64, 65, 80, 128)
 
@@ -31,8 +31,8 @@ COUNTS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 48, 63, 64,
 def may(kernel: str, e: int, rows: int, columns: int) -> bool:
     """Whether a kernel may do such a move where what it wants together lies together."""
     apart = rows * columns * e + 64
-    ro = columns * e if kernel in ("unzip", "unweave") else apart
-    co = rows * e if kernel in ("zip", "weave") else apart
+    ro = columns * e if kernel in ("unzip", "unweave", "shuffle") else apart
+    co = rows * e if kernel in ("zip", "weave", "shuffle") else apart
     tables = [(tree.Step(n, Constant(by)),) for n, by in ((rows, ro), (columns, co))]
     return suits(kernel, e, rows, columns, tables[0], tables[1])
 
@@ -113,7 +113,9 @@ EVEN, APART, BOTH = ("weave", 2, 8, 40), ("unweave", 16, 8, 4), ("weave", 1, 12,
 LONG, TOGETHER = ("weave", 16, 24, 3), ("unweave", 1, 80, 4)
 ZIP, UNZIP = ("zip", 2, 4, 40), ("unzip", 2, 40, 4)
 GRID64, GRID16 = ("grid", 1, 64, 48), ("grid", 2, 24, 40)
-PLAIN, GATHER = ("plain", 2, 3, 5), ("gather", 12, 9, 4)
+PLAIN, GATHER, FAR = ("plain", 2, 3, 5), ("gather", 12, 9, 4), ("gather", 40, 9, 4)
+SPREAD, TWO_LANES = ("gather", 6, 9, 11), ("gather", 22, 5, 4)
+LEFT, BLOCK, LINES = ("tile", 2, 43, 9), ("shuffle", 1, 7, 22), ("shuffle", 2, 7, 7)
 X64, X32, X16, NONE = "this machine", "a x86-64-v3", "a x86-64", "no vectors"
 SSSE3, ANY64 = "a x86-64-v2", "this machine, if any of 64 bytes are one instruction away"
 WITH = {**WAYS, ANY64: MACHINE} if "__AVX512VBMI__" in instructions(*MACHINE.options) else WAYS
@@ -128,7 +130,7 @@ FAULTS = (
     # Lanes in another order.
     (ANY64, TILE, "PAIR(l[2], l[3])", "PAIR(l[3], l[2])"),
     (X32, TILE, "(__m128i)l[1], 1)", "(__m128i)l[0], 1)"),
-    (X64, ACROSS, "+ 16 * i, 16)", "+ 16 * (i ^ 1), 16)"),
+    (X64, ACROSS, "lanes[i], across", "lanes[i ^ 1], across"),
     # Steps from row to row, and from column to column; groups of them.
     (X64, GRID64, "(table[1] - table[0])", "(table[1] - table[0] + 1)"),
     (X64, GRID64, "STEP(to, m.co)", "STEP(to, m.ro)"),
@@ -144,13 +146,30 @@ FAULTS = (
     (X64, UNZIP, "0 : k * down)", "0 : k)"),
     (X64, ZIP, "0 : k * across)", "0 : k)"),
     (X64, WIDE, "m.s + (uintptr_t)(column * e)", "m.s + (uintptr_t)column"),
-    (X64, SHORT, "taken = R < vectors ? R", "taken = R < vectors ? R - 1"),
+    (X64, SHORT, "taken = R < n ? (R + down", "taken = R < n ? (R - 1 + down"),
     (X64, LOW, "given = C < vectors ? C", "given = C < vectors ? C - 1"),
     (X64, SHORT, "out = R < n ? R * e : 16", "out = 16"),
+    # What is left of rows: none of it, some of no row, or too much of a line.
+    (ANY64, LEFT, "if (left) /*", "if (0) /*"),
+    (ANY64, LEFT, "if (rows > 0)", "if (rows > -4)"),
+    (ANY64, LEFT, "there = by > 0 && R < V / e ? R : V / e", "there = V / e"),
+    (ANY64, LEFT, "least(by > 0 ? there * e : V, m", "least(V, m"),
     # What is too much of a unit, past the last row; too little of it.
-    (X64, GATHER, "r + 1 < R", "r < R"),
+    (X64, FAR, "r + 1 < R", "r < R"),
     (X32, GATHER, "e <= 16 ? 16 : e", "e <= 16 ? 8 : e"),
-    (X64, GATHER, "m.s + (uintptr_t)(c * e)", "m.s + (uintptr_t)c"),
+    (X64, FAR, "m.s + (uintptr_t)(c * e)", "m.s + (uintptr_t)c"),
+    (X64, FAR, "least(e, m.read - c * e)", "e"),
+    (X64, FAR, "written - k, 0)", "e - k, 0)"),
+    # Units in other lanes, or left there; too much or too little of them.
+    (ANY64, GATHER, "2 * turns == n ? 2 : 0", "0"),
+    (ANY64, SPREAD, "turns > 1 && 2 * turns < n", "turns > 1"),
+    (ANY64, TWO_LANES, "(l) == 32 ? (e) : (l)", "(l)"),
+    (ANY64, SPREAD, "least(rows * e, m.written - row * e)", "rows * e"),
+    (ANY64, SPREAD, "least(columns * e, m.read - column * e)", "columns * e"),
+    # Lines of the wrong half of a block; units in another order; too much of the last line.
+    (ANY64, BLOCK, "_mm512_movepi8_mask(at)", "0"),
+    (ANY64, LINES, "* (C) + (b) / ((R) * (e))", "* (C) + (b) / (R)"),
+    (ANY64, BLOCK, "least(64, size - 64 * k), m.stream", "64, m.stream"),
     # Bytes woven wrongly.
     (X64, WEAVE, "(ANY * (j) + (b)) / (e) % (k)", "((ANY * (j) + (b)) / (e) + 1) % (k)"),
     (X64, WEAVE, "/ (e) / (k) * (e) + (b) % (e)", "/ (e) / (k) * (e) + ((b) == 7)"),
@@ -174,7 +193,7 @@ FAULTS = (
     (X64, EVEN, "(m.columns - column) * R * e", "(m.columns - column) * R * e + 1"),
     (X64, ZIP, "across > 1 ? left : ", ""),
     (X64, UNZIP, "down > 1 ? left : ", ""),
-    (X64, UNZIP, "(m.rows - row - at) * C * e", "(m.rows - row - at) * C * e + 1"),
+    (X64, UNZIP, "m.rows - row - at) * C * e", "m.rows - row - at) * C * e + 1"),
     (X64, ZIP, "(m.columns - column - at) * R * e", "(m.columns - column - at) * R * e - 1"),
     # Bytes of the last number wrong, or of the first; fill in place of them.
     (
@@ -209,7 +228,7 @@ FAULTS = (
     (NONE, PLAIN, "out + c * (R) * (e), written)", "out + c * (R) * (e), written - 1)"),
     (NONE, PLAIN, "m.co[c] + r * e", "m.co[c] + r"),
     # A store past the cache that is not aligned.
-    (ANY64, ("tile", 1, 96, 16), "stream && q % size == 0", "stream && q % 16 == 0"),
+    (ANY64, ("tile", 1, 128, 16), "stream && q % size == 0", "stream && q % 16 == 0"),
     (X32, ("tile", 2, 24, 8), "stream && q % size == 0", "stream && q % 16 == 0"),
 )
 

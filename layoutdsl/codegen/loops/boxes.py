@@ -7,7 +7,7 @@ from math import gcd
 from operator import itemgetter
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains
-from layoutdsl.codegen.loops.costs import LINE, PAST, crowded
+from layoutdsl.codegen.loops.costs import LINE, PAST, crowded, run
 from layoutdsl.codegen.loops.leaf import Part, Parts, SideName, candidates, held
 from layoutdsl.codegen.loops.passes import Item, Pass, in_scratch, one_pass, two_passes
 from layoutdsl.integers.bounds import polynomial, simplify
@@ -157,8 +157,9 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
         if axis.slides:
             slid *= whole + past if block > 1 else 1
         elif past and block > 1:
-            if box.is_gathered:
-                cost += past * ALONE * cycles
+            if box.is_gathered and not _ends(box, number):
+                unit = held(box.unit)
+                cost += past * ALONE * run(unit * width, into=False) * held(box.parts) / unit
             else:
                 cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
             if not whole and same(axis.extent, axis.target):

@@ -10,7 +10,13 @@ from functools import lru_cache
 from math import log2, prod
 from operator import itemgetter
 
-from layoutdsl.codegen.loops.kernels import UNITS, is_tiled, is_woven, weaving
+from layoutdsl.codegen.loops.kernels import (
+    MOST_SHUFFLED,
+    UNITS,
+    is_tiled,
+    is_woven,
+    weaving,
+)
 
 Table = tuple[tuple[int, int | None], ...]
 """Steps and strides, most minor first; ``None`` for a stride that is no number."""
@@ -30,10 +36,9 @@ LONG = 256
 CALL = 3.0
 """Cycles of any leaf."""
 ROWS = 8
-"""Rows from which on units are gathered: what is written goes on for a while.
-
-Short units are many, and long ones cross lines.
-"""
+"""Rows from which on long units are gathered: what is written goes on for a while."""
+CROSSING = 2.4
+"""Cycles of what is written over the end of a line, as most of what is gathered is."""
 
 
 @lru_cache(maxsize=4096)
@@ -50,13 +55,15 @@ def cycles(together: int, rows: Table, columns: Table, width: int, into: bool) -
     if not rows and not columns:
         return run(together, into)
     r, c = (prod(steps for steps, _ in table) for table in (rows, columns))
-    if together not in UNITS:  # gathered: two numbers each where they end a row or a column
-        if c == 1 or r < ROWS or (together > 16 and r <= c):
-            return r * c * run(together, into)
-        wide, other = (r - 1) * (c - 1), 0.8 if together < 8 else 1.1 * (together // 17)
-        return CALL + 2 * c + 1.3 * wide + 2.2 * (r * c - wide) + other * r * c
+    if together not in UNITS:
+        return _gather(together, r, c, into) if r > 1 and c > 1 else r * c * run(together, into)
     n, wide, unit = 16 // together, 64 // together, together // width
     sides = sorted(((r, c, columns), (c, r, rows)), key=itemgetter(0))
+    is_dense = _follow(rows, c * unit, r) and _follow(columns, r * unit, c)
+    is_small = r > 1 < c and together * r * c <= MOST_SHUFFLED
+    by_lines = is_woven(together, min(r, c), max(r, c)) and max(r, c) * together % LINE == 0
+    if is_dense and is_small and not by_lines:
+        return _shuffle(together, together * r * c)
     for few, many, table in sides:
         if is_woven(together, few, many) and _follow(table, few * unit, min(wide, many)):
             return CALL + _weave(wide, few, many)
@@ -84,10 +91,10 @@ def run(count: float, into: bool) -> float:
 
 def _tile(n: int, r: int, c: int) -> float:
     wide, turns = 4 * n, 0.6 * log2(n)
-    if r >= wide and (r % wide == 0 or c < wide):
-        return -(-r // wide) * -(-c // n) * n * (3.5 + turns)
+    if r > n and not (n == 16 and r <= 2 * n and c >= wide):
+        return -(-c // n) * (0.8 * r + -(-r // wide) * n * max(0.0, log2(n) - 1))
     if c >= wide:
-        return -(-c // wide) * -(-r // n) * n * (4.5 + turns)
+        return -(-c // wide) * -(-r // n) * n * (5.5 + turns)
     return -(-r // n) * -(-c // n) * n * (2 + turns)
 
 
@@ -102,6 +109,20 @@ def _weave(wide: int, few: int, many: int) -> float:
     if many >= wide:
         return -(-many // wide) * few * (3 + weaving(few))
     return few * 2 + -(-few * many // wide) * (3 + weaving(few))
+
+
+def _shuffle(together: int, size: int) -> float:
+    each = (2 if size <= 2 * LINE else 4) + (CROSSING if size % LINE else 0.0)
+    few = CALL if together > 2 else 0.0  # which other ways move as fast
+    return few + -(-size // LINE) * each
+
+
+def _gather(together: int, r: int, c: int, into: bool) -> float:
+    if together > 32:
+        return r * c * (run(together, into) if r <= max(c, ROWS) else 3.5)
+    lanes = 64 >> (together - 1).bit_length()
+    crossing = CROSSING * (2 if into else 1)  # what is read again waits for all that it is part of
+    return CALL + -(-r // lanes) * -(-c // lanes) * min(c, lanes) * crossing
 
 
 def _follow(table: Table, stride: int, count: int) -> bool:

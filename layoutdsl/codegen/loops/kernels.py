@@ -15,6 +15,8 @@ LINE = 64
 """Bytes that are moved at once where they can be."""
 LANE = 16
 MOST_WOVEN = 32
+MOST_SHUFFLED = 256
+"""Bytes of the largest block that is read as a whole before any of it is written."""
 WOVEN_SOONER = {1: 5, 2: 4, 4: 3, 8: 3}
 """Steps of units of so many bytes up to which weaving is sooner done than to transpose by tiles.
 
@@ -29,7 +31,9 @@ def kernel_of(move: tree.Move, width: int) -> str:
     if e not in UNITS:
         return "gather"
     n = LANE // e
-    wanted = list[str]()
+    few, many = sorted((rows, columns))
+    by_lines = is_woven(e, few, many) and many * e % LINE == 0
+    wanted = [] if by_lines else ["shuffle"]
     woven = (rows, columns, "weave"), (columns, rows, "unweave")
     wanted += [each for few, many, each in sorted(woven) if is_woven(e, few, many)]
     if rows >= n and columns >= n:
@@ -92,6 +96,12 @@ def suits(
         case "grid":
             several = rows > 1 and columns > 1
             return several and _is_even(row_table, n) and _is_even(column_table, n)
+        case "shuffle":
+            several = rows > 1 and columns > 1 and e * rows * columns <= MOST_SHUFFLED
+            dense = _follow(row_table, columns * e, rows) and _follow(
+                column_table, rows * e, columns
+            )
+            return several and dense
         case "zip":
             few = 1 < rows < n and _is_power(rows) and columns >= n
             return few and _follow(column_table, rows * e, n // rows)

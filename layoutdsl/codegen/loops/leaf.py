@@ -6,12 +6,12 @@ of both chains, so that it reads and writes whole lines; how long these beginnin
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Literal, get_args
+from typing import Literal
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit, Ends
+from layoutdsl.codegen.loops.kernels import GATHERED
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr
 
@@ -110,21 +110,31 @@ def stretch(chains: Chains, width: int) -> int | None:
 
 def candidates(chains: Chains, width: int) -> list[Parts]:
     """Return sets of digits that a leaf may hold, for elements of ``width`` bytes."""
-    sides = [
-        [_without(chains, each) for each in _beginnings(chains.of(side), side, width)]
-        for side in get_args(SideName)[::-1]
-    ]
+    gathers = _unit(chains) * width in GATHERED
+    targets = _beginnings(chains.of("target"), "target", width, gathers)
+    sources = _beginnings(chains.of("source"), "source", width, gathers)
     found = dict[Parts, None]()
     boxed = tuple(Part(n, chains.axes[n].digits[0], _steps(chains, n)) for n in chains.boxed)
     if boxed:
         found[boxed] = None
-    for target in sides[0]:
-        for source in sides[1]:
-            both = (*boxed, *_joined(target, source))
+    for target in targets:
+        for source in sources:
+            both = (*boxed, *_joined(_without(chains, target), _without(chains, source)))
             ends = chains.ends is Ends.ANY or all(_is_whole(chains, each) for each in both)
             if ends and held(both) * width <= MOST:
                 found[both] = None
     return list(found)
+
+
+def _unit(chains: Chains) -> int:
+    """The elements that lie together on both sides, where no vector holds so many; else none."""
+    size = 1
+    for ours, theirs in zip(chain(chains, "source"), chain(chains, "target"), strict=False):
+        radix = radix_of(chains.axes[ours[0]], ours[1])
+        if ours != theirs or radix is None:
+            break
+        size *= radix
+    return size if size & (size - 1) else 0
 
 
 def _steps(chains: Chains, number: int) -> int:
@@ -144,8 +154,11 @@ def _is_whole(chains: Chains, part: Part) -> bool:
     return part.digit.radix is not None or axis.multiple % (part.digit.divisor * part.count) == 0
 
 
-def _beginnings(chains: Chains, side: SideName, width: int) -> Iterator[Parts]:
-    """The beginnings of a chain that hold about so many bytes, the shortest first."""
+def _beginnings(chains: Chains, side: SideName, width: int, gathers: bool) -> list[Parts]:
+    """The beginnings of a chain that hold about so many bytes, the shortest first.
+
+    Of units that are gathered also as many as there are lanes, where these are fewer.
+    """
     seen = set[Parts]()
     for line in LINES:
         parts, size = list[Part](), width
@@ -154,6 +167,8 @@ def _beginnings(chains: Chains, side: SideName, width: int) -> Iterator[Parts]:
                 break
             radix, wanted = radix_of(chains.axes[number], digit), -(-line // size)
             counts = _counts(radix, wanted, max(1, FEW // digit.divisor))
+            if radix is None and gathers:
+                counts += [1 << counts[0].bit_length() - 1]
             for count in counts[1:]:
                 seen.add((*parts, Part(number, digit, count)))
             parts.append(Part(number, digit, counts[0]))
@@ -161,7 +176,7 @@ def _beginnings(chains: Chains, side: SideName, width: int) -> Iterator[Parts]:
             if counts[0] != radix:
                 break
         seen.add(tuple(parts))
-    return iter(sorted(seen, key=lambda each: (held(each), len(each))))
+    return sorted(seen, key=lambda each: (held(each), len(each)))
 
 
 def _counts(radix: int | None, wanted: int, most: int) -> list[int]:

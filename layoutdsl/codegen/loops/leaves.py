@@ -62,11 +62,10 @@ class Leaf:
 
     def _filled(self, inside: list[int], outside: list[int]) -> tree.Node:
         """The leaf behind the end of an axis that has no digit in it."""
-        if self.box.is_gathered:
-            return self._alone([*inside, *outside])
         edge = edge_of(self.around, self.box, inside)
         if edge is None:
-            return self._copied([*inside, *outside])
+            apart = self._alone if self.box.is_gathered else self._copied
+            return apart([*inside, *outside])
         return self._whole(replace(edge, rows_read=ZERO))
 
     def _decided(self, left: list[int], ending: list[int]) -> tree.Node:
@@ -84,8 +83,8 @@ class Leaf:
 
     def _ending(self, axes: list[int]) -> tree.Node:
         """The leaf where some axes end, or ended before; nothing where there are no slots."""
-        alone = self.box.is_gathered and bool(axes)
-        edge = None if alone else edge_of(self.around, self.box, axes)
+        edge = edge_of(self.around, self.box, axes)
+        alone = self.box.is_gathered and edge is None
         passes = None
         if edge is None and self.box.both is not None:
             passes = ended(self.around, self.box, axes, BETWEEN)

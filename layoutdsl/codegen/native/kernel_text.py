@@ -52,7 +52,7 @@ class Call:
     def writes_lines(self) -> bool:
         """Whether it writes whole lines, one after the other, or 16 bytes side by side."""
         column = self.e * self.rows
-        if self.kernel == "weave":
+        if self.kernel in ("weave", "shuffle"):
             return column * self.columns % LINE == 0
         return self.kernel in ("tile", "grid", "unweave", "unzip") and (
             column % LINE == 0 or (column == 16 and column * self.columns % LINE == 0)
@@ -113,7 +113,8 @@ def _needed(words: frozenset[str]) -> list[_Paragraph]:
 
 
 def _picks(calls: Iterable[Call]) -> Iterable[str]:
-    """How rows are woven, for each number of them: what is left of it once it is not even."""
+    """How rows are woven, for each number of them, what is left of it once it is not even; and how
+    units that are no vectors are spread over lanes, and which bytes of a block are where."""
     for kernel, way in (("weave", "WOVEN"), ("unweave", "UNWOVEN")):
         numbers = {
             (call.e, call.rows if kernel == "weave" else call.columns)
@@ -129,6 +130,13 @@ def _picks(calls: Iterable[Call]) -> Iterable[str]:
             each = ", ".join(f"PICKS({way},~{e * zips},~{left},~{j})" for j in range(left))
             text = f"PICK({kernel}_{e}_{k}, {left}, {each})"
             yield from (line.replace("~", " ") for line in wrap(text, 98, subsequent_indent="    "))
+    found = dict[str, None]()
+    for call in sorted(calls):
+        if call.kernel == "gather":
+            found[f"SPREAD({call.e})"] = None
+        elif call.kernel == "shuffle":
+            found[f"SHUFFLE({call.e}, {call.rows}, {call.columns})"] = None
+    yield from found
 
 
 def _edges(calls: Iterable[Call]) -> Iterable[str]:

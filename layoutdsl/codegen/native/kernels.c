@@ -319,26 +319,6 @@ INLINED void plain_of(int e, int R, int C, move m)
 #define TOGETHER_plain 2, 2
 #define plain(e, R, C, d, s, ro, co, stream) plain_of(e, R, C, all_of(d, s, ro, co, stream))
 
-/* gather: units of 3 to 63 bytes, which are no vectors. What is moved is the power of two from e on, as
-   the next row overwrites what is too much of it, but at the ends of both sides. */
-INLINED void gather_of(int e, int R, int C, move m)
-{
-    const int wide = e <= 4 ? 4 : e <= 8 ? 8 : e <= 16 ? 16 : e <= 32 ? 32 : 64;
-    for (int c = 0; c < C && m.all_in && m.all_out; c++) {
-        uint8_t *d = (uint8_t *)(m.d + (uintptr_t)m.co[c]);
-        const uint8_t *s = (const uint8_t *)(m.s + (uintptr_t)(c * e));
-        int r = 0;
-        for (; c + 1 < C && r + 1 < R; r++, d += e)
-            memcpy(d, s + m.ro[r], (size_t)wide);
-        for (; r < R; r++, d += e)
-            memcpy(d, s + m.ro[r], (size_t)e);
-    }
-    if (!m.all_in || !m.all_out)
-        plain_of(e, R, C, m);
-}
-#define TOGETHER_gather 2, 2
-#define gather(e, R, C, d, s, ro, co, stream) gather_of(e, R, C, all_of(d, s, ro, co, stream))
-
 /* Parts of moves. Where there are vectors, items that lie apart are read from a line of fill, or written
    to a line that is given up, where they are not there, and of the others the first bytes are masked;
    of items that lie together (1) the first ones are. All else (2) goes by way of a whole block. */
@@ -413,8 +393,7 @@ INLINED int kept(int at, int step, int all)
 
 /* tile: of 16/e rows 16 bytes each, transposed by a network of units that are zipped, lane by lane.
    Lanes are `by` several rows, written as whole lines, or by several columns (-1), read as such. What
-   is left of either side overlaps what was done. grid: each
-   16/e rows lie evenly apart, and each 16/e columns.
+   is left overlaps what was done, or is masked. grid: of either side each 16/e lie evenly apart.
    zip: R rows, fewer and a power of two; `across` columns, 16 bytes, lie together in the target.
    unzip: C columns; `down` rows, 16 bytes, lie together in the source. */
 #if V
@@ -443,13 +422,13 @@ INLINED move evenly(move m) { return m.even = 1, m; }
 #define STEP(at, table) if (m.even) { at += (uintptr_t)(table[1] - table[0]); __asm__("" : "+r"(at)); }
 INLINED void block_of(int e, int R, int C, move m, int down, int across, int by, int row, int column)
 {
-    const int n = 16 / e, vectors = n / down / across, short_in = C < n ? C * e : 16;
-    const int out = R < n ? R * e : 16, in = by < 0 ? V : short_in;
-    const int taken = R < vectors ? R : vectors, lanes_in = by > 0 ? LANES : !by;
+    const int n = 16 / e, vectors = n / down / across, there = by > 0 && R < V / e ? R : V / e;
+    const int out = R < n ? R * e : 16, in = by < 0 ? V : C < n ? C * e : 16;
+    const int taken = R < n ? (R + down - 1) / down : vectors, lanes_in = by > 0 ? LANES : !by;
     const int given = C < vectors ? C : vectors, lanes_out = by < 0 ? LANES : !by;
     const int stream = m.stream && (V == 64 || n < 16); /* no more parts of lines are kept open */
     const int64_t read = m.all_in ? in : least(in, m.read - column * e);
-    const int64_t written = m.all_out ? V : m.written - row * e;
+    const int64_t written = least(by > 0 ? there * e : V, m.all_out ? V : m.written - row * e);
     const int64_t *ro = m.ro + row, *co = m.co + column;
     uintptr_t from = m.s + (uintptr_t)(column * e), to = m.d + (uintptr_t)(row * e);
     v1 v[16] = {{0}}, w[16];
@@ -458,9 +437,10 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
         w16 lanes[LANES] = {{0}};
         UNROLLED
         for (int i = 0; i < lanes_in; i++) {
-            const int at = i * n + (m.even ? 0 : k * down);
-            const int64_t left = m.all_in ? 16 : (m.rows - row - at) * C * e;
-            lanes[i] = get16(from + (uintptr_t)ro[at], down > 1 ? left : read, m.rest);
+            const int at = i * n + (m.even ? 0 : k * down), rows = there - i * n - k * down;
+            const int64_t left = least(rows, m.all_in ? rows : m.rows - row - at) * C * e;
+            if (rows > 0)
+                lanes[i] = get16(from + (uintptr_t)ro[at], down > 1 ? left : read, m.rest);
         }
         v[k] = (v1)JOINED(lanes);
         if (by < 0)
@@ -482,27 +462,27 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
             put(to + (uintptr_t)co[m.even ? 0 : k], v[k], written, stream);
         UNROLLED
         for (int i = 0; i < lanes_out; i++) {
-            const v1 lanes = v[k];
             const int at = i * n + (m.even ? 0 : k * across);
             const int64_t left = m.all_out ? 16 : (m.columns - column - at) * R * e;
-            w16 lane;
-            memcpy(&lane, (const uint8_t *)&lanes + 16 * i, 16);
-            put16(to + (uintptr_t)co[at], lane, across > 1 ? left : least(out, written), stream);
+            w16 lanes[LANES];
+            memcpy(lanes, v + k, V);
+            put16(to + (uintptr_t)co[at], lanes[i], across > 1 ? left : least(out, written), stream);
         }
         STEP(to, m.co)
     }
 }
 INLINED void network(int e, int R, int C, move m, int down, int across)
 {
-    const int n = 16 / e, wide = n * LANES;
-    const int by = R >= wide && (R % wide == 0 || C < wide) ? 1 : C >= wide ? -1 : 0;
-    const int rows = by > 0 ? wide : n, columns = by < 0 ? wide : n;
-    const int line = n < 16 && R * e <= 64 ? R : rows; /* its parts are not waited for in turn */
-    for (int c = 0; c < C; c += columns) /* so that lines are written as a whole */
-        for (int first = 0; first < R; first += line)
-            UNROLLED
-            for (int r = first; r < first + line; r += rows)
-                block_of(e, R, C, m, down, across, by, kept(r, rows, R), kept(c, columns, C));
+    const int n = 16 / e, wide = V / e, few = V < 64 ? wide - 1 : n < 16 || C < wide ? n : 2 * n;
+    const int by = R > few ? 1 : C >= wide ? -1 : 0, left = V == 64 && by > 0 ? R % wide : 0;
+    const int rows = by > 0 ? wide : n, columns = by < 0 ? wide : n, whole = R - left;
+    for (int c = 0; c < C; c += columns) { /* so that lines are written as a whole */
+        const int column = kept(c, columns, C);
+        for (int r = 0; r < whole; r += rows)
+            block_of(e, R, C, m, down, across, by, kept(r, rows, whole), column);
+        if (left) /* masks are as fast as whole lines */
+            block_of(e, left, C, m, down, across, by, whole, column);
+    }
 }
 #else
 #define network(e, R, C, m, down, across) plain_of(e, R, C, m)
@@ -567,8 +547,9 @@ typedef struct {
 #define BY_16(f, e, k, j, b) \
     BY_4(f, e, k, j, b), BY_4(f, e, k, j, b + 4), BY_4(f, e, k, j, b + 8), BY_4(f, e, k, j, b + 12)
 #if ANY == 64
-#define EACH(f, e, k, j) \
-    BY_16(f, e, k, j, 0), BY_16(f, e, k, j, 16), BY_16(f, e, k, j, 32), BY_16(f, e, k, j, 48)
+#define BY_64(f, e, k, j, b) \
+    BY_16(f, e, k, j, b), BY_16(f, e, k, j, b + 16), BY_16(f, e, k, j, b + 32), BY_16(f, e, k, j, b + 48)
+#define EACH(f, e, k, j) BY_64(f, e, k, j, 0)
 #else
 #define EACH(f, e, k, j) BY_16(f, e, k, j, 0)
 #endif
@@ -741,3 +722,122 @@ INLINED void unweaving(int e, int R, int C, move m, pick_of *pick)
 #endif
 #define TOGETHER_unweave 1, 0
 #define unweave(e, R, C, d, s, ro, co, stream) unweave_of(e, R, C, all_of(d, s, ro, co, stream))
+
+/* gather: units of 3 to 63 bytes, which are no vectors. What is moved is the power of two from e on, as
+   the next row overwrites what is too much of it, but at the ends of both sides. */
+INLINED void unit_by_unit(int e, int R, int C, move m)
+{
+    const int wide = e <= 4 ? 4 : e <= 8 ? 8 : e <= 16 ? 16 : e <= 32 ? 32 : 64;
+    const int is_all = m.all_in && m.all_out;
+    for (int c = 0; c < C && is_all; c++) {
+        uint8_t *d = (uint8_t *)(m.d + (uintptr_t)m.co[c]);
+        const uint8_t *s = (const uint8_t *)(m.s + (uintptr_t)(c * e));
+        int r = 0;
+        for (; c + 1 < C && r + 1 < R; r++, d += e)
+            memcpy(d, s + m.ro[r], (size_t)wide);
+        for (; r < R; r++, d += e)
+            memcpy(d, s + m.ro[r], (size_t)e);
+    }
+#if V
+    for (int c = 0; c < C && !is_all; c++)
+        for (int r = 0; r < R; r++)
+            for (int k = 0, at = r * e; k < e; k += V, at += V) {
+                const int64_t read = m.all_in ? e : least(e, m.read - c * e);
+                const int64_t written = m.all_out ? e : least(e, m.written - r * e);
+                const uintptr_t from = m.s + (uintptr_t)(m.ro[r] + c * e + k);
+                put(m.d + (uintptr_t)(m.co[c] + at), get(from, read - k, m.rest), written - k, 0);
+            }
+#else
+    if (!is_all)
+        plain_of(e, R, C, m);
+#endif
+}
+
+/* Where any bytes of two vectors are one instruction away, each unit of up to 32 bytes has a lane, and
+   so many rows as there are lanes are zipped. The first turn takes units from where they lie together,
+   and the last puts them there; of two lanes these are one. */
+#if ANY == 64
+#define LANE(e) ((e) <= 4 ? 4 : (e) <= 8 ? 8 : (e) <= 16 ? 16 : 32)
+#define FIRST(e, l, j, b) (b) / (l) % 2 * 64 + (32 / (l) * (j) + (b) / (l) / 2) * (e) + (b) % (l)
+#define APART_BY(e, l) ((l) == 32 ? (e) : (l))
+#define LAST(e, l, j, b) \
+    (b) / (e) % 2 * 64 + (32 / (l) * (j) + (b) / (e) / 2 % (32 / (l))) * APART_BY(e, l) + (b) % (e)
+#define BOTH(f, e) {EACH(f, e, LANE(e), 0)}, {EACH(f, e, LANE(e), 1)}
+#define SPREAD(e) static const uint8_t gather_##e[4][64] = {BOTH(FIRST, e), BOTH(LAST, e)};
+INLINED void gathering(int e, int R, int C, move m, const uint8_t (*places)[64])
+{
+    const int lane = LANE(e), n = 64 / lane, rows = R < n ? R : n, columns = C < n ? C : n;
+    if (e > 32 || R < 2 || C < 2) {
+        unit_by_unit(e, R, C, m);
+        return;
+    }
+    for (int c = 0; c < C; c += columns)
+        for (int r = 0; r < R; r += rows) {
+            const int row = kept(r, rows, R), column = kept(c, columns, C);
+            const int64_t read = m.all_in ? columns * e : least(columns * e, m.read - column * e);
+            const int64_t written = m.all_out ? rows * e : least(rows * e, m.written - row * e);
+            any v[16] = {{0}}, w[16];
+            UNROLLED
+            for (int k = 0; k < rows; k++)
+                v[k] = get_any(m.s + (uintptr_t)(m.ro[row + k] + column * e), read, m.rest);
+            UNROLLED
+            for (int turns = 1; turns < n; turns *= 2) {
+                UNROLLED
+                for (int k = 0; k < n; k++)
+                    w[k] = v[k];
+                UNROLLED
+                for (int k = 0; k < n; k++) {
+                    const any x = w[k / 2], y = w[k / 2 + n / 2];
+                    const int at = k % 2 + (2 * turns == n ? 2 : 0);
+                    if (turns > 1 && 2 * turns < n)
+                        v[k] = mixed(lane, 0, k % 2, x, y);
+                    else
+                        v[k] = (any)_mm512_permutex2var_epi8(
+                            (__m512i)x, _mm512_loadu_si512(places[at]), (__m512i)y);
+                }
+            }
+            UNROLLED
+            for (int k = 0; k < columns; k++)
+                put_any(m.d + (uintptr_t)(m.co[column + k] + row * e), v[k], written, 0);
+        }
+}
+#define gather_of(e, R, C, m) gathering(e, R, C, m, gather_##e)
+#else
+#define gather_of unit_by_unit
+#define SPREAD(e)
+#endif
+#define TOGETHER_gather 0, 0
+#define gather(e, R, C, d, s, ro, co, stream) gather_of(e, R, C, all_of(d, s, ro, co, stream))
+
+/* shuffle: rows and columns that lie together on both sides, of 256 bytes at most: each line of the
+   target is made of all lines of the source. Bit 7 of a place says of which two. */
+#if ANY == 64
+#define FROM(e, R, C, b) (((b) % ((R) * (e)) / (e) * (C) + (b) / ((R) * (e))) * (e) + (b) % (e)) % 256
+#define FROM_64(e, R, C, b) {BY_64(FROM, e, R, C, b)}
+#define SHUFFLE(e, R, C) \
+    static const uint8_t shuffle_##e##_##R##_##C[4][64] = { \
+        FROM_64(e, R, C, 0), FROM_64(e, R, C, 64), FROM_64(e, R, C, 128), FROM_64(e, R, C, 192)};
+INLINED void shuffling(int e, int R, int C, move m, const uint8_t (*places)[64])
+{
+    const int size = R * C * e, n = (size + 63) / 64;
+    any v[4] = {{0}};
+    UNROLLED
+    for (int k = 0; k < n; k++)
+        v[k] = get_any(m.s + (uintptr_t)(m.ro[0] + 64 * k), least(64, size - 64 * k), 0);
+    UNROLLED
+    for (int k = 0; k < n; k++) {
+        const __m512i at = _mm512_loadu_si512(places[k]);
+        __m512i w = _mm512_permutex2var_epi8((__m512i)v[0], at, (__m512i)v[1]);
+        if (n > 2)
+            w = _mm512_mask_mov_epi8(w, _mm512_movepi8_mask(at),
+                                     _mm512_permutex2var_epi8((__m512i)v[2], at, (__m512i)v[3]));
+        put_any(m.d + (uintptr_t)(m.co[0] + 64 * k), (any)w, least(64, size - 64 * k), m.stream);
+    }
+}
+#define shuffle_of(e, R, C, m) shuffling(e, R, C, m, shuffle_##e##_##R##_##C)
+#else
+#define shuffle_of tile_of
+#define SHUFFLE(e, R, C)
+#endif
+#define TOGETHER_shuffle 2, 2
+#define shuffle(e, R, C, d, s, ro, co, stream) shuffle_of(e, R, C, all_of(d, s, ro, co, stream))

@@ -27,11 +27,11 @@ static int64_t place(int k, int all, int together, int apart, int size, int gap,
 }
 
 /* Whether one move does what it has to; `high` is the byte of the position that is moved, `stream`
-   whether it goes past the cache. */
+   whether it goes past the cache: 1 where lines begin, 2 where they do not. */
 static int moves_right(const sample *k, const extent *x, int high, int stream)
 {
     static const uint8_t marks[2] = {0xa5, 0x5a};
-    const int align = stream ? 64 : 3;
+    const int align = stream == 2 ? 16 : stream ? 64 : 3;
     int64_t ro[MOST_ITEMS], co[MOST_ITEMS];
     uint8_t source[MOST_BYTES], wanted[MOST_BYTES], rest[16];
     _Alignas(64) uint8_t target[MOST_BYTES];
@@ -54,7 +54,7 @@ static int moves_right(const sample *k, const extent *x, int high, int stream)
     if (k->edged)
         k->move(target, source, ro, co, rest, x->rows, x->read, x->columns, x->written);
     else
-        k->move(target, source, ro, co, rest, stream, 0, 0, 0);
+        k->move(target, source, ro, co, rest, stream > 0, 0, 0, 0);
     return memcmp(target, wanted, MOST_BYTES) == 0;
 }
 
@@ -78,7 +78,7 @@ static int is_right(const sample *k)
     extent x = all;
     int right = 1;
     for (int high = 0; high < 2 && right; high++) {
-        for (int stream = 0; stream < (k->edged ? 1 : 2); stream++)
+        for (int stream = 0; stream < (k->edged ? 1 : 3); stream++)
             right = right && moves_right(k, &all, high, stream);
         for (x.rows = 0; k->edged && x.rows <= all.rows; x.rows++)
             for (x.read = 0; right && x.read <= all.read; x.read++)

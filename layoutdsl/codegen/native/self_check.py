@@ -84,6 +84,8 @@ def together(call: Call) -> tuple[int, int]:
     match call.kernel:
         case "grid":
             return _least(n, rows), _least(n, columns)
+        case "shuffle":
+            return rows, columns
         case "zip":
             return 1, _least(n // rows, columns)
         case "weave":

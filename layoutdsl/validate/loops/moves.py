@@ -19,7 +19,9 @@ from layoutdsl.validate.loops.numbers import Scope, divided
 from layoutdsl.validate.loops.parsing import Body, C
 from layoutdsl.validate.values import Meaningless
 
-KERNELS = frozenset(("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "plain"))
+KERNELS = frozenset(
+    ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "shuffle", "plain")
+)
 _OFFSET = 8
 """Bytes of an offset in a table."""
 _MOST_ARRAY = 1 << 18
