@@ -209,6 +209,8 @@ def _ends(box: Box, number: int) -> bool:
         return False
     mine = [each for each in box.moved if each.axis == number]
     tables = [table for table in (box.unit, box.rows, box.columns) if set(mine) & set(table)]
+    if len(tables) == 2 and box.is_gathered:  # the end of a unit, and all of a table
+        return box.unit[-1].axis == number and all(each.axis == number for each in tables[1])
     return not tables or (len(tables) == 1 and tables[0][-1].axis == number)
 
 

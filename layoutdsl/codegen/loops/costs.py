@@ -92,9 +92,10 @@ def run(count: float, into: bool) -> float:
 def _tile(n: int, r: int, c: int) -> float:
     wide, turns = 4 * n, 0.6 * log2(n)
     if r > n and not (n == 16 and r <= 2 * n and c >= wide):
-        return -(-c // n) * (0.8 * r + -(-r // wide) * n * max(0.0, log2(n) - 1))
+        lines = -(-r // wide) * (0.3 + turns) + (1 if r % wide else 0)
+        return -(-c // n) * (0.8 * r + n * lines)
     if c >= wide:
-        return -(-c // wide) * -(-r // n) * n * (5.5 + turns)
+        return -(-c // wide) * -(-r // n) * n * (4.5 + turns)
     return -(-r // n) * -(-c // n) * n * (2 + turns)
 
 
@@ -121,8 +122,9 @@ def _gather(together: int, r: int, c: int, into: bool) -> float:
     if together > 32:
         return r * c * (run(together, into) if r <= max(c, ROWS) else 3.5)
     lanes = 64 >> (together - 1).bit_length()
-    crossing = CROSSING * (2 if into else 1)  # what is read again waits for all that it is part of
-    return CALL + -(-r // lanes) * -(-c // lanes) * min(c, lanes) * crossing
+    each = CROSSING * (2 if into else 1)  # what is read again waits for all that it is part of
+    each *= 1.3 if min(r, c) > lanes > 2 else 1.0  # offsets are looked up on both sides
+    return CALL + -(-r // lanes) * -(-c // lanes) * (min(c, lanes) + lanes) / 2 * each
 
 
 def _follow(table: Table, stride: int, count: int) -> bool:
