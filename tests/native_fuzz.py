@@ -36,11 +36,11 @@ from random_digits import (
     Shape,
     Written,
     drawn,
-    exchanged,
     layout_read,
     shapes,
     shrunk,
     with_copies,
+    with_long_axes,
 )
 
 from layoutdsl.bench.meaning import offsets
@@ -244,8 +244,8 @@ def cases(seed: int, count: int, draw: Draw = drawn) -> Iterator[Case]:
 
     Layouts with copies are not turned into others. Half of all are moved by the tree that is worked
     out, the others by those that are tried where times are taken; a third is C of all shapes, the
-    others are of one class, and tried at shapes of that. After each eighth comes one of bytes that
-    are exchanged by whole tiles, for which drawn axes are too short.
+    others are of one class, and tried at shapes of that. After each fourth comes one of long axes,
+    which is moved by whole tiles, by units that are no power of two, or by blocks of 16 bytes.
     """
     for case in _cases(seed, count, draw):
         yield replace(case, shapes=tuple(s for s in case.shapes if case.class_of(s) == case.known))
@@ -254,8 +254,8 @@ def cases(seed: int, count: int, draw: Draw = drawn) -> Iterator[Case]:
 def _cases(seed: int, count: int, draw: Draw) -> Iterator[Case]:
     random, ranks = Random(seed), (*[0] * RANKS, *range(RANKS))
     for number in range(count):
-        if number % 8 == 0:
-            yield from _exchanged(Random(f"{seed} {number}"))
+        if number % 4 == 0:
+            yield from _long(Random(f"{seed} {number}"))
         layout = draw(random)
         width = random.choice(WIDTHS)
         few = tuple(shapes(random, (layout,), 5))
@@ -272,10 +272,10 @@ def _cases(seed: int, count: int, draw: Draw) -> Iterator[Case]:
         yield Case(both, "convert", width, few, random.choice(ranks), random.choice(SMALL))
 
 
-def _exchanged(random: Random) -> Iterator[Case]:
-    layout, few = exchanged(random)
+def _long(random: Random) -> Iterator[Case]:
+    layout, few, width = with_long_axes(random)
     for verb in ("pack", "unpack"):
-        yield Case((layout,), verb, 1, few, random.choice((0, 0, *range(RANKS))))
+        yield Case((layout,), verb, width, few, random.choice((0, 0, *range(RANKS))))
 
 
 def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:

@@ -352,15 +352,50 @@ def _is_small(layout: Layout, shape: Shape) -> bool:
         return False
 
 
-def exchanged(random: Random) -> tuple[Drawn, tuple[Shape, ...]]:
-    """Axes in another order, none of them cut, and shapes of which two axes are long."""
+Long = tuple[Drawn, tuple[Shape, ...], int]
+"""A layout, shapes of which axes are long, and the bytes of an element."""
+
+
+def with_long_axes(random: Random) -> Long:
+    """What is moved by whole tiles, by units that are no power of two, or by blocks of 16 bytes."""
+    return random.choice((_exchanged, _panels, _blocks))(random)
+
+
+def _exchanged(random: Random) -> Long:
+    """Axes in another order, none of them cut."""
     names = random.sample(NAMES, random.choice((2, 2, 3)))
     places = tuple(Place((Digit((name,)),)) for name in random.sample(names, len(names)))
     found = set[Shape]()
     for _ in range(3):
         extents = [random.choice(LONG), random.choice(LONG), 1][: len(names)]
         found.add(tuple(random.sample(extents, len(extents))))
-    return Drawn(tuple((name, None) for name in names), places), tuple(sorted(found))
+    return Drawn(tuple((name, None) for name in names), places), tuple(sorted(found)), 1
+
+
+def _panels(random: Random) -> Long:
+    """Rows cut into panels of 3 to 31."""
+    unit = random.choice([each for each in range(3, 32) if each & (each - 1)])
+    width = random.choice([each for each in (1, 1, 2, 4) if unit * each < 64])
+    rows, (above, below) = Digit(("k",)), Digit(("m",)).cut(unit)
+    places = tuple(Place((each,)) for each in (above, rows, below))
+    most, found = MOST_SLOTS // unit - 1, set[Shape]()
+    for _ in range(3):
+        count = random.randint(2, 36)
+        more = random.choice((0, 0, 1, unit - 1))
+        found.add((random.randint(2, most // (count + 1)), unit * count + more))
+    return Drawn((("k", None), ("m", None)), places), tuple(sorted(found)), width
+
+
+def _blocks(random: Random) -> Long:
+    """Two axes cut into blocks that are 16 bytes together."""
+    width = random.choice((1, 1, 2, 4))
+    few = random.choice([each for each in (2, 4, 8) if 16 // width // each > 1])
+    (one, low), (other, least) = Digit(("a",)).cut(16 // width // few), Digit(("b",)).cut(few)
+    digits = random.sample((one, other), 2) + random.sample((low, least), 2)
+    shapes = {tuple(random.choice((*LONG, 24, 80)) for _ in range(2)) for _ in range(3)}
+    few_shapes = tuple(sorted((min(a, MOST_SLOTS // b - 8), b) for a, b in shapes))
+    places = tuple(Place((each,)) for each in digits)
+    return Drawn((("a", None), ("b", None)), places), few_shapes, width
 
 
 Several = tuple[Drawn, ...]

@@ -392,8 +392,8 @@ INLINED int kept(int at, int step, int all)
 #endif
 
 /* tile: of 16/e rows 16 bytes each, transposed by a network of units that are zipped, lane by lane.
-   Lanes are `by` several rows, written as whole lines, or by several columns (-1), read as such. What
-   is left overlaps what was done, or is masked. grid: of either side each 16/e lie evenly apart.
+   Lanes are `by` several rows, written as whole lines, or of few rows by several columns (-1), read
+   as such. What is left overlaps what was done, or is masked. grid: 16/e each lie evenly apart.
    zip: R rows, fewer and a power of two; `across` columns, 16 bytes, lie together in the target.
    unzip: C columns; `down` rows, 16 bytes, lie together in the source. */
 #if V
