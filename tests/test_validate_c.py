@@ -96,6 +96,7 @@ FAULTS = {
     ("d + ", "s + "): "`source` is written, and should not be",
     ("grid(4", "grid(2"): "a kernel that is not known",
     ("grid(4", "weave(4"): "a kernel is asked for what it does not do",
+    ("grid(4", "shuffle(4"): "a kernel is asked for what it does not do",
     (
         "steps(rows, 1, 16, ",
         "steps(rows, 1, 2, 4);\n    steps(rows, 2, 8, ",

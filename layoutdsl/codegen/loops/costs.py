@@ -10,13 +10,7 @@ from functools import lru_cache
 from math import log2, prod
 from operator import itemgetter
 
-from layoutdsl.codegen.loops.kernels import (
-    MOST_SHUFFLED,
-    UNITS,
-    is_tiled,
-    is_woven,
-    weaving,
-)
+from layoutdsl.codegen.loops.kernels import UNITS, is_shuffled, is_tiled, is_woven, weaving
 
 Table = tuple[tuple[int, int | None], ...]
 """Steps and strides, most minor first; ``None`` for a stride that is no number."""
@@ -60,10 +54,11 @@ def cycles(together: int, rows: Table, columns: Table, width: int, into: bool) -
     n, wide, unit = 16 // together, 64 // together, together // width
     sides = sorted(((r, c, columns), (c, r, rows)), key=itemgetter(0))
     is_dense = _follow(rows, c * unit, r) and _follow(columns, r * unit, c)
-    is_small = r > 1 < c and together * r * c <= MOST_SHUFFLED
-    by_lines = is_woven(together, min(r, c), max(r, c)) and max(r, c) * together % LINE == 0
-    if is_dense and is_small and not by_lines:
-        return _shuffle(together, together * r * c)
+    if is_dense and is_shuffled(together, r, c):
+        size = together * r * c
+        each = (2 if size <= 2 * LINE else 4) + (CROSSING if size % LINE else 0.0)
+        # few units are moved as fast in other ways
+        return (CALL if together > 2 else 0.0) + -(-size // LINE) * each
     for few, many, table in sides:
         if is_woven(together, few, many) and _follow(table, few * unit, min(wide, many)):
             return CALL + _weave(wide, few, many)
@@ -110,12 +105,6 @@ def _weave(wide: int, few: int, many: int) -> float:
     if many >= wide:
         return -(-many // wide) * few * (3 + weaving(few))
     return few * 2 + -(-few * many // wide) * (3 + weaving(few))
-
-
-def _shuffle(together: int, size: int) -> float:
-    each = (2 if size <= 2 * LINE else 4) + (CROSSING if size % LINE else 0.0)
-    few = CALL if together > 2 else 0.0  # which other ways move as fast
-    return few + -(-size // LINE) * each
 
 
 def _gather(together: int, r: int, c: int, into: bool) -> float:

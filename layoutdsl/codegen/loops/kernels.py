@@ -31,9 +31,7 @@ def kernel_of(move: tree.Move, width: int) -> str:
     if e not in UNITS:
         return "gather"
     n = LANE // e
-    few, many = sorted((rows, columns))
-    by_lines = is_woven(e, few, many) and many * e % LINE == 0
-    wanted = [] if by_lines else ["shuffle"]
+    wanted = ["shuffle"] if is_shuffled(e, rows, columns) else []
     woven = (rows, columns, "weave"), (columns, rows, "unweave")
     wanted += [each for few, many, each in sorted(woven) if is_woven(e, few, many)]
     if rows >= n and columns >= n:
@@ -51,6 +49,13 @@ def kernel_of(move: tree.Move, width: int) -> str:
 def is_woven(e: int, few: int, many: int) -> bool:
     """Whether so few rows, or columns, of units of ``e`` bytes are woven sooner than transposed."""
     return 1 < few <= MOST_WOVEN and (many * e < LINE or weaving(few) <= WOVEN_SOONER.get(e, 1))
+
+
+def is_shuffled(e: int, rows: int, columns: int) -> bool:
+    """Whether a block is read as a whole: it is small, and not woven sooner by whole lines."""
+    few, many = sorted((rows, columns))
+    by_lines = is_woven(e, few, many) and many * e % LINE == 0
+    return few > 1 and e * rows * columns <= MOST_SHUFFLED and not by_lines
 
 
 def weaving(few: int) -> int:
