@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import product
 from random import Random
 
+import numpy as np
 import pytest
 from c_faults import NAME, fault, faulty, kinds, text_of, validated
 from native_fuzz import Case, cases
@@ -15,9 +16,10 @@ from random_digits import Written
 from tree_faults import small_shapes
 
 import layoutdsl
+from layoutdsl.bench.drawn import drawn_tasks
 from layoutdsl.codegen.loops.moves import Move, NoCode
 from layoutdsl.codegen.native.program import moved
-from layoutdsl.validate.loops import validate_c
+from layoutdsl.validate.loops import validate_c, validate_c_conversion
 from layoutdsl.validate.outcome import NotValidated, Validated
 
 # Layouts whose C has every form: pieces of several loops, slides, edges, scratch, runs and fills.
@@ -28,6 +30,8 @@ LAYOUTS = {
     "layout A(w) = [w/8, w%8] offset 3": ((1, 7, 8, 9, 17),),
     "layout A(c: 3, w) = [w, c : 4] fill 7": ((3,), (1, 15, 17)),
     "layout A(o, i, h: 3) = [o/4, h, i/4, o%4, i%4]": ((1, 5), (3, 9), (3,)),
+    # an axis of one index between two that are read as one
+    "layout A(o, h: 1, i) = [o, i, h]": ((1, 2, 5), (1,), (1, 3, 17)),
     # by rows: bits, a part of a shape, blocks within others that are no multiples of them
     "layout A(i, j) = [i, (j/4) ^ (i%4), j%4]": ((1, 3, 8), (4, 7, 16)),
     "layout A(i, j) = [i + 2 - j : 5, j] fill 7 where j <= i + 2, i <= j + 2": ((1, 4), (1, 3, 5)),
@@ -253,6 +257,20 @@ def test_no_wrong_text_of_random_layouts_is_validated(seed: int) -> None:
         if text is not None and isinstance(validated(case, text), Validated):
             found += changed(case, 40, seed)
     assert found["wrong, refused"] > 1000
+
+
+@pytest.mark.slow
+def test_c_of_what_the_benchmark_draws_is_validated() -> None:
+    """All of it: these are layouts that programs use, and each one has compiled code."""
+    for task in drawn_tasks(120, 1100):
+        move, width = Move(task.source, task.target), np.dtype(task.dtype).itemsize
+        found = moved(NAME, move, width)
+        assert not isinstance(found, NoCode), task
+        if task.verb == "convert":
+            shown = validate_c_conversion(found.text, NAME, *move.layouts, width)
+        else:
+            shown = validate_c(found.text, NAME, *move.layouts, task.verb, width)
+        assert isinstance(shown, Validated), (task, shown)
 
 
 UNPROVED = {"LapackPackedLower", "LapackPackedUpper"}

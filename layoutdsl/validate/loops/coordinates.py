@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.expr import (
     Add,
     Constant,
@@ -34,16 +35,23 @@ Extents = tuple[Expr, Expr]
 def read_as_one(
     axes: list[Coordinate], both: list[Expr]
 ) -> tuple[list[Coordinate], list[Expr], Extents] | None:
-    """Return axes and both sides with two axes made one, where one follows the other everywhere."""
+    """Return axes and both sides with two axes made one, where one follows the other everywhere.
+
+    Axes of one index are passed over: they lie between others, and part nothing.
+    """
     for major, minor in permutations(axes, 2):
         one = Index(f"{name_of(major)} {name_of(minor)}")
         joined = Coordinate(one, Mul(major.extent, minor.extent))
         found = [_joined(each, major, minor, joined) for each in both]
-        if not {name_of(major), name_of(minor)} & {
-            name for each in found for name in indices(each)
-        }:
+        named = frozenset[str]().union(*map(indices, found))
+        if not {name_of(major), name_of(minor)} & named:
             left = [joined if each is major else each for each in axes if each is not minor]
             return left, found, (major.extent, minor.extent)
+    for axis in axes:
+        if axis.extent == ONE:
+            found = [_without(each, axis) for each in both]
+            if name_of(axis) not in frozenset[str]().union(*map(indices, found)):
+                return read_as_one([each for each in axes if each is not axis], found)
     return None
 
 
@@ -63,6 +71,19 @@ def flattened(box: MixedRadix) -> MixedRadix:
         is_whole = Normal().form(room) == Normal().form(said(each.extent, known))
         parts += inner if is_whole else (each,)
     return MixedRadix(tuple(parts))
+
+
+def _without(expr: Expr, axis: Coordinate) -> Expr:
+    """An expression without the coordinate of an axis of one index, which is 0."""
+    match expr:
+        case MixedRadix(parts):
+            kept = (p for p in parts if (p.value, p.extent) != (axis.value, axis.extent))
+            return MixedRadix(
+                tuple(Coordinate(_without(p.value, axis), p.extent, p.declared) for p in kept)
+            )
+        case FloorDiv(left, right) | Mod(left, right):
+            return type(expr)(_without(left, axis), right)
+    return expr
 
 
 def _joined(expr: Expr, major: Coordinate, minor: Coordinate, joined: Coordinate) -> Expr:
