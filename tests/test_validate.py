@@ -78,6 +78,21 @@ def test_digits_that_just_cover_an_extent_are_validated(text: str) -> None:
     assert isinstance(found, Validated), found
 
 
+# Axes read as one, of which each but the first is what is left of those before it.
+SEVERAL = [
+    "layout Demo(a, b, c) = [(a, b, c)/16, (a, b, c)%16]",
+    "layout Demo(a, b, c, d) = [(a, b, c, d)/16, (a, b, c, d)%16]",
+    "layout Demo(a, b: 1, c) = [(a, b, c)/8, (a, b, c)%8]",
+    "layout Demo(a, b: 3, c) = [(a, b, c)/4%2, (a, b, c)/8, (a, b, c)%4]",
+]
+
+
+@pytest.mark.parametrize("text", SEVERAL)
+def test_several_axes_that_are_read_as_one_are_validated(text: str) -> None:
+    found = validate(emit(text).text, layout_of(text), source=text)
+    assert isinstance(found, Validated), found
+
+
 # Wrong modules. Each line: of which layout, what the text says, what it should not say.
 WRONG = {
     "transposed wrongly": ("NCHW16c", "transpose((0, 1, 3, 4, 2))", "transpose((0, 1, 4, 3, 2))"),

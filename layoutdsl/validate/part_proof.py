@@ -134,22 +134,26 @@ class PartProof:
                 self.builder.have(("=", left, right), first, second)
 
     def _joined_again(self, term: Term) -> None:
-        """``j/H*H + j%H`` is ``j``: axes that are read as one."""
+        """``j/H*H + j%H`` is ``j``: axes are read as one, and ``j/H`` may be some again."""
         match term:
-            case ("+", ("*", ("div", whole, below), other), ("mod", again, third)) if (
-                whole == again and below == other == third
-            ):
+            case ("+", ("*", above, other), ("mod", whole, below)) if other == below:
+                self._joined_again(above)
                 self._joined_again(whole)
-                self.arithmetic.positive(below)
-                facts = self.builder.use("DIVISION", {"x": whole, "B": below})
-                key, same = self.values.normal(term)
-                value, equal = self.values.normal(whole)
-                if key != value:
-                    moves = (By(same, backwards=True), By(facts[0]), By(equal))
-                    self.values.know_sum(key, value, self.builder.calculate(canonical(key), *moves))
+                quotient: Term = ("div", whole, below)
+                if self.values.normal(above)[0] == self.values.normal(quotient)[0]:
+                    self._join(whole, quotient, below)
             case (_, *parts):
                 for part in parts:
                     self._joined_again(part)
+
+    def _join(self, whole: Term, quotient: Term, below: Term) -> None:
+        self.arithmetic.positive(below)
+        facts = self.builder.use("DIVISION", {"x": whole, "B": below})
+        key, same = self.values.normal(("+", ("*", quotient, below), ("mod", whole, below)))
+        value, equal = self.values.normal(whole)
+        if key != value:
+            moves = (By(same, backwards=True), By(facts[0]), By(equal))
+            self.values.know_sum(key, value, self.builder.calculate(canonical(key), *moves))
 
     # What divisions leave.
 
