@@ -6,9 +6,10 @@ of both chains, so that it reads and writes whole lines; how long these beginnin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
-from typing import Literal
+from typing import Literal, Protocol
 
 from layoutdsl.codegen.loops.chains import ChainAxis, Chains, Digit, Ends
 from layoutdsl.codegen.loops.kernels import GATHERED
@@ -54,7 +55,15 @@ class Part:
 Parts = tuple[Part, ...]
 
 
-def held(parts: Parts) -> int:
+class Counted(Protocol):
+    """What has steps."""
+
+    @property
+    def count(self) -> int:
+        """How many."""
+
+
+def held(parts: Iterable[Counted]) -> int:
     """Return the elements that parts hold."""
     return prod(each.count for each in parts)
 

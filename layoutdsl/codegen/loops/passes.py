@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import permutations
-from math import prod
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.costs import cycles
 from layoutdsl.codegen.loops.kernels import GATHERED
+from layoutdsl.codegen.loops.leaf import held
 from layoutdsl.integers.bounds import ZERO, simplify
 from layoutdsl.integers.expr import Add, Constant, Expr, Index, Mul
 
@@ -55,13 +55,13 @@ class Pass:
 
     def cost(self, width: int, into: bool = False) -> float:
         """Return about how many cycles it takes for the box, ``into`` scratch or not."""
-        together = _held(self.unit) * width
+        together = held(self.unit) * width
         tables = _strides(self.rows, "source"), _strides(self.columns, "target")
-        return _held(self.loops) * cycles(together, *tables, width, into)
+        return held(self.loops) * cycles(together, *tables, width, into)
 
     def leaf(self, target: tree.Place, source: tree.Place) -> tree.Node:
         """Return what is moved at once, from these places on."""
-        count = _held(self.unit)
+        count = held(self.unit)
         if self.is_run:
             return tree.Run(target, source, Constant(count))
         rows = tuple(tree.Step(each.count, each.source) for each in self.rows)
@@ -88,10 +88,6 @@ class Pass:
         return node
 
 
-def _held(items: Items) -> int:
-    return prod(each.count for each in items)
-
-
 def _strides(items: Items, side: str) -> tuple[tuple[int, int | None], ...]:
     """Steps and strides, as far as these are numbers."""
     return tuple((each.count, _number(getattr(each, side))) for each in items)
@@ -111,7 +107,7 @@ def _passes(items: Items, width: int, gathers: bool) -> Iterator[Pass]:
     whole, left = _together(items, None)
     yield Pass(whole, (), (), left)
     units = [_together(items, UNIT // width)]
-    size = _held(whole)
+    size = held(whole)
     if gathers and left and size & (size - 1) and size * width in GATHERED:
         units.append((whole, left))
     for unit, more in units:
@@ -137,7 +133,7 @@ def _together(items: Items, most: int | None) -> tuple[Items, Items]:
 
 def _grown(unit: Items, items: Items, first: str) -> Pass:
     """Rows follow each other in the target, columns in the source, taken in turns."""
-    left, size = list(items), _held(unit)
+    left, size = list(items), held(unit)
     tables: dict[str, list[Item]] = {"rows": [], "columns": []}
     ends, sides = {"rows": size, "columns": size}, {"rows": "target", "columns": "source"}
     turns, stuck = ["rows", "columns"] if first == "rows" else ["columns", "rows"], 0
@@ -168,7 +164,7 @@ def in_scratch(numbers: Numbers, width: int) -> tuple[Pass, Pass] | None:
     for order in permutations(range(len(numbers))):
         strides, below = [0] * len(numbers), 1
         for number in order:
-            strides[number], below = below, below * _held(numbers[number][0])
+            strides[number], below = below, below * held(numbers[number][0])
         pairs = list(zip(numbers, strides, strict=True))
         laid = (Item(i.count, i.source, at) for (into, _), s in pairs for i, at in _laid(into, s))
         one = one_pass(tuple(laid), width, into=True)
