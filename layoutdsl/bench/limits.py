@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from layoutdsl.codegen.native.compilers import data_caches
+
 _COUNTS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -54,7 +56,8 @@ def bound(threads: int) -> Iterator[None]:
 
 def machine() -> str:
     """Return what this runs on, in one line."""
-    words = [_processor(), f"{os.cpu_count()} cores", *_caches(), platform.system()]
+    caches = (f"L{level} {size}K" for level, size in data_caches())
+    words = [_processor(), f"{os.cpu_count()} cores", *caches, platform.system()]
     return ", ".join([*words, f"Python {platform.python_version()}"])
 
 
@@ -65,22 +68,6 @@ def _processor() -> str:
         lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, "") or platform.processor() or platform.machine()
-
-
-def _caches() -> list[str]:
-    """The data caches of a core, as Linux tells them."""
-    found = []
-    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
-        try:
-            level, kind, size = (
-                (index / name).read_text(encoding="ascii").strip()
-                for name in ("level", "type", "size")
-            )
-        except OSError:
-            continue
-        if kind != "Instruction":
-            found.append(f"L{level} {size}")
-    return found
 
 
 def memory() -> int | None:

@@ -68,11 +68,10 @@ class _Plan:
 
         Rows of a power of two of bytes have all lines of a column in a few sets of the cache, from
         where what is written is driven out before it was gathered; lines that go on in a row have
-        not. It gains nothing for bytes, and where 8 are moved at once large sources are read too
-        slowly.
+        not. It gains nothing for bytes.
         """
         along, unit = loops[-1], held(self.box.unit) * self.width
-        if not along.slides or unit not in (2, 4):
+        if not along.slides or unit not in (2, 4, 8):
             return loops
         last = along
         for each in loops:

@@ -140,6 +140,19 @@ def _machine() -> str:
     return "\n".join(words)
 
 
+def data_caches() -> list[tuple[int, int]]:
+    """Return level and KiB of the caches of this machine that hold data, as far as Linux tells."""
+    found = list[tuple[int, int]]()
+    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            if (index / "type").read_text("ascii").strip() != "Instruction":
+                size = (index / "size").read_text("ascii").strip().removesuffix("K")
+                found.append((int((index / "level").read_text("ascii")), int(size)))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
 def build(
     which: Compiler, sources: Sequence[Path], library: Path, options: tuple[str, ...]
 ) -> None:

@@ -43,13 +43,15 @@
 #define UNROLLED
 #endif
 
-/* Outputs of at least so many bytes go past the cache. */
+/* Outputs of at least so many bytes go past the cache; by columns that are `step` bytes apart. */
 #ifndef STREAM_BYTES
 #define STREAM_BYTES ((int64_t)8 << 20)
 #endif
+#ifndef PAST_BYTES
+#define PAST_BYTES(step) STREAM_BYTES
+#endif
 
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 /* The lowest n bits. */
 INLINED uint64_t bits(int64_t n) { return n <= 0 ? 0 : ~(uint64_t)0 >> (n < 64 ? 64 - n : 0); }
 
@@ -435,6 +437,8 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
     UNROLLED
     for (int k = 0; k < taken; k++) {
         w16 lanes[LANES] = {{0}};
+        if (by > 0 && !stream && k < given) /* a store over two lines waits for both */
+            __builtin_prefetch((const void *)(to + (uintptr_t)co[k] + V - 1), 1);
         UNROLLED
         for (int i = 0; i < lanes_in; i++) {
             const int at = i * n + (m.even ? 0 : k * down), rows = there - i * n - k * down;
@@ -442,9 +446,7 @@ INLINED void block_of(int e, int R, int C, move m, int down, int across, int by,
             if (rows > 0)
                 lanes[i] = get16(from + (uintptr_t)ro[at], down > 1 ? left : read, m.rest);
         }
-        v[k] = (v1)JOINED(lanes);
-        if (by < 0)
-            v[k] = get(from + (uintptr_t)ro[m.even ? 0 : k], read, m.rest);
+        v[k] = by < 0 ? get(from + (uintptr_t)ro[m.even ? 0 : k], read, m.rest) : (v1)JOINED(lanes);
         STEP(from, m.ro)
     }
     UNROLLED

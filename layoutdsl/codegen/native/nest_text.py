@@ -17,7 +17,7 @@ from layoutdsl.codegen.native.kernel_text import Call
 from layoutdsl.codegen.native.move_text import Moves
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.integers.bounds import ONE, product, simplify
-from layoutdsl.integers.expr import Expr
+from layoutdsl.integers.expr import Constant, Expr, Mul
 
 PART = (
     "const void *restrict src, void *restrict dst, const int64_t *shape, const void *fill,"
@@ -42,7 +42,7 @@ def functions(
     """
     nest = _Nest(Moves(width, words))
     body = nest.pieces(node)
-    large = f"    const int large = {words.text(size)}*{width} >= STREAM_BYTES;"
+    large = f"    const int large = {_is_large(nest.moves, size)};"
     sized, told = ([size], [large]) if nest.moves.asks else ([], [])
     numbers = [*nest.moves.used, *nest.moves.strides(), *nest.moves.multiples, size]
     most = bound(node, numbers, width)
@@ -97,17 +97,15 @@ def _part(name: str, size: Expr, width: int, words: Spelling, moves: Moves) -> l
     walk = f"{name}_walk(src, dst, shape, rest, first, past, 0);"
     walks, used = [walk], list[Expr]()
     if moves.streams:
-        used = [size, *moves.multiples]
+        used = [size, moves.step, *moves.multiples]
         whole = [f"{words.text(each)} % {LINE} == 0" for each in moves.multiples]
         whole += [f"(uintptr_t)dst % {LINE} == 0"] if whole else []
-        pays = " && ".join([f"{words.text(size)}*{width} >= STREAM_BYTES", *whole])
+        pays = " && ".join([_is_large(moves, size), *whole])
         walks = [
-            f"if ({pays}) {{",
-            f"    {name}_walk(src, dst, shape, rest, first, past, 1);",
-            "    streamed(1);",
-            "} else {",
+            f"if ({pays})",
+            f"    {name}_walk(src, dst, shape, rest, first, past, 1), streamed(1);",
+            "else",
             f"    {walk}",
-            "}",
         ]
     return [
         "",
@@ -122,6 +120,13 @@ def _part(name: str, size: Expr, width: int, words: Spelling, moves: Moves) -> l
         "    return 0;",
         "}",
     ]
+
+
+def _is_large(moves: Moves, size: Expr) -> str:
+    """Whether a target is larger than caches, as C: the same words, so that it is asked once."""
+    step = moves.words.text(simplify(Mul(moves.step, Constant(moves.width))))
+    least = f"PAST_BYTES({step})" if moves.streams else "STREAM_BYTES"
+    return f"{moves.words.text(size)}*{moves.width} >= {least}"
 
 
 def compared(node: tree.If, words: Spelling) -> str:

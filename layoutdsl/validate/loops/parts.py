@@ -47,10 +47,10 @@ def check_part(body: Body, name: str, scope: Scope, width: int) -> None:
             match walks:
                 case [only] if only == walked(0):
                     return
-                case [("if", pays, (streaming, finished), (plain,))]:
+                case [("if", pays, (("do", ("list", *streaming)),), (plain,))]:
                     _check_pays(pays, scope)
-                    ending = ("do", ("call", "streamed", 1))
-                    if (streaming, finished, plain) == (walked(1), ending, walked(0)):
+                    ending = ("call", "streamed", 1)
+                    if (streaming, plain) == ([walked(1)[1], ending], walked(0)):
                         return
     raise Meaningless("the part of a walk has another form")
 
@@ -63,8 +63,22 @@ def _check_pays(condition: C, scope: Scope) -> None:
         case ("&&", left, ("==", ("%", whole, 64), 0)):
             scope.number(whole)
             _check_pays(left, scope)
+        case _:
+            check_large(condition, scope)
+
+
+def check_large(condition: C, scope: Scope) -> None:
+    """Check that what says how fast something is to be done works out nothing but numbers.
+
+    Raises:
+        Meaningless: it says something else.
+    """
+    match condition:
         case (">=", size, "STREAM_BYTES"):
             scope.number(size)
+        case (">=", size, ("call", "PAST_BYTES", step)):
+            scope.number(size)
+            scope.number(step)
         case _:
             raise Meaningless("the part of a walk has another form")
 

@@ -15,7 +15,7 @@ from layoutdsl.meaning.model import Layout
 from layoutdsl.validate.loops.moves import KERNELS, Moves, expect_room
 from layoutdsl.validate.loops.numbers import Scope, divided
 from layoutdsl.validate.loops.parsing import Body, C, Function, parsed, without_notes
-from layoutdsl.validate.loops.parts import check_part, check_whole
+from layoutdsl.validate.loops.parts import check_large, check_part, check_whole
 from layoutdsl.validate.loops.statement import Branch
 from layoutdsl.validate.loops.turns import pieces, stepped
 from layoutdsl.validate.values import Meaningless
@@ -78,8 +78,8 @@ def read(text: str, name: str, layout: Layout, width: int, *, fills: bool) -> Re
     body = _bare(walk, f"static inline void {name}_walk({_WALK})")
     body, inner = _unpacked(body, scope, layout)
     match body:
-        case (("let", "const int", "large", (">=", size, "STREAM_BYTES")), *rest):
-            inner.number(size)  # it says how fast it is to be done, and not what
+        case (("let", "const int", "large", large), *rest):
+            check_large(large, inner)
             body = tuple(rest)
     nest = _Nest(Moves(width))
     body, inner = nest.moves.read_tables(body, inner)
