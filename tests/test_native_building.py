@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -409,6 +410,37 @@ def test_a_cache_that_others_may_write_is_told_of_once(place: Path) -> None:
         assert works(api.compile(layouts[2], "native"))
     assert [(each.filename, str(each.message)) for each in said] == [(__file__, words)]
     assert not list(place.iterdir())
+
+
+def test_caches_are_those_that_hold_data(tmp_path: Path) -> None:
+    told = [("1", "Data", "48K"), ("1", "Instruction", "64K"), ("3", "Unified", "491520K")]
+    told += [("2", "Unified", "much"), ("2", "Unified", "2048K")]
+    for number, each in enumerate(told):
+        folder = tmp_path / f"index{number}"
+        folder.mkdir()
+        for name, word in zip(("level", "type", "size"), each, strict=True):
+            (folder / name).write_text(f"{word}\n")
+    (tmp_path / "index9").mkdir()  # of which nothing is said
+    assert compilers.data_caches(tmp_path) == [(1, 48), (3, 491520), (2, 2048)]
+    assert compilers.data_caches(tmp_path / "nowhere") == []
+
+
+@needs_compiler
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(("caches", "told"), [([], 8 << 20), ([(2, 2048), (3, 491520)], 30 << 20)])
+def test_what_is_written_in_order_stays_in_a_large_cache(
+    caches: list[tuple[int, int]], told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libraries, "data_caches", lambda: caches)
+    given, build = list[str](), compilers.build
+
+    def watched(which: Any, sources: Any, library: Any, options: tuple[str, ...]) -> None:
+        given.extend(options)
+        build(which, sources, library, options)
+
+    monkeypatch.setattr(libraries, "build", watched)
+    assert works(fresh())
+    assert f"-DPAST_BYTES(step)=((step)<4096?{told}LL:STREAM_BYTES)" in given
 
 
 def test_compile_takes_what_is_at_hand() -> None:

@@ -30,6 +30,7 @@ WORDS = 400
 """Characters of a compiler's complaint that are passed on."""
 
 
+CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 ANOTHER = "set $CC to another compiler"
 EXTRA = "pip install 'layoutdsl[native]'"
 ZIG = "pip install 'layoutdsl[ziglang]'"
@@ -140,10 +141,14 @@ def _machine() -> str:
     return "\n".join(words)
 
 
-def data_caches() -> list[tuple[int, int]]:
-    """Return level and KiB of the caches of this machine that hold data, as far as Linux tells."""
+def data_caches(folder: Path = CACHES) -> list[tuple[int, int]]:
+    """Return level and KiB of the caches of a core that hold data, as far as Linux tells.
+
+    Args:
+        folder: where it tells.
+    """
     found = list[tuple[int, int]]()
-    for index in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+    for index in sorted(folder.glob("index*")):
         try:
             if (index / "type").read_text("ascii").strip() != "Instruction":
                 size = (index / "size").read_text("ascii").strip().removesuffix("K")
