@@ -175,6 +175,23 @@ def test_pairs_are_theorems_of_what_is_validated() -> None:
     assert sides(whole, tensor(whole), buffer(whole), (ZERO, ZERO)).pairs == (("n.H", "n.W"),)
 
 
+@pytest.mark.parametrize(
+    ("places", "pairs"),
+    [
+        ("[o, i, h]", (("n.O", "n.I"),)),
+        ("[h, o, i]", (("n.O", "n.I"),)),
+        ("[o, h : 4, i]", ()),
+        ("[o + h, i]", ()),
+        ("[i, o, h]", ()),
+    ],
+)
+def test_an_axis_of_one_index_is_passed_over_where_it_is_one(
+    places: str, pairs: tuple[Pair, ...]
+) -> None:
+    layout = layout_of(f"layout A(o, h: 1, i) = {places}")
+    assert sides(layout, tensor(layout), buffer(layout), (ZERO, ZERO)).pairs == pairs
+
+
 def test_what_is_missing_is_said() -> None:
     case = case_of("layout A(w) = [w/8, w%8] offset 3", "pack")
     run = tree.Run(tree.Place(tree.TARGET, Constant(3)), tree.Place(tree.SOURCE, ZERO), Extent("W"))
