@@ -1,4 +1,4 @@
-"""The generated pair of files in somebody else's build: strict warnings, C and C++, no vectors."""
+"""The generated files in somebody else's build: strict warnings, C and C++, no vectors."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from codegen_cases import layout_of, module_of
 from native_cases import LAYOUTS
 
 from layoutdsl import api
+from layoutdsl.codegen.native.kernel_text import KERNELS, kernels_header
 from layoutdsl.codegen.native.program import EmittedProgram, generate_c
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -71,7 +72,7 @@ def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path:
     """The library is C11; who calls it may be C++."""
     cc = str(CC).split()
     places = api.generate_c(layout_of(TEXT)).write(tmp_path / "blocked.c")
-    assert [each.name for each in places] == ["blocked.c", "blocked.h"]
+    assert [each.name for each in places] == ["blocked.c", "blocked.h", "layout_kernels.h"]
     (tmp_path / "main.c").write_text(PROGRAM)
     run(*cc, "-std=c11", *STRICT, *plain, "-c", "blocked.c", within=tmp_path)
     standard = ("-std=c11",) if language == "c" else ("-std=c++17",)
@@ -88,7 +89,8 @@ def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path:
 def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
     """No allocation, no input or output, nothing that changes; and its functions are all it has."""
     emitted = generate_c(layout_of(LAYOUTS[number]), source="", certificate=None)
-    (tmp_path / "a.c").write_text(emitted.text)
+    (tmp_path / KERNELS).write_text(kernels_header())
+    (tmp_path / "a.c").write_text(emitted.nests)
     run(*str(CC).split(), "-std=c11", *STRICT, "-c", "a.c", within=tmp_path)
     rows = [row.split()[-2:] for row in run("nm", "a.o", within=tmp_path).decode().splitlines()]
     assert {name for kind, name in rows if kind == "U"} <= {

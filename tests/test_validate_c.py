@@ -92,7 +92,7 @@ FAULTS = {
     ("const int64_t n_H = shape[0]", "const int64_t n_H = shape[1]"): "",
     ("shape[0]", "shape[2]"): "",
     ("int64_t n_H", "int n_H"): "",
-    ("const int64_t n_C = shape[1];", "const int64_t n_H = shape[1];"): "`n_H` is given twice",
+    (", n_C = shape[1];", ", n_H = shape[1];"): "`n_H` is given twice",
     (", stream);", ", u);"): "a call of another form",
     ("(void)s, ", "(void)u, "): "something is done before the nest",
     ("INLINED void", "void"): "",

@@ -262,7 +262,11 @@ def generate_c(
 
 @dataclass(frozen=True, slots=True)
 class GeneratedC:
-    """C that packs and unpacks one layout, as text: `program.text` and `program.header`."""
+    """C that packs and unpacks one layout, as text.
+
+    `program.header` is what it offers, and `program.text` the C, which stands alone; what is
+    written is `program.nests` instead, which is short and includes a header of kernels.
+    """
 
     layout: Layout
     checked: Checked
@@ -270,12 +274,26 @@ class GeneratedC:
 
     __repr__ = brief
 
-    def write(self, path: str | PathLike[str]) -> tuple[Path, Path]:
-        """Write ``NAME.c`` and ``NAME.h`` beside it, and return where they are."""
-        from layoutdsl.files.whole import write_whole
+    def files(self, path: str | PathLike[str]) -> dict[Path, str]:
+        """Return the text of each file: ``NAME.c``, ``NAME.h``, and ``layout_kernels.h``.
+
+        The last one is the same for all layouts.
+        """
+        from layoutdsl.codegen.native.kernel_text import KERNELS, kernels_header
 
         expect(path=(path, PATH))
-        places = Path(path).with_suffix(".c"), Path(path).with_suffix(".h")
-        write_whole(places[0], self.program.text)
-        write_whole(places[1], self.program.header)
-        return places
+        place = Path(path)
+        return {
+            place.with_suffix(".c"): self.program.nests,
+            place.with_suffix(".h"): self.program.header,
+            place.with_name(KERNELS): kernels_header(),
+        }
+
+    def write(self, path: str | PathLike[str]) -> tuple[Path, ...]:
+        """Write these files, and return where they are."""
+        from layoutdsl.files.whole import write_whole
+
+        found = self.files(path)
+        for place, text in found.items():
+            write_whole(place, text)
+        return tuple(found)

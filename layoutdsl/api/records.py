@@ -156,6 +156,7 @@ def record_program(
         CompilerError: the package `pycparser` is missing, which reads it back.
     """
     from layoutdsl.codegen.native.compilers import expect_reader
+    from layoutdsl.codegen.native.kernel_text import KERNELS, kernels_header
     from layoutdsl.codegen.native.program import stem_of
     from layoutdsl.codegen.native.record_header import SEVERAL, part_file, record_header
     from layoutdsl.codegen.native.record_library import RecordProgram
@@ -178,8 +179,9 @@ def record_program(
         width = each.items.element.item[1]
         made = generate_c(each.items, widths=(width,), validate=validate)
         programs[f"{part_file(number)}.c"] = made.program
-        files[f"{part_file(number)}.c"] = made.program.text
+        files[f"{part_file(number)}.c"] = made.program.nests
         files[f"{part_file(number)}.h"] = made.program.header
+    files[KERNELS] = kernels_header()
     return RecordProgram(name, record.name.lower(), len(record.fields), files, programs)
 
 

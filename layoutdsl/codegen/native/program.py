@@ -1,7 +1,8 @@
 """A whole C file and its header: what packs and unpacks a layout, for some widths of elements.
 
-The text stands alone: C11, no allocation, no globals that change, nothing but `string.h` and, on
-x86, the intrinsics of vectors. The same arguments give the same text, byte for byte.
+The text stands alone, or includes one header of kernels, which all layouts share: C11, no
+allocation, no globals that change, nothing but `string.h` and, on x86, the intrinsics of vectors.
+The same arguments give the same text, byte for byte.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from layoutdsl.codegen.native import WIDTHS
 from layoutdsl.codegen.native.codes_text import codes_c
 from layoutdsl.codegen.native.guard_text import below, bound
 from layoutdsl.codegen.native.header_text import header_text
-from layoutdsl.codegen.native.kernel_text import Call, kernel_text
+from layoutdsl.codegen.native.kernel_text import Call, kernel_text, kernels_included
 from layoutdsl.codegen.native.nest_text import functions
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.codegen.plan import plan
@@ -84,14 +85,22 @@ class EmittedProgram:
 
     @property
     def text(self) -> str:
-        """The C file, which includes no header of ours."""
+        """The C file that includes no header of ours: kernels, and then what calls them."""
+        return self._written(alone=True)
+
+    @property
+    def nests(self) -> str:
+        """The C file that includes the header of kernels: what is of this layout alone."""
+        return self._written(alone=False)
+
+    def _written(self, *, alone: bool) -> str:
         said = [f"   Validated: {self.seal or 'no proof that it does what the layout means'}."]
         if self.seal is not None and not self.decided:
             said.append(
                 "   That holds where each element has a slot of its own, which is unproved."
             )
         functions = "\n".join([*self.size, *(each.text for each in self.moves), *self.codes])
-        kernels = kernel_text(self.calls, functions)
+        kernels = kernel_text(self.calls, functions) if alone else kernels_included(self.calls)
         return "\n".join([*self.head, *said, " */", "", kernels, functions, ""])
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from textwrap import wrap
 
 from layoutdsl.integers.expr import Expr, Extent, extents
 from layoutdsl.integers.languages import C_WITH_LEAST, written
@@ -33,13 +34,12 @@ class Spelling:
     def unpacked(self, used: Iterable[Expr]) -> list[str]:
         """Return the lines that name those extents of a shape that the expressions need."""
         needed = frozenset[str]().union(*(extents(each) for each in used))
-        lines = list[str]()
+        found = dict[str, int]()
         for number, axis in enumerate(self.layout.element_axes):
             if isinstance(axis.extent, Extent) and axis.extent.name in needed:
-                name = self.name(axis.extent.name)
-                line = f"const int64_t {name} = shape[{number}];"
-                lines.append(line if not any(name in each.split() for each in lines) else "")
-        return [line for line in lines if line]
+                found.setdefault(self.name(axis.extent.name), number)
+        named = ", ".join(f"{name} = shape[{number}]" for name, number in found.items())
+        return wrap(f"const int64_t {named};", 94, subsequent_indent="    ") if named else []
 
 
 def _is_one(word: str) -> bool:
