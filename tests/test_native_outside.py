@@ -102,6 +102,16 @@ def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
     assert f"{emitted.stem}_size" in offered
 
 
+@pytest.mark.parametrize("name", ["Q4_0", "Q6_K"])
+def test_records_are_as_strict(name: str, tmp_path: Path) -> None:
+    """What is around the parts, and these: their header of kernels is there once."""
+    made = api.generate_record(api.library_record(name), "c", validate=False)
+    made.write(tmp_path)
+    assert (tmp_path / KERNELS).exists()
+    for each in tmp_path.glob("*.c"):
+        run(*str(CC).split(), "-std=c11", *STRICT, "-c", each.name, within=tmp_path)
+
+
 def test_what_is_said_of_the_proofs_ends_no_comment() -> None:
     words = "unproved: a step */ int left; /*"
     emitted = generate_c(layout_of(TEXT), source=TEXT, certificate=words, widths=(2,))

@@ -195,7 +195,7 @@ def _pack(record: Record, stem: str, along: str | None) -> list[str]:
     body = [
         f"const int64_t bytes = {stem}_bytes(shape);",
         "if (bytes < 0) return 2;",
-        "memset(out, 0, bytes);",
+        "memset(out, 0, (size_t)bytes);",
         "uint8_t *buffer = out;",
         *(f"const uint8_t *p_{each.name} = f_{each.name};" for each in record.fields),
         *pieces_lines(along),
@@ -212,7 +212,7 @@ def _unpack(record: Record, stem: str, along: str | None) -> list[str]:
             size = f"{product_text(each.extents)}*{each.element.item[1]}"
             if along is not None:
                 size = f"some[{record.frame.symbols.index(along)}]*{_row_bytes(each)}"
-            calls.append(f"memset({_field_at(each, along)}, 0, {size});")
+            calls.append(f"memset({_field_at(each, along)}, 0, (size_t)({size}));")
     calls += _calls(record, "unpack", along)
     shape = "shape" if along is None else "some"
     for number, each in enumerate(record.fields, 1):

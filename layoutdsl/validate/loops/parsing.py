@@ -27,6 +27,7 @@ _TYPES = "".join(
         ("uint8_t", "unsigned char"),
         ("uint64_t", "unsigned long"),
         ("uintptr_t", "unsigned long"),
+        ("size_t", "unsigned long"),
     )
 )
 _NUMBER = re.compile(r"0|[1-9][0-9]*")

@@ -45,7 +45,7 @@ def expect_moves(whole: Whole, verb: str, body: Body) -> None:
     expect(statements.pop() == ("return", 0), "the function does not end with 0")
     if verb == "pack":
         expect(
-            statements[:1] == [("do", ("call", "memset", "out", 0, "bytes"))],
+            statements[:1] == [("do", ("call", "memset", "out", 0, ("cast", "size_t", "bytes")))],
             "the buffer is not cleared",
         )
         del statements[:1]
@@ -145,7 +145,7 @@ def _part_number(whole: Whole, verb: str, name: str) -> int:
 
 def _expect_cleared(whole: Whole, field: Field, statement: Statement, rows: _Rows) -> None:
     match statement:
-        case ("do", ("call", "memset", at, 0, size)):
+        case ("do", ("call", "memset", at, 0, ("cast", "size_t", size))):
             _expect_field(whole, field, at, rows)
         case _:
             raise Meaningless("a field of several parts is not cleared")
