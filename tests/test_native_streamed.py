@@ -51,7 +51,7 @@ SHAPES = {
 @cache
 def streamed(text: str, vector: int) -> NativeModule:
     """The compiled module of a layout that streams whatever is aligned."""
-    options = (f"-DLAYOUT_VECTOR={vector}", "-DSTREAM_BYTES=1", "-DPAST_BYTES(step)=1")
+    options = (f"-DLAYOUT_VECTOR={vector}", "-DSTREAM_BYTES=1")
     return native_module(layout_of(text), module_of(text), emit, options=options)
 
 

@@ -43,12 +43,9 @@
 #define UNROLLED
 #endif
 
-/* Outputs of at least so many bytes go past the cache; by columns that are `step` bytes apart. */
+/* Outputs of at least so many bytes go past the cache; with a large one a sixteenth of it is better. */
 #ifndef STREAM_BYTES
 #define STREAM_BYTES ((int64_t)8 << 20)
-#endif
-#ifndef PAST_BYTES
-#define PAST_BYTES(step) STREAM_BYTES
 #endif
 
 INLINED int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

@@ -52,15 +52,19 @@ STEP_OPTIONS = ("-mtune-ctrl=^inter_unit_moves_to_vec",)
 register for in those of vectors, from where they come back behind all vectors, and no tile begins
 before the last one has ended: such bytes are a tenth faster so, and woven rows a tenth slower.
 """
-PAGE = 4096
-"""Bytes between columns below which they are written in order, for a processor that fetches so."""
 PART_OF_CACHE = 16
-"""An output that is written in order goes past the last cache if it is larger than such a part of
-it: what it is made from is as large, and others use that cache as well. With 480 MiB, outputs of 28
-MiB take half the time so, and those of 54 MiB a fifth more.
+"""An output goes past the last cache if it is larger than such a part of it: what it is made from
+is as large, and others use that cache as well. With 480 MiB, outputs of up to 28 MiB take as little
+as a third of the time so, and those of 54 MiB a fifth more.
 """
 LARGE = 1 << 26
 """Bytes of a move that is worth waiting for a compiler, whoever asks."""
+
+
+def past_cache() -> str:
+    """Return the option that tells C from how many bytes on an output goes past the cache."""
+    _, largest = max(data_caches(), default=(0, 0))
+    return f"-DSTREAM_BYTES={max(PAST, (largest << 10) // PART_OF_CACHE)}LL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +140,7 @@ class Libraries:
         """
         self._name = name.lower()
         self._moves, self._emit, self._untold, self._waits = moves, emit, untold, waits
-        _, largest = max(data_caches(), default=(0, 0))
-        in_order = max(PAST, (largest << 10) // PART_OF_CACHE)
-        past = f"-DPAST_BYTES(step)=((step)<{PAGE}?{in_order}LL:STREAM_BYTES)"
-        self._options = (past, *options)
+        self._options = (past_cache(), *options)
         self._known: dict[Key, _State] = {}
         self._lock = Lock()
 

@@ -11,7 +11,7 @@ from layoutdsl.codegen.loops.kernels import LINE, in_bytes, kernel_of
 from layoutdsl.codegen.native.ahead import ahead, step_of
 from layoutdsl.codegen.native.kernel_text import Call
 from layoutdsl.codegen.native.spelling import Spelling
-from layoutdsl.integers.bounds import ZERO, polynomial, product, simplify
+from layoutdsl.integers.bounds import polynomial, product, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Constant, Expr, Index, Mul, indices
 
@@ -33,7 +33,6 @@ class Moves:
         streams: whether something of it may go past the cache.
         asks: whether something of it is asked for ahead.
         multiples: bytes that are multiples of a line where that pays.
-        step: elements between the columns of the first move of which something may.
     """
 
     width: int
@@ -45,7 +44,6 @@ class Moves:
     streams: bool = False
     asks: bool = False
     multiples: dict[Expr, None] = field(default_factory=dict)
-    step: Expr = ZERO
 
     def inside(self) -> Iterable[str]:
         """Return what the function starts with: its tables."""
@@ -129,8 +127,6 @@ class Moves:
         if found is None:
             return False
         self.multiples.update(dict.fromkeys(found))
-        if apart and not self.streams:
-            self.step = simplify(apart[-1])
         return True
 
     def _multiples(self, counts: Iterable[Expr]) -> list[Expr] | None:

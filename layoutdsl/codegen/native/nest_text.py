@@ -17,7 +17,7 @@ from layoutdsl.codegen.native.kernel_text import Call
 from layoutdsl.codegen.native.move_text import Moves
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.integers.bounds import ONE, product, simplify
-from layoutdsl.integers.expr import Constant, Expr, Mul
+from layoutdsl.integers.expr import Expr
 
 PART = (
     "const void *restrict src, void *restrict dst, const int64_t *shape, const void *fill,"
@@ -40,10 +40,10 @@ def functions(
     Raises:
         OverflowError: it works out numbers of more than 64 bits at every shape.
     """
+    large = f"{words.text(size)}*{width} >= STREAM_BYTES"
     nest = _Nest(Moves(width, words))
     body = nest.pieces(node)
-    large = f"    const int large = {_is_large(nest.moves, size)};"
-    sized, told = ([size], [large]) if nest.moves.asks else ([], [])
+    sized, told = ([size], [f"    const int large = {large};"]) if nest.moves.asks else ([], [])
     numbers = [*nest.moves.used, *nest.moves.strides(), *nest.moves.multiples, size]
     most = bound(node, numbers, width)
     if exceeds(most):
@@ -61,7 +61,7 @@ def functions(
         "}",
         *fits(name, most, words),
         *_units(name, node, words),
-        *_part(name, size, width, words, nest.moves),
+        *_part(name, size, large, nest.moves),
     ]
     return lines, frozenset(nest.moves.calls)
 
@@ -93,14 +93,15 @@ def _units(name: str, node: tree.Node, words: Spelling) -> list[str]:
     ]
 
 
-def _part(name: str, size: Expr, width: int, words: Spelling, moves: Moves) -> list[str]:
+def _part(name: str, size: Expr, large: str, moves: Moves) -> list[str]:
+    width, words = moves.width, moves.words
     walk = f"{name}_walk(src, dst, shape, rest, first, past, 0);"
     walks, used = [walk], list[Expr]()
     if moves.streams:
-        used = [size, moves.step, *moves.multiples]
+        used = [size, *moves.multiples]
         whole = [f"{words.text(each)} % {LINE} == 0" for each in moves.multiples]
         whole += [f"(uintptr_t)dst % {LINE} == 0"] if whole else []
-        pays = " && ".join([_is_large(moves, size), *whole])
+        pays = " && ".join([large, *whole])
         walks = [
             f"if ({pays})",
             f"    {name}_walk(src, dst, shape, rest, first, past, 1), streamed(1);",
@@ -120,13 +121,6 @@ def _part(name: str, size: Expr, width: int, words: Spelling, moves: Moves) -> l
         "    return 0;",
         "}",
     ]
-
-
-def _is_large(moves: Moves, size: Expr) -> str:
-    """Whether a target is larger than caches, as C: the same words, so that it is asked once."""
-    step = moves.words.text(simplify(Mul(moves.step, Constant(moves.width))))
-    least = f"PAST_BYTES({step})" if moves.streams else "STREAM_BYTES"
-    return f"{moves.words.text(size)}*{moves.width} >= {least}"
 
 
 def compared(node: tree.If, words: Spelling) -> str:

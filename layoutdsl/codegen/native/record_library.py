@@ -30,7 +30,7 @@ from layoutdsl.codegen.native.compilers import (
     compiler,
 )
 from layoutdsl.codegen.native.images import loaded
-from layoutdsl.codegen.native.libraries import LARGE, try_kernels
+from layoutdsl.codegen.native.libraries import LARGE, past_cache, try_kernels
 from layoutdsl.codegen.native.threads import shared
 from layoutdsl.files.private import passing_folder
 
@@ -213,7 +213,7 @@ class RecordCode:
 
     def _asked(self, which: Compiler) -> str:
         """All that the library depends on."""
-        return "\n".join([self._key, which.identity, *OPTIONS])
+        return "\n".join([self._key, which.identity, past_cache(), *OPTIONS])
 
     def _from_cache(self) -> _Functions | None:
         try:
@@ -276,7 +276,7 @@ def _built(which: Compiler, program: RecordProgram, marked: str) -> bytes:
         sources = [folder / name for name in more]
         library = folder / "library.so"
         try:
-            build(which, sources, library, OPTIONS)
+            build(which, sources, library, (past_cache(), *OPTIONS))
         except SlowCompilerError:
             raise
         except CompilerError:

@@ -76,9 +76,6 @@ def check_large(condition: C, scope: Scope) -> None:
     match condition:
         case (">=", size, "STREAM_BYTES"):
             scope.number(size)
-        case (">=", size, ("call", "PAST_BYTES", step)):
-            scope.number(size)
-            scope.number(step)
         case _:
             raise Meaningless("the part of a walk has another form")
 
