@@ -157,7 +157,7 @@ class Case:
         if self.small is None:
             return GENERAL
         layout = self.layouts[0].layout
-        with patch.multiple(classes, SMALL=self.small, ROUNDED=self.small):
+        with patch.object(classes, "SMALL", self.small):
             return class_of(layout, elements(layout, shape)[0])
 
     @property

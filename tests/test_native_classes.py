@@ -18,7 +18,7 @@ from layoutdsl import api
 from layoutdsl.api.emitting import validated
 from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.native import background, classes, compilers, libraries
-from layoutdsl.codegen.native.classes import ROUNDED, SMALL, class_of, special, special_move
+from layoutdsl.codegen.native.classes import SMALL, class_of, special, special_move
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.codegen.native.libraries import Emitter
 from layoutdsl.codegen.native.loader import native_module
@@ -52,8 +52,8 @@ def made(place: Path) -> int:
 
 def test_small_extents_are_numbers() -> None:
     layout = layout_of("layout Some(n, c: 3, w) = [n, w/8, c, w%8] where N <= 70, W >= 2")
-    assert class_of(layout, (SMALL, 3, ROUNDED + 1)) == (("N", SMALL),)
-    assert class_of(layout, (SMALL + 1, 3, ROUNDED)) == (("W", ROUNDED),)
+    assert class_of(layout, (SMALL, 3, SMALL + 1)) == (("N", SMALL),)
+    assert class_of(layout, (SMALL + 1, 3, SMALL)) == (("W", SMALL),)
     one = special(layout, {"N": 5})
     assert [str(each) for each in one.where] == ["W >= 2"]
     assert one.physical_shape((5, 3, 20)) == layout.physical_shape((5, 3, 20)) == (5, 3, 3, 8)
@@ -65,7 +65,7 @@ def test_small_extents_are_numbers() -> None:
 PITCHED = "layout Rows(a, b, c) = [a, b, c : 32*ceil(C/32)] fill 7"
 
 
-@pytest.mark.parametrize("shape", [(70, 17, 96), (3, 200, 192), (3, 200, 200), (70, 5, 160)])
+@pytest.mark.parametrize("shape", [(140, 17, 96), (3, 200, 192), (3, 200, 200), (70, 5, 160)])
 def test_a_pitch_that_is_filled_is_one_copy(shape: tuple[int, ...]) -> None:
     """Rows without padding between them are no rows; and of that there is a proof."""
     layout = layout_of(PITCHED)
@@ -86,10 +86,10 @@ def test_a_pitch_that_is_filled_is_one_copy(shape: tuple[int, ...]) -> None:
 def test_each_class_is_compiled_once(place: Path) -> None:
     module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
     for _ in range(2):
-        assert right(module, 2, 6, 100)
         assert right(module, 2, 6, 200)
-        assert made(place) == 2, "one for each verb; 100 and 200 are of one class"
-    assert right(module, 3, 6, 100)
+        assert right(module, 2, 6, 300)
+        assert made(place) == 2, "one for each verb; 200 and 300 are of one class"
+    assert right(module, 3, 6, 200)
     assert made(place) == 4
     again = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
     assert right(again, 3, 6, 300)

@@ -20,8 +20,11 @@ from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Sub, extents
 
 OWN = re.compile(r"([aby]|m[ab])[0-9]")
 """How names of loops inside of a leaf begin, over what lies in scratch."""
-ROWS, COLUMNS = 512, 256
-"""Indices of two axes that are exchanged, which are one piece of work: their pages are at hand."""
+PIECES = {1: (192, 128), 2: (512, 256), 4: (512, 256), 8: (512, 256)}
+"""By bytes of a unit, of which two axes are exchanged: how many indices of the target's and of the
+source's are one piece of work. Their pages are at hand; and of bytes, of which a tile reads a part
+of each line, all lines of the piece are in the first cache.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +71,24 @@ class _Plan:
 
         Rows of a power of two of bytes have all lines of a column in a few sets of the cache, from
         where what is written is driven out before it was gathered; lines that go on in a row have
-        not. It gains nothing for bytes.
+        not. Nor are lines of other rows, most of which begin within one, brought in for each part
+        that a tile writes; bytes of which it writes more than a line have hardly any such parts.
         """
         along, unit = loops[-1], held(self.box.unit) * self.width
-        if not along.slides or unit not in (2, 4, 8):
+        if unit not in PIECES or (unit == 1 and held(self.box.together("target")) > LINE):
             return loops
-        last = along
+        tiled, last = False, along
         for each in loops:
-            if each.slides and each.digit.place[0] > last.digit.place[0]:
+            over_all = unit == 1 and each.digit.radix is None and each.step > 1
+            if not each.slides and not over_all:
+                continue
+            tiled = tiled or each is along
+            if each.digit.place[0] > last.digit.place[0]:
                 last = each
-        if last is along:
+        if not tiled or last is along:
             return loops
-        others = [each for each in loops[:-1] if each is not last]
-        return [*others, replace(along, together=COLUMNS), replace(last, together=ROWS)]
+        others, (rows, columns) = [each for each in loops[:-1] if each is not last], PIECES[unit]
+        return [*others, replace(along, together=columns), replace(last, together=rows)]
 
     def _follows_target(self) -> bool:
         """Whether loops are in the order of the target, and not in that of the source.

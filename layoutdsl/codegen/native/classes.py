@@ -17,14 +17,12 @@ from typing import TypeAlias
 
 from layoutdsl.codegen.loops.moves import Move, Side
 from layoutdsl.integers.conditions import Condition
-from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Mod, Mul, extents, walk
+from layoutdsl.integers.expr import CeilDiv, Constant, Expr, Extent, Mod, Mul, extents
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.model import Layout
 
-SMALL = 64
-"""Extents up to it are numbers."""
-ROUNDED = 128
-"""Likewise of those that a layout rounds up: what ends in a block is known then, and takes long."""
+SMALL = 128
+"""Extents up to it are numbers: where 72 is none, tiles of 64 move most of it twice."""
 MOST = 32
 """Classes of one function that are compiled."""
 
@@ -37,19 +35,16 @@ GENERAL: ShapeClass = ()
 
 def class_of(layout: Layout, shape: tuple[int, ...]) -> ShapeClass:
     """Return the class of a shape, an extent for each axis."""
-    rounded, pitches = set[str](), dict[str, int]()
+    pitches = dict[str, int]()
     for coordinate in layout.coordinates:
         match coordinate.extent:
             case Mul(Constant(block), CeilDiv(Extent(name), Constant(by))) if block == by:
                 pitches[name] = lcm(pitches.get(name, 1), by)
-        for part in walk(coordinate.extent):
-            if isinstance(part, CeilDiv):
-                rounded |= extents(part)
     found = dict[str, int]()
     for axis, extent in zip(layout.element_axes, shape, strict=True):
         if isinstance(axis.extent, Extent):
             name = axis.extent.name
-            if extent <= (ROUNDED if name in rounded else SMALL):
+            if extent <= SMALL:
                 found[name] = extent
             elif name in pitches and extent % pitches[name] == 0:
                 found[f"{name}%{pitches[name]}"] = 0
