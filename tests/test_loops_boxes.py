@@ -37,10 +37,12 @@ def test_columns_in_sets_of_their_own_are_written_line_by_line() -> None:
 
 
 def test_scratch_is_taken_where_it_gains_more_than_it_costs() -> None:
-    """By way of scratch the first took 2.2 times as long, and the second a sixth less."""
+    """So the first took 2.2 times as long, the second 1.4 times, and the third a quarter less."""
     assert box_of("(a, b, c, d) = [a, c/4, b, d, c%4]", (3, 17, 8, 15), "pack", 2).both is None
     weights = "(o, i, h: 3, w: 3) = [o/16, i/8, h, w, i%8/4, o%16, i%4]"
-    assert box_of(weights, (32, 56, 3, 3), "pack", 1).both is not None
+    assert box_of(weights, (32, 56, 3, 3), "pack", 1).both is None
+    weights = "(o, i, h: 5, w: 5) = [o/32, i/8, h, w, i%8/2, o%32, i%2]"
+    assert box_of(weights, (96, 1719, 5, 5), "unpack", 1).both is not None
 
 
 def test_panels_are_gathered_by_as_many_as_there_are_lanes() -> None:
