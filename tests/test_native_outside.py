@@ -72,7 +72,7 @@ def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path:
     """The library is C11; who calls it may be C++."""
     cc = str(CC).split()
     places = api.generate_c(layout_of(TEXT)).write(tmp_path / "blocked.c")
-    assert [each.name for each in places] == ["blocked.c", "blocked.h", "layout_kernels.h"]
+    assert [each.name for each in places] == ["blocked.c", "blocked.h", "layout-kernels.h"]
     (tmp_path / "main.c").write_text(PROGRAM)
     run(*cc, "-std=c11", *STRICT, *plain, "-c", "blocked.c", within=tmp_path)
     standard = ("-std=c11",) if language == "c" else ("-std=c++17",)

@@ -275,14 +275,19 @@ class GeneratedC:
     __repr__ = brief
 
     def files(self, path: str | PathLike[str]) -> dict[Path, str]:
-        """Return the text of each file: ``NAME.c``, ``NAME.h``, and ``layout_kernels.h``.
+        """Return the text of each file: ``NAME.c``, ``NAME.h``, and ``layout-kernels.h``.
 
         The last one is the same for all layouts.
+
+        Raises:
+            ValueError: ``NAME.h`` would be that one.
         """
         from layoutdsl.codegen.native.kernel_text import KERNELS, kernels_header
 
         expect(path=(path, PATH))
         place = Path(path)
+        if place.with_suffix(".h").name == KERNELS:
+            raise ValueError(f"`{KERNELS}` holds the kernels: choose another name for the rest")
         return {
             place.with_suffix(".c"): self.program.nests,
             place.with_suffix(".h"): self.program.header,
@@ -290,7 +295,7 @@ class GeneratedC:
         }
 
     def write(self, path: str | PathLike[str]) -> tuple[Path, ...]:
-        """Write these files, and return where they are."""
+        """Write these files, and return where they are; raises what `files` raises."""
         from layoutdsl.files.whole import write_whole
 
         found = self.files(path)

@@ -17,8 +17,8 @@ from textwrap import wrap
 
 from layoutdsl.codegen.loops.kernels import LINE
 
-KERNELS = "layout_kernels.h"
-"""The file of all kernels, which is the same for all layouts."""
+KERNELS = "layout-kernels.h"
+"""The file of all kernels, which is the same for all layouts; no layout has such a name."""
 
 _DEFINED = re.compile(
     r"^#define (\w+)|^VECTORS\(.*? (get\w*), \w+, (put\w*)|^(?:INLINED|APART) [\w ]+?(\w+)\("
