@@ -48,7 +48,13 @@ from layoutdsl.codegen.loops.moves import Move, NoCode, move_of
 from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.native import WIDTHS, classes
 from layoutdsl.codegen.native.classes import GENERAL, ShapeClass, class_of, special_move
-from layoutdsl.codegen.native.kernel_text import Call, kernel_text
+from layoutdsl.codegen.native.kernel_text import (
+    KERNELS,
+    Call,
+    kernel_text,
+    kernels_header,
+    kernels_included,
+)
 from layoutdsl.codegen.native.libraries import OPTIONS as SERVED
 from layoutdsl.codegen.native.libraries import STEP_OPTIONS
 from layoutdsl.codegen.native.program import Moved, moved
@@ -75,6 +81,8 @@ class Way:
 
     options: tuple[str, ...] = ()
     compiler: str = str(CC)
+    is_beside_kernels: bool = False
+    """What is generated includes the header of kernels, as what is written does."""
 
     @property
     def sanitized(self) -> Way:
@@ -106,7 +114,7 @@ def _ways() -> dict[str, Way]:
         "vectors of 16 bytes": Way((*native, "-O2", "-DLAYOUT_VECTOR=16")),
         "vectors of 32 bytes": Way((*native, "-DLAYOUT_VECTOR=32")),
         "no vectors": Way((*native, "-DLAYOUT_PLAIN")),
-        "as others compile it": Way((*native, "-O3")),
+        "as others compile it": Way((*native, "-O3"), is_beside_kernels=True),
     }
     if not RUNNER and macros(CC, *SERVED, *STEP_OPTIONS):
         found["as steps are compiled"] = Way((*SERVED, *STEP_OPTIONS))
@@ -299,10 +307,10 @@ def faults(some: Sequence[Case], way: Way) -> Iterator[tuple[Case, str]]:
         if macros(way.compiler)["__BYTE_ORDER__"] == "__ORDER_BIG_ENDIAN__":
             data.byteswap()
         (place / "data").write_bytes(data.tobytes())
-        text = "\n".join(
-            [kernel_text(calls, *lines), *lines, f"#define KERNELS {', '.join(rows)}", ""]
-        )
+        kernels = kernels_included(calls) if way.is_beside_kernels else kernel_text(calls, *lines)
+        text = "\n".join([kernels, *lines, f"#define KERNELS {', '.join(rows)}", ""])
         (place / "kernels.c").write_text(text)
+        (place / KERNELS).write_text(kernels_header())
         _compiled(place, way)
         for number, kind in _said(place):
             yield tried[number], kind

@@ -67,6 +67,23 @@ def loops(node: tree.Node) -> list[tree.For | tree.Slide]:
     return [each for each in nodes(node) if isinstance(each, tree.For | tree.Slide)]
 
 
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+def test_of_axes_that_are_exchanged_the_one_of_the_target_is_inside(width: int) -> None:
+    """Else lines of rows that begin within one are brought in for each part that is written."""
+    outer, inner, *_ = loops(tree_of("layout A(a, b) = [b, a]", "pack", width))
+    assert isinstance(outer, tree.Slide)
+    assert isinstance(inner, tree.Slide)
+    assert (outer.name[0], inner.name[0]) == ("b", "a")
+    assert (outer.together, inner.together) == ((128, 192) if width == 1 else (256, 512))
+
+
+def test_bytes_of_numbers_are_exchanged_likewise_and_those_of_several_lines_are_not() -> None:
+    outer, inner, *_ = loops(tree_of("layout A(a, b: 112, c: 8) = [c, b, a]", "pack", 1))
+    assert (outer.name[0], inner.name[0]) == ("b", "a")
+    outer, inner, *_ = loops(tree_of("layout A(a, b, c: 8) = [c, b, a]", "unpack", 1))
+    assert (outer.name[0], inner.name[0]) == ("b", "a"), "as the source goes"
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("source", "target", "shape"), FOUND)
 @pytest.mark.parametrize("width", [1, 2, 4, 8])
