@@ -167,7 +167,7 @@ def test_more_as_python_calls_them(block: int, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.campaign
 def test_more_random_layouts() -> None:
     seed, count = (int(os.environ.get(f"LAYOUTDSL_FUZZ_{w}", n)) for w, n in SEEDS.items())
-    assert campaign(seed, count, 40, 4) == 0
+    assert campaign(seed, count, os.cpu_count() or 1) == 0
 
 
 SEEDS = {"SEED": "1", "COUNT": "20000"}

@@ -11,6 +11,7 @@ from tree_faults import validated
 from tree_fuzz import fault, node_of
 
 from layoutdsl.codegen.loops import tree
+from layoutdsl.codegen.native.tuning import RANKS
 from layoutdsl.integers.expr import Constant, text
 from layoutdsl.validate.outcome import Validated
 
@@ -41,6 +42,8 @@ FOUND = (
         (3, 7, 13),
     ),
 )
+ALIKE = ("layout A(k) = [k%2, k/2]", "layout B(k) = [k/4, k%4]", (2,))
+"""At two elements, digits of one stride."""
 PADDED = ("layout A(k, n, h: 3) = [h, n/4, n%4, k] fill 31", (129, 9, 3))
 
 
@@ -92,6 +95,17 @@ def test_what_was_found_wrong_is_right(source: str, target: str, shape: Shape, w
     node = node_of(case)
     assert node is not None
     assert fault(case, node, shape) is None
+
+
+@pytest.mark.parametrize("rank", range(RANKS))
+def test_digits_of_one_stride_are_not_taken_for_each_other(rank: int) -> None:
+    """As one of them is always 0, what ends in it was taken for the end of the other."""
+    *texts, shape = ALIKE
+    case = Case(tuple(map(Written, texts)), "convert", 4, (shape,), rank, small=8)
+    node = node_of(case)
+    assert node is not None
+    assert fault(case, node, shape) is None
+    assert isinstance(validated(case, node), Validated)
 
 
 @pytest.mark.parametrize("width", [1, 2, 4, 8])

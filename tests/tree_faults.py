@@ -26,6 +26,7 @@ from random_digits import Drawn, Shape, shapes
 from tree_fuzz import fault, node_of
 
 from layoutdsl.codegen.loops import tree
+from layoutdsl.codegen.native.classes import special
 from layoutdsl.integers.expr import (
     Add,
     CeilDiv,
@@ -42,7 +43,6 @@ from layoutdsl.integers.expr import (
     substitute,
     walk,
 )
-from layoutdsl.meaning.model import Layout
 from layoutdsl.validate.loops import validate_tree, validate_tree_conversion
 from layoutdsl.validate.outcome import NotValidated, Validated
 
@@ -52,10 +52,11 @@ MOST_SLOTS = 400
 
 def validated(case: Case, node: tree.Node) -> Validated | NotValidated:
     """Whether a tree was shown to do what a case asks for."""
-    layouts: list[Layout] = [each.layout for each in case.layouts]
+    known = dict(case.known)
+    first, last = (special(each.layout, known) for each in (case.layouts[0], case.layouts[-1]))
     if case.verb == "convert":
-        return validate_tree_conversion(node, layouts[0], layouts[1], case.width)
-    return validate_tree(node, layouts[0], case.verb, case.width)  # type: ignore[arg-type]
+        return validate_tree_conversion(node, first, last, case.width)
+    return validate_tree(node, first, case.verb, case.width)  # type: ignore[arg-type]
 
 
 def faulty(node: tree.Node) -> Iterator[tree.Node]:
@@ -236,7 +237,8 @@ def main() -> int:
     args = given.parse_args()
     random, seen = Random(args.seed), Counter[str]()
     for drawn in cases(args.seed, args.count):
-        node, case = node_of(drawn), replace(drawn, shapes=tuple(small_shapes(random, drawn)))
+        case = replace(drawn, small=None, shapes=tuple(small_shapes(random, drawn)))
+        node = node_of(case)
         if node is None or not isinstance(validated(case, node), Validated):
             continue
         changes = list(faulty(node))

@@ -20,14 +20,15 @@ from tree_run import OutsideError, run
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.planner import Unplanned
 from layoutdsl.codegen.loops.trees import tree_of
+from layoutdsl.codegen.native.classes import special_move
 
 FILL = -2
 POISON = -3
 
 
 def node_of(case: Case) -> tree.Node | None:
-    """The planner's tree of a case, where there is one."""
-    node = tree_of(case.move, case.width)
+    """The planner's tree of a case, of its class and rank, where there is one."""
+    node = tree_of(special_move(case.move, case.known), case.width, rank=case.rank)
     return None if isinstance(node, Unplanned) else node
 
 
@@ -66,17 +67,15 @@ def main() -> int:
     args = given.parse_args()
     seen = Counter[str]()
     for case in cases(args.seed, args.count):
-        node = tree_of(case.move, case.width)
-        if isinstance(node, Unplanned):
-            seen[node.reason] += 1
+        node = node_of(case)
+        if node is None:
+            seen["not planned"] += 1
             continue
         seen["planned"] += 1
         for shape in case.shapes:
             wrong = fault(case, node, shape)
             if wrong is not None:
-                print(
-                    case.verb, case.width, *(each.text for each in case.layouts), wrong, sep="\n  "
-                )
+                print(case, wrong, sep="\n  ", flush=True)
                 seen["wrong"] += 1
                 break
     print(seen)

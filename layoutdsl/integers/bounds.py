@@ -233,8 +233,9 @@ def _too_large(one: Polynomial, other: Polynomial) -> bool:
     """Whether a product stays as it is written: of too many factors, or with too much copied."""
     if max(map(len, one), default=0) + max(map(len, other), default=0) > MOST_FACTORS:
         return True
-    copied = _nodes(one) * len(other) + _nodes(other) * len(one)
-    return len(one) + len(other) > 2 and copied > MOST_NODES
+    if len(one) + len(other) <= 2:
+        return False
+    return _nodes(one) * len(other) + _nodes(other) * len(one) > MOST_NODES
 
 
 def _nodes(terms: Polynomial) -> int:
@@ -253,7 +254,8 @@ def _times(one: Polynomial, other: Polynomial) -> Polynomial:
     total: Polynomial = {}
     for factors, coefficient in one.items():
         for others, second in other.items():
-            key = tuple(sorted((*factors, *others), key=text))
+            both = (*factors, *others)
+            key = tuple(sorted(both, key=text)) if factors and others else both
             total[key] = total.get(key, 0) + coefficient * second
     return {factors: coefficient for factors, coefficient in total.items() if coefficient}
 

@@ -54,9 +54,12 @@ class _Ended:
     ) -> None:
         self._moved, self._into = moved, into
         side: SideName = "source" if into else "target"
-        self._parts = {(p.count, simplify(p.stride(side))): p for p in box.of(side)}
+        parts = box.of(side)
+        self._parts = {(p.count, simplify(p.stride(side))): p for p in parts}
         items = (*moved.unit, *moved.rows, *moved.columns, *moved.loops)
-        self.is_prefix = all(self._key(each) in self._parts for each in items)
+        # of digits with one stride, all but one of which are always 0, none knows which is which
+        apart = len(self._parts) == len(parts)
+        self.is_prefix = apart and all(self._key(each) in self._parts for each in items)
         if self.is_prefix:
             self._around = around.within(*self._loops(name))
             self._outside = [n for n in axes if not self._holds(n)]
