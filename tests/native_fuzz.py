@@ -9,8 +9,8 @@ is found is made as simple as it can be, and said in one line.
 
 Compilers take most of the time, and most of that for kernels that are put into every loop. A
 campaign has them stay functions, without optimization, in most of its batches: that is the same
-text, a tenth of the time, and so ten times as many layouts. Every eighth is compiled as it is
-served.
+text, a tenth of the time, and so ten times as many layouts. One in sixteen is compiled as it
+is served.
 """
 
 from __future__ import annotations
@@ -399,10 +399,10 @@ class Batch:
     def way(self) -> tuple[str, Way]:
         random = Random(f"way {self.seed}")
         name = random.choice(list(WAYS))
-        how = random.randrange(8)
+        how = random.randrange(16)
         if how == 0:
             return name, WAYS[name]
-        if how <= 2:
+        if how <= 3:
             return f"{name}, apart and sanitized", WAYS[name].sanitized.apart
         return f"{name}, apart", WAYS[name].apart
 

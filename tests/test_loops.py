@@ -117,6 +117,30 @@ def test_padding_over_which_an_axis_goes_on_is_filled(width: int) -> None:
     assert fault(case, node, shape) is None
 
 
+def test_of_a_box_by_way_of_scratch_but_one_part_ends() -> None:
+    """The parts before the end are whole, and those behind it are filled and not moved."""
+    node = tree_of("layout A(o, i, k: 9) = [o/32, i/16, k, i%16/4, o%32, i%4]", "unpack", 1)
+    found = [
+        (each.then, each.other.then, each.other.other)
+        for each in nodes(node)
+        if isinstance(each, tree.If) and isinstance(each.other, tree.If)
+        if isinstance(each.then, tree.Move)
+    ]
+    assert found
+    for whole, part, nothing in found:
+        assert isinstance(whole, tree.Move)
+        assert isinstance(part, tree.Move)
+        assert whole.edge == tree.WHOLE != part.edge
+        assert nothing == tree.Fill(whole.target, Constant(64))
+
+
+def test_extents_that_are_numbers_slide_as_others_do() -> None:
+    """In steps of lines, and not in those that divide their product."""
+    node = tree_of("layout A(a: 128, b: 99, c: 26) = [b, c, a/2%8, a%2, a/16]", "unpack", 4)
+    slides = {each.name: each.step for each in nodes(node) if isinstance(each, tree.Slide)}
+    assert slides == {"b_c_32": 32}
+
+
 def test_loops_are_called_by_what_they_walk() -> None:
     node = tree_of("layout A(n, c, h, w) = [n, c/16, h, w, c%16]", "pack", 4)
     found = {each.name: each.note for each in loops(node)}

@@ -106,7 +106,7 @@ def test_the_whole_grid(name: str, kernel: str, tmp_path: Path) -> None:
         assert first_wrong(calls[first : first + 40], WAYS[name], tmp_path) is None
 
 
-TILE, WIDE = ("tile", 1, 64, 64), ("tile", 4, 16, 9)
+TILE, WIDE, TALL = ("tile", 1, 64, 64), ("tile", 4, 16, 9), ("tile", 1, 256, 16)
 SHORT, LOW, ACROSS = ("tile", 1, 7, 20), ("tile", 1, 20, 7), ("tile", 1, 20, 64)
 WEAVE, UNWEAVE, FEW = ("weave", 1, 3, 64), ("unweave", 2, 64, 5), ("weave", 1, 3, 9)
 EVEN, APART, BOTH = ("weave", 2, 8, 40), ("unweave", 16, 8, 4), ("weave", 1, 12, 64)
@@ -150,7 +150,9 @@ FAULTS = (
     (X64, LOW, "given = C < vectors ? C", "given = C < vectors ? C - 1"),
     (X64, SHORT, "out = R < n ? R * e : 16", "out = 16"),
     # What is left of rows: none of it, some of no row, or too much of a line.
-    (ANY64, LEFT, "if (left) /*", "if (0) /*"),
+    (ANY64, LEFT, "if (left && ", "if (0 && "),
+    (ANY64, LEFT, "whole * e < written", "whole * e + 16 < written"),
+    (X64, TALL, "r < whole && r * e < written", "r < whole && r * e + 64 < written"),
     (ANY64, LEFT, "if (rows > 0)", "if (rows > -4)"),
     (ANY64, LEFT, "there = by > 0 && R < V / e ? R : V / e", "there = V / e"),
     (ANY64, LEFT, "least(by > 0 ? there * e : V, m", "least(V, m"),

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from layoutdsl.codegen.loops import tree
-from layoutdsl.codegen.loops.around import Around, Loop, when
+from layoutdsl.codegen.loops.around import Around, Loop, reach_of, when
 from layoutdsl.codegen.loops.boxes import Box
 from layoutdsl.codegen.loops.edges import edge_into, edge_out, follow
 from layoutdsl.codegen.loops.leaf import Parts, SideName, held
@@ -56,7 +56,7 @@ class _Ended:
         side: SideName = "source" if into else "target"
         parts = box.of(side)
         self._parts = {(p.count, simplify(p.stride(side))): p for p in parts}
-        items = (*moved.unit, *moved.rows, *moved.columns, *moved.loops)
+        items = (*moved.moved, *moved.loops)
         # of digits with one stride, all but one of which are always 0, none knows which is which
         apart = len(self._parts) == len(parts)
         self.is_prefix = apart and all(self._key(each) in self._parts for each in items)
@@ -85,9 +85,24 @@ class _Ended:
             yield Loop(variable, part.axis, part.digit, 1, ONE)
 
     def _holds(self, axis: int) -> bool:
-        moved = self._moved
-        inside = self._own((*moved.unit, *moved.rows, *moved.columns))
-        return any(each.axis == axis for each in inside)
+        return any(each.axis == axis for each in self._own(self._moved.moved))
+
+    @property
+    def _turned(self) -> list[int]:
+        """The axis that ends inside, where loops go over parts of it: of these but one ends."""
+        turned = {each.axis for each in self._own(self._moved.loops)}
+        return [each for each in self._inside if self._inside == [each] and each in turned]
+
+    def _filled(self, node: tree.Move) -> tree.Node:
+        """What stands in scratch for a move of which nothing is there."""
+        assert node.edge is not None
+        size, left = 1, list(self._moved.moved)
+        while each := next((i for i in left if i.target == Constant(size)), None):
+            left.remove(each)
+            size *= each.count
+        if not left:
+            return tree.Fill(node.target, Constant(size))
+        return replace(node, edge=replace(node.edge, rows_read=ZERO))
 
     def _end(self, axis: int) -> Expr:
         """Where what is read of an axis ends, or what is written."""
@@ -112,9 +127,13 @@ class _Ended:
         node = self._moved.leaf(target, source)
         nothing: tree.Node = tree.EMPTY
         if isinstance(node, tree.Move) and self._edge is not None:
-            node = replace(node, edge=self._edge)
+            whole, node = node, replace(node, edge=self._edge)
             if self._into:
-                nothing = replace(node, edge=replace(self._edge, rows_read=ZERO))
+                nothing = self._filled(node)
+            for number in self._turned:
+                reach = reach_of(self._own(self._moved.moved), number)
+                node = when(self._around.before(number, self._end(number)), node, nothing)
+                node = when(self._around.ends(number, reach), whole, node)
         elif isinstance(node, tree.Run) and self._run is not None:
             node = replace(node, count=self._run)
         for number in self._outside:

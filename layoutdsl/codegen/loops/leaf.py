@@ -178,6 +178,8 @@ def _beginnings(chains: Chains, side: SideName, width: int, gathers: bool) -> li
             counts = _counts(radix, wanted, max(1, FEW // digit.divisor))
             if radix is None and gathers:
                 counts += [1 << counts[0].bit_length() - 1]
+            if radix is not None and chains.axes[number].slides and width < 8 and wanted < radix:
+                counts += [wanted]  # of many elements whole lines are better than what divides
             for count in counts[1:]:
                 seen.add((*parts, Part(number, digit, count)))
             parts.append(Part(number, digit, counts[0]))

@@ -49,6 +49,11 @@ class Pass:
     loops: Items
 
     @property
+    def moved(self) -> Items:
+        """What is moved at once."""
+        return (*self.unit, *self.rows, *self.columns)
+
+    @property
     def is_run(self) -> bool:
         """What lies together is all that is moved at once."""
         return not self.rows and not self.columns

@@ -475,11 +475,12 @@ INLINED void network(int e, int R, int C, move m, int down, int across)
     const int n = 16 / e, wide = V / e, few = V < 64 ? wide - 1 : n < 16 || C < wide ? n : 2 * n;
     const int by = R > few ? 1 : C >= wide ? -1 : 0, left = V == 64 && by > 0 ? R % wide : 0;
     const int rows = by > 0 ? wide : n, columns = by < 0 ? wide : n, whole = R - left;
+    const int64_t written = m.all_out ? R * e : m.written;
     for (int c = 0; c < C; c += columns) { /* so that lines are written as a whole */
         const int column = kept(c, columns, C);
-        for (int r = 0; r < whole; r += rows)
+        for (int r = 0; r < whole && r * e < written; r += rows)
             block_of(e, R, C, m, down, across, by, kept(r, rows, whole), column);
-        if (left) /* masks are as fast as whole lines */
+        if (left && whole * e < written) /* masks are as fast as whole lines */
             block_of(e, left, C, m, down, across, by, whole, column);
     }
 }
