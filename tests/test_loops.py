@@ -87,6 +87,15 @@ def test_bytes_of_numbers_are_exchanged_likewise_and_those_of_several_lines_are_
     assert (outer.name[0], inner.name[0]) == ("b", "a"), "as the source goes"
 
 
+@pytest.mark.parametrize("verb", ["pack", "unpack"])
+def test_long_runs_go_in_the_order_whose_last_loop_has_few_turns(verb: str) -> None:
+    """Each turn is in a page of its own on one side."""
+    found = loops(tree_of("layout A(a: 8, b, c) = [b, a, c]", verb, 2))
+    assert [each.name for each in found] == ["b", "a"]
+    found = loops(tree_of("layout A(a, b, c) = [b, a, c]", verb, 2))
+    assert [each.name for each in found] == (["a", "b"] if verb == "pack" else ["b", "a"])
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize(("source", "target", "shape"), FOUND)
 @pytest.mark.parametrize("width", [1, 2, 4, 8])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from math import gcd
+from functools import partial
+from math import gcd, inf
 
 from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.around import Around, Loop, when
@@ -51,7 +52,6 @@ class _Plan:
         self.chains, self.width = chains, width
         self.along = stretch(chains, width)
         self.box = Box(()) if self.along is not None else cheapest(chains, width)
-        self._first = 0 if self._follows_target() else 1
         self._inner = {(each.axis, each.digit) for each in self.box.inner}
         self._names = {name for axis in chains.axes for name in extents(axis.extent)}
 
@@ -61,10 +61,21 @@ class _Plan:
         for number, axis in enumerate(self.chains.axes):
             if number != self.along:
                 loops += [each for d in axis.digits for each in self._loops(number, axis, d)]
-        loops.sort(key=self._order)
-        if self._first and loops:
-            loops = self._crossed(loops)
-        return self._nested(loops, Around(self.chains, tuple(self._blocks())))
+        return self._nested(self._ordered(loops), Around(self.chains, tuple(self._blocks())))
+
+    def _ordered(self, loops: list[Loop]) -> list[Loop]:
+        """Loops in the order of the source or of the target, the outer first.
+
+        Of long runs each is in pages of its own on the side that is not followed. Few turns of the
+        last loop touch few pages before the next runs, which are in the same ones.
+        """
+        target = sorted(loops, key=partial(self._order, 0))
+        source = sorted(loops, key=partial(self._order, 1))
+        if self.along is not None:
+            return min(source, target, key=_last_turns)
+        if self._follows_target():
+            return target
+        return self._crossed(source) if loops else loops
 
     def _crossed(self, loops: list[Loop]) -> list[Loop]:
         """Loops in the order of the source; of two axes that are exchanged the target's is inside.
@@ -111,12 +122,10 @@ class _Plan:
                 past = past and step * self.width % LINE == 0
         return not past
 
-    def _order(self, loop: Loop) -> tuple[bool, int, int, int]:
-        digit, first = loop.digit, self._first
-        return self._is_inner(loop), digit.place[first], -digit.divisor, digit.place[1 - first]
-
-    def _is_inner(self, loop: Loop) -> bool:
-        return loop.step == 1 and (loop.axis, loop.digit) in self._inner
+    def _order(self, first: int, loop: Loop) -> tuple[bool, int, int, int]:
+        digit = loop.digit
+        is_inner = loop.step == 1 and (loop.axis, digit) in self._inner
+        return is_inner, digit.place[first], -digit.divisor, digit.place[1 - first]
 
     def _held(self, number: int, digit: Digit) -> int:
         for each in self.box.parts:
@@ -184,6 +193,10 @@ class _Plan:
         if self.along is not None:
             return whole_axis(around, self.along)
         return Leaf(self.box, around, self.width).node()
+
+
+def _last_turns(loops: list[Loop]) -> float:
+    return loops[-1].count.value if loops and isinstance(loops[-1].count, Constant) else inf
 
 
 def _note(axis: ChainAxis, digit: Digit, step: int) -> str:
