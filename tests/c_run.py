@@ -18,7 +18,7 @@ MOST = 200_000
 """Steps of one call: what takes more does not end."""
 
 _HEAD = "".join(f"typedef int {name};\n" for name in ("int64_t", "uint8_t", "uintptr_t"))
-_EDGE = re.compile(r"([a-z]+)_(\d+)_(\d+)_(\d+)_edge")
+_EDGE = re.compile(r"([a-z]+)_(\d+)_(\d+)_(\d+)_(?:edge|here)")
 _KERNELS = ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "shuffle", "plain")
 
 

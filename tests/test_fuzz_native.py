@@ -111,6 +111,7 @@ LEAVES = {
         for name in ("tile", "grid", "zip", "unzip", "weave", "unweave", "gather", "shuffle", "run")
     },
     "edge": "_edge(",
+    "edge of numbers": "_here(",
     "scratch": "uint8_t m[",
     "slide": "= least(t_",
 }

@@ -22,6 +22,10 @@ LINES = (16, 32, 64, 128, 512)
 """Bytes that a leaf may hold of a chain."""
 FEW = 64
 """Indices of a digit without a number: no more than there are where small extents are numbers."""
+SLID = {1: 1, 2: 1, 4: 3}
+"""By bytes of an element, from how many turns on a digit that is a number may be cut into what does
+not divide it, as the last turn can be moved back. Of large elements what divides is as good.
+"""
 MOST = 1 << 14
 """Bytes of the largest leaf."""
 
@@ -178,8 +182,9 @@ def _beginnings(chains: Chains, side: SideName, width: int, gathers: bool) -> li
             counts = _counts(radix, wanted, max(1, FEW // digit.divisor))
             if radix is None and gathers:
                 counts += [1 << counts[0].bit_length() - 1]
-            if radix is not None and chains.axes[number].slides and width < 8 and wanted < radix:
-                counts += [wanted]  # of many elements whole lines are better than what divides
+            turns = (radix or 0) / wanted
+            if chains.axes[number].slides and turns > SLID.get(width, turns):
+                counts += [wanted]
             for count in counts[1:]:
                 seen.add((*parts, Part(number, digit, count)))
             parts.append(Part(number, digit, counts[0]))

@@ -318,9 +318,9 @@ INLINED void plain_of(int e, int R, int C, move m)
 #define TOGETHER_plain 2, 2
 #define plain(e, R, C, d, s, ro, co, stream) plain_of(e, R, C, all_of(d, s, ro, co, stream))
 
-/* Parts of moves. Where there are vectors, items that lie apart are read from a line of fill, or written
-   to a line that is given up, where they are not there, and of the others the first bytes are masked;
-   of items that lie together (1) the first ones are. All else (2) goes by way of a whole block. */
+/* Parts of moves, put `_here` or called. Where there are vectors, items that lie apart and are not there
+   are read from a line of fill, or written to a line that is given up; of others the first bytes are
+   masked; of items that lie together (1) the first ones are. All else (2) goes by way of a block. */
 #define ARE_MASKED(together, is_all) (V && ((together) == 0 || ((together) == 1 && (is_all))))
 INLINED void part_in(move *m, int together, uint8_t *block, int64_t *table, int R, int64_t size)
 {
@@ -353,10 +353,10 @@ INLINED int part_out(move *m, int together, uint8_t *block, int64_t *table, int 
 INLINED move told(move m, int in, int out) { return m.all_in = in, m.all_out = out, m; }
 #define EDGE(kernel, e, R, C) EDGE_OF(kernel, e, R, C, TOGETHER_##kernel)
 #define EDGE_OF(...) EDGE_AS(__VA_ARGS__)
+#define PART uint8_t *d, const uint8_t *s, const int64_t *ro, const int64_t *co, const uint8_t *rest, \
+             int64_t rows, int64_t read, int64_t columns, int64_t written
 #define EDGE_AS(kernel, e, R, C, together_in, together_out) \
-    APART void kernel##_##e##_##R##_##C##_edge( \
-        uint8_t *d, const uint8_t *s, const int64_t *ro, const int64_t *co, const uint8_t *rest, \
-        int64_t rows, int64_t read, int64_t columns, int64_t written) \
+    INLINED void kernel##_##e##_##R##_##C##_here(PART) \
     { \
         uint8_t in[(R) * (C) * (e)], out[(R) * (C) * (e)]; \
         int64_t a[R], b[C]; \
@@ -371,7 +371,9 @@ INLINED move told(move m, int in, int out) { return m.all_in = in, m.all_out = o
             all_out ? kernel##_of(e, R, C, told(m, 0, 1)) : kernel##_of(e, R, C, told(m, 0, 0)); \
         for (int c = 0; apart && c < columns; c++) \
             copied(d + co[c], out + c * (R) * (e), written); \
-    }
+    } \
+    APART void kernel##_##e##_##R##_##C##_edge(PART) \
+    { kernel##_##e##_##R##_##C##_here(d, s, ro, co, rest, rows, read, columns, written); }
 
 /* Where the next `step` of all begin: at the last of them, so as not to pass the end. */
 INLINED int kept(int at, int step, int all)

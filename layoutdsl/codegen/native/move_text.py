@@ -17,6 +17,8 @@ from layoutdsl.integers.expr import Constant, Expr, Index, Mul, indices
 
 LONG = 256
 """Elements of a run of which whole lines are worth looking for."""
+HERE = 256
+"""Bytes of a part that is put where it is asked for, if its counts are numbers, and not called."""
 
 
 @dataclass(slots=True)
@@ -90,8 +92,10 @@ class Moves:
             self._count(edge.columns_written, columns, 1),
             self._count(edge.written, rows * e, self.width),
         ]
+        is_here = "".join(counts).isdigit() and e * rows * columns <= HERE
+        name = call.edge.replace("_edge", "_here") if is_here else call.edge
         return [
-            f"{call.edge}({target},",
+            f"{name}({target},",
             f"    {source},",
             f"    {tables}, rest, {', '.join(counts)});",
         ]

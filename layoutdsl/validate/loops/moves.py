@@ -26,7 +26,7 @@ _OFFSET = 8
 """Bytes of an offset in a table."""
 _MOST_ARRAY = 1 << 18
 """Bytes of an array, which stacks have; in so many, kernels count in 32 bits."""
-_EDGE = re.compile(r"([a-z]+)_([1-9][0-9]*)_([1-9][0-9]*)_([1-9][0-9]*)_edge")
+_EDGE = re.compile(r"([a-z]+)_([1-9][0-9]*)_([1-9][0-9]*)_([1-9][0-9]*)_(?:edge|here)")
 
 
 @dataclass(frozen=True, slots=True)
