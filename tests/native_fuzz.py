@@ -422,7 +422,7 @@ def campaign(seed: int, count: int, jobs: int = 1, draw: Draw = drawn) -> int:
     sizes = [min(BATCH, count - first) for first in range(0, count, BATCH)]
     batches = [Batch(seed + BATCH * k, size, draw) for k, size in enumerate(sizes)]
     done, found, named = 0, 0, Counter[str]()
-    with get_context("spawn").Pool(jobs) as pool:
+    with get_context("spawn").Pool(jobs, maxtasksperchild=10) as pool:  # caches grow
         for batch, messages in pool.imap_unordered(tried, batches):
             done, found = done + batch.count, found + len(messages)
             named[batch.way[0]] += batch.count
