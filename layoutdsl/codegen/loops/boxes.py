@@ -161,7 +161,8 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
                 unit = held(box.unit)
                 cost += past * ALONE * run(unit * width, into=False) * held(box.parts) / unit
             else:
-                cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + 4 * cycles)
+                times = 4.0 if box.both is None else 3.5  # some parts of it are whole
+                cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + times * cycles)
             if not whole and same(axis.extent, axis.target):
                 cost += cycles  # all that is written is masked
     size = chains.target.size
