@@ -25,7 +25,7 @@ class Halves:
 
     def teach(self, *terms: Term) -> None:
         """Let the evaluator read off the halves in these terms, the inner ones first."""
-        for dividend in _halved(terms):
+        for dividend in halved(terms):
             self._teach(dividend)
 
     def _teach(self, dividend: Term) -> None:
@@ -80,10 +80,10 @@ class Halves:
         return self._named[name]
 
 
-def _halved(terms: Iterable[Term]) -> Iterator[Term]:
-    """What is divided by 2 in some terms, each after what is inside it."""
+def halved(terms: Iterable[Term]) -> Iterator[Term]:
+    """Yield what is divided by 2 in some terms, each after what is inside it."""
     for term in terms:
         if isinstance(term, tuple):
-            yield from _halved(term[1:])
+            yield from halved(term[1:])
             if term[0] == "div" and term[2] == 2:
                 yield term[1]

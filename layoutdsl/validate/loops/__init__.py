@@ -32,7 +32,7 @@ from layoutdsl.validate.loops.reading import read
 from layoutdsl.validate.loops.sides import Sides, buffer, sides, tensor
 from layoutdsl.validate.loops.statement import Branch, needs
 from layoutdsl.validate.loops.stores import Need
-from layoutdsl.validate.loops.theorems import every, joined, near, stated
+from layoutdsl.validate.loops.theorems import by_halves, every, joined, near, stated
 from layoutdsl.validate.loops.words import said
 from layoutdsl.validate.loops.written import spelled_tree
 from layoutdsl.validate.outcome import NotValidated, Validated
@@ -220,6 +220,10 @@ def _proved(found: Sequence[Need], sides: Sides) -> _Proved | NotValidated:
     for each in stated(left, every, "tree.every"):
         proof = (each.theorem, by_hypotheses(each.theorem))
         (outcome,) = establish([proof]).values()
+        if not outcome.established:
+            with suppress(NoProof):
+                proof = (each.theorem, by_halves(each.theorem))
+                (outcome,) = establish([proof]).values()
         if not outcome.established:
             return NotValidated(f"{each.needs[0].about}: {outcome.reason}")
         proved.append(proof)

@@ -6,17 +6,24 @@ under those facts alone that speak of what it speaks of, and all of them only wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 
 from layoutdsl.kernel import lemmas
-from layoutdsl.kernel.builder import ProofBuilder
+from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import Term, Theorem, names, substitute
+from layoutdsl.kernel.polynomial import polynomial
 from layoutdsl.kernel.theorem import Proof, Ring
+from layoutdsl.tactics.evaluate import Evaluator
+from layoutdsl.tactics.halves import Halves, halved
+from layoutdsl.tactics.polynomials import canonical
 from layoutdsl.validate.loops.stores import Need, is_plain
 from layoutdsl.validate.values import horner
+
+MOST_FACTS = 12
+"""Hypotheses of which the products of every two are taken."""
 
 Facts = Callable[[Need], tuple[Term, ...]]
 """Which facts a need is stated under."""
@@ -149,3 +156,40 @@ def joined(name: str, major: Term, minor: Term) -> tuple[Theorem, Proof]:
     builder.use("UNPAIR", {"x": one, "A": major, "B": minor})
     builder.calculate(offsets[0], Ring(offsets[1]))
     return theorem, builder.proof
+
+
+def by_halves(theorem: Theorem) -> Proof:
+    """Return a proof of goals with halves of squares: ``j*(j + 1)/2`` is where a row begins.
+
+    Each half gets a name, and of what is not negative the products of every two are taken; the
+    rest is linear. So an element of a triangle lies before its end.
+
+    Raises:
+        NoProof: nothing is halved, or there are too many hypotheses.
+    """
+    builder = ProofBuilder(theorem, lemmas.stated())
+    values = Evaluator(builder, frozenset())
+    halves = Halves(values)
+    halves.teach(*theorem.goals)
+    if not halves.facts or len(theorem.hypotheses) > MOST_FACTS:
+        raise NoProof("no halves of squares")
+    facts = [*halves.facts, *(values.equation(("div", d, 2)) for d in halved(theorem.goals))]
+    positive = dict.fromkeys(_differences(theorem.hypotheses))
+    for each in positive:
+        builder.have(("<=", 0, each), *builder.hypotheses)
+    for both in combinations_with_replacement(positive, 2):
+        product: Term = ("*", *both)
+        facts += builder.use("PRODUCT", dict(zip("ab", both, strict=True)))
+        facts.append(builder.calculate(product, Ring(canonical(polynomial(product)))))
+    for goal in theorem.goals:
+        builder.have(goal, *builder.hypotheses, *facts)
+    return builder.proof
+
+
+def _differences(formulas: Sequence[Term]) -> Iterator[Term]:
+    """What comparisons say is not negative."""
+    for each in formulas:
+        match each:
+            case ("<=" | "<" as word, left, right):
+                less: Term = ("-", ("-", right, left), 1 if word == "<" else 0)
+                yield canonical(polynomial(less))
