@@ -300,6 +300,7 @@ TRIANGLES = (
     "[i*(i - 1)/2 + j : N*(N - 1)/2] where j < i",
     "[i*(i + 1)/2 + j : N*(N + 1)/2, b] where j <= i",
     "[b, j*(j + 1)/2 + i : N*(N + 1)/2] where i <= j",
+    "[b, i*(i + 1)/2 + j : N*(N + 1)/2] where i/2 <= j, j <= i",  # a quotient among facts
 )
 TOO_SHORT = (
     triangle("i*(i + 1)/2 + j", "N*(N + 1)/2 - 1"),

@@ -14,7 +14,6 @@ from itertools import combinations, combinations_with_replacement
 from layoutdsl.kernel import lemmas
 from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import Term, Theorem, names, substitute
-from layoutdsl.kernel.polynomial import polynomial
 from layoutdsl.kernel.theorem import Proof, Ring
 from layoutdsl.tactics.evaluate import Evaluator
 from layoutdsl.tactics.halves import Halves, halved
@@ -22,7 +21,7 @@ from layoutdsl.tactics.polynomials import canonical
 from layoutdsl.validate.loops.stores import Need, is_plain
 from layoutdsl.validate.values import horner
 
-MOST_FACTS = 12
+MOST_FACTS = 16
 """Hypotheses of which the products of every two are taken."""
 
 Facts = Callable[[Need], tuple[Term, ...]]
@@ -174,13 +173,14 @@ def by_halves(theorem: Theorem) -> Proof:
     if not halves.facts or len(theorem.hypotheses) > MOST_FACTS:
         raise NoProof("no halves of squares")
     facts = [*halves.facts, *(values.equation(("div", d, 2)) for d in halved(theorem.goals))]
-    positive = dict.fromkeys(_differences(theorem.hypotheses))
-    for each in positive:
-        builder.have(("<=", 0, each), *builder.hypotheses)
+    positive = dict[Term, None]()
+    for less in _differences(theorem.hypotheses):
+        value, fact = values.normal(less)
+        builder.have(("<=", 0, canonical(value)), *builder.hypotheses, fact)
+        positive[canonical(value)] = None
     for both in combinations_with_replacement(positive, 2):
-        product: Term = ("*", *both)
         facts += builder.use("PRODUCT", dict(zip("ab", both, strict=True)))
-        facts.append(builder.calculate(product, Ring(canonical(polynomial(product)))))
+        facts.append(values.equation(("*", *both)))
     for goal in theorem.goals:
         builder.have(goal, *builder.hypotheses, *facts)
     return builder.proof
@@ -191,5 +191,4 @@ def _differences(formulas: Sequence[Term]) -> Iterator[Term]:
     for each in formulas:
         match each:
             case ("<=" | "<" as word, left, right):
-                less: Term = ("-", ("-", right, left), 1 if word == "<" else 0)
-                yield canonical(polynomial(less))
+                yield ("-", ("-", right, left), 1 if word == "<" else 0)
