@@ -143,11 +143,11 @@ def test_of_a_box_by_way_of_scratch_but_one_part_ends() -> None:
         assert nothing == tree.Fill(whole.target, Constant(64))
 
 
-def test_extents_that_are_numbers_slide_as_others_do() -> None:
-    """In steps of lines, and not in those that divide their product."""
-    node = tree_of("layout A(a: 128, b: 99, c: 26) = [b, c, a/2%8, a%2, a/16]", "unpack", 4)
-    slides = {each.name: each.step for each in nodes(node) if isinstance(each, tree.Slide)}
-    assert slides == {"b_c_32": 32}
+@pytest.mark.parametrize(("width", "slides"), [(4, {"b_c_32": 32}), (8, {})])
+def test_extents_that_are_numbers_slide_as_others_do(width: int, slides: dict[str, int]) -> None:
+    """In steps of lines, and not in what divides their product; of 8 bytes in that."""
+    node = tree_of("layout A(a: 128, b: 99, c: 26) = [b, c, a/2%8, a%2, a/16]", "unpack", width)
+    assert {e.name: e.step for e in nodes(node) if isinstance(e, tree.Slide)} == slides
 
 
 def test_loops_are_called_by_what_they_walk() -> None:
