@@ -100,7 +100,9 @@ def turned(shape: tuple[int, ...], order: tuple[int, ...], dtype: str) -> np.nda
 
 
 def way_of(target: np.ndarray, source: np.ndarray) -> tuple:
-    return ways._way(target.shape, target.strides, source.strides, target.itemsize)
+    """How both are seen, and by which way they are moved first."""
+    *seen, tried, _ = ways._way(target.shape, target.strides, source.strides, target.itemsize)
+    return (*seen, *tried[0])
 
 
 LARGE = {
@@ -125,6 +127,28 @@ def test_large_moves_take_every_way(case: str, threads: int) -> None:
     checked(target, source, lambda one, other: _move(one, other, threads))
     if threads == 2:
         checked(target[::-1, ::-1], source[::-1], lambda one, other: _move(one, other, threads))
+    if threads == 1:
+        for _ in range(7):
+            checked(target, source, _move)
+
+
+def test_the_fastest_of_those_tried_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that says how long each trial takes: the first time of each is slow."""
+    target, source = (turned((3, 257, 2031), order, "u2") for order in ((0, 1, 2), (0, 2, 1)))
+    ways._way.cache_clear()
+    *_, tried, seconds = ways._way(target.shape, target.strides, source.strides, 2)
+    assert ("plain", ()) in tried
+    assert len(tried) == 2 * len(set(tried)) == 6
+    moved, copied = list[tuple[str, object]](), moving._copy
+    told = iter([0.0, 9.0, 10.0, 19.0, 20.0, 29.0, 30.0, 35.0, 40.0, 41.0, 50.0, 53.0])
+    monkeypatch.setattr(moving, "perf_counter", lambda: next(told, 60.0))
+    monkeypatch.setattr(moving, "_copy", lambda a, b, *way: moved.append(way) or copied(a, b, *way))
+    for _ in range(9):
+        checked(target, source, _move)
+    outer = [each for each in moved if each in tried]
+    assert list(seconds.values()) == [9, 9, 9, 5, 1, 3]
+    assert tuple(outer[:6]) == tried
+    assert moved.count(tried[4]) == 2 + 3
 
 
 def ways_through(rank: int) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
@@ -147,7 +171,7 @@ def test_every_way_stores_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) 
         order, seen, wide, *_ = way_of(target, source)
         rank = len(seen or shape) - bool(wide)  # the last dimension becomes the item
         for how, cuts in ways_through(rank):
-            found = order, seen, wide, how, cuts
+            found = order, seen, wide, ((how, cuts),), dict[int, float]()
             monkeypatch.setattr(moving, "_way", lambda *_, found=found: found)
             checked(target, source, _move)
 

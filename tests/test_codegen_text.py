@@ -67,6 +67,7 @@ def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
         "from __future__ import annotations",
         "from functools import lru_cache",
         "from math import gcd, prod",
+        "from time import perf_counter",
         "import numpy as np",
         "from numpy.typing import NDArray",
         "from concurrent.futures import ThreadPoolExecutor",

@@ -67,9 +67,9 @@ _NODES: tuple[type[ast.AST], ...] = (
 
 # fmt: off
 _BUILTINS = frozenset((
-    "TypeError", "ValueError", "abs", "all", "bool", "complex", "divmod", "enumerate", "float",
-    "int", "isinstance", "len", "list", "max", "min", "next", "object", "range", "slice", "sorted",
-    "str", "tuple", "type", "zip",
+    "TypeError", "ValueError", "abs", "all", "bool", "complex", "dict", "divmod", "enumerate",
+    "float", "int", "isinstance", "len", "list", "max", "min", "next", "object", "range", "slice",
+    "sorted", "str", "tuple", "type", "zip",
 ))
 
 _ATTRIBUTES = frozenset((
@@ -96,13 +96,17 @@ _IMPORTS = frozenset(
         "from concurrent.futures import ThreadPoolExecutor",
         "from functools import lru_cache",
         "from math import gcd, prod",
+        "from time import perf_counter",
         "import numpy as np",
         "from numpy.typing import NDArray",
     }
 )
 
 _IMPORTED = frozenset(
-    {"np", "NDArray", "lru_cache", "gcd", "prod", "ThreadPoolExecutor", "Callable"}
+    {
+        *{"np", "NDArray", "lru_cache", "gcd", "prod", "perf_counter"},
+        *{"ThreadPoolExecutor", "Callable"},
+    }
 )
 _REMEMBERS = r"lru_cache\(maxsize=[0-9]+\)"
 

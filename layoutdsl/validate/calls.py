@@ -44,6 +44,7 @@ SUPPORT = (
     "_refuse_view",
     "_seen",
     "_way",
+    "_trials",
     "_choices",
     "_inside",
     "_staged",
@@ -112,7 +113,7 @@ REFUSALS = ("ValueError", "TypeError")
 
 BUILTINS = (
     *("slice", "divmod", "min", "max", "int", "range", "bool", "object", "all", "np"),
-    *("lru_cache", "gcd", "prod"),
+    *("lru_cache", "gcd", "prod", "perf_counter"),
     *REFUSALS,
 )
 """Names of Python's that have a meaning here, so that nothing in a module may bind them."""

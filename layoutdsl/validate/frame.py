@@ -17,7 +17,7 @@ from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, REFUSALS, R
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "4f18cd2f1a04cebadd1f9eb85329cb6de80d5a5e157846a7fb60a12ff64fe3fe"
+SUPPORT_HASH = "42046918cd4e735848a8e7d57650ff2ff5e77825e01e2ca92292133d3a1dc5ee"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""
@@ -32,6 +32,7 @@ _IMPORTS = (
     "from __future__ import annotations",
     "from functools import lru_cache",
     "from math import gcd, prod",
+    "from time import perf_counter",
     "import numpy as np",
     "from numpy.typing import NDArray",
 )
@@ -64,7 +65,18 @@ _NUMBERS = {
     ),
 }
 """The functions over numbers, likewise."""
-_NAMED = ("_Array", "_Number", "_Part", "_Slots", "_Region", "_Loop", "_Cuts", "_Way", "_ALONE")
+_NAMED = (
+    "_Array",
+    "_Number",
+    "_Part",
+    "_Slots",
+    "_Region",
+    "_Loop",
+    "_Cuts",
+    "_How",
+    "_Way",
+    "_ALONE",
+)
 _ALIASES = (
     "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
     "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import gcd, prod
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,7 +33,8 @@ _Slots = tuple[slice | int, ...]
 _Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Loop = tuple[int, int, int]  # how often, and how far on in the target and in the source: bytes
 _Cuts = tuple[tuple[int, int], ...]
-_Way = tuple[tuple[int, ...], tuple[int, ...], str, str, _Cuts]
+_How = tuple[str, _Cuts]
+_Way = tuple[tuple[int, ...], tuple[int, ...], str, tuple[_How, ...], dict[int, float]]
 _ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 
@@ -227,12 +229,13 @@ def _seen(array: _Array, copy: object) -> _Array:
 def _way(
     shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...], width: int
 ) -> _Way:
-    """Return how one array is best put into another.
+    """Return how one array is put into another, and a place for the seconds that trials take.
 
     First how both are seen: an order of the dimensions, outermost first; the shape that is left
     when those that lie alike on both sides become one; and the item that the last becomes where it
-    is a run on both sides. What changes nothing is left empty. Then how that is moved:
-    "whole", in "parts" or "staged", by cuts of axes in steps; "plain" is without any of it.
+    is a run on both sides. What changes nothing is left empty. Then ways to move that, in the order
+    of trials: "whole", in "parts" or "staged", by cuts of axes in steps; "plain" is the arrays as
+    they are.
     """
     loops: list[_Loop] = []
     order = sorted((shape[k] > 1, -abs(targets[k]), k) for k in range(len(shape)))
@@ -246,12 +249,22 @@ def _way(
     if loops and loops[-1][1] == loops[-1][2] == width and loops[-1][0] * width <= 1024:
         width, loops = loops[-1][0] * width, loops[:-1]
         wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width, f"V{width}")
-    cost, how, cuts = min(_choices(loops, width))
-    if 4 * (cost + 20_000) > 3 * plain:
-        how, cuts = "plain", ()
     axes = tuple([k for _, _, k in order])
     turned = axes if axes != tuple(range(len(shape))) else ()
-    return turned, seen if seen != shape else (), wide, how, cuts
+    return turned, seen if seen != shape else (), wide, _trials(loops, width, wide, plain), {}
+
+
+def _trials(loops: list[_Loop], width: int, wide: str, plain: int) -> tuple[_How, ...]:
+    """Return ways to move loops in the order of trials, by what the arrays as they are cost.
+
+    The likeliest comes first. Each is tried twice, as the first calls find memory cold; what takes
+    some microseconds goes by the likeliest.
+    """
+    choices = sorted([each for each in _choices(loops, width) if wide or each[1] != "whole"])[:2]
+    ways: list[_How] = [("plain", ()), *[(how, cuts) for _, how, cuts in choices]]
+    if choices and 4 * (choices[0][0] + 20_000) <= 3 * plain:
+        ways[:2] = ways[1], ways[0]
+    return (*ways, *ways) if plain > 200_000 and choices else (ways[0],)
 
 
 def _choices(loops: list[_Loop], width: int) -> list[tuple[int, str, _Cuts]]:
@@ -263,12 +276,13 @@ def _choices(loops: list[_Loop], width: int) -> list[tuple[int, str, _Cuts]]:
     whole, last = _cost(loops, width), len(loops) - 1
     choices: list[tuple[int, str, _Cuts]] = [(whole, "whole", ())]
     places = [(axis, step) for axis in range(last + 1) for step in (1, 16, 64, 256)]
-    firsts = [(), *[(each,) for each in places if each[1] < loops[each[0]][0]]]
+    cut = [each for each in places if each[1] < loops[each[0]][0] and each != (last, 1)]
+    firsts = [(), *[(each,) for each in cut]]
     for lanes in ((), ((last, 1),), ((last, 1), (last - 1, 1)))[: last + 1]:
         for first in firsts:
             cuts = (*first, *lanes)
             parts = prod([-(-loops[axis][0] // step) for axis, step in cuts])
-            if cuts and 20_000 * parts < whole and first[:1] != lanes[:1]:
+            if cuts and 20_000 * parts < whole:
                 cost = 20_000 * parts + _cost(_inside(loops, cuts), width)
                 choices.append((cost, "parts", cuts))
     if last > 0 and width <= 8:
@@ -350,21 +364,27 @@ def _move(target: _Array, source: _Array, threads: int = 1) -> None:
     if target.size < 2048:
         target[...] = source
         return
-    way = _way(target.shape, target.strides, source.strides, target.itemsize)
-    if way[3] == "plain" and threads == 1:
-        target[...] = source
-        return
-    order, shape, wide, how, cuts = way
-    if order:
-        target, source = target.transpose(order), source.transpose(order)
-    if shape:
-        target, source = target.reshape(shape), source.reshape(shape)
-    if wide:
-        target, source = target.view(wide)[..., 0], source.view(wide)[..., 0]
+    order, shape, wide, ways, seconds = _way(
+        target.shape, target.strides, source.strides, target.itemsize
+    )
+    trial = len(seconds)
+    if trial == len(ways):
+        trial = min(seconds, key=seconds.__getitem__)
+    how, cuts = ways[trial]
+    started = perf_counter()
+    if how != "plain":
+        if order:
+            target, source = target.transpose(order), source.transpose(order)
+        if shape:
+            target, source = target.reshape(shape), source.reshape(shape)
+        if wide:
+            target, source = target.view(wide)[..., 0], source.view(wide)[..., 0]
     if threads > 1:
         _share(target, source, how, cuts, threads)
     else:
         _copy(target, source, how, cuts)
+    if trial not in seconds:
+        seconds[trial] = perf_counter() - started
 
 
 def _share(target: _Array, source: _Array, how: str, cuts: _Cuts, threads: int) -> None:

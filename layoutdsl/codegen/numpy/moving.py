@@ -8,6 +8,7 @@ and tested as such; `numpy_text` copies everything below the line of dashes into
 from __future__ import annotations
 
 from math import gcd
+from time import perf_counter
 
 import numpy as np
 
@@ -22,21 +23,27 @@ def _move(target: _Array, source: _Array, threads: int = 1) -> None:
     if target.size < 2048:
         target[...] = source
         return
-    way = _way(target.shape, target.strides, source.strides, target.itemsize)
-    if way[3] == "plain" and threads == 1:
-        target[...] = source
-        return
-    order, shape, wide, how, cuts = way
-    if order:
-        target, source = target.transpose(order), source.transpose(order)
-    if shape:
-        target, source = target.reshape(shape), source.reshape(shape)
-    if wide:
-        target, source = target.view(wide)[..., 0], source.view(wide)[..., 0]
+    order, shape, wide, ways, seconds = _way(
+        target.shape, target.strides, source.strides, target.itemsize
+    )
+    trial = len(seconds)
+    if trial == len(ways):
+        trial = min(seconds, key=seconds.__getitem__)
+    how, cuts = ways[trial]
+    started = perf_counter()
+    if how != "plain":
+        if order:
+            target, source = target.transpose(order), source.transpose(order)
+        if shape:
+            target, source = target.reshape(shape), source.reshape(shape)
+        if wide:
+            target, source = target.view(wide)[..., 0], source.view(wide)[..., 0]
     if threads > 1:
         _share(target, source, how, cuts, threads)
     else:
         _copy(target, source, how, cuts)
+    if trial not in seconds:
+        seconds[trial] = perf_counter() - started
 
 
 def _share(target: _Array, source: _Array, how: str, cuts: _Cuts, threads: int) -> None:

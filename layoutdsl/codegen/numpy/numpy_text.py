@@ -38,6 +38,7 @@ The types are for their checkers, and stay.
 IMPORTS = (
     "from functools import lru_cache",
     "from math import gcd, prod",
+    "from time import perf_counter",
     "",
     "import numpy as np",
     "from numpy.typing import NDArray",

@@ -19,7 +19,8 @@ _Slots = tuple[slice | int, ...]
 _Region = tuple[tuple[slice, ...], tuple[int, ...], _Slots]
 _Loop = tuple[int, int, int]  # how often, and how far on in the target and in the source: bytes
 _Cuts = tuple[tuple[int, int], ...]
-_Way = tuple[tuple[int, ...], tuple[int, ...], str, str, _Cuts]
+_How = tuple[str, _Cuts]
+_Way = tuple[tuple[int, ...], tuple[int, ...], str, tuple[_How, ...], dict[int, float]]
 _ALONE = 1  # asked for by `is`: True and 1.0 are no numbers of threads
 
 

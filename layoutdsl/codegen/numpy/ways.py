@@ -7,9 +7,11 @@ numpy goes through the target in the order of its strides; its innermost loop, a
 moves about one item in a cycle, however wide. So what lies alike on both sides becomes one item,
 and one dimension may be cut into parts that are moved one after the other: of one index each, which
 takes it out of numpy's loops, or of more, so that lines of the cache are still there when the next
-round wants them. What is best is told by an estimate in tenths of a nanosecond. Its numbers were
-fitted to 270 moves, drawn and of the benchmark's list, each measured in all these ways on one
-machine: what it chooses takes 1.06 times as long as the best of them in the mean.
+round wants them. An estimate in tenths of a nanosecond says which ways are likely to be fast. Its
+numbers were fitted to 270 moves, drawn and of the benchmark's list, each measured in all these ways
+on one machine: what it likes best takes 1.06 times as long there as the best of them in the mean.
+On another, with larger caches, it was 1.08 in the mean and 2.9 at worst. So a move that comes again
+goes by the likeliest ways in turn, each twice, and from then on by the fastest of them.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import gcd, prod
 
-from layoutdsl.codegen.numpy.support import _Cuts, _Loop, _Way
+from layoutdsl.codegen.numpy.support import _Cuts, _How, _Loop, _Way
 
 # --------------------------------------------------------------------------------------------------
 
@@ -26,12 +28,13 @@ from layoutdsl.codegen.numpy.support import _Cuts, _Loop, _Way
 def _way(
     shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...], width: int
 ) -> _Way:
-    """Return how one array is best put into another.
+    """Return how one array is put into another, and a place for the seconds that trials take.
 
     First how both are seen: an order of the dimensions, outermost first; the shape that is left
     when those that lie alike on both sides become one; and the item that the last becomes where it
-    is a run on both sides. What changes nothing is left empty. Then how that is moved:
-    "whole", in "parts" or "staged", by cuts of axes in steps; "plain" is without any of it.
+    is a run on both sides. What changes nothing is left empty. Then ways to move that, in the order
+    of trials: "whole", in "parts" or "staged", by cuts of axes in steps; "plain" is the arrays as
+    they are.
     """
     loops: list[_Loop] = []
     order = sorted((shape[k] > 1, -abs(targets[k]), k) for k in range(len(shape)))
@@ -45,12 +48,22 @@ def _way(
     if loops and loops[-1][1] == loops[-1][2] == width and loops[-1][0] * width <= 1024:
         width, loops = loops[-1][0] * width, loops[:-1]
         wide = {2: "u2", 4: "u4", 8: "u8", 16: "c16"}.get(width, f"V{width}")
-    cost, how, cuts = min(_choices(loops, width))
-    if 4 * (cost + 20_000) > 3 * plain:
-        how, cuts = "plain", ()
     axes = tuple([k for _, _, k in order])
     turned = axes if axes != tuple(range(len(shape))) else ()
-    return turned, seen if seen != shape else (), wide, how, cuts
+    return turned, seen if seen != shape else (), wide, _trials(loops, width, wide, plain), {}
+
+
+def _trials(loops: list[_Loop], width: int, wide: str, plain: int) -> tuple[_How, ...]:
+    """Return ways to move loops in the order of trials, by what the arrays as they are cost.
+
+    The likeliest comes first. Each is tried twice, as the first calls find memory cold; what takes
+    some microseconds goes by the likeliest.
+    """
+    choices = sorted([each for each in _choices(loops, width) if wide or each[1] != "whole"])[:2]
+    ways: list[_How] = [("plain", ()), *[(how, cuts) for _, how, cuts in choices]]
+    if choices and 4 * (choices[0][0] + 20_000) <= 3 * plain:
+        ways[:2] = ways[1], ways[0]
+    return (*ways, *ways) if plain > 200_000 and choices else (ways[0],)
 
 
 def _choices(loops: list[_Loop], width: int) -> list[tuple[int, str, _Cuts]]:
@@ -62,12 +75,13 @@ def _choices(loops: list[_Loop], width: int) -> list[tuple[int, str, _Cuts]]:
     whole, last = _cost(loops, width), len(loops) - 1
     choices: list[tuple[int, str, _Cuts]] = [(whole, "whole", ())]
     places = [(axis, step) for axis in range(last + 1) for step in (1, 16, 64, 256)]
-    firsts = [(), *[(each,) for each in places if each[1] < loops[each[0]][0]]]
+    cut = [each for each in places if each[1] < loops[each[0]][0] and each != (last, 1)]
+    firsts = [(), *[(each,) for each in cut]]
     for lanes in ((), ((last, 1),), ((last, 1), (last - 1, 1)))[: last + 1]:
         for first in firsts:
             cuts = (*first, *lanes)
             parts = prod([-(-loops[axis][0] // step) for axis, step in cuts])
-            if cuts and 20_000 * parts < whole and first[:1] != lanes[:1]:
+            if cuts and 20_000 * parts < whole:
                 cost = 20_000 * parts + _cost(_inside(loops, cuts), width)
                 choices.append((cost, "parts", cuts))
     if last > 0 and width <= 8:
