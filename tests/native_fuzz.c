@@ -135,7 +135,7 @@ static const char *tried(problem p)
     memory src = room((size_t)p.read * width, p.number % 2);
     memory dst = room((size_t)p.written * width, p.number / 2 % 2);
     for (size_t k = 0; k < src.bytes; k++) src.array[k] = (uint8_t)(k * 2654435761u % 241 + 1);
-    const char *found = all < 1 ? "no work" : whole(p, src, dst, cut < all ? cut : 0, all);
+    const char *found = whole(p, src, dst, cut < all ? cut : 0, all);
     for (int64_t at = 1; at < all && at < 6 && !found; at++)
         if (both(p, src, dst, at, all)) found = "two parts write one byte";
     gone(src), gone(dst);

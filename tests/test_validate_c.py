@@ -94,7 +94,10 @@ FAULTS = {
     ("int64_t n_H", "int n_H"): "",
     (", n_C = shape[1];", ", n_H = shape[1];"): "`n_H` is given twice",
     (", stream);", ", u);"): "a call of another form",
-    ("(void)s, ", "(void)u, "): "something is done before the nest",
+    ("    const int64_t n_H = s", "    (void)u;\n    const int64_t n_H = s"): (
+        "something is done before the nest"
+    ),
+    ("    const int large = (n_C*n_H)*4 >= STREAM_BYTES;\n", ""): "a call of another form",
     ("INLINED void", "void"): "",
     ("least(", "most("): "a loop in steps of another form",
     ("d + ", "s + "): "`source` is written, and should not be",
@@ -111,8 +114,8 @@ FAULTS = {
     ("rows, 16, 64", "rows, n_H, 64"): "a call of another form",
     ("rows, 16, 64", "rows, 17, 64"): "a call of another form",
     (
-        "    return 4.0*",
-        "    const int large = n_H*n_H >= STREAM_BYTES;\n    return 4.0*",
+        "    if (!(",
+        "    const int large = n_H*n_H >= STREAM_BYTES;\n    if (!(",
     ): "a guard",
     (" >= STREAM_BYTES;", " >= first;"): "the part of a walk has another form",
     ("return 3;", "return 0;"): "it is not asked first whether numbers fit",

@@ -47,21 +47,6 @@ def exceeds(found: Bound) -> bool:
     return sum(found.values()) >= TOO_LARGE
 
 
-def fits(name: str, found: Bound, words: Spelling) -> list[str]:
-    """Return the function that says whether a bound is not too large at a shape."""
-    spoken, least = below(found, words)
-    return [
-        "",
-        "/* Whether no number on the way leaves 64 bits. */",
-        f"INLINED int {name}_fits(const int64_t *shape)",
-        "{",
-        *([] if spoken else ["    (void)shape;"]),
-        *(f"    {line}" for line in words.unpacked(spoken)),
-        f"    return {least};",
-        "}",
-    ]
-
-
 def below(found: Bound, words: Spelling) -> tuple[tuple[Extent, ...], str]:
     """Return the extents of a bound, and the C that says whether it is not too large.
 

@@ -71,7 +71,7 @@ def kernel_text(calls: Collection[Call], *texts: str) -> str:
         texts: what stands behind, for the names in it.
     """
     lines = [*_picks(calls), *_edges(calls)]
-    found = _needed(_words("\n".join([*lines, *texts, *(call.kernel for call in calls)])))
+    found = _needed(words_in("\n".join([*lines, *texts, *(call.kernel for call in calls)])))
     return "\n".join([*(f"{each.text}\n" for each in found), *lines])
 
 
@@ -140,11 +140,11 @@ def _paragraphs() -> tuple[_Paragraph, ...]:
     found = list[_Paragraph]()
     for each in text.replace("\r\n", "\n").strip().split("\n\n"):
         names = frozenset(name for row in _DEFINED.findall(each) for name in row if name)
-        found.append(_Paragraph(each, names, _words(each)))
+        found.append(_Paragraph(each, names, words_in(each)))
     return tuple(found)
 
 
-def _words(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
     """The names in a text, but for its comments."""
     return frozenset(_WORD.findall(_COMMENT.sub("", text)))
 

@@ -50,11 +50,11 @@ class Moves:
     def inside(self) -> Iterable[str]:
         """Return what the function starts with: its tables."""
         for table, name in self.tables.items():
-            yield f"int64_t {name}[{tree.length(table)}] = {{0}};"
-            below = 1
+            line, below = f"int64_t {name}[{tree.length(table)}] = {{0}};", 1
             for step in table:
-                yield f"steps({name}, {below}, {step.radix}, {self.bytes(step.stride)});"
-                below *= step.radix
+                filled = f"steps({name}, {below}, {step.radix}, {self.bytes(step.stride)});"
+                line, below = f"{line} {filled}", below * step.radix
+            yield line
 
     def strides(self) -> list[Expr]:
         """Return what the tables speak of."""

@@ -12,8 +12,8 @@ from layoutdsl.codegen.loops import tree
 from layoutdsl.codegen.loops.kernels import LINE
 from layoutdsl.codegen.loops.pieces import shared, span, turns
 from layoutdsl.codegen.native.ahead import of_runs
-from layoutdsl.codegen.native.guard_text import bound, exceeds, fits
-from layoutdsl.codegen.native.kernel_text import Call
+from layoutdsl.codegen.native.guard_text import Bound, below, bound, exceeds
+from layoutdsl.codegen.native.kernel_text import Call, words_in
 from layoutdsl.codegen.native.move_text import Moves
 from layoutdsl.codegen.native.spelling import Spelling
 from layoutdsl.integers.bounds import ONE, product, simplify
@@ -23,6 +23,8 @@ PART = (
     "const void *restrict src, void *restrict dst, const int64_t *shape, const void *fill,"
     " int64_t first, int64_t past"
 )
+GIVEN = ("s", "d", "shape", "rest", "first", "past", "stream")
+"""What a walk is given."""
 
 
 def functions(
@@ -43,31 +45,37 @@ def functions(
     large = f"{words.text(size)}*{width} >= STREAM_BYTES"
     nest = _Nest(Moves(width, words))
     body = nest.pieces(node)
-    sized, told = ([size], [f"    const int large = {large};"]) if nest.moves.asks else ([], [])
+    sized, told = ([size], [f"const int large = {large};"]) if nest.moves.asks else ([], [])
     numbers = [*nest.moves.used, *nest.moves.strides(), *nest.moves.multiples, size]
     most = bound(node, numbers, width)
     if exceeds(most):
         raise OverflowError("numbers leave 64 bits at every shape")
+    named = words.unpacked([*nest.moves.used, *nest.moves.strides(), *sized])
+    within = [*named, *told, *nest.moves.inside(), *body]
     lines = [
         "",
         f"INLINED void {name}_walk(const uint8_t *s, uint8_t *d, const int64_t *shape,",
         "    const uint8_t *rest, int64_t first, int64_t past, int stream)",
         "{",
-        "    (void)s, (void)d, (void)shape, (void)rest, (void)first, (void)past, (void)stream;",
-        *indented(words.unpacked([*nest.moves.used, *nest.moves.strides(), *sized])),
-        *told,
-        *indented(nest.moves.inside()),
-        *indented(body),
+        *indented([*_unused(within), *within]),
         "}",
-        *fits(name, most, words),
-        *_units(name, node, words),
+        *_units(name, node, most, words),
         *_part(name, size, large, nest.moves),
     ]
     return lines, frozenset(nest.moves.calls)
 
 
-def _units(name: str, node: tree.Node, words: Spelling) -> list[str]:
-    used = list[Expr]()
+def _unused(lines: Iterable[str]) -> list[str]:
+    """The statement that speaks of what a walk is given and does not need."""
+    spoken = words_in("\n".join(lines))
+    left = [name for name in GIVEN if name not in spoken]
+    return [f"{', '.join(f'(void){name}' for name in left)};"] if left else []
+
+
+def _units(name: str, node: tree.Node, most: Bound, words: Spelling) -> list[str]:
+    """The function that counts pieces: none where numbers on the way might leave 64 bits."""
+    spoken, least = below(most, words)
+    used = list[Expr](spoken)
 
     def counted(each: tree.Node) -> list[str]:
         if isinstance(each, tree.If):
@@ -87,8 +95,9 @@ def _units(name: str, node: tree.Node, words: Spelling) -> list[str]:
         "",
         f"int64_t {name}_units(const int64_t *shape)",
         "{",
-        f"    if (!{name}_fits(shape)) return 1;",
-        *indented([*words.unpacked(used), *lines]),
+        *indented(words.unpacked(used) or ["(void)shape;"]),
+        f"    if (!({least})) return 0; /* numbers on the way might leave 64 bits */",
+        *indented(lines),
         "}",
     ]
 
@@ -112,7 +121,7 @@ def _part(name: str, size: Expr, large: str, moves: Moves) -> list[str]:
         "",
         f"int {name}_part({PART})",
         "{",
-        f"    if (!{name}_fits(shape)) return 3;",
+        f"    if (!{name}_units(shape)) return 3;",
         *indented(words.unpacked(used)),
         "    uint8_t rest[16] = {0};",
         f"    for (int k = 0; fill && k < 16; k += {width})",
@@ -136,7 +145,7 @@ class _Nest:
     def pieces(self, node: tree.Node) -> list[str]:
         """The part of a tree that lies from ``first`` up to ``past``."""
         if isinstance(node, tree.If):
-            return self._branches(node, self.pieces(node.then), self.pieces(node.other))
+            return self._branches([node], self.pieces(node.then), self.pieces(node.other))
         loops, body = shared(node)
         if not loops:
             return ["if (first < past) {", *indented(self.lines(node, alone=True)), "}"]
@@ -191,10 +200,8 @@ class _Nest:
                     *indented(self._within([node], body)),
                     "}",
                 ]
-            case tree.If(_, then, other):
-                return self._branches(
-                    node, self.lines(then, alone=True), self.lines(other, alone=True)
-                )
+            case tree.If():
+                return self._chosen(node)
             case tree.Seq(parts):
                 return [line for part in parts for line in self.lines(part)]
             case tree.Scratch(name, size, filled, body):
@@ -225,10 +232,22 @@ class _Nest:
         del self.moves.loops[-len(loops) :]
         return lines
 
-    def _branches(self, node: tree.If, then: list[str], other: list[str]) -> list[str]:
-        self.moves.used += [node.condition.left, node.condition.right]
-        lines = [f"if ({compared(node, self.moves.words)}) {{", *indented(then)]
-        if isinstance(node.other, tree.If):
+    def _chosen(self, node: tree.If) -> list[str]:
+        """One of two; what is done where either of two conditions fails stands there once."""
+        then, both = node.then, [node]
+        while isinstance(then, tree.If) and then.other == node.other:
+            both.append(then)
+            then = then.then
+        return self._branches(
+            both, self.lines(then, alone=True), self.lines(node.other, alone=True)
+        )
+
+    def _branches(self, both: Sequence[tree.If], then: list[str], other: list[str]) -> list[str]:
+        for each in both:
+            self.moves.used += [each.condition.left, each.condition.right]
+        asked = " && ".join([compared(each, self.moves.words) for each in both])
+        lines = [f"if ({asked}) {{", *indented(then)]
+        if isinstance(both[0].other, tree.If):
             return [*lines, f"}} else {other[0]}", *other[1:]]
         return [*lines, *(["} else {", *indented(other)] if other else []), "}"]
 

@@ -77,7 +77,7 @@ def validate_c(
 
     They do so wherever a caller hands them whole buffers below 2^52 bytes each, apart from each
     other, and pieces from 0 up to ``NAME_units``, each once, in any order or at the same time. They
-    may return 3 in place of it, and then write nothing, wherever ``NAME_fits`` says so.
+    may return 3 in place of it, and then write nothing, wherever ``NAME_units`` is 0.
 
     Args:
         text: the functions ``NAME_walk``, ``NAME_units`` and ``NAME_part``, and what these need.
@@ -132,8 +132,7 @@ def _text(text: str, name: str, width: int, moved: _Moved) -> tuple[tuple[Branch
     boxes = (tensor(first), *map(buffer, moved.layouts))
     room = (size(tuple(said(part.extent, known) for part in box.parts)) for box in boxes)
     below = [each for one in room for each in limits(("*", width, one), MOST_BYTES)]
-    if found.guard is not None:
-        below += limits(said(found.guard, known), MOST_GUARDED)
+    below += limits(said(found.guard, known), MOST_GUARDED)
     Magnitudes(known, found.counts, below).check(found.spoken)
     return found.branches, text
 

@@ -44,21 +44,20 @@ class Read:
         branches: the nests, each for shapes of its own; together for all shapes.
         counts: below what each index stays.
         spoken: all numbers that are worked out.
-        guard: what has to be below 2^62, or nothing is done; ``None`` where that is not asked.
+        guard: what has to be below 2^62, or nothing is done.
     """
 
     branches: tuple[Branch, ...]
     counts: dict[str, Expr]
     spoken: tuple[Expr, ...]
-    guard: Expr | None
+    guard: Expr
 
 
 def read(text: str, name: str, layout: Layout, width: int, *, fills: bool) -> Read:
     """Return what the functions of one move say.
 
     Args:
-        text: the functions ``NAME_walk``, ``NAME_units``, ``NAME_part`` and ``NAME``; and
-            ``NAME_fits``, where the others ask it first.
+        text: the functions ``NAME_walk``, ``NAME_units``, ``NAME_part`` and ``NAME``.
         name: of the function that moves everything.
         layout: gives the shape.
         width: bytes of an element.
@@ -71,30 +70,26 @@ def read(text: str, name: str, layout: Layout, width: int, *, fills: bool) -> Re
         raise Meaningless(f"elements of {width} bytes")
     functions = parsed(without_notes(text).replace("INLINED ", "static inline "))
     scope = Scope({}, _RESERVED.union(functions))
-    guard = functions.pop(f"{name}_fits", None)
     if list(functions) != [f"{name}_walk", f"{name}_units", f"{name}_part", name]:
         raise Meaningless("the functions are others than those of a move")
     walk, units, part, whole = functions.values()
     body = _bare(walk, f"static inline void {name}_walk({_WALK})")
     body, inner = _unpacked(body, scope, layout)
+    asks = False
     match body:
         case (("let", "const int", "large", large), *rest):
             check_large(large, inner)
-            body = tuple(rest)
-    nest = _Nest(Moves(width))
+            body, asks = tuple(rest), True
+    nest = _Nest(Moves(width), asks)
     body, inner = nest.moves.read_tables(body, inner)
     counted = _bare(units, f"int64_t {name}_units(const int64_t * shape)")
-    if guard is not None:
-        counted = _guarded(counted, name, 1)
-    branches = pieces(body, inner, *_unpacked(counted, scope, layout), nest.node)
-    found = tuple(branches)
-    done = _bare(part, f"int {name}_part({_PART})")
-    if guard is not None:
-        done = _guarded(done, name, 3)
+    counted, counting = _unpacked(counted, scope, layout)
+    most, counted = _guard(counted, counting)
+    found = tuple(pieces(body, inner, counted, counting, nest.node))
+    done = _guarded(_bare(part, f"int {name}_part({_PART})"), name)
     done, inner = _unpacked(done, scope, layout)
     check_part(done, name, inner, width)
     check_whole(whole, name, fills=fills)
-    most = None if guard is None else _guard(guard, name, scope, layout)
     return Read(found, scope.counts, tuple(scope.spoken), most)
 
 
@@ -111,23 +106,25 @@ def _bare(function: Function, head: str) -> Body:
     return function.body
 
 
-def _guarded(body: Body, name: str, told: int) -> Body:
-    """The statements after a guard, which tells where it lets nothing through."""
+def _guarded(body: Body, name: str) -> Body:
+    """The statements of a part after it has asked whether there are pieces at all."""
     match body:
-        case (("if", ("!", asked), (("return", value),), ()), *rest) if (
-            asked == ("call", f"{name}_fits", "shape") and value == told
+        case (("if", ("!", asked), (("return", 3),), ()), *rest) if asked == (
+            "call",
+            f"{name}_units",
+            "shape",
         ):
             return tuple(rest)
     raise Meaningless("it is not asked first whether numbers fit")
 
 
-def _guard(guard: Function, name: str, scope: Scope, layout: Layout) -> Expr:
-    """What is below 2^62 wherever a guard lets something through."""
-    body = _bare(guard, f"static inline int {name}_fits(const int64_t * shape)")
-    body, inner = _unpacked(body, scope, layout)
+def _guard(body: Body, scope: Scope) -> tuple[Expr, Body]:
+    """What is below 2^62 wherever there are pieces, and the statements that count them."""
     match body:
-        case (("return", ("<", most, ("real", limit))),) if limit == 2**62:
-            return inner.real(most)
+        case (("if", ("!", ("<", most, ("real", limit))), (("return", 0),), ()), *rest) if (
+            limit == 2**62
+        ):
+            return scope.real(most), tuple(rest)
     raise Meaningless("a guard of another form")
 
 
@@ -151,10 +148,12 @@ class _Nest:
 
     Attributes:
         moves: the moves of the function.
+        asks: it says whether what it moves is worth being asked for ahead.
         buffers: what may be read or written.
     """
 
     moves: Moves
+    asks: bool
     buffers: frozenset[str] = frozenset(("s", "d"))
 
     def node(self, body: Body, scope: Scope) -> tree.Node:
@@ -167,6 +166,8 @@ class _Nest:
 
     def _statement(self, statement: tuple[Any, ...], scope: Scope) -> tree.Node:
         match statement:
+            case ("if", ("&&", first, second), then, other):
+                return self._statement(("if", first, (("if", second, then, other),), other), scope)
             case ("if", test, then, other):
                 condition = scope.condition(test)
                 return tree.If(condition, self.node(then, scope), self.node(other, scope))
@@ -218,7 +219,9 @@ class _Nest:
 
         match call:
             case ("call", "fetched", "large", at, table, int() as rows, int(), on) if (
-                table in self.moves.tables and rows <= tree.length(self.moves.tables[table])
+                self.asks
+                and table in self.moves.tables
+                and rows <= tree.length(self.moves.tables[table])
             ):
                 place(at), scope.number(on)
                 return tree.EMPTY  # it neither reads nor writes
