@@ -53,6 +53,7 @@ SUPPORT = (
     "_fits",
     "_touched",
     "_move",
+    "_by",
     "_share",
     "_copy",
     "_copy_staged",

@@ -17,7 +17,7 @@ from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, REFUSALS, R
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "42046918cd4e735848a8e7d57650ff2ff5e77825e01e2ca92292133d3a1dc5ee"
+SUPPORT_HASH = "c2042ebaecc34a3166202f760f284f7dfc7e1924b2dadab0bda6e06fd2d2683a"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""

@@ -264,7 +264,7 @@ def _trials(loops: list[_Loop], width: int, wide: str, plain: int) -> tuple[_How
     ways: list[_How] = [("plain", ()), *[(how, cuts) for _, how, cuts in choices]]
     if choices and 4 * (choices[0][0] + 20_000) <= 3 * plain:
         ways[:2] = ways[1], ways[0]
-    return (*ways, *ways) if plain > 200_000 and choices else (ways[0],)
+    return (*ways, *ways) if plain > 300_000 and choices else (ways[0],)
 
 
 def _choices(loops: list[_Loop], width: int) -> list[tuple[int, str, _Cuts]]:
@@ -364,14 +364,23 @@ def _move(target: _Array, source: _Array, threads: int = 1) -> None:
     if target.size < 2048:
         target[...] = source
         return
-    order, shape, wide, ways, seconds = _way(
-        target.shape, target.strides, source.strides, target.itemsize
-    )
+    way = _way(target.shape, target.strides, source.strides, target.itemsize)
+    ways, seconds = way[3], way[4]
+    if len(ways) == 1 and ways[0][0] == "plain" and threads == 1:
+        target[...] = source
+        return
     trial = len(seconds)
     if trial == len(ways):
         trial = min(seconds, key=seconds.__getitem__)
-    how, cuts = ways[trial]
     started = perf_counter()
+    _by(target, source, way, trial, threads)
+    if trial not in seconds:
+        seconds[trial] = perf_counter() - started
+
+
+def _by(target: _Array, source: _Array, way: _Way, trial: int, threads: int) -> None:
+    """Put one into the other by one of its ways."""
+    (order, shape, wide), (how, cuts) = way[:3], way[3][trial]
     if how != "plain":
         if order:
             target, source = target.transpose(order), source.transpose(order)
@@ -383,8 +392,6 @@ def _move(target: _Array, source: _Array, threads: int = 1) -> None:
         _share(target, source, how, cuts, threads)
     else:
         _copy(target, source, how, cuts)
-    if trial not in seconds:
-        seconds[trial] = perf_counter() - started
 
 
 def _share(target: _Array, source: _Array, how: str, cuts: _Cuts, threads: int) -> None:

@@ -63,7 +63,7 @@ def _trials(loops: list[_Loop], width: int, wide: str, plain: int) -> tuple[_How
     ways: list[_How] = [("plain", ()), *[(how, cuts) for _, how, cuts in choices]]
     if choices and 4 * (choices[0][0] + 20_000) <= 3 * plain:
         ways[:2] = ways[1], ways[0]
-    return (*ways, *ways) if plain > 200_000 and choices else (ways[0],)
+    return (*ways, *ways) if plain > 300_000 and choices else (ways[0],)
 
 
 def _choices(loops: list[_Loop], width: int) -> list[tuple[int, str, _Cuts]]:
