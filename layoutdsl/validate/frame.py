@@ -17,7 +17,7 @@ from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, REFUSALS, R
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
-SUPPORT_HASH = "c2042ebaecc34a3166202f760f284f7dfc7e1924b2dadab0bda6e06fd2d2683a"
+SUPPORT_HASH = "326ddba87ccf7375e836e7c2f9af79ddc485fa78286ae2a418350fcd276a2d90"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""

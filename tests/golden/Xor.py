@@ -229,7 +229,7 @@ def _seen(array: _Array, copy: object) -> _Array:
 def _way(
     shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...], width: int
 ) -> _Way:
-    """Return how one array is put into another, and a place for the seconds that trials take.
+    """Return how one array is put into another, and a place for what trials take.
 
     First how both are seen: an order of the dimensions, outermost first; the shape that is left
     when those that lie alike on both sides become one; and the item that the last becomes where it
@@ -365,17 +365,18 @@ def _move(target: _Array, source: _Array, threads: int = 1) -> None:
         target[...] = source
         return
     way = _way(target.shape, target.strides, source.strides, target.itemsize)
-    ways, seconds = way[3], way[4]
+    ways, taken = way[3], way[4]
     if len(ways) == 1 and ways[0][0] == "plain" and threads == 1:
         target[...] = source
         return
-    trial = len(seconds)
+    trial = len(taken)
     if trial == len(ways):
-        trial = min(seconds, key=seconds.__getitem__)
+        trial = min(taken, key=taken.__getitem__)
     started = perf_counter()
     _by(target, source, way, trial, threads)
-    if trial not in seconds:
-        seconds[trial] = perf_counter() - started
+    if trial not in taken:
+        # what gains less than a tenth by one trial may have been lucky
+        taken[trial] = (perf_counter() - started) * (9 if ways[trial][0] == "plain" else 10)
 
 
 def _by(target: _Array, source: _Array, way: _Way, trial: int, threads: int) -> None:

@@ -28,7 +28,7 @@ from layoutdsl.codegen.numpy.support import _Cuts, _How, _Loop, _Way
 def _way(
     shape: tuple[int, ...], targets: tuple[int, ...], sources: tuple[int, ...], width: int
 ) -> _Way:
-    """Return how one array is put into another, and a place for the seconds that trials take.
+    """Return how one array is put into another, and a place for what trials take.
 
     First how both are seen: an order of the dimensions, outermost first; the shape that is left
     when those that lie alike on both sides become one; and the item that the last becomes where it
