@@ -93,7 +93,7 @@ def part_name(number: int) -> str:
     return f"part_{number + 1}"
 
 
-_STAND_INS = "Any = dict = namedtuple = _Extents = _Field = _FieldPart = _Record = _integers = 0"
+_STAND_INS = "Any = namedtuple = _Extents = _Field = _FieldPart = _Record = _integers = 0"
 """Names that the tables may use, as `refuse_unsafe` looks at the tables alone."""
 
 
