@@ -52,24 +52,19 @@ def functions(
         raise OverflowError("numbers leave 64 bits at every shape")
     named = words.unpacked([*nest.moves.used, *nest.moves.strides(), *sized])
     within = [*named, *told, *nest.moves.inside(), *body]
+    unused = sorted(set(GIVEN).difference(words_in("\n".join(within))), key=GIVEN.index)
     lines = [
         "",
         f"INLINED void {name}_walk(const uint8_t *s, uint8_t *d, const int64_t *shape,",
         "    const uint8_t *rest, int64_t first, int64_t past, int stream)",
         "{",
-        *indented([*_unused(within), *within]),
+        *([f"    (void){', (void)'.join(unused)};"] if unused else []),
+        *indented(within),
         "}",
         *_units(name, node, most, words),
         *_part(name, size, large, nest.moves),
     ]
     return lines, frozenset(nest.moves.calls)
-
-
-def _unused(lines: Iterable[str]) -> list[str]:
-    """The statement that speaks of what a walk is given and does not need."""
-    spoken = words_in("\n".join(lines))
-    left = [name for name in GIVEN if name not in spoken]
-    return [f"{', '.join(f'(void){name}' for name in left)};"] if left else []
 
 
 def _units(name: str, node: tree.Node, most: Bound, words: Spelling) -> list[str]:
@@ -243,10 +238,11 @@ class _Nest:
         )
 
     def _branches(self, both: Sequence[tree.If], then: list[str], other: list[str]) -> list[str]:
+        asked = list[str]()
         for each in both:
             self.moves.used += [each.condition.left, each.condition.right]
-        asked = " && ".join([compared(each, self.moves.words) for each in both])
-        lines = [f"if ({asked}) {{", *indented(then)]
+            asked.append(compared(each, self.moves.words))
+        lines = [f"if ({' && '.join(asked)}) {{", *indented(then)]
         if isinstance(both[0].other, tree.If):
             return [*lines, f"}} else {other[0]}", *other[1:]]
         return [*lines, *(["} else {", *indented(other)] if other else []), "}"]
