@@ -68,7 +68,10 @@ def test_moves_as_an_assignment_does(dtype: object) -> None:
         while np.prod(extents) > 60_000:
             extents[extents.index(max(extents))] //= 2
         shape = tuple(extents)
-        checked(memory(shape, kind, random), memory(shape, kind, random), _move)
+        target, source = memory(shape, kind, random), memory(shape, kind, random)
+        args = target.shape, target.strides, source.strides, target.itemsize
+        for _ in ways._way(*args)[3]:  # as often as it takes to try each of them
+            checked(target, source, _move)
 
 
 def test_items_with_holes_are_moved() -> None:
@@ -130,6 +133,14 @@ def test_large_moves_take_every_way(case: str, threads: int) -> None:
     if threads == 1:
         for _ in range(7):
             checked(target, source, _move)
+
+
+def test_small_moves_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    target, source = (turned((30, 16, 20), order, "f4") for order in ((0, 1, 2), (0, 2, 1)))
+    monkeypatch.setattr(moving, "perf_counter", None)
+    *_, tried, _ = ways._way(target.shape, target.strides, source.strides, 4)
+    assert tried == (("plain", ()),)
+    checked(target, source, _move)
 
 
 def test_the_fastest_of_those_tried_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,9 +116,13 @@ FAULTS = {
     (
         "    if (!(",
         "    const int large = n_H*n_H >= STREAM_BYTES;\n    if (!(",
-    ): "a guard",
+    ): "it is not asked first whether numbers fit",
     (" >= STREAM_BYTES;", " >= first;"): "the part of a walk has another form",
     ("return 3;", "return 0;"): "it is not asked first whether numbers fit",
+    ("return 1;", "return 0;"): "it is not asked first whether numbers fit",
+    (" < 4611686018427387904.0)) return 3", " + 1.0 < 4611686018427387904.0)) return 3"): (
+        "pieces are counted where they are not done"
+    ),
     ("memcpy(rest + k", "memcpy(rest + 0"): "the part of a walk has another form",
     (f", 0, {NAME}_units", f", 1, {NAME}_units"): "the whole of a walk has another form",
     ("shape, fill, 0", "shape, 0, 0"): "the whole of a walk has another form",

@@ -62,13 +62,13 @@ def functions(
         *indented(within),
         "}",
         *_units(name, node, most, words),
-        *_part(name, size, large, nest.moves),
+        *_part(name, size, large, most, nest.moves),
     ]
     return lines, frozenset(nest.moves.calls)
 
 
 def _units(name: str, node: tree.Node, most: Bound, words: Spelling) -> list[str]:
-    """The function that counts pieces: none where numbers on the way might leave 64 bits."""
+    """The function that counts pieces: one where numbers on the way might leave 64 bits."""
     spoken, least = below(most, words)
     used = list[Expr](spoken)
 
@@ -91,14 +91,19 @@ def _units(name: str, node: tree.Node, most: Bound, words: Spelling) -> list[str
         f"int64_t {name}_units(const int64_t *shape)",
         "{",
         *indented(words.unpacked(used) or ["(void)shape;"]),
-        f"    if (!({least})) return 0; /* numbers on the way might leave 64 bits */",
+        f"    if (!({least})) return 1; /* numbers on the way might leave 64 bits */",
         *indented(lines),
         "}",
     ]
 
 
-def _part(name: str, size: Expr, large: str, moves: Moves) -> list[str]:
+def _part(name: str, size: Expr, large: str, most: Bound, moves: Moves) -> list[str]:
+    """The function that does some pieces, and says where numbers might leave 64 bits.
+
+    It asks that itself: who goes through pieces one by one has to hear of it.
+    """
     width, words = moves.width, moves.words
+    spoken, least = below(most, words)
     walk = f"{name}_walk(src, dst, shape, rest, first, past, 0);"
     walks, used = [walk], list[Expr]()
     if moves.streams:
@@ -116,8 +121,8 @@ def _part(name: str, size: Expr, large: str, moves: Moves) -> list[str]:
         "",
         f"int {name}_part({PART})",
         "{",
-        f"    if (!{name}_units(shape)) return 3;",
-        *indented(words.unpacked(used)),
+        *indented(words.unpacked([*used, *spoken]) or ["(void)shape;"]),
+        f"    if (!({least})) return 3;",
         "    uint8_t rest[16] = {0};",
         f"    for (int k = 0; fill && k < 16; k += {width})",
         f"        memcpy(rest + k, fill, {width});",

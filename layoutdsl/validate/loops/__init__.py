@@ -77,7 +77,7 @@ def validate_c(
 
     They do so wherever a caller hands them whole buffers below 2^52 bytes each, apart from each
     other, and pieces from 0 up to ``NAME_units``, each once, in any order or at the same time. They
-    may return 3 in place of it, and then write nothing, wherever ``NAME_units`` is 0.
+    may return 3 in place of it, and then write nothing, wherever ``NAME_part`` says so first.
 
     Args:
         text: the functions ``NAME_walk``, ``NAME_units`` and ``NAME_part``, and what these need.

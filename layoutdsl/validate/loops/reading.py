@@ -84,10 +84,12 @@ def read(text: str, name: str, layout: Layout, width: int, *, fills: bool) -> Re
     body, inner = nest.moves.read_tables(body, inner)
     counted = _bare(units, f"int64_t {name}_units(const int64_t * shape)")
     counted, counting = _unpacked(counted, scope, layout)
-    most, counted = _guard(counted, counting)
+    most, counted = _guard(counted, counting, 1)
     found = tuple(pieces(body, inner, counted, counting, nest.node))
-    done = _guarded(_bare(part, f"int {name}_part({_PART})"), name)
-    done, inner = _unpacked(done, scope, layout)
+    done, inner = _unpacked(_bare(part, f"int {name}_part({_PART})"), scope, layout)
+    asked, done = _guard(done, inner, 3)
+    if asked != most:
+        raise Meaningless("pieces are counted where they are not done")
     check_part(done, name, inner, width)
     check_whole(whole, name, fills=fills)
     return Read(found, scope.counts, tuple(scope.spoken), most)
@@ -106,26 +108,14 @@ def _bare(function: Function, head: str) -> Body:
     return function.body
 
 
-def _guarded(body: Body, name: str) -> Body:
-    """The statements of a part after it has asked whether there are pieces at all."""
+def _guard(body: Body, scope: Scope, told: int) -> tuple[Expr, Body]:
+    """What is below 2^62, or so much is returned; and the statements after that."""
     match body:
-        case (("if", ("!", asked), (("return", 3),), ()), *rest) if asked == (
-            "call",
-            f"{name}_units",
-            "shape",
-        ):
-            return tuple(rest)
-    raise Meaningless("it is not asked first whether numbers fit")
-
-
-def _guard(body: Body, scope: Scope) -> tuple[Expr, Body]:
-    """What is below 2^62 wherever there are pieces, and the statements that count them."""
-    match body:
-        case (("if", ("!", ("<", most, ("real", limit))), (("return", 0),), ()), *rest) if (
-            limit == 2**62
+        case (("if", ("!", ("<", most, ("real", limit))), (("return", value),), ()), *rest) if (
+            limit == 2**62 and value == told
         ):
             return scope.real(most), tuple(rest)
-    raise Meaningless("a guard of another form")
+    raise Meaningless("it is not asked first whether numbers fit")
 
 
 def _unpacked(body: Body, scope: Scope, layout: Layout) -> tuple[Body, Scope]:
