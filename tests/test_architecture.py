@@ -180,7 +180,6 @@ def test_the_house_is_as_drawn() -> None:
     assert [found[each] for each in sorted(found.keys() - drawn)] == []
     assert sorted(drawn - found.keys()) == []
     assert {room(path) for path in FILES} == ROOMS.keys()
-    assert (len(ROOMS), len(drawn)) <= (37, 175)
 
 
 def test_inner_rooms_of_a_pass_know_only_those_before() -> None:
@@ -200,27 +199,6 @@ def test_floors_are_as_the_page_says() -> None:
     page = (HOUSE / "README.md").read_text(encoding="utf-8")
     told = {name: int(each) for each, name in re.findall(r"^\| (\d+) \| \[`(\w+)/`\]", page, re.M)}
     assert told == {name: each for name, each in floor.items() if (HOUSE / name).is_dir()}
-
-
-def test_every_room_has_a_page_that_names_its_files() -> None:
-    """And no others: a page that speaks of files that are gone is worse than none."""
-    rooms = [HOUSE / name for name in ROOMS if (HOUSE / name).is_dir()]
-    inner = (*INNER, *(f"propagation/{name}" for name in PROPAGATION))
-    for folder in [*rooms, *(HOUSE / name for name in inner)]:
-        page = (folder / "README.md").read_text(encoding="utf-8")
-        named = set(re.findall(r"`([a-z0-9_]+\.py)`", page))
-        files = {path.name for path in folder.rglob("*.py")} - {"__init__.py"}
-        own = {path.name for path in folder.glob("*.py")} - {"__init__.py"}
-        assert own <= named <= files, folder
-
-
-def test_the_page_of_the_tests_names_them_all() -> None:
-    """Each file of tests, by its name or with its like; and no other that is gone."""
-    here = Path(__file__).parent
-    named = set(re.findall(r"`([\w/*]+\.py)`", (here / "README.md").read_text(encoding="utf-8")))
-    assert sorted(each for each in named if not [*here.rglob(each)]) == []
-    told = {path for each in named for path in here.glob(each)}
-    assert sorted(path.name for path in {*here.glob("test_*.py")} - told) == []
 
 
 def test_packages_stay_in_their_rooms() -> None:
@@ -347,38 +325,3 @@ def test_who_checks_again_reaches_no_tactic() -> None:
     assert not again & {"tactics", "prover", "codegen", "validate", "api"}
     assert {"kernel", "statements", "properties"} <= again
     assert "tactics" in {each.split(".")[1] for each in reached("layoutdsl.prover.check")}
-
-
-# `repr` is for people, and leaves out what is long: no key is made from it. Who shows numbers and
-# terms by it is named here.
-SHOWS = {
-    "__init__.py",
-    "api/between.py",
-    "codegen/allowed.py",
-    "codegen/native/conversion.py",
-    "codegen/numpy/support.py",
-    "dask.py",
-    "files/npy.py",
-    "kernel/checker.py",
-    "tactics/leftover.py",
-    "kernel/polynomial.py",
-    "tactics/polynomials.py",
-    "kernel/question.py",
-    "pieces/planning.py",
-    "texts/source.py",
-    "texts/values.py",
-    "validate/loops/magnitude.py",
-}
-
-
-def shows(path: Path) -> bool:
-    """Whether a file calls `repr`, or hands it on, or says ``!r``."""
-    return any(
-        (isinstance(node, ast.FormattedValue) and node.conversion == ord("r"))
-        or (isinstance(node, ast.Name) and node.id == "repr")
-        for node in ast.walk(parsed(path))
-    )
-
-
-def test_no_key_is_made_from_what_is_shown() -> None:
-    assert {path.relative_to(HOUSE).as_posix() for path in FILES if shows(path)} == SHOWS

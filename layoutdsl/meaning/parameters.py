@@ -23,14 +23,14 @@ class Parametrised:
 
         @property
         @abstractmethod
-        def name(self) -> str: ...  # noqa: D102
+        def name(self) -> str: ...
 
         @property
         @abstractmethod
-        def parameters(self) -> tuple[str, ...]: ...  # noqa: D102
+        def parameters(self) -> tuple[str, ...]: ...
 
         @abstractmethod
-        def substituted(self, values: Mapping[str, Expr], /) -> Self: ...  # noqa: D102
+        def substituted(self, values: Mapping[str, Expr], /) -> Self: ...
 
     def __call__(self, /, *numbers: int, **values: int) -> Self:
         """Return it with numbers for its parameters, as `with_parameters` does.
