@@ -23,6 +23,7 @@ from layoutdsl.adapters.grids import (
     Grid,
     Numbers,
     are_even,
+    check_undecided,
     cut_at,
     cuts_of,
     layout_of,
@@ -58,11 +59,16 @@ def seams(layout: Layout | str) -> dict[str, int]:
     Args:
         layout: without open parameters, or the name of one of the library.
     """
-    return {each.axis: each.unit for each in cuts_of(layout_of(layout)).seams}
+    return {each.axis: each.unit for each in cuts_of(layout_of(layout, unproved=True)).seams}
 
 
 def pack(
-    array: Any, layout: Layout | str, *, fill: float | None = None, off_seam: OffSeam = "rechunk"
+    array: Any,
+    layout: Layout | str,
+    *,
+    fill: float | None = None,
+    off_seam: OffSeam = "rechunk",
+    unproved: bool = False,
 ) -> Any:
     """Return the buffer of a tensor, as an array of dask in the coordinates of the layout.
 
@@ -71,12 +77,15 @@ def pack(
         layout: without open parameters, or the name of one of the library.
         fill: the number in padding; that of the layout if left out.
         off_seam: what becomes of chunks that end elsewhere: ``rechunk`` or ``refuse``.
+        unproved: also take an undecided layout, after a check of bounds and distinct slots at the
+            whole shape.
 
     Raises:
         ValueError, TypeError: the array does not fit the layout, or its chunks are refused.
-        RefusedError: the layout is refuted.
+        RefusedError: the layout is refuted, or wrong at this shape.
+        UnprovedError: the layout is undecided.
     """
-    tensor, grid = _tensor(array, layout_of(layout), off_seam)
+    tensor, grid = _tensor(array, layout_of(layout, unproved), off_seam)
     blocks = tensor.to_delayed()
 
     def block(place: Numbers) -> Any:
@@ -88,7 +97,12 @@ def pack(
 
 
 def unpack(
-    buffer: Any, layout: Layout | str, shape: Sequence[int], *, off_seam: OffSeam = "rechunk"
+    buffer: Any,
+    layout: Layout | str,
+    shape: Sequence[int],
+    *,
+    off_seam: OffSeam = "rechunk",
+    unproved: bool = False,
 ) -> Any:
     """Return the tensor that a buffer holds, as an array of dask; padding is not read.
 
@@ -97,15 +111,19 @@ def unpack(
         layout: without open parameters, or the name of one of the library.
         shape: the extents of the tensor.
         off_seam: what becomes of chunks that end elsewhere: ``rechunk`` or ``refuse``.
+        unproved: also take an undecided layout, after a check of bounds and distinct slots at the
+            whole shape.
 
     Raises:
         ValueError, TypeError: the buffer does not fit, or its chunks are refused.
-        RefusedError: the layout is refuted.
+        RefusedError: the layout is refuted, or wrong at this shape.
+        UnprovedError: the layout is undecided.
     """
-    found, extents = layout_of(layout), integers(shape, "shape", EXTENTS)
+    found, extents = layout_of(layout, unproved), integers(shape, "shape", EXTENTS)
     packed, cuts, want = _array(buffer, "buffer"), cuts_of(found), physical_shape(found, extents)
     if packed.shape != want:
         raise ValueError(f"`buffer` has the shape {packed.shape}, not {want}")
+    check_undecided(found, extents)
     steps = [cuts.height(extents, number, each.unit) for number, each in enumerate(cuts.seams)]
     chunks = {number: rounded(packed.chunks[number], step) for number, step in enumerate(steps)}
     packed = _rechunked(packed, "buffer", chunks, found, off_seam)
@@ -130,6 +148,7 @@ def delayed_into(
     *,
     fill: float | None = None,
     off_seam: OffSeam = "rechunk",
+    unproved: bool = False,
 ) -> list[Any]:
     """Return tasks of dask that pack a tensor into a file, each its own part of it.
 
@@ -143,12 +162,14 @@ def delayed_into(
         out: a `.npy` file of the buffer's shape, and of the type of the array.
         fill: the number in padding; that of the layout if left out.
         off_seam: what becomes of chunks that end elsewhere: ``rechunk`` or ``refuse``.
+        unproved: also take an undecided layout, after a check of bounds and distinct slots at the
+            whole shape.
 
     Raises:
         ValueError, TypeError: something does not fit, or chunks are refused.
         OSError: the file cannot be opened.
     """
-    tensor, grid = _tensor(array, layout_of(layout), off_seam)
+    tensor, grid = _tensor(array, layout_of(layout, unproved), off_seam)
     place, blocks = Path(out).absolute(), tensor.to_delayed()
     with opened(place, grid.physical, tensor.dtype):
         pass
@@ -178,6 +199,7 @@ def _tensor(array: Any, layout: Layout, off_seam: OffSeam) -> tuple[Any, Grid]:
     """Return a tensor whose chunks end at seams, and how it is cut."""
     tensor, cuts = _array(array, "array"), cuts_of(layout)
     physical_shape(layout, tensor.shape)
+    check_undecided(layout, tensor.shape)
     chunks = {
         axis: rounded(tensor.chunks[axis], seam.unit)
         for axis, seam in zip(cuts.axes, cuts.seams, strict=True)

@@ -68,9 +68,11 @@ class Compiled:
         typed: whether a packed tensor has the type of the other; words and bits are integers.
     """
 
-    def __init__(self, layout: Layout, target: CompileTarget, storage: StorageName) -> None:
+    def __init__(
+        self, layout: Layout, target: CompileTarget, storage: StorageName, unproved: bool = False
+    ) -> None:
         self.layout, self.storage = layout, storage
-        self._module: Any = compile_(layout.of_codes, target, storage=storage)
+        self._module: Any = compile_(layout.of_codes, target, storage=storage, unproved=unproved)
         self.typed = storage == ITEMS and layout.bit_of is None
 
     def __repr__(self) -> str:
@@ -155,7 +157,11 @@ class Compiled:
 
 
 def compiled(
-    layout: Layout | str, target: CompileTarget = "auto", *, storage: StorageName = "items"
+    layout: Layout | str,
+    target: CompileTarget = "auto",
+    *,
+    storage: StorageName = "items",
+    unproved: bool = False,
 ) -> Compiled:
     """Return what packs and unpacks by a layout: for those who call it often.
 
@@ -163,30 +169,48 @@ def compiled(
         layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
         target: ``auto``, ``native`` or ``numpy``, as for `layoutdsl.compile`.
         storage: ``items``, or what words the packed tensor is stored in: ``i32``.
+        unproved: also take an undecided layout; each call checks its shape, as `layoutdsl.compile`
+            says.
 
     Raises:
         ValueError, TypeError: there is no such layout, target or storage.
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided.
     """
     expect(layout=(layout, NAMED))
-    return _compiled(layout, target, storage)
+    return _compiled(layout, target, storage, unproved)
 
 
 @lru_cache(maxsize=MOST)
-def _compiled(layout: Layout | str, target: CompileTarget, storage: StorageName) -> Compiled:
-    return Compiled(library(layout) if isinstance(layout, str) else layout, target, storage)
+def _compiled(
+    layout: Layout | str, target: CompileTarget, storage: StorageName, unproved: bool
+) -> Compiled:
+    found = library(layout) if isinstance(layout, str) else layout
+    return Compiled(found, target, storage, unproved)
 
 
 def pack(
-    layout: Layout | str, tensor: Tensor, out: Tensor | None = None, fill: Fill = None
+    layout: Layout | str,
+    tensor: Tensor,
+    out: Tensor | None = None,
+    fill: Fill = None,
+    *,
+    unproved: bool = False,
 ) -> Tensor:
     """Return a tensor as a layout stores it; see `compiled` and `Compiled.pack`."""
-    return compiled(layout).pack(tensor, out, fill)
+    return compiled(layout, unproved=unproved).pack(tensor, out, fill)
 
 
-def unpack(layout: Layout | str, packed: Tensor, shape: Shape, out: Tensor | None = None) -> Tensor:
+def unpack(
+    layout: Layout | str,
+    packed: Tensor,
+    shape: Shape,
+    out: Tensor | None = None,
+    *,
+    unproved: bool = False,
+) -> Tensor:
     """Return the tensor that a packed one holds; see `compiled` and `Compiled.unpack`."""
-    return compiled(layout).unpack(packed, shape, out)
+    return compiled(layout, unproved=unproved).unpack(packed, shape, out)
 
 
 def convert(
@@ -197,6 +221,8 @@ def convert(
     out: Tensor | None = None,
     fill: Fill = None,
     axes: str | None = None,
+    *,
+    unproved: bool = False,
 ) -> Tensor:
     """Return the packed tensor of one layout as another one stores it.
 
@@ -208,12 +234,15 @@ def convert(
         out: the tensor to write, which does not overlap the other; new without it.
         fill: the number in padding; that of the second layout if left out.
         axes: which are which, as for `layoutdsl.convert`.
+        unproved: also take undecided layouts, as for `layoutdsl.convert`.
 
     Raises:
         ValueError, TypeError: the arguments do not fit; nothing was written.
+        RefusedError: a layout is refuted, or wrong at this shape.
+        UnprovedError: a layout is undecided.
     """
     expect(source=(source, NAMED), target=(target, NAMED))
-    moves, written = _conversion(source, target, axes)
+    moves, written = _conversion(source, target, axes, unproved)
     items, into = _items(packed, "packed"), None if out is None else _target(out)
     found = moves(items, tuple(shape), into, _fill(written, packed, fill))
     return _tensor(found, packed.dtype, True) if out is None else out
@@ -221,10 +250,10 @@ def convert(
 
 @lru_cache(maxsize=MOST)
 def _conversion(
-    source: Layout | str, target: Layout | str, axes: str | None
+    source: Layout | str, target: Layout | str, axes: str | None, unproved: bool
 ) -> tuple[Conversion, Layout]:
     one, other = (library(each) if isinstance(each, str) else each for each in (source, target))
-    return convert_(one, other, axes), other
+    return convert_(one, other, axes, unproved=unproved), other
 
 
 def custom_op(name: str, layout: Layout | str, storage: StorageName = "items") -> Any:

@@ -155,7 +155,8 @@ def test_generate_into_a_file_and_compare(shell: Shell) -> None:
 
 def test_code_that_is_not_validated_has_to_be_asked_for(shell: Shell) -> None:
     Path("odd.layout").write_text("layout Odd(n, h) = [(n, h)%40 : 44] where N*H <= 40\n")
-    ended = shell("generate", "odd.layout:Odd", "-o", "odd.py")
+    generate = ("generate", "odd.layout:Odd", "-o", "odd.py", "--unproved")
+    ended = shell(*generate)
     assert (ended.code, ended.out) == (3, "")
     assert ended.err.splitlines() == [
         "error: the code for `Odd` was not validated: "
@@ -163,7 +164,7 @@ def test_code_that_is_not_validated_has_to_be_asked_for(shell: Shell) -> None:
         "  = help: `layoutdsl generate --unvalidated` writes it all the same, and its head says so",
     ]
     assert not Path("odd.py").exists()
-    assert shell("generate", "odd.layout:Odd", "-o", "odd.py", "--unvalidated").code == 0
+    assert shell(*generate, "--unvalidated").code == 0
     assert "\nVALIDATED = False\n" in Path("odd.py").read_text()
     assert shell("generate", "demo.layout:Gaps", "--unvalidated").code == 1  # refuted all the same
 
@@ -201,7 +202,7 @@ def test_a_fallback_is_said(shell: Shell) -> None:
 
 def test_what_is_not_proved_is_said_in_the_module(shell: Shell) -> None:
     Path("overlap.layout").write_text("layout Overlap(c, h) = [c/4, h, c%8]\n")
-    assert shell("generate", "overlap.layout", "-o", "made.py").code == 0
+    assert shell("generate", "overlap.layout", "-o", "made.py", "--unproved").code == 0
     assert "unproved: " in Path("made.py").read_text()
 
 

@@ -163,9 +163,7 @@ def fuzz(seed: int, count: int, validated: bool) -> None:
             continue
         try:
             module = layoutdsl.compile(found, "numpy", validate=validated)
-        except layoutdsl.UnvalidatedError:
-            continue
-        except layoutdsl.RefusedError:
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, layoutdsl.UnvalidatedError):
             continue
         count -= 1
         numbers, given = numbers_for(found, shape, random)

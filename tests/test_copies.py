@@ -23,7 +23,7 @@ from native_fuzz import MACHINE, cases, faults
 from random_digits import Shape, shapes, with_copies
 
 import layoutdsl
-from layoutdsl import LayoutError, RefusedError, UnvalidatedError
+from layoutdsl import LayoutError, RefusedError, UnprovedError, UnvalidatedError
 from layoutdsl.codegen.loops.moves import move_of
 from layoutdsl.codegen.native.program import moved
 from layoutdsl.meaning.elements import FillAny, FillValue
@@ -188,7 +188,7 @@ def count(seeds: range) -> Counter[str]:
         random = Random(seed)
         drawn = with_copies(random)
         try:
-            made = layoutdsl.generate(drawn.layout)
+            made = layoutdsl.generate(drawn.layout, unproved=True)
         except (RefusedError, UnvalidatedError) as none:
             found[type(none).__name__] += 1
             continue
@@ -508,7 +508,7 @@ def drawn_in_pieces(seed: int, folder: Path) -> int:
     drawn = with_copies(draw)
     try:
         module = layoutdsl.generate(drawn.layout).load()
-    except (RefusedError, UnvalidatedError):
+    except (RefusedError, UnprovedError, UnvalidatedError):
         return 0
     if layoutdsl.prove(drawn.layout).checked[0].status != "proved":
         return 0

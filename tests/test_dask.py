@@ -113,7 +113,7 @@ def tried(seed: int, folder: Path) -> str:
         want = module.pack(tensor, **fill)
         array = da.from_array(tensor, chunks=tuple(chunks_of(each, random) for each in shape))
         packed = ld.pack(array, found, **fill)
-    except (layoutdsl.RefusedError, layoutdsl.UnvalidatedError):
+    except (layoutdsl.RefusedError, layoutdsl.UnprovedError, layoutdsl.UnvalidatedError):
         return "refused"
     except ValueError as unfit:
         return str(unfit).split(":")[0].partition("` ")[2]

@@ -63,7 +63,7 @@ def tried(seed: int) -> int:
         tensor = np.arange(1, prod(shape) + 1).astype(dtype).reshape(shape)
         try:
             whole = layoutdsl.compile(found, "numpy").pack(tensor, **fill_of(found)).tobytes()
-        except (layoutdsl.RefusedError, layoutdsl.UnvalidatedError):
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, layoutdsl.UnvalidatedError):
             continue
         memory = random.randint(1, tensor.nbytes + len(whole))
         try:

@@ -121,7 +121,7 @@ def random_c(seed: int, count: int, folder: Path, *options: str) -> int:
         record = drawn(random).record
         try:
             made = generate_record(record, "c", validate=False)
-        except (layoutdsl.RefusedError, ValueError):
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, ValueError):
             continue
         built = Built(made, folder / str(number), *options)
         for values in whole_bytes(record, random, 4, 8000):
@@ -192,7 +192,7 @@ def packages(seed: int, count: int, folder: Path) -> int:
         record = drawn(random).record
         try:
             made = generate_record(record, validate=False)
-        except (layoutdsl.RefusedError, ValueError):
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, ValueError):
             continue
         module = loaded(made.write(folder / f"r{number}"), f"random_record_{seed}_{number}")
         for values in whole_bytes(record, random, 3, 8000):

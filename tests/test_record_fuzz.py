@@ -24,7 +24,8 @@ from random_records import Drawn, Values, drawn, elements, faults, free, meant, 
 
 import layoutdsl
 from layoutdsl import api
-from layoutdsl.api.generating import RefusedError, UnvalidatedError
+from layoutdsl.api import RefusedError, UnprovedError
+from layoutdsl.api.generating import UnvalidatedError
 from layoutdsl.codegen.numpy import record as record_moves
 from layoutdsl.evidence import Subject, recheck, record, subjects
 from layoutdsl.evidence.manifest import Manifest, read_manifest
@@ -187,7 +188,7 @@ def check_module(
     made, counts = found.record, Counter[str]()
     try:
         module = layoutdsl.compile(made, target)
-    except RefusedError:
+    except (RefusedError, UnprovedError):
         return Counter(["refused"])
     except UnvalidatedError as reason:
         print(f"{reason}\n{found.text}")

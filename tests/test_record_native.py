@@ -162,7 +162,7 @@ def random_records(seed: int, count: int, moved: list[str]) -> int:
         record = drawn(random).record
         try:
             module = record_module.__wrapped__(record, "native", True)
-        except (layoutdsl.RefusedError, layoutdsl.UnvalidatedError, ValueError):
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, ValueError):
             continue
         for values in shapes(record, random, 3, 8000):
             if record.size_bits(values) % 8 == 0:

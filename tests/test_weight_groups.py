@@ -16,6 +16,7 @@ from weight_files import opened, said_of
 import layoutdsl
 from layoutdsl.api import (
     RefusedError,
+    UnprovedError,
     inspect_weights,
     pack_weights,
     unpack_weights,
@@ -48,7 +49,7 @@ def there_and_back(seed: int) -> None:
     mem, jobs = draw.choice(((1 << least, 1), (1 << least + 2, 3), (1 << 27, 1)))
     try:
         done = pack_weights(source, packed, rules, target="numpy", mem=mem, jobs=jobs)
-    except RefusedError:
+    except (RefusedError, UnprovedError):
         return  # a few that are drawn are wrong
     assert (done.moved, done.kept) == (len(case.made), 1), seed
     found = {name: data for name, (_, _, data) in said_of(form_named(form), packed).items()}
@@ -247,7 +248,7 @@ def test_lies_about_words_of_groups(one: str, other: str) -> None:
     ):
         try:
             tried()
-        except (UnfitError, RefusedError):
+        except (UnfitError, RefusedError, UnprovedError):
             continue
         assert '"version"' in other
     assert '"version"' in other or not Path("again.npz").exists()

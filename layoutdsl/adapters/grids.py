@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 from layoutdsl.api import compile as compile_
 from layoutdsl.api import library
+from layoutdsl.api.proved import check_undecided as check_undecided
 from layoutdsl.meaning.arguments import Kind, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.pieces.cut import lead_of
@@ -126,10 +127,12 @@ class Grid:
         return (*place, *[0] * (len(self.physical) - len(place)))
 
 
-def layout_of(layout: Layout | str) -> Layout:
+def layout_of(layout: Layout | str, unproved: bool = False) -> Layout:
     """Return a layout whose buffer has coordinates to be cut; of codes, where elements are such.
 
     Raises:
+        RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided, and `unproved` is false.
         ValueError: it has none.
     """
     expect(layout=(layout, NAMED))
@@ -138,13 +141,17 @@ def layout_of(layout: Layout | str) -> Layout:
         raise ValueError(f"`{found.name}` places the bits of its elements, and is packed at once")
     if found.copies:
         raise ValueError(f"`{found.name}` holds copies of its elements, and is packed at once")
-    module_of(found.of_codes)
+    compile_(found.of_codes, unproved=unproved)
     return found.of_codes
 
 
 def module_of(layout: Layout) -> Any:
-    """Return what packs and unpacks; it is made once in each process."""
-    return compile_(layout)
+    """Return what packs and unpacks; it is made once in each process.
+
+    `layout_of` has refused the layout, or the caller allowed it and checked the whole shape. The
+    module of an undecided layout checks each part again.
+    """
+    return compile_(layout, unproved=True)
 
 
 def physical_shape(layout: Layout, shape: Numbers) -> Numbers:

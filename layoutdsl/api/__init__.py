@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from layoutdsl.api.generating import (
         Generated,
         GeneratedC,
-        RefusedError,
         UnvalidatedError,
         generate,
         generate_c,
@@ -50,6 +49,7 @@ if TYPE_CHECKING:
     from layoutdsl.api.planning import plan_file, plan_weights
     from layoutdsl.api.proofs import Report, checks, prove, timed_checks, usual_jobs
     from layoutdsl.api.propagating import Propagation, check, propagate
+    from layoutdsl.api.proved import RefusedError, UnprovedError
     from layoutdsl.api.record_files import RecordDone, pack_record_file, unpack_record_file
     from layoutdsl.api.records import (
         GeneratedRecord,
@@ -127,6 +127,7 @@ __all__ = [
     "TooLargeError",
     "Translation",
     "Tuned",
+    "UnprovedError",
     "UnvalidatedError",
     "WidthError",
     "axes_of",
@@ -217,9 +218,10 @@ _ELSEWHERE = {
     "api.formatting": "formatted marked_text",
     "api.formulas": "closed_inverse cost formula",
     "api.functions": "IndexFunctions WidthError index_functions languages",
-    "api.generating": "Generated GeneratedC RefusedError UnvalidatedError generate generate_c",
+    "api.generating": "Generated GeneratedC UnvalidatedError generate generate_c",
     "api.propagating": "Propagation check propagate",
     "api.proofs": "Report checks prove timed_checks usual_jobs",
+    "api.proved": "RefusedError UnprovedError",
     "api.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
     "api.tensor": "Tensor",
     "api.pictures": "Picture show",

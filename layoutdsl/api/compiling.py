@@ -41,6 +41,7 @@ def compile(  # noqa: A001
     *,
     storage: StorageName = "items",
     validate: bool = True,
+    unproved: bool = False,
 ) -> RecordModule: ...
 
 
@@ -51,6 +52,7 @@ def compile(  # noqa: A001
     *,
     storage: StorageName = "items",
     validate: bool = True,
+    unproved: bool = False,
 ) -> Compiled: ...
 
 
@@ -60,6 +62,7 @@ def compile(  # noqa: A001  the verb of `re.compile`
     *,
     storage: StorageName = "items",
     validate: bool = True,
+    unproved: bool = False,
 ) -> Compiled | RecordModule:
     """Return a module with `pack`, `unpack`, `offset` and `physical_shape`, ready to run.
 
@@ -89,37 +92,43 @@ def compile(  # noqa: A001  the verb of `re.compile`
             buffer is stored in words, without room between elements, as files have it. A layout
             that places the bits of its elements takes and returns these whole, whatever it is.
         validate: with `False` the numpy code is run without having been read back.
+        unproved: also compile an undecided layout. Each call then checks at its shape, before it
+            writes, that no two elements share a slot and none leaves the buffer; it raises
+            `RefusedError` with both elements otherwise.
 
     Raises:
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided; it names a range in which it is proved, if one was
+            found.
         UnvalidatedError: it was not shown that the numpy code does what the layout means.
         CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
             to get them. Where a compiler fails, the calls that need it raise the same.
         ValueError: there is no such target or storage, or the layout fills no whole words of it.
     """
     expect_target("target", target)
-    expect(storage=(storage, TEXT), validate=(validate, FLAG))
+    expect(storage=(storage, TEXT), validate=(validate, FLAG), unproved=(unproved, FLAG))
     if isinstance(layout, Record):
         if storage not in (ITEMS, "bytes"):
             raise ValueError(f"the record `{layout.name}` is stored in bytes, and not in {storage}")
         from layoutdsl.api.record_modules import record_module
 
-        return record_module(layout, target, validate)
+        return record_module(layout, target, validate, unproved)
     expect(layout=(layout, LAYOUT))
-    moves = _of_elements(layout.of_codes, target, storage, validate)
+    moves = _of_elements(layout.of_codes, target, storage, validate, unproved)
     if layout.interface is None:
         return moves
     from layoutdsl.codegen.coded import QuantisedModule
 
-    return QuantisedModule(layout, moves, compiled(layout.of_codes, target, validate))
+    slots = compiled(layout.of_codes, target, validate, unproved)
+    return QuantisedModule(layout, moves, slots)
 
 
 def _of_elements(
-    layout: Layout, target: CompileTarget, storage: StorageName, validate: bool
+    layout: Layout, target: CompileTarget, storage: StorageName, validate: bool, unproved: bool
 ) -> Moves | StoredModule | BitModule:
     """Return the module of a layout's elements, whatever they stand for."""
     how = None if storage == ITEMS else stored(layout, storage)
-    found = compiled(layout, target, validate)
+    found = compiled(layout, target, validate, unproved)
     if how is not None:
         from layoutdsl.codegen.stored import StoredModule
 

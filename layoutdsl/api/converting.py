@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, cast, overload
 
 from layoutdsl.api.compiling import compile as compile_
 from layoutdsl.api.emitting import validated
-from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
+from layoutdsl.api.generating import UnvalidatedError
 from layoutdsl.api.modules import (
     CompileTarget,
     can_compile,
@@ -17,8 +17,9 @@ from layoutdsl.api.modules import (
     failing,
     numpy_serves,
     plain_module,
+    unchecked,
 )
-from layoutdsl.api.modules import compiled as compiled_layout
+from layoutdsl.api.proved import CheckedConversion, require_proved
 from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.matching import Crossed, matched
@@ -47,6 +48,7 @@ def convert(
     *,
     compiled: CompileTarget = "auto",
     validate: bool = True,
+    unproved: bool = False,
 ) -> RecordConversion: ...
 
 
@@ -58,6 +60,7 @@ def convert(
     *,
     compiled: CompileTarget = "auto",
     validate: bool = True,
+    unproved: bool = False,
 ) -> Conversion: ...
 
 
@@ -68,6 +71,7 @@ def convert(
     *,
     compiled: CompileTarget = "auto",
     validate: bool = True,
+    unproved: bool = False,
 ) -> Conversion | RecordConversion:
     """Return what turns buffers of one layout into those of another, without the tensor between.
 
@@ -92,9 +96,12 @@ def convert(
             if no name is that of another axis.
         compiled: ``auto``, ``native`` or ``numpy``, as for `compile`.
         validate: with `False` code is run without having been read back.
+        unproved: also convert undecided layouts. Each call then checks at its shape, before it
+            writes, that no two elements share a slot and none leaves its buffer.
 
     Raises:
         RefusedError: a layout is refuted.
+        UnprovedError: a layout is undecided.
         UnvalidatedError: it was not shown that the code does what the layouts mean.
         CompilerError: ``native`` was asked for, and there is no C compiler or no `cffi`; says how
             to get them. Where a compiler fails, the calls that need it raise the same.
@@ -102,15 +109,15 @@ def convert(
             ``axes`` names what there is not.
     """
     expect_target("compiled", compiled)
-    expect(validate=(validate, FLAG))
+    expect(validate=(validate, FLAG), unproved=(unproved, FLAG))
     if isinstance(source, Record) or isinstance(target, Record):
-        return _of_records(source, target, compiled, validate)
+        return _of_records(source, target, compiled, validate, unproved)
     expect(source=(source, LAYOUT), target=(target, LAYOUT))
     for each in (source, target):
         if each.bit_of is not None:
             words = f"`{each.name}` places the bits of its elements, which are moved as they are"
             raise ValueError(f"{words}: unpack with `compile` of one, and pack with the other")
-    return _conversion(*_over_same_axes(source, target, axes), compiled, validate)
+    return _conversion(*_over_same_axes(source, target, axes), compiled, validate, unproved)
 
 
 def _over_same_axes(source: Layout, target: Layout, axes: Axes | None) -> tuple[Layout, Layout]:
@@ -162,27 +169,35 @@ def _refuse_crossed(source: Layout, target: Layout) -> None:
 
 @cache
 def _conversion(
+    source: Layout, target: Layout, compiled: CompileTarget, validate: bool, unproved: bool
+) -> Conversion:
+    pair = source, target
+    found = [(each, require_proved(each, unproved=unproved)) for each in pair]
+    undecided = [layout for layout, checked in found if checked.status == "undecided"]
+    conversion = _unchecked(source, target, compiled, validate)
+    return cast("Conversion", CheckedConversion(undecided, conversion)) if undecided else conversion
+
+
+def _unchecked(
     source: Layout, target: Layout, compiled: CompileTarget, validate: bool
 ) -> Conversion:
     from layoutdsl.codegen import Fallback, generate_conversion, load
     from layoutdsl.codegen.conversion import StraightConversion, TensorConversion
 
     compiles = can_compile(compiled)
-    for layout in (source, target):
-        refuse_refuted(layout)
     texts = declaration(source), declaration(target)
     emitted: EmittedModule | Fallback = Fallback(f"`{target.name}` holds copies of elements")
     if not target.copies:
         emitted = generate_conversion(source, target, texts=texts)
     if isinstance(emitted, Fallback):
-        first, second = (compiled_layout(each, compiled, validate) for each in (source, target))
+        first, second = (unchecked(each, compiled, validate, True) for each in (source, target))
         native = None
         if compiles and not source.domain and not target.domain and not target.copies:
             from layoutdsl.codegen.loops.trees import goes_by_the_tensor
             from layoutdsl.codegen.native.conversion import BothModules
 
             if not goes_by_the_tensor(source, target):
-                both = (plain_module(each, validate) for each in (source, target))
+                both = (plain_module(each, validate, True) for each in (source, target))
                 native = _native(source, target, BothModules(*both), compiled, validate)
         return TensorConversion(first, second, emitted.reason, native)
     if validate:
@@ -235,7 +250,11 @@ def _validated(
 
 
 def _of_records(
-    source: Layout | Record, target: Layout | Record, compiled: CompileTarget, validate: bool
+    source: Layout | Record,
+    target: Layout | Record,
+    compiled: CompileTarget,
+    validate: bool,
+    unproved: bool,
 ) -> RecordConversion:
     """What turns buffers of one record into those of another, field by field.
 
@@ -248,5 +267,7 @@ def _of_records(
     expect(source=(source, RECORD), target=(target, RECORD))
     assert isinstance(source, Record)
     assert isinstance(target, Record)
-    one, two = (compile_(each, compiled, validate=validate) for each in (source, target))
+    one, two = (
+        compile_(each, compiled, validate=validate, unproved=unproved) for each in (source, target)
+    )
     return RecordConversion(one, two)

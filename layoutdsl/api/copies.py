@@ -46,7 +46,12 @@ class Differing:
 
 
 def differing_copies(
-    layout: Layout, buffer: Any, shape: Sequence[int], *, storage: StorageName = "items"
+    layout: Layout,
+    buffer: Any,
+    shape: Sequence[int],
+    *,
+    storage: StorageName = "items",
+    unproved: bool = False,
 ) -> Differing | None:
     """Return two copies of an element that differ in a buffer, or ``None`` where all are alike.
 
@@ -62,10 +67,12 @@ def differing_copies(
         buffer: of the layout, in its shape or flat.
         shape: the extents of the tensor, axes of copies left out or not.
         storage: how the buffer is stored, as for `compile`.
+        unproved: also compare the copies of an undecided layout, as for `compile`.
 
     Raises:
         ValueError, TypeError: the arguments do not fit.
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided.
         UnvalidatedError: it was not shown that what unpacks the copies does what the layout means.
     """
     import numpy as np
@@ -75,7 +82,7 @@ def differing_copies(
     values = layout.bind([each or 1 for each in given])
     if not layout.copies or 0 in given:
         return None
-    every = compile_(layout.every_copy, "numpy", storage=storage)
+    every = compile_(layout.every_copy, "numpy", storage=storage, unproved=unproved)
     extents = layout.shape_of(values)
     bits = 0 if layout.bit_of is None else 1
     found = every.unpack(buffer, extents[: len(extents) - bits])

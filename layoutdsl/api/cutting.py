@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.compiling import compile as compiled
+from layoutdsl.api.proved import CheckedModule
 from layoutdsl.meaning.arguments import INTEGER, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
 
@@ -17,7 +18,12 @@ MOST_PIECES = 1 << 20
 
 
 def pieces_of(
-    layout: Layout, shape: tuple[int, ...], memory: int, *, itemsize: int = 1
+    layout: Layout,
+    shape: tuple[int, ...],
+    memory: int,
+    *,
+    itemsize: int = 1,
+    unproved: bool = False,
 ) -> tuple[Piece, ...]:
     """Return the pieces of a tensor, each of which fills a stretch of the buffer alone.
 
@@ -39,10 +45,13 @@ def pieces_of(
         shape: the extents of the tensor, in axis order.
         memory: bytes that a piece of the tensor and what is packed of it may take together.
         itemsize: bytes of an item.
+        unproved: also cut an undecided layout, after a check of bounds and distinct slots at this
+            shape.
 
     Raises:
         TooLargeError: the smallest piece does not fit; a `ValueError` that says why.
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided.
         ValueError, TypeError: something does not fit, or there are more than a million pieces.
     """
     from layoutdsl.pieces.cut import cut, lead_of
@@ -55,7 +64,10 @@ def pieces_of(
     if layout.copies:
         raise ValueError(f"`{layout.name}` holds copies of its elements, and is packed at once")
     extents = integers(shape, "shape", "an extent for each axis, in order")
-    compiled(layout, "numpy").physical_shape(extents)
+    module = compiled(layout, "numpy", unproved=unproved)
+    module.physical_shape(extents)
+    if isinstance(module, CheckedModule):
+        module.check(extents)
     lead = lead_of(layout, extents)
 
     def cost(elements: int, slots: int) -> int:

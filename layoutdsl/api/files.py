@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layoutdsl.api.modules import CompileTarget, compiled, expect_target
+from layoutdsl.api.modules import (
+    CompileTarget,
+    expect_target,
+    is_proved,
+    plain_module,
+    unchecked,
+)
+from layoutdsl.api.proved import check_shape
 from layoutdsl.meaning.arguments import (
+    FLAG,
     FUNCTION,
     INTEGER,
     NUMBER,
@@ -48,6 +57,7 @@ def pack_file(
     mem: int = MEM,
     jobs: int = 1,
     target: CompileTarget = "auto",
+    unproved: bool = False,
     storage: StorageName = "items",
     scale: object = None,
     zero_point: object = None,
@@ -72,6 +82,8 @@ def pack_file(
         mem: bytes that all pieces under way may take; what the program itself takes is not in it.
         jobs: pieces at a time, 1 to 256; the memory is shared between them.
         target: what moves: ``auto``, ``native`` or ``numpy``.
+        unproved: also move by an undecided layout; bounds and distinct slots are then checked at
+            the shape of the tensor, before anything is written.
         storage: how the buffer is stored, as `compile` takes it.
         scale: of real numbers that have codes for elements, as `pack` of such a layout takes it.
         zero_point: likewise.
@@ -86,6 +98,7 @@ def pack_file(
         UnreadableError: the source is no such tensor, or has changed meanwhile.
         OccupiedError: another run, or a file of somebody else, is in the way, or the source.
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided.
         CompilerError: ``native`` was asked for, and nothing can be compiled.
         ValueError, TypeError: something else does not fit.
         OSError: a file cannot be read or written; it says which.
@@ -101,6 +114,7 @@ def pack_file(
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect(look=(look, FUNCTION.or_none()), storage=(storage, TEXT))
     expect(scale=(scale, NUMBERS.or_none()), zero_point=(zero_point, NUMBERS.or_none()))
+    expect(unproved=(unproved, FLAG))
     expect_target("target", target)
     if shape is not None:
         shape = integers(shape, "shape", EXTENTS)
@@ -111,7 +125,7 @@ def pack_file(
         header = tensors.Raw(np.dtype(raw), shape)
     refuse_raw(raw, storage, scale, zero_point)
     every, asked = copies_last(layout), scaled_of(layout, scale, zero_point, "f4")
-    code = code_of(every, target)
+    code = code_of(every, target, unproved)
     once = between_of(code, every, storage, asked, fill, layout)
 
     def between(extents: tuple[int, ...]) -> tuple[Between, Number | None]:
@@ -140,6 +154,7 @@ def unpack_file(
     mem: int = MEM,
     jobs: int = 1,
     target: CompileTarget = "auto",
+    unproved: bool = False,
     storage: StorageName = "items",
     scale: object = None,
     zero_point: object = None,
@@ -161,6 +176,8 @@ def unpack_file(
         mem: bytes that all pieces under way may take; what the program itself takes is not in it.
         jobs: pieces at a time, 1 to 256; the memory is shared between them.
         target: what moves: ``auto``, ``native`` or ``numpy``.
+        unproved: also move by an undecided layout; bounds and distinct slots are then checked at
+            the shape of the tensor, before anything is written.
         storage: how the buffer is stored, as `compile` takes it.
         scale: of real numbers that have codes for elements, as `unpack` of such a layout takes it.
         zero_point: likewise.
@@ -180,11 +197,13 @@ def unpack_file(
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect(storage=(storage, TEXT), dtype=(dtype, TYPE))
     expect(scale=(scale, NUMBERS.or_none()), zero_point=(zero_point, NUMBERS.or_none()))
+    expect(unproved=(unproved, FLAG))
     expect_target("target", target)
     shape = integers(shape, "shape", EXTENTS)
     refuse_raw(raw, storage, scale, zero_point)
     layout = layout.first_copy
-    code, asked = code_of(layout, target), scaled_of(layout, scale, zero_point, dtype)
+    code = code_of(layout, target, unproved)
+    asked = scaled_of(layout, scale, zero_point, dtype)
     return tensors.unpack_file(
         code,
         Path(source),
@@ -198,13 +217,19 @@ def unpack_file(
     )
 
 
-def code_of(layout: Layout, target: CompileTarget) -> Code:
-    """Return a layout with the code that packs it."""
+def code_of(layout: Layout, target: CompileTarget, unproved: bool = False) -> Code:
+    """Return a layout with the code that packs it.
+
+    Raises:
+        RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided, and `unproved` is false.
+    """
     from layoutdsl.codegen.native import WIDTHS
     from layoutdsl.pieces.moves import Code
 
     layout = layout.of_codes
-    module, plain = (compiled(layout, each, validate=True) for each in (target, NUMPY))
+    module, plain = (unchecked(layout, each, True, unproved) for each in (target, NUMPY))
+    proved = is_proved(plain_module(layout, True, unproved))
     beside = 8 * OFFSETS if hasattr(plain, "_offsets") else 0
 
     def scratch(width: int) -> int:
@@ -212,7 +237,8 @@ def code_of(layout: Layout, target: CompileTarget) -> Code:
         native = module is not plain and width in WIDTHS
         return 0 if native else beside or width
 
-    return Code(layout, module, scratch)
+    # Pieces are moved by the code of the whole, so the whole shape is checked once, before them.
+    return Code(layout, module, scratch, None if proved else partial(check_shape, layout))
 
 
 OFFSETS = 5

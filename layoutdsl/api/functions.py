@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from layoutdsl.api.claims import range_of
 from layoutdsl.api.formulas import closed_inverse
-from layoutdsl.api.generating import RefusedError, certificate_of
-from layoutdsl.api.proofs import prove
+from layoutdsl.api.generating import certificate_of
+from layoutdsl.api.proved import UnprovedError, require_proved
 from layoutdsl.meaning.claims import Claim, Computes
 from layoutdsl.meaning.elements import INTEGER_TYPES, IntegerType
 from layoutdsl.meaning.model import Condition, Layout
@@ -68,7 +68,12 @@ def languages() -> tuple[str, ...]:
 
 
 def index_functions(
-    layout: Layout, language: str, *, where: str | None = None, width: Width | None = None
+    layout: Layout,
+    language: str,
+    *,
+    where: str | None = None,
+    width: Width | None = None,
+    unproved: bool = False,
 ) -> IndexFunctions:
     """Prove a layout, and return the functions that say where an element lies, and what a slot is.
 
@@ -84,10 +89,12 @@ def index_functions(
         language: one of `languages`.
         where: narrows the range: ``C <= 4096, N == 1``.
         width: bits of the integers; the narrower that are enough, if left out.
+        unproved: also write functions of a layout that is undecided in this range; they say so.
 
     Raises:
         LayoutError: the range is not in the language, or names what the layout has not.
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided, in general and in this range.
         WidthError: the integers are too narrow, or not proved to be wide enough.
         ValueError: there is no such language or width, or the range is empty.
     """
@@ -104,9 +111,10 @@ def index_functions(
     ranged = replace(layout, where=(*layout.where, *conditions))
     if first_element(ranged) is None:
         raise ValueError(f"no shape was found at which `{layout.name}` holds an element")
-    checked = prove(layout).checked[0]
-    if checked.status == "refuted":
-        raise RefusedError(checked)
+    try:
+        checked = require_proved(layout)
+    except UnprovedError:
+        checked = require_proved(ranged, unproved=unproved)
     types = [INTEGER_TYPES[name] for name in LANGUAGES[language].types]
     inverse = closed_inverse(layout)
     reads = inverse if isinstance(inverse, Inverse) else None

@@ -10,10 +10,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from layoutdsl.api.emitting import validated
-from layoutdsl.api.proofs import prove
+from layoutdsl.api.proved import require_proved
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
-from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import ITEMS, StorageName, stored
 from layoutdsl.showing.declaration import declaration
 from layoutdsl.texts.source import LayoutError
@@ -24,13 +23,8 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.native.program import EmittedProgram
     from layoutdsl.prover.verdict import Checked
 
-
-class RefusedError(ValueError):
-    """No code is generated for a layout that was refuted; carries what was found."""
-
-    def __init__(self, checked: Checked) -> None:
-        super().__init__(f"`{checked.claim.subject.name}` is refuted, so no code is generated")
-        self.checked = checked
+# CERTIFICATE and VALIDATED in the head of code for an undecided layout begin with this word.
+UNPROVED = "unproved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +95,12 @@ def generate(
     source: str | None = None,
     storage: StorageName = "items",
     validate: bool = True,
+    unproved: bool = False,
 ) -> Generated:
     """Prove a layout for all shapes, and return numpy code that packs and unpacks it.
 
     The code is read back, and it is proved that it does what the layout means: its head says
-    ``VALIDATED``, with the hash of that proof. Where the proof of the layout is undecided, its
-    head says so too.
+    ``VALIDATED``, with the hash of that proof.
 
     Args:
         layout: without open parameters.
@@ -115,9 +109,12 @@ def generate(
         storage: ``items`` for one item an element; with another, such as ``u32`` or ``bytes``, the
             module also packs into words that leave no room between elements, and unpacks those.
         validate: with `False` the code is not read back, and says ``VALIDATED = False``.
+        unproved: also generate code for an undecided layout. ``CERTIFICATE`` and ``VALIDATED`` in
+            its head then begin with ``unproved``, and nothing checks the shapes it is called with.
 
     Raises:
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided.
         UnvalidatedError: it was not shown that the code does what the layout means.
         ValueError: the layout has open parameters, or ``source`` does not state it; or there is no
             such storage, or the layout fills no whole words of it.
@@ -127,8 +124,8 @@ def generate(
     from layoutdsl.codegen import generate_numpy
 
     expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()))
-    expect(storage=(storage, TEXT), validate=(validate, FLAG))
-    checked = refuse_refuted(layout)
+    expect(storage=(storage, TEXT), validate=(validate, FLAG), unproved=(unproved, FLAG))
+    checked = require_proved(layout, unproved=unproved)
     text = _quoted(layout, source)
     how = None if storage == ITEMS else stored(layout, storage)
     emit = partial(
@@ -137,12 +134,12 @@ def generate(
     emitted = emit()
     if validate:
         try:
-            emitted = _validated(layout, emitted, text)
+            emitted = _validated(layout, emitted, text, checked)
         except UnvalidatedError:
             by_element = emit(by_element=True)
             if by_element == emitted:
                 raise
-            emitted = _validated(layout, by_element, text)
+            emitted = _validated(layout, by_element, text, checked)
     return Generated(layout, checked, emitted)
 
 
@@ -163,20 +160,10 @@ def _quoted(layout: Layout, source: str | None) -> str:
     return source
 
 
-def refuse_refuted(layout: Layout | Record) -> Checked:
-    """Return what was found of a layout or record.
-
-    Raises:
-        RefusedError: the layout is refuted.
-    """
-    checked = prove(layout).checked[0]
-    if checked.status == "refuted":
-        raise RefusedError(checked)
-    return checked
-
-
-def _validated(layout: Layout, emitted: EmittedModule, source: str) -> EmittedModule:
-    """The module with the hash of the proof that its text does what the layout means."""
+def _validated(
+    layout: Layout, emitted: EmittedModule, source: str, checked: Checked
+) -> EmittedModule:
+    """Return the module with the hash of the proof that its text does what the layout means."""
     from layoutdsl.codegen import stamp
     from layoutdsl.validate import NotValidated
     from layoutdsl.validate import validate as read_back
@@ -184,7 +171,8 @@ def _validated(layout: Layout, emitted: EmittedModule, source: str) -> EmittedMo
     found = read_back(emitted.text, layout, source=source)
     if isinstance(found, NotValidated):
         raise UnvalidatedError(layout.name, found.reason)
-    return stamp(emitted, found.seal)
+    # The text does what the layout means, and that may be wrong: both are said in one place.
+    return stamp(emitted, found.seal if checked.status == "proved" else f"{UNPROVED}: {found.seal}")
 
 
 def certificate_of(checked: Checked) -> str:
@@ -193,7 +181,7 @@ def certificate_of(checked: Checked) -> str:
 
     for finding in checked.findings:
         if isinstance(finding, Undecided):
-            return f"unproved: {finding.property}: {finding.reason}"
+            return f"{UNPROVED}: {finding.property}: {finding.reason}"
     proved = (each for each in checked.findings if isinstance(each, Proved))
     hashes = sorted({certificate_hash(each) for each in proved if each.certificate})
     return hashes[0] if len(hashes) == 1 else sha256("\n".join(hashes).encode()).hexdigest()
@@ -206,6 +194,7 @@ def generate_c(
     widths: tuple[int, ...] | None = None,
     where: str | None = None,
     validate: bool = True,
+    unproved: bool = False,
 ) -> GeneratedC:
     """Prove a layout for all shapes, and return C that packs and unpacks it.
 
@@ -220,9 +209,11 @@ def generate_c(
         where: the shapes that it is for, as after ``where``: ``C == 64, H <= 112``. Extents that
             are given are numbers in the code, which is faster where they are small.
         validate: with `False` the C is not read back, and the head says so.
+        unproved: also generate code for a layout that is undecided in this range; the head says so.
 
     Raises:
         RefusedError: the layout is refuted, or has no such shapes.
+        UnprovedError: the layout is undecided.
         UnvalidatedError: there is no C, or it was not shown that it does what the layout means.
         CompilerError: the package `pycparser` is missing, which reads it back.
         ValueError: the layout has open parameters, ``source`` does not state it, a width is none
@@ -236,14 +227,14 @@ def generate_c(
     from layoutdsl.codegen.native.program import generate_c as emitted
 
     expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))
-    expect(where=(where, TEXT.or_none()))
+    expect(where=(where, TEXT.or_none()), unproved=(unproved, FLAG))
     if widths is not None:
         widths = integers(widths, "widths", "bytes of elements: some of 1, 2, 4 and 8")
     text = _quoted(layout, source)
     if where is not None:
         layout = replace(layout, where=(*layout.where, *range_of(layout, where)))
         text = f"{text}\nOnly shapes where {where}."
-    checked = refuse_refuted(layout)
+    checked = require_proved(layout, unproved=unproved)
     if widths is None:
         widths = WIDTHS if layout.element is None else (max(1, layout.element.bits // 8),)
     if validate:

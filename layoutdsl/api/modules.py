@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, cast
 
 from layoutdsl.api.emitting import validated
-from layoutdsl.api.generating import generate
+from layoutdsl.api.generating import UNPROVED, generate
+from layoutdsl.api.proved import CheckedModule
 from layoutdsl.codegen.native.compilers import CompilerError
 from layoutdsl.meaning.arguments import TEXT, expect
 from layoutdsl.meaning.model import Layout
@@ -38,19 +39,39 @@ def expect_target(name: str, target: CompileTarget) -> None:
 
 
 @cache
-def compiled(layout: Layout, target: CompileTarget, validate: bool) -> Moves:
+def compiled(
+    layout: Layout, target: CompileTarget, validate: bool, unproved: bool = False
+) -> Moves:
     """Return the module of a layout's slots, an item each; its arguments are those of `compile`."""
+    found = unchecked(layout, target, validate, unproved)
+    if is_proved(plain_module(layout, validate, unproved)):
+        return found
+    return cast("Moves", CheckedModule(layout, found))
+
+
+@cache
+def unchecked(layout: Layout, target: CompileTarget, validate: bool, unproved: bool) -> Moves:
+    """Return the module, which does not check the shapes that it is called with.
+
+    The caller calls `check_shape` if the layout is undecided.
+    """
     compiles = can_compile(target)
-    plain = plain_module(layout, validate)
+    plain = plain_module(layout, validate, unproved)
     found = _native(layout, plain, target, validate) if compiles else plain
     if found is plain and plain.FALLBACK is not None:
         say_once(f"`{layout.name}` is moved element by element: {plain.FALLBACK}")
     return found
 
 
+def is_proved(plain: ModuleType) -> bool:
+    """Return whether the layout of a numpy module is proved, and not only allowed."""
+    certificate: str = plain.CERTIFICATE
+    return not certificate.startswith(UNPROVED)
+
+
 @cache
-def plain_module(layout: Layout, validate: bool) -> ModuleType:
-    """Return the numpy module: what this very program proved of this very layout before is kept."""
+def plain_module(layout: Layout, validate: bool, unproved: bool = False) -> ModuleType:
+    """Return the numpy module; the text of a proved layout is kept on the disk."""
     from layoutdsl.codegen import EmittedModule, load
     from layoutdsl.codegen.native.cache import keep_text, kept_text
     from layoutdsl.texts.resources import fingerprint
@@ -59,7 +80,7 @@ def plain_module(layout: Layout, validate: bool) -> ModuleType:
     text = kept_text(key)
     if text is not None:
         return load(EmittedModule(layout.name, text, None))
-    made = generate(layout, validate=validate)
+    made = generate(layout, validate=validate, unproved=unproved)
     if made.checked.status == "proved":  # the undecided may be decided with more time
         keep_text(key, made.text)
     return made.load()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from layoutdsl.api.compiling import compile as compiled
 from layoutdsl.api.files import MEM, limits_of, watchers_of
 from layoutdsl.api.modules import CompileTarget, expect_target
+from layoutdsl.api.proved import check_undecided
 from layoutdsl.api.record_sides import File, archive_of, opened_fields, values_of
 from layoutdsl.meaning.arguments import FUNCTION, PATH, expect
 from layoutdsl.meaning.bands import rows_along
@@ -49,6 +50,7 @@ def pack_record_file(
     mem: int = MEM,
     jobs: int = 1,
     target: CompileTarget = "auto",
+    unproved: bool = False,
     progress: Told = None,
     tell: Words = None,
 ) -> RecordDone:
@@ -68,6 +70,8 @@ def pack_record_file(
         mem: bytes that all pieces under way may take; what the program itself takes is not in it.
         jobs: pieces at a time, 1 to 256; the memory is shared between them.
         target: what moves: ``auto``, ``native`` or ``numpy``.
+        unproved: also move by an undecided record; no bit may then be held twice at this shape,
+            which is checked before anything is written.
         progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
 
@@ -81,12 +85,13 @@ def pack_record_file(
     from layoutdsl.pieces.records import PackingRows
 
     expect(record=(record, RECORD), destination=(destination, PATH))
-    limits, watchers, module = _ready(record, target, mem, jobs, progress, tell)
+    limits, watchers, module = _ready(record, target, unproved, mem, jobs, progress, tell)
     place = Path(destination)
     with opened_fields(record, source) as (given, stored):
         for each in given:
             _refuse(each, place)
         values = values_of(record, module, stored, shape)
+        check_undecided(record, values)
         box = tuple(module.physical_shape(values))
         head = b"" if raw else header(BYTE, box)
         size = record.size_bits_at(values) // 8
@@ -112,6 +117,7 @@ def unpack_record_file(
     mem: int = MEM,
     jobs: int = 1,
     target: CompileTarget = "auto",
+    unproved: bool = False,
     progress: Told = None,
     tell: Words = None,
 ) -> RecordDone:
@@ -125,7 +131,7 @@ def unpack_record_file(
         destination: becomes an archive with an array for each field.
         shape: of the record.
         raw: likewise.
-        mem, jobs, target, progress, tell: as for `pack_record_file`.
+        mem, jobs, target, unproved, progress, tell: as for `pack_record_file`.
     """
     from layoutdsl.files.npy import UnreadableError
     from layoutdsl.pieces.between import BYTE
@@ -134,8 +140,9 @@ def unpack_record_file(
     from layoutdsl.pieces.tensors import opened_input
 
     expect(record=(record, RECORD), source=(source, PATH), destination=(destination, PATH))
-    limits, watchers, module = _ready(record, target, mem, jobs, progress, tell)
+    limits, watchers, module = _ready(record, target, unproved, mem, jobs, progress, tell)
     place, values = Path(destination), record.bind(shape)
+    check_undecided(record, values)
     size = record.size_bits_at(values) // 8
     box = tuple(module.physical_shape(values))
     arranged, types = archive_of(record, values)
@@ -166,12 +173,19 @@ def unpack_record_file(
 
 
 def _ready(
-    record: Record, target: CompileTarget, mem: int, jobs: int, progress: Told, tell: Words
+    record: Record,
+    target: CompileTarget,
+    unproved: bool,
+    mem: int,
+    jobs: int,
+    progress: Told,
+    tell: Words,
 ) -> tuple[Limits, Watchers, Any]:
-    """What a run may use, who is told, and the code."""
+    """Return what a run may use, its callbacks, and the code."""
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect_target("target", target)
-    return limits_of(mem, jobs), watchers_of(progress, tell, None), compiled(record, target)
+    module = compiled(record, target, unproved=unproved)
+    return limits_of(mem, jobs), watchers_of(progress, tell, None), module
 
 
 def _by_rows(record: Record) -> bool:
@@ -210,12 +224,16 @@ class _Sides:
         found = []
         for plane in planes_of(self.record, self.values):
             one = plane.record
-            module = self.module if one is self.record else compiled(one, self.target)
+            module = self.module if one is self.record else self._plane(one)
             stored = {each.name: self.stored[each.name] for each in one.fields}
             along = _along(one, self.values)
             fields = Fields(one, module, _by_rows(one), self.values, along, stored)
             found.append((fields, plane.first))
         return found
+
+    def _plane(self, record: Record) -> Any:
+        # The record as a whole is proved, or was checked at its shape.
+        return compiled(record, self.target, unproved=True)
 
 
 def _make(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from layoutdsl.api.generating import UnvalidatedError, refuse_refuted
+from layoutdsl.api.generating import UnvalidatedError
 from layoutdsl.api.modules import (
     CompileTarget,
+    Moves,
     can_compile,
     compiled,
     failing,
     numpy_serves,
-    say_once,
 )
+from layoutdsl.api.proved import CheckedModule, require_proved
 from layoutdsl.meaning.record import Record
 from layoutdsl.texts.values import exact
 
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     from layoutdsl.codegen.native.record_library import RecordCode, RecordProgram
     from layoutdsl.codegen.placed import Placed
     from layoutdsl.codegen.record import RecordModule
+    from layoutdsl.meaning.model import Layout
 
 
 @cache
-def record_module(record: Record, target: CompileTarget, validate: bool) -> RecordModule:
+def record_module(
+    record: Record, target: CompileTarget, validate: bool, unproved: bool = False
+) -> RecordModule:
     """Return the module of a record; its arguments are those of `compile`.
 
     That it is proved is kept, as the text of a module is.
@@ -42,18 +46,23 @@ def record_module(record: Record, target: CompileTarget, validate: bool) -> Reco
             f"{message}: give it a number, as `record({record.parameters[0]}=16)` does"
         )
     key = f"{fingerprint()} record {exact(record)}"
-    if kept_text(key) != "proved":
-        checked = refuse_refuted(record)
-        if checked.status == "proved":
+    is_proved = kept_text(key) == "proved"
+    if not is_proved:
+        is_proved = require_proved(record, unproved=unproved).status == "proved"
+        if is_proved:
             keep_text(key, "proved")
-        else:
-            say_once(f"`{record.name}` is moved, and not proved: it is undecided")
+
+    def module_of(items: Layout) -> Moves:
+        # The record as a whole is proved or was allowed; a part alone need not be.
+        return compiled(items, target, validate, unproved=True)
+
     parts = placed(record)
     for each in parts:  # what is refused is refused now, not at a call
         if not each.items.parameters:
-            compiled(each.items, target, validate)
+            module_of(each.items)
     code = _code(record, parts, target, validate) if can_compile(target) else None
-    return RecordModule(record, parts, lambda items: compiled(items, target, validate), code)
+    module = RecordModule(record, parts, module_of, code)
+    return module if is_proved else cast("RecordModule", CheckedModule(record, module))
 
 
 def _code(
@@ -86,7 +95,7 @@ def _program(record: Record, parts: Sequence[Placed], validate: bool) -> RecordP
     from layoutdsl.api.records import record_program
     from layoutdsl.codegen.loops.moves import NoCode
 
-    checked = refuse_refuted(record)
+    checked = require_proved(record, unproved=True)
     if validate and checked.status != "proved":
         return NoCode(f"the record `{record.name}` is undecided")
     try:

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.api.generating import (
+    UNPROVED,
     UnvalidatedError,
     certificate_of,
     generate,
     generate_c,
-    refuse_refuted,
 )
+from layoutdsl.api.proved import require_proved
 from layoutdsl.api.record_trials import NotAsMeantError as NotAsMeantError
 from layoutdsl.api.record_trials import try_package
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect
@@ -60,7 +61,11 @@ class GeneratedRecord:
 
 
 def generate_record(
-    record: Record, target: RecordTarget = "numpy", *, validate: bool = True
+    record: Record,
+    target: RecordTarget = "numpy",
+    *,
+    validate: bool = True,
+    unproved: bool = False,
 ) -> GeneratedRecord:
     """Prove a record for all shapes, and return code that packs and unpacks its fields.
 
@@ -74,14 +79,18 @@ def generate_record(
         target: ``numpy``, for a package with a module for each part; or ``c``, for a file with
             functions of all fields beside a file for each part.
         validate: with `False` the code of parts is not read back, and says so.
+        unproved: also generate code for an undecided record; ``CERTIFICATE`` and ``VALIDATED`` in
+            its head then begin with ``unproved``.
 
     Raises:
         RefusedError: the record is refuted.
+        UnprovedError: the record is undecided.
         UnvalidatedError: it was not shown that the code of a part does what its layout means.
         CompilerError: C was asked for, and the package `pycparser` is missing, which reads it back.
         ValueError: the record or a layout of a part has open parameters; or no such target.
     """
     expect(record=(record, RECORD), target=(target, TEXT), validate=(validate, FLAG))
+    expect(unproved=(unproved, FLAG))
     if target not in ("numpy", "c"):
         raise ValueError(f"there is no target `{target}`; known are numpy, c")
     from layoutdsl.codegen.placed import placed
@@ -91,7 +100,7 @@ def generate_record(
     if opened:
         message = f"the record `{record.name}` is laid out by `{opened[0]}`, which is open"
         raise ValueError(f"{message}: `compile` serves it, and no code is generated")
-    checked = refuse_refuted(record)
+    checked = require_proved(record, unproved=unproved)
     if target == "c":
         program = record_program(record, parts, checked, validate)
         return GeneratedRecord(record, checked, program.files)
@@ -101,7 +110,7 @@ def generate_record(
 
 
 def generate_words(
-    layout: Layout, storage: StorageName, *, validate: bool = True
+    layout: Layout, storage: StorageName, *, validate: bool = True, unproved: bool = False
 ) -> GeneratedRecord:
     """Prove a layout that is stored in words, and return C that packs and unpacks it.
 
@@ -111,9 +120,11 @@ def generate_words(
         layout: without open parameters.
         storage: ``bytes`` or a type of words, such as ``u32``.
         validate: with `False` the C is not read back, and says so.
+        unproved: also generate code for an undecided layout; the head says so.
 
     Raises:
         RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided.
         UnvalidatedError: it was not shown that the C does what the layout means.
         CompilerError: the package `pycparser` is missing, which reads it back.
         ValueError: the layout has open parameters, fills no whole words, or has padding that words
@@ -128,7 +139,7 @@ def generate_words(
         message = f"the layout `{layout.name}` has an open parameter `{layout.parameters[0]}`"
         raise ValueError(f"{message}: give it a number")
     record = dense(layout, storage)
-    checked = refuse_refuted(record)
+    checked = require_proved(record, unproved=unproved)
     about = f"elements without room between them, in words of {STORAGES[storage].bits} bits"
     about = f"{about},\n   the lowest byte of each first"
     program = record_program(record, placed(record), checked, validate, about)
@@ -169,6 +180,8 @@ def record_program(
     if validate:
         expect_reader()
     seal = _sealed(record, functions, parts, stems) if validate else _UNSEALED
+    if checked.status != "proved":
+        seal = f"{UNPROVED}: {seal}"
     files = {
         name: head_text(record, len(parts), proofs, seal, about or SEVERAL) + functions,
         f"{record.name}.h": record_header(record, proofs, about or SEVERAL),
@@ -177,7 +190,8 @@ def record_program(
     for number, each in enumerate(parts):
         assert each.items.element is not None, "a part says of what type it is"
         width = each.items.element.item[1]
-        made = generate_c(each.items, widths=(width,), validate=validate)
+        # The record as a whole is proved or was allowed; a part alone need not be.
+        made = generate_c(each.items, widths=(width,), validate=validate, unproved=True)
         programs[f"{part_file(number)}.c"] = made.program
         files[f"{part_file(number)}.c"] = made.program.nests
         files[f"{part_file(number)}.h"] = made.program.header
@@ -209,7 +223,7 @@ def _package(
     from layoutdsl.codegen.numpy.record_text import part_name, record_text
 
     found = {
-        f"{part_name(number)}.py": generate(each.items, validate=validate).text
+        f"{part_name(number)}.py": generate(each.items, validate=validate, unproved=True).text
         for number, each in enumerate(parts)
     }
     text = record_text(

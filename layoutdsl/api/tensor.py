@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from layoutdsl.api.proved import check_undecided
 from layoutdsl.meaning.arguments import expect
 from layoutdsl.meaning.elements import FillValue
 from layoutdsl.meaning.model import LAYOUT, Layout, Shape
@@ -53,6 +54,7 @@ class Tensor:
         scale: object = None,
         zero_point: object = None,
         dtype: DTypeLike | None = None,
+        unproved: bool = False,
     ) -> None:
         """Look at a buffer as a tensor.
 
@@ -64,10 +66,13 @@ class Tensor:
             zero_point: the code of 0, or such an array.
             dtype: of the real numbers that are read, ``float32`` if left out; or of the items of a
                 new buffer, where the layout has no element type.
+            unproved: also take an undecided layout, after a check of bounds and distinct slots at
+                this shape.
 
         Raises:
             ValueError, TypeError: the arguments do not fit.
-            RefusedError: the layout is refuted.
+            RefusedError: the layout is refuted, or wrong at this shape.
+            UnprovedError: the layout is undecided.
         """
         import numpy as np
 
@@ -80,12 +85,14 @@ class Tensor:
         self.layout, self._values = layout, layout.bind(shape)
         self.shape: tuple[int, ...] = layout.element_shape(self._values)
         self.scale, self.zero_point = scale, zero_point
-        self._module: Any = ready(layout)
+        self._module: Any = ready(layout, unproved=unproved)
+        if unproved:
+            check_undecided(layout, self.shape)
         self._codes = _codes(layout, scale, zero_point, self.shape)
         wanted = np.dtype("float32" if dtype is None else dtype)
         if buffer is None:
             zeros = np.zeros(self.shape, _item(layout) or wanted)
-            buffer = _packed(layout, zeros, scale, zero_point, None)
+            buffer = _packed(layout, zeros, scale, zero_point, None, unproved)
         self.buffer = buffer
         self._flat = _flat(layout, buffer, self.shape)
         self.dtype: np.dtype[Any] = buffer.dtype if self._codes is None else wanted
@@ -100,6 +107,7 @@ class Tensor:
         zero_point: object = None,
         fill: float | None = None,
         dtype: DTypeLike | None = None,
+        unproved: bool = False,
     ) -> Tensor:
         """Return a tensor with the numbers of an array, packed.
 
@@ -110,13 +118,24 @@ class Tensor:
             zero_point: as for `Tensor`.
             fill: what padding holds; what the layout says if left out.
             dtype: of the real numbers that are read.
+            unproved: as for `Tensor`.
 
         Raises:
             ValueError, TypeError: the arguments do not fit.
+            RefusedError: the layout is refuted, or wrong at this shape.
+            UnprovedError: the layout is undecided.
         """
         expect(layout=(layout, LAYOUT))
-        buffer = _packed(layout, array, scale, zero_point, fill)
-        return cls(layout, array.shape, buffer, scale=scale, zero_point=zero_point, dtype=dtype)
+        buffer = _packed(layout, array, scale, zero_point, fill, unproved)
+        return cls(
+            layout,
+            array.shape,
+            buffer,
+            scale=scale,
+            zero_point=zero_point,
+            dtype=dtype,
+            unproved=unproved,
+        )
 
     def __repr__(self) -> str:
         extents = ", ".join(map(str, self.shape))
@@ -264,7 +283,12 @@ class Raw:
 
 
 def _packed(
-    layout: Layout, array: NDArray[Any], scale: object, zero_point: object, fill: float | None
+    layout: Layout,
+    array: NDArray[Any],
+    scale: object,
+    zero_point: object,
+    fill: float | None,
+    unproved: bool,
 ) -> NDArray[Any]:
     """The buffer of an array."""
     from layoutdsl.api.compiling import compile as ready
@@ -272,7 +296,7 @@ def _packed(
     given: dict[str, Any] = {} if fill is None else {"fill": fill}
     if layout.interface is not None:
         given |= {"scale": scale, "zero_point": zero_point}
-    packed: NDArray[Any] = ready(layout).pack(array, **given)
+    packed: NDArray[Any] = ready(layout, unproved=unproved).pack(array, **given)
     return packed
 
 

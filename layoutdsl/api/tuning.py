@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from layoutdsl.api.proved import CheckedModule
 from layoutdsl.codegen.native.compilers import CompilerError as CompilerError
 from layoutdsl.codegen.native.tuning import Tuned as Tuned
 from layoutdsl.codegen.native.tuning import tune_conversion, tune_module
@@ -74,6 +75,9 @@ def _tuned(moves: Any, shape: tuple[int, ...], dtype: np.dtype[Any] | None) -> l
     from layoutdsl.codegen.stored import BitModule, StoredModule
 
     match moves:
+        case CheckedModule():
+            moves.check(shape)
+            return _tuned(moves.module, shape, dtype)
         case QuantisedModule():
             return _tuned(moves.codes, shape, dtype)
         case StoredModule():

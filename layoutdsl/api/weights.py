@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, cast
 from layoutdsl.api.compiling import compile as compiled
 from layoutdsl.api.files import MEM, code_of, limits_of, watchers_of
 from layoutdsl.api.modules import CompileTarget, expect_target
+from layoutdsl.api.proved import check_undecided
 from layoutdsl.elaborate.shelf import library, library_names, parse
-from layoutdsl.meaning.arguments import FUNCTION, PATH, TEXT, Kind, expect
+from layoutdsl.meaning.arguments import FLAG, FUNCTION, PATH, TEXT, Kind, expect
 from layoutdsl.meaning.group import Group
-from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.model import Layout, Shape
 from layoutdsl.meaning.module import Module
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.rule import Rule
@@ -51,6 +52,7 @@ def pack_weights(
     unruled: Unruled = "keep",
     form: str | None = None,
     target: CompileTarget = "auto",
+    unproved: bool = False,
     progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Done:
@@ -69,6 +71,8 @@ def pack_weights(
         unruled: whether a tensor without a rule is kept or refused: ``keep`` or ``refuse``.
         form: the format of both files; otherwise each has that which the end of its name says.
         target: what moves: ``auto``, ``native`` or ``numpy``.
+        unproved: also pack by undecided layouts; bounds and distinct slots are then checked at the
+            shape of each tensor, before anything is written.
         progress: is told how many tensors and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
 
@@ -77,6 +81,7 @@ def pack_weights(
         TooLittleError: the memory is too small for a piece.
         OccupiedError: another run, or a file of somebody else, is in the way, or the source.
         RefusedError: a layout is refuted.
+        UnprovedError: a layout is undecided.
         UnvalidatedError: it was not shown that the code of a layout does what it means.
         CompilerError: ``native`` was asked for, and nothing can be compiled.
         ValueError, TypeError: an argument does not fit.
@@ -86,7 +91,7 @@ def pack_weights(
 
     expect(source=(source, PATH), destination=(destination, PATH), rules=(rules, RULES))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
-    expect(unruled=(unruled, TEXT), form=(form, TEXT.or_none()))
+    expect(unruled=(unruled, TEXT), form=(form, TEXT.or_none()), unproved=(unproved, FLAG))
     expect_target("target", target)
     if unruled not in ("keep", "refuse"):
         raise ValueError(f"`unruled` is `{unruled}`, not `keep` or `refuse`")
@@ -95,7 +100,7 @@ def pack_weights(
         place_of(destination, form),
         rules.rules if isinstance(rules, Module) else tuple(rules),
         unruled,
-        Codes(target),
+        Codes(target, unproved),
         limits_of(mem, jobs),
         watchers_of(progress, tell, None),
     )
@@ -109,6 +114,7 @@ def unpack_weights(
     jobs: int = 1,
     form: str | None = None,
     target: CompileTarget = "auto",
+    unproved: bool = False,
     progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> Done:
@@ -120,12 +126,13 @@ def unpack_weights(
 
     expect(source=(source, PATH), destination=(destination, PATH), form=(form, TEXT.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
+    expect(unproved=(unproved, FLAG))
     expect_target("target", target)
     return unpacking.unpack_weights(
         place_of(source, form),
         place_of(destination, form),
         declared_in,
-        Codes(target),
+        Codes(target, unproved),
         limits_of(mem, jobs),
         watchers_of(progress, tell, None),
     )
@@ -236,20 +243,21 @@ def place_of(file: File, form: str | None) -> Place:
 class Codes:
     """What runs: each layout is proved when its code is first asked for."""
 
-    def __init__(self, target: CompileTarget) -> None:
-        self._target = target
+    def __init__(self, target: CompileTarget, unproved: bool = False) -> None:
+        self._target, self._unproved = target, unproved
         self._items: dict[Layout, Code] = {}
         self._records: dict[Record, Packs] = {}
 
     def items(self, layout: Layout) -> Code:
         """Return code for items."""
         if layout not in self._items:
-            self._items[layout] = code_of(layout, self._target)
+            self._items[layout] = code_of(layout, self._target, self._unproved)
         return self._items[layout]
 
     def words(self, layout: Layout, word: StorageName) -> Packs:
         """Return code for words."""
-        return cast("Packs", compiled(layout, self._target, storage=word))
+        found = compiled(layout, self._target, storage=word, unproved=self._unproved)
+        return cast("Packs", found)
 
     def bits(self, layout: Layout) -> tuple[Code, Between]:
         """Return code for the bits of elements, and what makes bytes of them."""
@@ -261,5 +269,11 @@ class Codes:
     def record(self, record: Record) -> Packs:
         """Return code for the fields of a record."""
         if record not in self._records:
-            self._records[record] = cast("Packs", compiled(record, self._target))
+            found = compiled(record, self._target, unproved=self._unproved)
+            self._records[record] = cast("Packs", found)
         return self._records[record]
+
+    def check(self, subject: Layout | Record, shape: Shape) -> None:
+        """Raise if an undecided layout or record is wrong at the shape of a whole tensor."""
+        if self._unproved:
+            check_undecided(subject, shape)

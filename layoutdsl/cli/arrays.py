@@ -94,4 +94,4 @@ def ready(
     from layoutdsl.cli.verdicts import refusing
 
     with usage(), refusing(chosen), notes():
-        return ready(layout, compiled, storage=storage)
+        return ready(layout, compiled, storage=storage, unproved=chosen.unproved)

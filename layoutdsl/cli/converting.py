@@ -15,7 +15,7 @@ from layoutdsl.cli.arrays import (
 )
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
-from layoutdsl.cli.options import COMPILED, SHAPE, choice
+from layoutdsl.cli.options import COMPILED, SHAPE, choice, proving
 from layoutdsl.cli.output import error
 from layoutdsl.cli.progress import Way, progress_option
 from layoutdsl.cli.records import convert_records, refuse_options
@@ -44,6 +44,7 @@ _ANYWAY = "`--unvalidated` converts all the same"
 )
 @click.option("--fill", metavar="V", help="What padding holds, instead of what B says.")
 @COMPILED
+@proving
 @choice("unvalidated", "trust", "Convert by code that was not proved to do what A and B mean.")
 @progress_option
 @VERBOSE
@@ -56,6 +57,8 @@ def convert(
     axes: str | None,
     fill: str | None,
     compiled: CompileTarget,
+    range_: str | None,
+    unproved: bool,
     trust: str,
     way: Way,
     verbose: int,
@@ -83,7 +86,7 @@ def convert(
     from layoutdsl.cli import elements, npy
     from layoutdsl.cli.at_once import amounts, under_way
 
-    first, second = target(one), target(other)
+    first, second = target(one, range_, unproved), target(other, unproved=unproved)
     records = _records(first, second)
     if records is not None:
         told = None if way == "auto" else way
@@ -139,7 +142,14 @@ def _ready(
 
     one, other = first.layout, second.layout
     with usage(), refusing(first, second, hint=_ANYWAY), notes():
-        return ready(one, other, axes, compiled=compiled, validate=trust == "plain")
+        return ready(
+            one,
+            other,
+            axes,
+            compiled=compiled,
+            validate=trust == "plain",
+            unproved=first.unproved,
+        )
 
 
 def _refuse_types(before: Layout, after: Layout) -> None:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 from layoutdsl.files.places import OccupiedError
-from layoutdsl.texts.faults import UnknownNameError, UnsearchedError
+from layoutdsl.texts.faults import UnknownNameError, UnsearchedError, VerdictError
 
 
 class Exit(IntEnum):
@@ -46,6 +46,8 @@ def usage() -> Iterator[None]:
         raise Failure(Exit.USAGE, unknown.message, unknown.hint) from None
     except UnsearchedError as left:
         raise Failure(Exit.UNDECIDED, str(left)) from None
+    except VerdictError:
+        raise  # the shell shows the verdict
     except ValueError as error:
         raise Failure(Exit.USAGE, str(error)) from None
 

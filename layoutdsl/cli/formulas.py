@@ -43,8 +43,11 @@ KERNELS = ("c", "opencl", "cuda", "triton", "mlir")
     show_default=True,
     help="Bits of the integers of functions; auto takes 32 where these are proved to be enough.",
 )
+@click.option("--unproved", is_flag=True, help="Functions of an undecided layout; they say so.")
 @JSON
-def formula(written: str, language: str, range_: str | None, width: str, form: str) -> int:
+def formula(
+    written: str, language: str, range_: str | None, width: str, unproved: bool, form: str
+) -> int:
     """Print where an element lies, the size of the buffer, and what a slot holds.
 
     \b
@@ -66,10 +69,11 @@ def formula(written: str, language: str, range_: str | None, width: str, form: s
     """
     from layoutdsl.cli.sheet import sheet_json, sheet_text
 
-    chosen = target(written)
+    chosen = target(written, unproved=unproved)
     if language in KERNELS:
         return _kernel_functions(chosen, language, range_, width, form)
-    for option, given in (("--where", range_ is not None), ("--width", width != "auto")):
+    options = {"--where": range_ is not None, "--width": width != "auto", "--unproved": unproved}
+    for option, given in options.items():
         if given:
             message = f"{option} is for functions, and {language} has integers of any size"
             raise Failure(Exit.USAGE, message, f"choose one of them: --as {', '.join(KERNELS)}")
@@ -96,7 +100,9 @@ def _kernel_functions(
     with usage():
         try:
             with refusing(chosen):
-                found = index_functions(layout, language, where=range_, width=bits)
+                found = index_functions(
+                    layout, language, where=range_, width=bits, unproved=chosen.unproved
+                )
         except WidthError as narrow:
             raise _refused(chosen, narrow) from None
     if form == "json":

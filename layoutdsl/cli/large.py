@@ -17,6 +17,7 @@ from layoutdsl.cli.interrupts import watched
 from layoutdsl.cli.options import Command
 from layoutdsl.cli.output import error
 from layoutdsl.cli.progress import Progress, Way, progress_option
+from layoutdsl.texts.faults import VerdictError
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
@@ -39,6 +40,7 @@ class Large:
         way: how progress is told.
         storage: how the buffer is stored.
         scaled: what codes stand for: arguments of the verbs of Python; none where files hold codes.
+        unproved: also move by an undecided layout.
     """
 
     mem: int | None
@@ -47,6 +49,7 @@ class Large:
     way: Way = "auto"
     storage: StorageName = "items"
     scaled: Mapping[str, Any] = field(default_factory=dict)
+    unproved: bool = False
 
     @property
     def in_pieces(self) -> bool:
@@ -181,6 +184,7 @@ def _how(
         "target": compiled,
         "raw": None if asked.raw is None else dtype_of(asked.raw),
         "storage": asked.storage,
+        "unproved": asked.unproved,
         **asked.scaled,
         "progress": progress,
         "tell": lambda words: progress.above(f"note: {words}"),
@@ -251,6 +255,8 @@ def failing(name: str, sources: Sequence[str], destination: str, asked: Large) -
         place = failure.filename if read else destination
         word = "read" if read else "written"
         raise Failure(Exit.INPUT, f"`{place}` cannot be {word}: {reason(failure)}") from None
+    except VerdictError:
+        raise  # the shell shows the verdict
     except (ValueError, TypeError) as unfit:
         raise Failure(Exit.INPUT, f"{shown} does not fit: {unfit}") from None
     except KeyboardInterrupt:

@@ -14,6 +14,7 @@ from layoutdsl.cli.exits import Exit, Failure, reading, writing
 from layoutdsl.cli.streams import handle_of
 from layoutdsl.files import npy
 from layoutdsl.files.places import Identity, identity
+from layoutdsl.texts.faults import VerdictError
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,8 @@ def fitting(shown: str) -> Iterator[None]:
     """What the generated module refuses, it refuses because of the array."""
     try:
         yield
+    except VerdictError:
+        raise  # the shell shows the verdict
     except (ValueError, TypeError) as error:
         raise Failure(Exit.INPUT, f"{shown} does not fit: {error}") from None
 

@@ -79,6 +79,25 @@ def storage_of(word: str | None, dense: str) -> StorageName:
     return "bytes"
 
 
+def proving(command: Command) -> Command:
+    """Give a command ``--where`` and ``--unproved``; its parameters are ``range_`` and those."""
+    for option in (UNPROVED, RANGE):
+        command = option(command)
+    return command
+
+
+RANGE = click.option(
+    "--where",
+    "range_",
+    metavar="RANGE",
+    help='Only shapes in a range, for which the layout is proved: --where "C <= 4096, N == 1".',
+)
+UNPROVED = click.option(
+    "--unproved",
+    is_flag=True,
+    help="Take an undecided layout. Before anything is written, bounds and distinct slots are "
+    "checked at the shape at hand; exit 1 if two elements share a slot.",
+)
 COMPILED = click.option(
     "--target",
     "compiled",

@@ -21,7 +21,7 @@ from layoutdsl.cli.numbers import (
     scaled,
     scales_of,
 )
-from layoutdsl.cli.options import BYTES, COMPILED, TARGET, WORD, storage_of
+from layoutdsl.cli.options import BYTES, COMPILED, TARGET, WORD, proving, storage_of
 from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
     files_of,
@@ -39,6 +39,7 @@ from layoutdsl.cli.weights import (
     pack_by_rules,
     refuse_alone,
     refuse_both,
+    refuse_range,
 )
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ from layoutdsl.cli.arrays import (
 @WORD
 @BYTES
 @COMPILED
+@proving
 @click.option("--shape", metavar="2,20,3,4", help="The extents of a tensor without a header.")
 @in_pieces
 @by_rules
@@ -88,6 +90,8 @@ def pack(
     word: str | None,
     dense: str,
     compiled: CompileTarget,
+    range_: str | None,
+    unproved: bool,
     shape: str | None,
     mem: int | None,
     jobs: int | None,
@@ -105,6 +109,9 @@ def pack(
     than a byte are one per item of 8 bits, and packed so too, unless --word or --bytes asks for
     words without room between them. bf16 and f8 travel as uint16 and uint8, or as the bare bytes of
     2 or 1 that numpy saves arrays of ml_dtypes as; OUT.npy holds items of the same type as IN.npy.
+
+    The layout is proved first. One that is undecided is refused, with a range in which it is proved
+    if there is one: --where narrows the range, --unproved checks the shape of IN.npy instead.
 
     \b
       layoutdsl pack NCHW16c in.npy out.npy
@@ -142,20 +149,21 @@ def pack(
     if rules is not None:
         single = {"--fill": fill, "--word": word, "--bytes": dense, "--shape": shape, "--raw": raw}
         refuse_both("pack", (source, destination), {**single, "--field": fields})
-        limits = Limits(mem, jobs, way, called)
+        refuse_range(range_)
+        limits = Limits(mem, jobs, way, called, unproved)
         pack_by_rules((written, output), rules, unruled, limits, compiled, verbose)
         return
     refuse_alone("pack", "--rules", {"-o": output, "--strict": unruled, "--format": called})
     source = named(source)
     storage = storage_of(word, dense)
-    chosen = target(written)
+    chosen = target(written, range_, unproved)
     if chosen.record is None:
         refuse_fields(chosen.layout.name, fields)
     source, destination = files_of(source, destination, fields)
     if chosen.record is not None:
         options = {"--fill": fill, "--word": word, "--bytes": dense}
         options |= {"--scale": scale, "--zero-point": zero_point}
-        large = Large(mem, jobs, raw, way)
+        large = Large(mem, jobs, raw, way, unproved=unproved)
         refuse_options(chosen.record, options | refuse_told(large))
         files = source, destination
         pack_record(chosen, chosen.record, files, fields, shape, compiled, large, verbose)
@@ -166,7 +174,7 @@ def pack(
     value = None if fill is None else fill_of(fill)
     if value is not None:
         elements.refuse_fill(layout, value)
-    asked = Large(mem, jobs, raw, way, storage)
+    asked = Large(mem, jobs, raw, way, storage, unproved=unproved)
     refuse_raw_words(raw, storage, numbers.scale)
     if numbers.asked and not asked.asked:
         if shape is not None:

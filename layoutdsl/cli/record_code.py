@@ -59,7 +59,9 @@ def word_packages(
         raise Failure(Exit.USAGE, message, f"name it: -o {layout.name.lower()}/")
     try:
         with usage(), refusing(chosen):
-            made = generate_words(layout, storage, validate=trust == "plain")
+            made = generate_words(
+                layout, storage, validate=trust == "plain", unproved=chosen.unproved
+            )
     except CompilerError as failed:
         raise Failure(Exit.USAGE, failed.message, failed.remedy) from None
     return _written([(made, Path(output))], chosen, mode)
@@ -83,7 +85,8 @@ def made_of(chosen: Target, record: Record, language: str, trust: str) -> Genera
 
     with usage(), refusing(chosen):
         target: RecordTarget = "c" if language == "c" else "numpy"
-        return generate_record(record, target, validate=trust == "plain")
+        validate = trust == "plain"
+        return generate_record(record, target, validate=validate, unproved=chosen.unproved)
 
 
 def _written(made: list[tuple[GeneratedRecord, Path]], chosen: Target, mode: str) -> int:

@@ -79,6 +79,7 @@ def _given(asked: Large, compiled: CompileTarget, progress: Progress) -> dict[st
         "mem": MEM if asked.mem is None else asked.mem,
         "jobs": asked.jobs or 1,
         "target": compiled,
+        "unproved": asked.unproved,
         "progress": progress,
         "tell": lambda words: progress.above(f"note: {words}"),
     }

@@ -157,7 +157,10 @@ def convert_records(
     given = record_files.read_buffer(source, None)
     anyway = "`--unvalidated` converts all the same"
     with usage(), refusing(*pair, hint=anyway), notes():
-        conversion = convert(*records, compiled=compiled, validate=trust == "plain")
+        unproved = any(each.unproved for each in pair)
+        conversion = convert(
+            *records, compiled=compiled, validate=trust == "plain", unproved=unproved
+        )
     _refuse_size(records[0], given, extents)
     with notes(), npy.fitting(given.shown):
         converted = conversion(given.array, extents)
@@ -240,7 +243,7 @@ def _ready(chosen: Target, record: Record, compiled: CompileTarget) -> Any:
     from layoutdsl.cli.verdicts import refusing
 
     with usage(), refusing(chosen), notes():
-        return ready(record, compiled)
+        return ready(record, compiled, unproved=chosen.unproved)
 
 
 def _say_done(word: str, tensors: Mapping[str, Any], shape: tuple[int, ...], verbose: int) -> None:

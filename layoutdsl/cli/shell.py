@@ -21,6 +21,7 @@ from layoutdsl.cli.exits import Exit, Failure, reason
 from layoutdsl.cli.output import error, error_json, faults_json, say_json
 from layoutdsl.cli.streams import drop, stand_in
 from layoutdsl.cli.targets import SHIELD
+from layoutdsl.texts.faults import VerdictError
 from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _run(given: Sequence[str]) -> int:
     except LayoutError as failure:
         return _faulty(failure, given)
     except Exception as failure:
-        return _failed(_failure(failure), given)
+        return _failed(_failure(failure, given), given)
     return result if isinstance(result, int) else Exit.OK
 
 
@@ -218,7 +219,15 @@ def _failed(failure: Failure, given: Sequence[str]) -> int:
     return failure.code
 
 
-def _failure(raised: Exception) -> Failure:
+def _options(given: Sequence[str]) -> dict[str, str]:
+    """Return the help text of each option of a command, in the middle of a sentence."""
+    verb = next((each for each in given if each in _VERBS), None)
+    params = [] if verb is None else layoutdsl.commands[verb].params
+    helps = {name: getattr(each, "help", None) or "" for each in params for name in each.opts}
+    return {name: f"{text[:1].lower()}{text[1:]}".rstrip(".") for name, text in helps.items()}
+
+
+def _failure(raised: Exception, given: Sequence[str]) -> Failure:
     match raised:
         case Failure():
             return raised
@@ -226,6 +235,10 @@ def _failure(raised: Exception) -> Failure:
             return _misused(raised)
         case MemoryError():
             return Failure(Exit.INPUT, "there is not enough memory for this")
+        case VerdictError():
+            from layoutdsl.cli.verdicts import verdict_failure
+
+            return verdict_failure(raised, _options(given))
         case ModuleNotFoundError(name="numpy"):
             return Failure(Exit.USAGE, "this needs numpy, which is not installed", NUMPY)
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,6 +38,7 @@ class Target:
 
     ``place`` is how the user named the module: a path, ``-``, or nothing for the library.
     ``notes`` are what a text in another notation says beyond its layout, ``notation`` its name.
+    ``range`` narrows the shapes of the layout or record, ``unproved`` allows an undecided one.
     """
 
     module: Module
@@ -45,6 +46,8 @@ class Target:
     name: str | None
     notation: str | None = None
     notes: Mapping[str, str] = field(default_factory=dict)
+    range: str | None = None
+    unproved: bool = False
 
     @property
     def called(self) -> str:
@@ -70,7 +73,7 @@ class Target:
             if wanted in self.module.records and wanted not in self.module:
                 raise _record_given(wanted)
             with usage():
-                return pick(self.module, self.name, f"in {self.called}")
+                return self._narrowed(pick(self.module, self.name, f"in {self.called}"))
         if self.record is not None:
             raise _record_given(self.record.name)
         if len(self.module) != 1:
@@ -78,12 +81,22 @@ class Target:
             held = ", ".join(f"`{name}`" for name in names) or "no layout at all"
             hint = f"write `{self.place}:NAME`" if names else None
             raise Failure(Exit.USAGE, f"{self.called} has {held}; one is needed", hint)
-        return next(iter(self.module.values()))
+        return self._narrowed(next(iter(self.module.values())))
+
+    def _narrowed(self, layout: Layout) -> Layout:
+        if self.range is None:
+            return layout
+        from layoutdsl.api.claims import range_of
+
+        with usage():
+            return replace(layout, where=(*layout.where, *range_of(layout, self.range)))
 
     @property
     def layouts(self) -> tuple[Layout, ...]:
         """The layout that is named, or all."""
-        return tuple(self.module.values()) if self.name is None else (self.layout,)
+        if self.name is not None:
+            return (self.layout,)
+        return tuple(map(self._narrowed, self.module.values()))
 
     @property
     def subject(self) -> Layout | Table | Record:
@@ -102,11 +115,19 @@ class Target:
 
         records = self.module.records
         if self.name is None:
-            return next(iter(records.values())) if len(records) == 1 and not self.module else None
-        if _bare(self.name) in self.module:
+            only = len(records) == 1 and not self.module
+            found = next(iter(records.values())) if only else None
+        elif _bare(self.name) in self.module:
             return None
+        else:
+            with usage():
+                found = pick_record(records, self.name)
+        if found is None or self.range is None:
+            return found
+        from layoutdsl.api.claims import range_of
+
         with usage():
-            return pick_record(records, self.name)
+            return replace(found, where=(*found.where, *range_of(found.frame, self.range)))
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -132,9 +153,17 @@ def _bare(name: str) -> str:
     return name.partition("<")[0].strip()
 
 
-def target(written: str) -> Target:
-    """Return what `named` returns, and print the warnings about it."""
-    found = named(written)
+def target(written: str, range_: str | None = None, unproved: bool = False) -> Target:
+    """Return what `named` returns, and print the warnings about it.
+
+    Args:
+        written: on the command line.
+        range_: what ``--where`` says.
+        unproved: whether ``--unproved`` is given.
+    """
+    found = replace(named(written), range=range_, unproved=unproved)
+    if range_ is not None and not range_.strip():
+        raise Failure(Exit.USAGE, "--where is empty", 'write a range: --where "C <= 4096, N == 1"')
     warn(found)
     return found
 

@@ -20,7 +20,7 @@ from layoutdsl.cli.numbers import (
     scales_of,
     unpack_numbers,
 )
-from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, choice, storage_of
+from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, choice, proving, storage_of
 from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
     refuse_options,
@@ -35,6 +35,7 @@ from layoutdsl.cli.weights import (
     by_itself,
     refuse_alone,
     refuse_both,
+    refuse_range,
     unpack_by_itself,
 )
 
@@ -72,6 +73,7 @@ from layoutdsl.cli.arrays import (
 @WORD
 @BYTES
 @COMPILED
+@proving
 @in_pieces
 @choice("check", "copies", "Fail where copies of an element differ, before OUT.npy is written.")
 @by_itself
@@ -87,6 +89,8 @@ def unpack(
     word: str | None,
     dense: str,
     compiled: CompileTarget,
+    range_: str | None,
+    unproved: bool,
     mem: int | None,
     jobs: int | None,
     raw: str | None,
@@ -132,17 +136,18 @@ def unpack(
     if output is not None:
         single = {"--shape": shape, "--word": word, "--bytes": dense, "--raw": raw}
         refuse_both("unpack", (source, destination), single)
-        limits = Limits(mem, jobs, way, called)
+        refuse_range(range_)
+        limits = Limits(mem, jobs, way, called, unproved)
         unpack_by_itself((written, output), limits, compiled, verbose)
         return
     refuse_alone("unpack", "-o", {"--format": called})
     source, destination = named(source), named(destination, "OUT.npy")
     storage = storage_of(word, dense)
-    chosen = target(written)
+    chosen = target(written, range_, unproved)
     if chosen.record is not None:
         options = {"--word": word, "--bytes": dense, "--check": copies}
         options |= {"--scale": scale, "--zero-point": zero_point}
-        large = Large(mem, jobs, raw, way)
+        large = Large(mem, jobs, raw, way, unproved=unproved)
         refuse_options(chosen.record, options | refuse_told(large))
         files = source, destination
         unpack_record(chosen, chosen.record, files, shape, compiled, large, verbose)
@@ -152,7 +157,7 @@ def unpack(
     refuse_unfit(layout, numbers)
     with usage():
         extents = extents_of(layout, shape_of(layout, shape))
-    asked = Large(mem, jobs, raw, way, storage)
+    asked = Large(mem, jobs, raw, way, storage, unproved=unproved)
     refuse_raw_words(raw, storage, numbers.scale)
     if numbers.asked and not asked.asked:
         files = source, destination
@@ -183,7 +188,7 @@ def unpack(
         with notes(), npy.fitting(f"`{source}`"):
             tensor = module.unpack(packed, extents[: len(layout.tensor_axes)])
         if copies == "check":
-            _refuse_differing(layout, source, packed, extents, storage)
+            _refuse_differing(layout, source, packed, extents, storage, unproved)
         npy.write(destination, tensor, given, amounts(progress, destination, tensor))
     say_done("unpacked", packed, tensor, verbose)
 
@@ -194,11 +199,12 @@ def _refuse_differing(
     packed: Any,
     extents: tuple[int, ...],
     storage: StorageName,
+    unproved: bool,
 ) -> None:
     """Fail where a buffer holds other copies of an element than the first."""
     from layoutdsl.api import differing_copies
 
     with usage(), notes():
-        found = differing_copies(layout, packed, extents, storage=storage)
+        found = differing_copies(layout, packed, extents, storage=storage, unproved=unproved)
     if found is not None:
         raise Failure(Exit.REFUTED, f"`{source}`: {found}", "nothing is written")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -24,6 +24,7 @@ from layoutdsl.meaning.claims import (
     TableClaim,
 )
 from layoutdsl.showing.words import copies_text, index_text, named_text
+from layoutdsl.texts.faults import VerdictError
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.counterexample import Counterexample
@@ -305,6 +306,25 @@ def refusing(target: Target, *others: Target, hint: str = UNVALIDATED) -> Iterat
         about = next((each for each in others if each.subject.name == name), target)
         error(verdict_text(verdict_of(about, refused.checked, 0.0), 0))
         raise Failure(Exit.REFUTED, str(refused)) from None
+
+
+def verdict_failure(error_: VerdictError, options: Mapping[str, str]) -> Failure:
+    """Return how a command ends whose layout may not move data.
+
+    Args:
+        error_: a refuted or an undecided layout.
+        options: the help text of each option of the command, for the hints.
+    """
+    from layoutdsl.api import UnprovedError
+
+    if not isinstance(error_, UnprovedError):
+        error(verdict_text(Verdict(error_.checked, 0.0), 0))
+        return Failure(Exit.REFUTED, str(error_))
+    in_layout = "--where" not in options
+    hints = error_.hints("write `where {}` in the layout" if in_layout else 'add --where "{}"')
+    if "--unproved" in options:
+        hints.append(f"or add --unproved: {options['--unproved']}")
+    return Failure(Exit.UNDECIDED, error_.message, "\n  = help: ".join(hints))
 
 
 def summary(verdicts: list[Verdict], seconds: float) -> str:

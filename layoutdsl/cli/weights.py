@@ -17,6 +17,7 @@ from layoutdsl.cli.options import Command
 from layoutdsl.cli.output import error
 from layoutdsl.cli.progress import Progress, Way
 from layoutdsl.cli.telling import notes, say_words
+from layoutdsl.texts.faults import VerdictError
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
@@ -67,13 +68,20 @@ class Limits:
     jobs: int | None
     way: Way
     form: str | None
+    unproved: bool = False
 
     def given(self, progress: Progress) -> dict[str, Any]:
         """Return it as arguments of the verbs of Python."""
         from layoutdsl.api import MEM
 
         mem = MEM if self.mem is None else self.mem
-        return {"mem": mem, "jobs": self.jobs or 1, "form": self.form, "progress": progress}
+        return {
+            "mem": mem,
+            "jobs": self.jobs or 1,
+            "form": self.form,
+            "unproved": self.unproved,
+            "progress": progress,
+        }
 
 
 def by_rules(command: Command) -> Command:
@@ -100,6 +108,13 @@ def refuse_both(verb: str, files: tuple[str | None, ...], options: Mapping[str, 
         if value not in (None, "plain", ()):
             message = f"{option} is for a single tensor, and this is a file of weights"
             raise Failure(Exit.USAGE, message, "leave it out; it is said of each tensor by itself")
+
+
+def refuse_range(range_: str | None) -> None:
+    """Fail if ``--where`` is given for a file of weights: its rules have ranges of their own."""
+    if range_ is not None:
+        message = "--where is for a single tensor, and this is a file of weights"
+        raise Failure(Exit.USAGE, message, "write the range in the layouts of the rules: `where`")
 
 
 def refuse_alone(verb: str, needed: str, options: Mapping[str, object]) -> None:
@@ -225,6 +240,8 @@ def failing_weights(source: str, destination: str, limits: Limits) -> Iterator[N
         raise Failure(Exit.INPUT, f"`{source}` {unreadable.fact}") from None
     except OccupiedError as occupied:
         raise Failure(Exit.INPUT, occupied.message, occupied.remedy or None) from None
+    except VerdictError:
+        raise  # the shell shows the verdict
     except ValueError as unknown:
         message, _, remedy = str(unknown).partition("; ")
         raise Failure(Exit.USAGE, message, remedy or None) from None

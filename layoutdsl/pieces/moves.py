@@ -51,11 +51,14 @@ class Code:
         layout: what is packed.
         module: the code.
         scratch: bytes that the code itself needs for each element, from the bytes of one.
+        check: raises if the layout, which is undecided, is wrong at a shape; `None` if it is
+            proved.
     """
 
     layout: Layout
     module: Packs
     scratch: Callable[[int], int]
+    check: Callable[[tuple[int, ...]], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,10 @@ class Packed:
     look: Look
     between: Between = NOTHING
 
+    def __post_init__(self) -> None:
+        if self.code.check is not None:
+            self.code.check(self.shape)
+
     @property
     def box(self) -> tuple[int, ...]:
         """The shape of the buffer."""

@@ -49,19 +49,7 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
     if element is None:
         empty = no_shape(layout)
         return (Undecided(RANGE, empty) if isinstance(empty, str) else Refuted(RANGE, empty),)
-    proved, reasons = _proofs(layout, *element)
-    proved += interface_proofs(interface_theorems(layout))
-    outcomes = establish(proved)
-    if not all(name in outcomes and outcomes[name].established for name in FILLING):
-        proved = [each for each in proved if each[0].name not in FILLING]
-        outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
-    certificate = Certificate(tuple(proved))
-    findings = {
-        name: _finding(name, theorems, outcomes, reasons, certificate, layout)
-        for name, theorems in rests_on(layout, outcomes).items()
-    }
-    if "fits" not in outcomes and not size_is_bounded(layout):
-        findings[SIZE] = Proved(SIZE, UNBOUNDED, certificate)
+    findings = _proved_or_undecided(layout, *element)
     if isinstance(findings[SIZE], Undecided):
         int64 = INTEGER_TYPES["int64"]
         example = refute.overflow(layout, int64.largest, int64.name)
@@ -76,6 +64,34 @@ def layout_findings(layout: Layout, tell: Callable[[str], None]) -> tuple[Findin
             findings[name] = Refuted(name, example)
         findings |= _in_bounds_alone(layout, findings)
     return tuple(findings.values())
+
+
+def is_proved(layout: Layout) -> bool:
+    """Return whether every property of a layout is proved; no counterexample is searched."""
+    element = refute.first_element(layout)
+    if element is None:
+        return False
+    findings = _proved_or_undecided(layout, *element)
+    return all(isinstance(each, Proved) for each in findings.values())
+
+
+def _proved_or_undecided(
+    layout: Layout, values: Values, index: tuple[int, ...]
+) -> dict[str, Finding]:
+    proved, reasons = _proofs(layout, values, index)
+    proved += interface_proofs(interface_theorems(layout))
+    outcomes = establish(proved)
+    if not all(name in outcomes and outcomes[name].established for name in FILLING):
+        proved = [each for each in proved if each[0].name not in FILLING]
+        outcomes = {name: each for name, each in outcomes.items() if name not in FILLING}
+    certificate = Certificate(tuple(proved))
+    findings: dict[str, Finding] = {
+        name: _finding(name, theorems, outcomes, reasons, certificate, layout)
+        for name, theorems in rests_on(layout, outcomes).items()
+    }
+    if "fits" not in outcomes and not size_is_bounded(layout):
+        findings[SIZE] = Proved(SIZE, UNBOUNDED, certificate)
+    return findings
 
 
 def _tried(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.meaning.claims import AnyClaim
 from layoutdsl.meaning.counterexample import Counterexample
+from layoutdsl.statements.sound import INJECTIVE, INVERSE, ONTO, PADDING, RANGE
 from layoutdsl.texts.values import Displayed, said
 
 if TYPE_CHECKING:
@@ -75,6 +76,22 @@ def unproved(name: str, obstacle: str) -> Undecided:
 
 
 Finding: TypeAlias = Proved | Refuted | Undecided
+
+
+_SENTENCES = {
+    INJECTIVE: "no two elements share a slot",
+    INVERSE: "the inverse of the offset is right",
+    ONTO: "its buffer is the padded box",
+    PADDING: "padding is the slots without an element",
+    RANGE: "it has an element",
+}
+
+
+def sentence_of(property_: str) -> str:
+    """Return a property as a clause after "no proof was found that"."""
+    label, colon, name = property_.rpartition(": ")
+    clause = _SENTENCES.get(name, name)
+    return f"{clause} in `{label}`" if colon else clause
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from layoutdsl.texts.source import Diagnostic, Label, Span
 
@@ -41,6 +42,12 @@ class UnknownNameError(ValueError):
     def __init__(self, message: str, hint: str | None) -> None:
         super().__init__(f"{message}; {hint}" if hint else message)
         self.message, self.hint = message, hint
+
+
+class VerdictError(ValueError):
+    """A layout may not move data or become code; `checked` is the verdict on it."""
+
+    checked: Any
 
 
 class UnsearchedError(ValueError):

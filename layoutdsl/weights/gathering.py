@@ -133,6 +133,7 @@ def gathering(grouped: Grouped, form: str, codes: Codes) -> Move:
         codes: what runs.
     """
     record, values, stored = grouped.group.record, grouped.values, grouped.group.stored
+    codes.check(record, values)
     module, rows = codes.record(record), rows_of(record, values, stored)
     of = zip(record.fields, grouped.entries, stored, grouped.shapes, strict=True)
     sources = tuple(_source(*each, codes) for each in of)
@@ -162,6 +163,7 @@ def _source(
         return Source(field.name, as_items(entry, entry.type), look, shape)
     seen = np.dtype(STORAGES[words.word].dtype).newbyteorder(entry.stored.dtype.byteorder)
     items = replace(entry.stored, dtype=seen)
+    codes.check(words.layout, shape)
     apart = codes.words(words.layout, words.word)
     return Source(field.name, items, _nothing, shape, apart, rows_of_words(words) or 0)
 

@@ -13,7 +13,7 @@ import numpy as np
 from layoutdsl.files.npy import Array, UnreadableError
 from layoutdsl.integers.expr import Coordinate, Extent, Index
 from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.meaning.model import Axis, Layout, Shape
 from layoutdsl.meaning.record import Record
 from layoutdsl.meaning.storage import StorageName
 from layoutdsl.pieces.between import BYTE, NOTHING, Between
@@ -44,6 +44,9 @@ class Codes(Protocol):
 
     def record(self, record: Record) -> Packs:
         """Return code for the fields of a record."""
+
+    def check(self, subject: Layout | Record, shape: Shape) -> None:
+        """Raise if an undecided layout or record is wrong at the shape of a whole tensor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,8 @@ def packed(tensor: Chosen, codes: Codes) -> Move:
         apart, together = (
             codes.words(each, word) for each in (tensor.stored.layout, tensor.layout)
         )
+        for each in (tensor.stored.layout, tensor.layout):
+            codes.check(each, tensor.shape)
         shape = tuple(together.physical_shape(tensor.shape))
         return _converted(entry, (apart, together), tensor.shape, shape, word)
     source, layout = as_items(entry, entry.type), tensor.layout
@@ -154,6 +159,8 @@ def restored(
         UnreadableError: the words are others than the layouts say.
     """
     shape, original = shapes
+    for each in layouts:
+        codes.check(each, shape)
     apart, together = (codes.words(each, word) for each in layouts)
     try:
         made, was = (tuple(each.physical_shape(shape)) for each in (apart, together))

@@ -118,6 +118,7 @@ def scattering(
     Raises:
         UnreadableError: a field has no such words.
     """
+    codes.check(record, values)
     module, size = codes.record(record), record.size_bits_at(values) // 8
     bytes_ = Stored(entry.stored.place, entry.stored.handle, entry.stored.data, BYTE, (size,))
 
@@ -152,6 +153,7 @@ def _together(field: Field, tensor: Tensor, values: Mapping[str, int], codes: Co
     """
     assert tensor.words is not None
     layout, shape = tensor.words.layout, field.shape(values)
+    codes.check(layout, shape)
     module = codes.words(layout, tensor.words.word)
     try:
         if tuple(module.physical_shape(shape)) == tensor.shape:

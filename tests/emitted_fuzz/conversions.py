@@ -34,6 +34,8 @@ def converted(text: str, other: str) -> StraightConversion | str:
         found = layoutdsl.convert(source, target, compiled="numpy")
     except layoutdsl.RefusedError:
         return "refuted"
+    except layoutdsl.UnprovedError:
+        return "undecided"
     except layoutdsl.UnvalidatedError:
         return "not validated"
     assert isinstance(found, StraightConversion)

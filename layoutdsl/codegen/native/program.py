@@ -94,11 +94,13 @@ class EmittedProgram:
         return self._written(alone=False)
 
     def _written(self, *, alone: bool) -> str:
-        said = [f"   Validated: {self.seal or 'no proof that it does what the layout means'}."]
-        if self.seal is not None and not self.decided:
-            said.append(
-                "   That holds where each element has a slot of its own, which is unproved."
-            )
+        seal = self.seal or "no proof that it does what the layout means"
+        said = [f"   Validated: {seal}."]
+        if not self.decided:
+            said = [
+                f"   Validated: unproved: {seal}.",
+                "   The layout is undecided: elements may share a slot, or leave the buffer.",
+            ]
         functions = "\n".join([*self.size, *(each.text for each in self.moves), *self.codes])
         kernels = kernel_text(self.calls, functions) if alone else kernels_included(self.calls)
         return "\n".join([*self.head, *said, " */", "", kernels, functions, ""])

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 
 from layoutdsl.codegen.allowed import refuse_unsafe
-from layoutdsl.codegen.numpy.numpy_text import _RULE, MARKS, constant
+from layoutdsl.codegen.numpy.numpy_text import _RULE, MARKS, UNPROVED, constant
 from layoutdsl.codegen.numpy.words import indented, literal, tuple_text
 from layoutdsl.codegen.placed import Placed
 from layoutdsl.codegen.record_shape import (
@@ -76,7 +76,7 @@ def record_text(
         "",
         *constant("SOURCE", source),
         *constant("CERTIFICATE", certificate),
-        f"VALIDATED = {_validated(parts) if validated else 'False'}",
+        f"VALIDATED = {_validated(parts, certificate) if validated else 'False'}",
         f"FALLBACK = {_fallback(len(parts))}",
         "",
         *carried,
@@ -97,8 +97,10 @@ _STAND_INS = "Any = namedtuple = _Extents = _Field = _FieldPart = _Record = _int
 """Names that the tables may use, as `refuse_unsafe` looks at the tables alone."""
 
 
-def _validated(parts: Sequence[Placed]) -> str:
-    return tuple_text([f"{part_name(number)}.VALIDATED" for number in range(len(parts))])
+def _validated(parts: Sequence[Placed], certificate: str) -> str:
+    unproved = [literal(UNPROVED)] if certificate.startswith(UNPROVED) else []
+    seals = [f"{part_name(number)}.VALIDATED" for number in range(len(parts))]
+    return tuple_text([*unproved, *seals])
 
 
 def _fallback(count: int) -> str:
