@@ -256,7 +256,9 @@ def _conversion(
     return convert_(one, other, axes, unproved=unproved), other
 
 
-def custom_op(name: str, layout: Layout | str, storage: StorageName = "items") -> Any:
+def custom_op(
+    name: str, layout: Layout | str, storage: StorageName = "items", *, unproved: bool = False
+) -> Any:
     """Register packing as an operator of torch, ``op(tensor, fill=None)``, and return it.
 
     It may be compiled with whatever surrounds it. Its gradient is unpacked by a second operator,
@@ -271,15 +273,18 @@ def custom_op(name: str, layout: Layout | str, storage: StorageName = "items") -
         name: with its namespace, ``mylib::pack_marlin``.
         layout: as for `compiled`, and so is ``storage``.
         storage: words have no gradient.
+        unproved: also take an undecided layout, as for `compiled`.
 
     Raises:
         ValueError, TypeError: the name is none, or there is no such layout or storage.
+        RefusedError: the layout is refuted.
+        UnprovedError: the layout is undecided.
     """
     expect(name=(name, TEXT))
     if not OPERATOR.fullmatch(name):
         words = f"`{name}` names no operator: write a namespace and a name"
         raise ValueError(f"{words}, as in `mylib::pack_marlin`")
-    moves = compiled(layout, storage=storage)
+    moves = compiled(layout, storage=storage, unproved=unproved)
 
     def packs(x: Tensor, fill: Fill = None) -> Tensor:
         return moves.pack(x, fill=fill)

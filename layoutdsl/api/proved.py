@@ -37,9 +37,11 @@ class RefusedError(VerdictError):
 class UnprovedError(VerdictError):
     """A layout is undecided, so it moves no data and no code is made of it.
 
-    >>> layoutdsl.compile(layoutdsl.parse("layout B(i, j: 2) = [(i*i + j)%1000003, j]")["B"])
-    Traceback (most recent call last):
-    layoutdsl.UnprovedError: `B` is undecided: no proof was found that no two elements share a slot
+    >>> try:
+    ...     compile(parse("layout B(i, j: 2) = [(i*i + j)%1000003, j]")["B"])
+    ... except UnprovedError as undecided:
+    ...     print(undecided.checked.status)
+    undecided
 
     Attributes:
         checked: the verdict, with a finding for each property.
