@@ -4,7 +4,8 @@ Example: `[(i*i + j)%1000003, j]` is undecided. At `I = 10` it is right and the 
 `I = 600000` two elements share a slot and the result is that pair.
 
 Elements are evaluated in boxes of at most a million, so that memory does not grow with the shape.
-One bit per slot of the buffer records which slots are taken.
+One bit per slot of the buffer records which slots are taken, or a list of offsets if the buffer has
+many more slots than elements.
 """
 
 from __future__ import annotations
@@ -56,7 +57,8 @@ def faults_at_shape(layout: Layout, values: Values) -> Examples:
 
 def _faults_in_boxes(layout: Layout, values: Values) -> Examples:
     found = Examples()
-    taken = _Slots(evaluate(layout.start, values), layout.size(values))
+    start, size = evaluate(layout.start, values), layout.size(values)
+    taken = _Slots(start, size, prod(layout.shape_of(values)))
     for box in _boxes(layout.shape_of(values)):
         elements = _Elements(layout, values, box)
         if EXTENTS not in found:
@@ -78,6 +80,10 @@ def _faults_in_boxes(layout: Layout, values: Values) -> Examples:
             shared = taken.take(offsets)
             if shared is not None:
                 found[INJECTIVE] = _collision(layout, values, shared)
+    if INJECTIVE not in found:
+        shared = taken.shared_in_list()
+        if shared is not None:
+            found[INJECTIVE] = _collision(layout, values, shared)
     return found
 
 
@@ -182,24 +188,31 @@ class _Elements:
 
 
 class _Slots:
-    """One bit for each slot of a buffer: whether an element has it."""
+    """The slots of a buffer that elements have."""
 
-    def __init__(self, start: int, size: int) -> None:
+    def __init__(self, start: int, size: int, elements: int) -> None:
         import numpy as np
 
         self.start, self.size = start, size
-        self._bits = np.zeros(-(-max(size - start, 0) // 8), np.uint8)
+        self._list = list[Any]()
+        # An offset in the list takes 64 bits.
+        self._is_list = size - start > 64 * elements
+        bytes_ = 0 if self._is_list else -(-max(size - start, 0) // 8)
+        self._bits = np.zeros(bytes_, np.uint8)
 
     def take(self, offsets: Any) -> int | None:
-        """Take the slots of distinct elements; return an offset that two of them have, if any."""
+        """Take the slots of elements; return an offset that two of them have, if one is found."""
         import numpy as np
 
+        if self._is_list:
+            self._list.append(offsets)
+            return None
         if not len(offsets):
             return None
         slots = np.sort(offsets.astype(np.int64) - self.start)
-        same = slots[1:] == slots[:-1]
-        if same.any():
-            return int(slots[int(same.argmax())]) + self.start
+        same = _first_repeated(slots)
+        if same is not None:
+            return same + self.start
         places, masks = slots >> 3, (1 << (slots & 7)).astype(np.uint8)
         # Slots are sorted, so those that share a byte stand side by side and can be merged.
         first = np.concatenate(([True], places[1:] != places[:-1])).nonzero()[0]
@@ -208,7 +221,17 @@ class _Slots:
         if met.any():
             place = int(met.nonzero()[0][0])
             lowest = int(met[place]) & -int(met[place])
-            bit = lowest.bit_length() - 1
-            return int(bytes_[place]) * 8 + bit + self.start
+            return int(bytes_[place]) * 8 + lowest.bit_length() - 1 + self.start
         self._bits[bytes_] |= together
         return None
+
+    def shared_in_list(self) -> int | None:
+        """Return an offset that two elements of the list have, if any."""
+        import numpy as np
+
+        return _first_repeated(np.sort(np.concatenate(self._list))) if self._list else None
+
+
+def _first_repeated(numbers: Any) -> int | None:
+    same = numbers[1:] == numbers[:-1]
+    return int(numbers[int(same.argmax())]) if same.any() else None
