@@ -32,6 +32,10 @@ class Report(Displayed):
 
     checked: tuple[Checked, ...]
 
+    def __bool__(self) -> bool:
+        """Return `passed`: ``assert prove(layout)`` fails unless every claim passed."""
+        return self.passed
+
     def __repr__(self) -> str:
         failed = [f"not so: {each.claim.text}" for each in self.checked if not each.passed]
         count = f"{len(self.checked)} claim{'' if len(self.checked) == 1 else 's'}"
@@ -66,6 +70,9 @@ def prove(
     Args:
         subject: what to look at.
         progress: is told, in a few words, what is being asked.
+
+    Returns:
+        A report that is true only if every claim passed, so ``assert prove(layout)`` is a test.
 
     Raises:
         TypeError: ``subject`` is nothing that can be proved.

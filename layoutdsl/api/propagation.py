@@ -56,6 +56,10 @@ class Propagation:
     kind: Emit
     batch: Open | None = None
 
+    def __bool__(self) -> bool:
+        """Return whether the status is `done`: nothing is refuted, and nothing is open."""
+        return self.status == "done"
+
     @property
     def model(self) -> Any:
         """The model, as the package onnx has it, made anew."""
@@ -72,7 +76,7 @@ class Propagation:
     @property
     def status(self) -> Status:
         """`refuted` where a rule or a node is wrong, `open` where that is not known of one."""
-        if self.theorems.refuted or (self.verified and self.verified.faults):
+        if self.theorems.refuted or (self.verified is not None and self.verified.faults):
             return "refuted"
         unrun = self.verified is not None and self.verified.unrun
         if self.theorems.undecided or unrun or not self.figures.minimal:

@@ -34,6 +34,10 @@ class BankReport:
     shape: tuple[tuple[str, int], ...]
     banks: meant.Banks
 
+    def __bool__(self) -> bool:
+        """Return whether no threads wait for each other."""
+        return self.banks.conflict is None
+
     def __repr__(self) -> str:
         return said(self, f"{self.title}: {self.banks.cycles} cycles, {self.banks.ways}-way")
 

@@ -87,6 +87,10 @@ class Translation:
 
     __repr__ = brief
 
+    def __bool__(self) -> bool:
+        """Return `proved`: a text that was not proved to be the layout is no translation yet."""
+        return self.proved
+
 
 def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = None) -> Translation:
     """Return the text of a layout in a notation, or in our language, and whether it was proved.

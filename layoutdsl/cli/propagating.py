@@ -235,7 +235,7 @@ def _lines(name: str, found: Propagation) -> Iterator[str]:
     from layoutdsl.propagation.telling.report import proved, run, told
 
     head, *rest = told(found.figures, name)
-    tried = found.verified.batches if found.verified else ()
+    tried = () if found.verified is None else found.verified.batches
     yield from (head, *told_batch(found.batch, tried), *rest)
     yield from proved(found.theorems)
     yield from run(found.verified)

@@ -66,6 +66,10 @@ class EqualWhere(Displayed):
 
     status = "equal where"
 
+    def __bool__(self) -> bool:
+        """Return `False`: only `Equal` is true. `same` says whether any shape tells them apart."""
+        return False
+
     def __repr__(self) -> str:
         return said(self, f"{'; or '.join(map(str, self.agreements))}; else {self.mismatch}")
 
@@ -99,6 +103,10 @@ class Different(Displayed):
     same = False
     status = "different"
 
+    def __bool__(self) -> bool:
+        """Return `False`: only `Equal` is true."""
+        return False
+
     def __repr__(self) -> str:
         return said(self, self.reason or str(self.mismatch))
 
@@ -113,6 +121,10 @@ class Unknown(Displayed):
 
     same = False
     status = "undecided"
+
+    def __bool__(self) -> bool:
+        """Return `False`: undecided is never equal."""
+        return False
 
     def __repr__(self) -> str:
         return said(self, self.reason)
@@ -135,6 +147,9 @@ def diff(
         axes: which axes of ``other`` are which of ``one``: ``"n=b, h=y"``, or all of them in
             order, ``"b, c, y, x"``. Left out, by name where the names are the same, else by order.
         progress: told, in a few words, what is being done.
+
+    Returns:
+        `Equal`, which alone is true in an ``if``, or `EqualWhere`, `Different` or `Unknown`.
 
     Raises:
         ValueError: ``axes`` names what there is not.

@@ -125,8 +125,8 @@ def _looked_at(layout: Layout, candidate: Layout, name: str, tell: Tell) -> tupl
         elif isinstance(finding, Refuted):
             first = first or _replayed(pair, finding)
             reason = reason or finding.example.sentence
-        else:
-            untold = untold or Untold(name, pair.pairing, _axes(pair), finding.reason)
+        elif untold is None:
+            untold = Untold(name, pair.pairing, _axes(pair), finding.reason)
     if matches:  # of several orders, the one that asks for least
         return (min(matches, key=lambda each: len(each.where)),)
     complete = max(layout.rank, candidate.rank) <= MOST_AXES

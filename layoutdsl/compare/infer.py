@@ -70,6 +70,10 @@ class Inferred:
     steady: bool = True
     raised: BaseException | None = None
 
+    def __bool__(self) -> bool:
+        """Return whether a layout was found, and fits the function at every shape in its range."""
+        return self.layout is not None and not self.doubts
+
     def __repr__(self) -> str:
         return said(self, self.text or self.reason or "")
 

@@ -65,6 +65,10 @@ class Probe:
     wrong: int = 0
     raised: BaseException | None = None
 
+    def __bool__(self) -> bool:
+        """Return `same`: ``assert probe(...)`` fails where the function does something else."""
+        return self.same
+
     def __repr__(self) -> str:
         shape = " ".join(f"{name}={value}" for name, value in self.shape)
         found = "same" if self.same else "; ".join(each.sentence for each in self.faults)

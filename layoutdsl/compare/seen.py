@@ -31,6 +31,10 @@ class Match:
     certificate: str = ""
     queries: int = 0
 
+    def __bool__(self) -> bool:
+        """Return `everywhere`: equality in some ranges only is false."""
+        return self.everywhere
+
     @property
     def everywhere(self) -> bool:
         """Whether the layouts are equal wherever both are defined."""
@@ -48,6 +52,10 @@ class Untold:
     pairing: Pairing
     axes: str | None
     reason: str
+
+    def __bool__(self) -> bool:
+        """Return `False`: nothing was proved."""
+        return False
 
     @property
     def everywhere(self) -> bool:

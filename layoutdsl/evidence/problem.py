@@ -72,6 +72,10 @@ class Rechecked:
 
     __repr__ = brief
 
+    def __bool__(self) -> bool:
+        """Return whether the certificate is confirmed."""
+        return self.status == "confirmed"
+
     @property
     def status(self) -> str:
         """``confirmed``, ``failed``, or ``undecided`` where but an answer or proof is missing."""

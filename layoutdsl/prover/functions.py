@@ -50,7 +50,8 @@ def enough(
         return found
     if types[-1].largest > 1 << 32 and _unbounded(layout):
         return bounded(layout, inverse, types) or found
-    return _refuted(layout, types[-1]) or found
+    refuted = _refuted(layout, types[-1])
+    return found if refuted is None else refuted
 
 
 def attempts(

@@ -51,6 +51,10 @@ class Refuted:
     property: str
     example: Counterexample
 
+    def __bool__(self) -> bool:
+        """Return `False`: the property does not hold."""
+        return False
+
     def __repr__(self) -> str:
         return said(self, f"{self.property}: {self.example.sentence}")
 
@@ -65,6 +69,10 @@ class Undecided:
     property: str
     reason: str
     obstacle: str = ""
+
+    def __bool__(self) -> bool:
+        """Return `False`: the property was not proved."""
+        return False
 
     def __repr__(self) -> str:
         return said(self, f"{self.property}: {self.reason}")
@@ -100,6 +108,10 @@ class Checked(Displayed):
 
     claim: AnyClaim
     findings: tuple[Finding, ...]
+
+    def __bool__(self) -> bool:
+        """Return `passed`: undecided is never a pass."""
+        return self.passed
 
     def __repr__(self) -> str:
         return said(self, f"{self.status}: {self.claim.text}")

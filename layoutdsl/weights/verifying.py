@@ -46,6 +46,10 @@ class Verified:
     fault: Fault | None
     explained: Explained | None = None
 
+    def __bool__(self) -> bool:
+        """Return whether there is no fault: ``assert verify_weights(...)`` fails at one."""
+        return self.fault is None
+
 
 def verify_weights(
     packed: Place,

@@ -65,6 +65,10 @@ class Checked:
     faults: tuple[str, ...]
     batches: tuple[int, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Return `holds`: ``assert check(out, against)`` fails where anything is wrong."""
+        return self.holds
+
     @property
     def holds(self) -> bool:
         """Whether nothing was found wrong."""

@@ -63,6 +63,10 @@ class Verified:
     unrun: tuple[str, ...] = ()
     batches: tuple[int, ...] = ()
 
+    def __bool__(self) -> bool:
+        """Return whether everything was run, and nothing is wrong."""
+        return not self.faults and not self.unrun
+
 
 def verified(
     model: Model,
