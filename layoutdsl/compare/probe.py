@@ -269,13 +269,16 @@ def _axes_hint(asked: Asked, found: Places) -> Iterator[AxesPermuted]:
     if len(names) > MOST_AXES:
         return
     usual = Pairing(tuple(zip(names, names, strict=True)), "name")
+    # A condition on an axis of fixed extent, `s: 4`, names it `S`, which no shape has a value for.
+    extents = {name.upper(): size for name, size in zip(names, asked.extents, strict=True)}
+    known = {**extents, **asked.values}
     for order in permutations(names):
         pairs = tuple(zip(names, order, strict=True))
         try:
             turned = over_same_axes(layout, layout, Pairing(pairs, "given"))
         except Unpaired:
             continue
-        fits = all(each.holds(asked.values) for each in turned.fixed)
+        fits = all(each.holds(known) for each in turned.fixed)
         if fits and np.array_equal(offsets(turned.other, asked.values), found):
             yield AxesPermuted(pairs, axes_text(layout, layout, pairs, usual), False)
             return
