@@ -116,7 +116,7 @@ SHOWN = [
     (layoutdsl.prove(LIBRARY["NHWC"]), "<Report proved, 1 claim>"),
     (
         layoutdsl.prove(layoutdsl.parse(TEXT)["Bad"]).checked[0],
-        "<Checked refuted: prove Bad>",
+        "<Checked refuted: prove Bad: injective>",
     ),
     (
         layoutdsl.diff(LIBRARY["HtpNCHW"], LIBRARY["R4NCHWMemoryLayout"]),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from layoutdsl.api.compiling import compile as compile_
 from layoutdsl.meaning.arguments import TEXT, Kind, expect, integers
+from layoutdsl.meaning.counterexample import index_text
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.storage import StorageName
-from layoutdsl.showing.words import index_text
 
 if TYPE_CHECKING:
     import numpy as np

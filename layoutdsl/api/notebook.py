@@ -16,7 +16,6 @@ from layoutdsl.meaning.record import Record
 from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
 from layoutdsl.showing.declaration import boxes, declaration, fields, formulas, record_lines
 from layoutdsl.showing.html import fragment, table
-from layoutdsl.showing.words import index_text, named_text
 
 MOST_DRAWN = 4
 """Refuted claims of a report that are drawn; of the others words say what is wrong."""
@@ -72,7 +71,5 @@ def _finding(finding: Finding) -> Iterator[str]:
         case Undecided(name, reason):
             yield f"  {name}: {reason}"
         case Refuted(_, example):
-            yield f"  {example.sentence}"
-            if example.shape:
-                yield f"  at shape {named_text(example.shape)}"
-            yield from (f"    {index_text(each.index)} {each.words}" for each in example.points)
+            sentence, *lines = example.lines
+            yield from (f"  {sentence}", *lines)

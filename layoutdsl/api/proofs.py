@@ -37,9 +37,16 @@ class Report(Displayed):
         return self.passed
 
     def __repr__(self) -> str:
-        failed = [f"not so: {each.claim.text}" for each in self.checked if not each.passed]
+        failed = [each for each in self.checked if not each.passed]
         count = f"{len(self.checked)} claim{'' if len(self.checked) == 1 else 's'}"
-        return said(self, "; ".join([f"{self.status}, {count}", *failed[:1]]))
+        first = [each.headline for each in failed[:1]]
+        return said(self, "; ".join([f"{self.status}, {count}", *first]))
+
+    def __str__(self) -> str:
+        from layoutdsl.prover.verdict import outcomes
+
+        counts = [outcomes(self.checked)] if len(self.checked) > 1 else []
+        return "\n".join([*map(str, self.checked), *counts])
 
     @property
     def status(self) -> Status:

@@ -27,11 +27,20 @@ REMEMBERED_SHAPES = 256
 
 
 class RefusedError(VerdictError):
-    """No code is generated for a layout that was refuted; carries what was found."""
+    """A layout is refuted, so it moves no data and no code is made of it; shows why.
+
+    Attributes:
+        checked: the verdict, with a finding for each property.
+        reason: the first line of the message.
+    """
 
     def __init__(self, checked: Checked) -> None:
-        super().__init__(f"`{checked.claim.subject.name}` is refuted, so no code is generated")
+        self.reason = f"`{checked.claim.subject.name}` is refuted, so no code is generated"
+        super().__init__(self.reason)
         self.checked = checked
+
+    def __str__(self) -> str:
+        return f"{self.reason}\n{self.checked}"
 
 
 class UnprovedError(VerdictError):
@@ -54,10 +63,10 @@ class UnprovedError(VerdictError):
     def __str__(self) -> str:
         in_layout = "write `where {}` in the layout"
         allowed = f"or pass unproved=True, which {SHAPE_CHECK}"
-        return "\n  = help: ".join([self.message, *self.hints(in_layout), allowed])
+        return "\n  = help: ".join([self.reason, *self.hints(in_layout), allowed])
 
     @property
-    def message(self) -> str:
+    def reason(self) -> str:
         """The property that is not proved, why, and what is known."""
         from layoutdsl.prover.verdict import Undecided, sentence_of
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, assert_never
 import click
 
 from layoutdsl.cli.replay import element
-from layoutdsl.cli.verdicts import milliseconds
+from layoutdsl.meaning.counterexample import index_text, named_text
 from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.showing.words import index_text, named_text
 
 if TYPE_CHECKING:
     from layoutdsl.cli.targets import Target
@@ -37,6 +36,7 @@ def difference_text(
     """
     one, other = names
     from layoutdsl.compare.difference import Different, EqualWhere
+    from layoutdsl.prover.verdict import milliseconds
 
     lines = [*_verdict(found, one, other, milliseconds(seconds))]
     if isinstance(found, EqualWhere | Different):

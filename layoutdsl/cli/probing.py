@@ -112,7 +112,7 @@ def probe(
 
 
 def _lines(found: Probe, function: str, against: str) -> Iterator[str]:
-    from layoutdsl.showing.words import named_text
+    from layoutdsl.meaning.counterexample import named_text
 
     at = f", at shape {named_text(found.shape)}" if found.shape else ""
     calls = f"{found.calls} {'call' if found.calls == 1 else 'calls'}"

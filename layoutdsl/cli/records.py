@@ -14,7 +14,7 @@ from layoutdsl.cli.output import error
 from layoutdsl.cli.shapes import shape_of
 from layoutdsl.cli.targets import Target
 from layoutdsl.cli.telling import notes, say_done, say_words
-from layoutdsl.showing.words import named_text
+from layoutdsl.meaning.counterexample import named_text
 
 if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget

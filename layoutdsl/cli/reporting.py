@@ -36,7 +36,8 @@ class Reporting:
             verdict: what was found.
             written: the claim as its text has it.
         """
-        self._outcomes[verdict.outcome] = self._outcomes.get(verdict.outcome, 0) + 1
+        outcome = verdict.checked.outcome
+        self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1
         remark = of_verdict(verdict, written)
         if remark is not None:
             self._say(remark)

@@ -235,7 +235,7 @@ def failing_weights(source: str, destination: str, limits: Limits) -> Iterator[N
         raise Failure(Exit.UNDECIDED, str(missing)) from None
     except RefusedError as refused:
         error(verdict_text(Verdict(refused.checked, 0.0), 0))
-        raise Failure(Exit.REFUTED, str(refused)) from None
+        raise Failure(Exit.REFUTED, refused.reason) from None
     except UnreadableError as unreadable:
         raise Failure(Exit.INPUT, f"`{source}` {unreadable.fact}") from None
     except OccupiedError as occupied:

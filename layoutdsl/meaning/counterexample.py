@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from layoutdsl.meaning.model import Layout
@@ -15,6 +15,9 @@ class Point:
 
     index: tuple[tuple[str, int], ...]
     words: str
+
+    def __str__(self) -> str:
+        return f"{index_text(self.index)} {self.words}" if self.index else self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +37,25 @@ class Counterexample:
     def __repr__(self) -> str:
         shape = " ".join(f"{name}={value}" for name, value in self.shape)
         return said(self, f"{self.sentence} at {shape}")
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines)
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The sentence, the shape, and a line per point: the counterexample as people read it."""
+        shape = (f"  at shape {named_text(self.shape)}",) if self.shape else ()
+        return (self.sentence, *shape, *(f"    {point}" for point in self.points))
+
+
+def index_text(index: Iterable[tuple[str, int]]) -> str:
+    """Return an index as messages write it: ``(n=0, c=8)``."""
+    return f"({named_text(index, ', ')})"
+
+
+def named_text(values: Iterable[tuple[str, int]], between: str = " ") -> str:
+    """Return names with their values: ``N=1 C=9``."""
+    return between.join(f"{name}={value}" for name, value in values)
 
 
 def point_at(layout: Layout, index: tuple[int, ...], words: str) -> Point:

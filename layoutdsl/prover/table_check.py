@@ -18,7 +18,7 @@ from layoutdsl.meaning.claims import Sound, TableClaim
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.shapes import small
 from layoutdsl.meaning.table import Table
-from layoutdsl.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
+from layoutdsl.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.refute import refute, table_refute
 from layoutdsl.refute.refute import At
 from layoutdsl.refute.table_refute import collected, few_shapes, table_tries
@@ -30,12 +30,6 @@ from layoutdsl.tactics.table_proof import Inversion
 
 SMALL = 24
 """Elements of the shapes at which a second fault is looked for, after a first was found."""
-
-
-def only_doubled(checked: Checked) -> bool:
-    """Return whether a table has every element, and all that is wrong is that some lie twice."""
-    refuted = [each.property for each in checked.findings if isinstance(each, Refuted)]
-    return isinstance(checked.claim, TableClaim) and refuted == [table_statement.ONCE]
 
 
 def table_findings(claim: TableClaim, tell: Callable[[str], None]) -> tuple[Finding, ...]:

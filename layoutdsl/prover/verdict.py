@@ -2,15 +2,26 @@
 
 A claim has several properties, each with a finding of its own. A refutation carries a
 counterexample in plain integers, replayed through `Layout.offset` before it is reported.
+`verdict_text` writes a verdict for people: `str` of it, the shell, pages and pytest print that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from layoutdsl.meaning.claims import AnyClaim
+from layoutdsl.integers.expr import text
+from layoutdsl.meaning.claims import (
+    AnyClaim,
+    Claim,
+    EqualsLayout,
+    EqualsRecord,
+    Sound,
+    TableClaim,
+)
 from layoutdsl.meaning.counterexample import Counterexample
+from layoutdsl.meaning.model import Layout
 from layoutdsl.statements.sound import INJECTIVE, INVERSE, ONTO, PADDING, RANGE
 from layoutdsl.texts.values import Displayed, said
 
@@ -114,7 +125,10 @@ class Checked(Displayed):
         return self.passed
 
     def __repr__(self) -> str:
-        return said(self, f"{self.status}: {self.claim.text}")
+        return said(self, self.headline)
+
+    def __str__(self) -> str:
+        return verdict_text(self)
 
     @property
     def status(self) -> Status:
@@ -128,3 +142,198 @@ class Checked(Displayed):
     def passed(self) -> bool:
         """Whether the claim says what was found; undecided is never a pass."""
         return self.status == ("proved" if self.claim.polarity == "prove" else "refuted")
+
+    @property
+    def headline(self) -> str:
+        """The status, the claim, and the properties that were refuted, or else are undecided."""
+        kind = Refuted if self.status == "refuted" else Undecided
+        properties = ", ".join(each.property for each in self.findings if isinstance(each, kind))
+        return ": ".join([self.status, self.claim.text, *([properties] if properties else [])])
+
+    @property
+    def outcome(self) -> str:
+        """The verdict in a word or two, against what the claim says."""
+        if self.status == "undecided":
+            return "undecided"
+        if self.passed:
+            return "proved" if self.claim.polarity == "prove" else "refuted as claimed"
+        return "refuted" if self.claim.polarity == "prove" else "proved, not refuted"
+
+
+def outcomes(checked: Sequence[Checked]) -> str:
+    """Return how many claims came out how: ``1 refuted, 3 proved``."""
+    counts: dict[str, int] = {}
+    for each in checked:
+        counts[each.outcome] = counts.get(each.outcome, 0) + 1
+    return ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+
+
+Paint: TypeAlias = Callable[[str, str], str]
+"""Gives a word a colour: ``green``, ``red`` or ``yellow``."""
+
+_COLOURS = {"proved": "green", "refuted": "red", "undecided": "yellow"}
+
+
+def verdict_text(
+    checked: Checked,
+    *,
+    verbosity: int = 0,
+    seconds: float | None = None,
+    replays: Callable[[Refuted], Sequence[str]] | None = None,
+    paint: Paint = lambda word, _: word,
+) -> str:
+    """Return a verdict: a line where the claim passed, the counterexample or reason where not.
+
+    Args:
+        checked: the verdict.
+        verbosity: with 1, every property has a line.
+        seconds: how long it took, where that is of interest.
+        replays: lines that show a counterexample again; by default expressions of Python.
+        paint: colours the first word.
+    """
+    if checked.status == "refuted" and not checked.passed:
+        shown = replays or (lambda found: in_python(checked, found))
+        return "\n".join(_refutations(checked, shown, paint))
+    if checked.status == "proved" and not checked.passed:
+        head = paint("proved", "red")
+        needed = f" where {_needed(checked)}" if _needed(checked) else ""
+        range_ = needed if checked.claim.where else f" for all shapes{needed}"
+        return f"{head}: `{_claimed(checked)}` holds{range_}, and the text says it does not"
+    lines = [_line(checked, seconds, paint)]
+    if checked.status == "undecided":
+        lines += _reasons(checked)
+    elif checked.status == "proved" and verbosity == 0:
+        proved = [each for each in checked.findings if isinstance(each, Proved)]
+        conditions = dict.fromkeys(each for found in proved for each in found.conditions)
+        lines += [f"  where {each}" for each in conditions]
+        lines += [f"  {each.says}" for each in proved if each.says]
+    if checked.status == "proved":
+        lines += _copies(checked)
+    if verbosity:
+        lines += _properties(checked)
+    return "\n".join(lines)
+
+
+def milliseconds(seconds: float) -> str:
+    """Return how long something took."""
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def in_python(checked: Checked, found: Refuted) -> tuple[str, ...]:
+    """Return expressions of Python that show a counterexample again, the last point first.
+
+    Of points at one offset only the last has a line. Points of records are bits, which have none.
+    """
+    claim, values = checked.claim, dict(found.example.shape)
+    lines: dict[int, str] = {}
+    for point in reversed(found.example.points):
+        names, index = [name for name, _ in point.index], tuple(each for _, each in point.index)
+        if isinstance(claim, Claim) and names == [axis.name for axis in claim.layout.axes]:
+            shape = _shape(claim.layout, values)
+            try:
+                offset = claim.layout.offset(index, shape)
+            except ValueError:  # the index has no slot, which is what is wrong
+                continue
+            call = f"{claim.layout.name}.offset({index}, {shape})"
+            lines.setdefault(offset, f"{call} gives {offset}")
+        elif isinstance(claim, TableClaim) and names == [each.name for each in claim.table.slots]:
+            shape = _shape(claim.table.frame, values)
+            lines.setdefault(0, f"{claim.table.name}.decode({index}, {shape})")
+    return tuple(lines.values())
+
+
+def _shape(layout: Layout, values: dict[str, int]) -> tuple[int, ...]:
+    return (*layout.shape_of(values), *(values[name] for name in layout.parameters))
+
+
+def _claimed(checked: Checked) -> str:
+    return checked.claim.text.removeprefix(checked.claim.polarity).strip()
+
+
+def _needed(checked: Checked) -> str:
+    """The conditions under which what a claim names is defined, but for those it repeats."""
+    needed = [*checked.claim.subject.where]
+    if isinstance(checked.claim.predicate, EqualsLayout | EqualsRecord):
+        needed += checked.claim.predicate.other.where
+    return ", ".join(str(each) for each in dict.fromkeys(needed) if each not in checked.claim.where)
+
+
+def _range(checked: Checked) -> str:
+    """For which shapes, as it stands after the claim: what its own ``where`` leaves unsaid."""
+    needed = _needed(checked)
+    if checked.claim.where:
+        return f", {needed}" if needed else ""
+    return f" for all shapes{' where ' + needed if needed else ''}"
+
+
+def _line(checked: Checked, seconds: float | None, paint: Paint) -> str:
+    colour = "green" if checked.passed else _COLOURS[checked.status]
+    took = [] if seconds is None else [milliseconds(seconds)]
+    claimed = _claimed(checked)
+    if checked.status == "proved":
+        claimed, took = f"{claimed}{_range(checked)}", [*_effort(checked), *took]
+    elif checked.status == "refuted":
+        claimed = f"{claimed}, as claimed"
+    ending = f"  ({', '.join(took)})" if took else ""
+    return f"{paint(f'{checked.status:<9}', colour)}  {claimed}{ending}"
+
+
+def _effort(checked: Checked) -> Iterator[str]:
+    count = len(checked.findings)
+    yield f"{count} {'property' if count == 1 else 'properties'}"
+    queries = sum(each.queries for each in checked.findings if isinstance(each, Proved))
+    if queries:
+        yield f"{queries} {'question' if queries == 1 else 'questions'}"
+
+
+def _copies(checked: Checked) -> Iterator[str]:
+    """In how many slots a layout that is proved holds each element, where it has copies."""
+    claim = checked.claim
+    if isinstance(claim, Claim) and isinstance(claim.predicate, Sound) and claim.layout.copies:
+        axes = [axis for axis in claim.layout.axes if axis.name in claim.layout.copies]
+        counts = "*".join(text(axis.extent) for axis in axes)
+        names = " and ".join(f"`{axis.name}`" for axis in axes)
+        yield f"  each element lies in {counts} slots, one for each {names}"
+
+
+def _reasons(checked: Checked) -> Iterator[str]:
+    reasons: dict[str, list[str]] = {}
+    for each in checked.findings:
+        if isinstance(each, Undecided):
+            reasons.setdefault(each.reason, []).append(each.property)
+    for reason, properties in reasons.items():
+        yield from (f"  {reason}", *(f"    {each}" for each in properties))
+
+
+def _properties(checked: Checked) -> Iterator[str]:
+    for each in checked.findings:
+        if isinstance(each, Proved):
+            conditions = f"  where {', '.join(each.conditions)}" if each.conditions else ""
+            says = f": {each.says}" if each.says else ""
+            yield f"  proved  {each.property}{conditions}{says}"
+        elif isinstance(each, Refuted):
+            yield from (f"  {line}" for line in each.example.lines)
+
+
+def _refutations(
+    checked: Checked, replays: Callable[[Refuted], Sequence[str]], paint: Paint
+) -> Iterator[str]:
+    for finding in checked.findings:
+        if isinstance(finding, Refuted):
+            sentence, *others = finding.example.lines
+            yield from (f"{paint('refuted', 'red')}: {sentence}", *others)
+            if not isinstance(checked.claim.predicate, Sound):
+                yield f"  = claim: {checked.claim.text}"
+            yield from (f"  = replay: {line}" for line in replays(finding))
+    if only_doubled(checked):
+        axis = "give the table an axis that counts the copies, `k = ...`"
+        marked = "in the layout it is marked: `k: 4 broadcast`"
+        yield f"  = help: where an element is meant to lie in several slots, {axis}; {marked}"
+
+
+def only_doubled(checked: Checked) -> bool:
+    """Return whether a table has every element, and all that is wrong is that some lie twice."""
+    from layoutdsl.statements.table_statement import ONCE
+
+    refuted = [each.property for each in checked.findings if isinstance(each, Refuted)]
+    return isinstance(checked.claim, TableClaim) and refuted == [ONCE]

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from math import prod
 
+from layoutdsl.meaning.counterexample import named_text
 from layoutdsl.showing.grid import Cell, Grid, Row
-from layoutdsl.showing.words import at_shape, named_text
+from layoutdsl.showing.words import at_shape
 
 MOST_IN_LEGEND = 8
 MOST_COUNTED = 1 << 18

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from layoutdsl.meaning.banks import LINE, SECTOR, Access, Banks
-from layoutdsl.showing.words import index_text
+from layoutdsl.meaning.counterexample import index_text
 
 
 def banks_text(title: str, found: Banks) -> str:

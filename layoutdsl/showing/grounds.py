@@ -10,10 +10,10 @@ from layoutdsl.integers.bounds import ONE
 from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import coordinate_text
 from layoutdsl.meaning.banks import BANKS, WORD
+from layoutdsl.meaning.counterexample import named_text
 from layoutdsl.meaning.elements import ElementType
 from layoutdsl.meaning.model import Layout
 from layoutdsl.showing.rows import place_of
-from layoutdsl.showing.words import named_text
 
 EIGHT = (
     *("#afd7ff", "#ffd7af", "#afffaf", "#ffafff"),

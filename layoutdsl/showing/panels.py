@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import product
 
+from layoutdsl.meaning.counterexample import named_text
 from layoutdsl.showing.cells import Entry, Panel
 from layoutdsl.showing.folding import kept
 from layoutdsl.showing.places import Named
-from layoutdsl.showing.words import named_text
 
 WIDTH = 32
 """Columns of a table; a longer axis goes on in the next one."""

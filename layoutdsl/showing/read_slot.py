@@ -7,11 +7,12 @@ from typing import Literal
 
 from layoutdsl.integers.expr import text
 from layoutdsl.integers.value import evaluate
+from layoutdsl.meaning.counterexample import index_text
 from layoutdsl.meaning.model import Shape
 from layoutdsl.meaning.table import Table
 from layoutdsl.showing.places import Named
 from layoutdsl.showing.rows import place_of
-from layoutdsl.showing.words import at_shape, index_text
+from layoutdsl.showing.words import at_shape
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from layoutdsl.integers.expr import text
+from layoutdsl.meaning.counterexample import index_text, named_text
 from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.showing.places import Address, Chunk, Named, Placement, Term, element_of
 
 if TYPE_CHECKING:
-    from layoutdsl.meaning.model import Layout
     from layoutdsl.showing.slots import Held, Recovered
 
 MOST_SLOTS = 32
@@ -31,13 +30,6 @@ def placement_text(placement: Placement) -> str:
         *_extras(placement.chunk, placement.address),
     ]
     return "\n".join(lines)
-
-
-def copies_text(layout: Layout) -> str:
-    """Return in how many slots an element lies, and for what."""
-    counts = [text(axis.extent) for axis in layout.axes if axis.name in layout.copies]
-    names = " and ".join(f"`{name}`" for name in layout.copies)
-    return f"each element lies in {'*'.join(counts)} slots, one for each {names}"
 
 
 def _copies(placement: Placement) -> list[str]:
@@ -73,16 +65,6 @@ def held_text(held: Held) -> str:
     if held.recovered:
         lines += ["", *map(_recovered, held.recovered)]
     return "\n".join([*lines, *_extras(held.chunk, held.address)])
-
-
-def index_text(index: Named) -> str:
-    """Return an index as messages write it: ``(n=0, c=8)``."""
-    return f"({named_text(index, ', ')})"
-
-
-def named_text(values: Named, between: str = " ") -> str:
-    """Return names with their values: ``N=1 C=9``."""
-    return between.join(f"{name}={value}" for name, value in values)
 
 
 def at_shape(name: str, shape: Named) -> str:

@@ -45,9 +45,15 @@ class UnknownNameError(ValueError):
 
 
 class VerdictError(ValueError):
-    """A layout may not move data or become code; `checked` is the verdict on it."""
+    """A layout may not move data or become code.
+
+    Attributes:
+        checked: the verdict on it.
+        reason: a sentence.
+    """
 
     checked: Any
+    reason: str
 
 
 class UnsearchedError(ValueError):
