@@ -362,8 +362,8 @@ def test_a_byte_order_mark_is_no_fault(shell: Shell) -> None:
 
 CHECKED = """\
 NCHW16c   (n, c, h, w) = [n, c/16, h, w, c%16]
-Crouton   (b, h, w, d) = [b, h/8, w/8, d/32; h%8, w%8, d%32]
-Gaps      (n, h, w) = [(n, h) : 70, w : 6]
+Crouton   (b, h, w, d) = [b, h/8, w/8, d/32; h%8, w%8, d%32] fill 3 of u4
+Gaps      (n, h, w) = [(n, h) : 70, w : 6] offset 3
 Swizzled  (h, w: 4) = [h, w ^ h%4]
 Manual    (n, c, h, w) = [n, c/8, h, w, c%8]
 5 layouts, 1 claim: well formed

@@ -122,9 +122,9 @@ def test_check_counts_tables(spec: Shell) -> None:
     ended = spec("check", "my.layout")
     assert ended.code == 0
     assert ended.out.splitlines()[1:] == [
-        "Published  (n, h, w, c)[j: N*ceil(H/4), i: C*W, k: 4]"
+        "Published   (n, h, w, c)[j: N*ceil(H/4), i: C*W, k: 4]"
         " = (n = j%N, h = j/H*4 + k, w = i%W, c = i/W)",
-        "Blocked    (c)[i: ceil(C/k), l: k] = (c = i*k + l)",
+        "Blocked<k>  (c)[i: ceil(C/k), l: k] = (c = i*k + l)",
         "1 layout, 2 tables, 2 claims: well formed",
     ]
     found = json.loads(spec("check", "my.layout", "--json").out)

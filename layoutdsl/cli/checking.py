@@ -82,7 +82,9 @@ def _modules_json(chosen: tuple[Target, ...]) -> dict[str, Any]:
 
 def layout_json(layout: Layout) -> dict[str, Any]:
     """Return what a layout is, and not only its name."""
-    from layoutdsl.showing.declaration import declaration, fill_text, interface_text
+    from layoutdsl.meaning.elements import fill_text
+    from layoutdsl.meaning.interface import interface_text
+    from layoutdsl.showing.declaration import declaration
 
     return {
         "name": layout.name,
@@ -118,7 +120,8 @@ def table_json(table: Table) -> dict[str, Any]:
 
 def record_json(record: Record) -> dict[str, Any]:
     """Return what a record is, and not only its name."""
-    from layoutdsl.showing.declaration import fill_text, part_text, record_declaration
+    from layoutdsl.meaning.elements import fill_text
+    from layoutdsl.showing.declaration import part_text, record_declaration
 
     fields = [
         {
@@ -141,12 +144,10 @@ def record_json(record: Record) -> dict[str, Any]:
 
 
 def _well_formed(module: Module) -> str:
-    from layoutdsl.showing.declaration import axes_text, body, decoded_text, slots_text
+    from layoutdsl.showing.declaration import declaration, table_declaration
 
-    rows = [(layout.name, f"{axes_text(layout)} = {body(layout)}") for layout in module.values()]
-    for table in module.tables.values():
-        written = f"{axes_text(table)}{slots_text(table)} = {decoded_text(table)}"
-        rows.append((table.name, written))
+    written = [*map(declaration, module.values()), *map(table_declaration, module.tables.values())]
+    rows = [_row(each) for each in written]
     rows += [row for each in module.records.values() for row in _record_rows(each)]
     rows += [(head, rest) for head, _, rest in (each.text.partition(" ") for each in module.rules)]
     for said in module.operators:
@@ -162,6 +163,13 @@ def _well_formed(module: Module) -> str:
     counts += [_count(len(module.rules), "rule")] if module.rules else []
     counts += [_count(len(module.operators), "statement")] if module.operators else []
     return "\n".join([*lines, f"{', '.join([*counts, _count(claims, 'claim')])}: well formed"])
+
+
+def _row(declared: str) -> tuple[str, str]:
+    """The name of a layout or table with its parameters, and all that follows."""
+    _, _, rest = declared.partition(" ")
+    name, parenthesis, rest = rest.partition("(")
+    return name, parenthesis + rest
 
 
 def _record_rows(record: Record) -> list[tuple[str, str]]:

@@ -92,7 +92,8 @@ def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     if not values:
         return layout
     opened = [v.name for v in values.values() if isinstance(v, Extent)]
-    return replace(layout.substituted(values), parameters=tuple(dict.fromkeys(opened)))
+    found = replace(layout.substituted(values), parameters=tuple(dict.fromkeys(opened)))
+    return found.as_written
 
 
 def no_layout(name: ast.Name, known: Iterable[str]) -> Fault:

@@ -18,6 +18,7 @@ from layoutdsl.integers.expr import (
     BitXor,
     CeilDiv,
     Constant,
+    Coordinate,
     Expr,
     Extent,
     FloorDiv,
@@ -152,6 +153,37 @@ def product(factors: tuple[Expr, ...]) -> Expr:
         if not isinstance(factor, Constant):
             total = factor if total == ONE else Mul(total, factor)
     return total
+
+
+def declared(coordinate: Coordinate, axes: Mapping[str, Expr]) -> Coordinate:
+    """Return a coordinate that declares its extent wherever that does not follow from its value.
+
+    A text of it, which leaves out extents that are not declared, is read as the same coordinate.
+
+    Args:
+        coordinate: its value may have changed since its extent was taken from it.
+        axes: the extent of each index.
+    """
+    value, extent = _with_parts_declared(coordinate.value, axes), coordinate.extent
+    if not coordinate.declared:
+        bound = reach(value, axes) if indices(value) <= axes.keys() else None
+        if bound is not None and (bound.high == extent or simplify(bound.high) == simplify(extent)):
+            return Coordinate(value, bound.high)
+    return Coordinate(value, simplify(extent), declared=True)
+
+
+def _with_parts_declared(expr: Expr, axes: Mapping[str, Expr]) -> Expr:
+    match expr:
+        case Index() | Extent() | Constant():
+            return expr
+        case MixedRadix(parts):
+            return MixedRadix(tuple(declared(each, axes) for each in parts))
+        case _:
+            left, right = (_with_parts_declared(each, axes) for each in (expr.left, expr.right))
+            divides = isinstance(
+                expr, FloorDiv | CeilDiv | Mod
+            )  # by extents alone, read simplified
+            return type(expr)(left, simplify(right) if divides else right)
 
 
 # A sum of products: each product of opaque factors, in order of their text, with its coefficient.

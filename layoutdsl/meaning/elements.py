@@ -91,6 +91,17 @@ class FillZeroPoint:
 Fill: TypeAlias = FillValue | FillAny | FillZeroPoint
 
 
+def fill_text(fill: Fill) -> str:
+    """Return what follows the word ``fill``."""
+    match fill:
+        case FillValue(value):
+            return str(value)
+        case FillAny():
+            return "any"
+        case FillZeroPoint():
+            return "zero_point"
+
+
 @dataclass(frozen=True, slots=True)
 class IntegerType:
     """A machine integer by name, with the largest and the least value it holds."""

@@ -30,6 +30,13 @@ class ScaleOffset:
     per: str | None = None
 
 
+def interface_text(interface: ScaleOffset | None) -> str:
+    """Return what follows an element type; nothing where elements stand for themselves."""
+    if interface is None:
+        return ""
+    return " as scale_offset" + ("" if interface.per is None else f" per {interface.per}")
+
+
 def takes_codes(element: ElementType) -> bool:
     """Return whether elements of a type may be codes: integers of up to 32 bits."""
     return element.kind in ("i", "u") and element.bits <= MOST_BITS

@@ -13,6 +13,7 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
+from layoutdsl.integers.bounds import declared, simplify
 from layoutdsl.integers.conditions import Box, Condition, Operator, all_hold, pieces, volume
 from layoutdsl.integers.expr import (
     Constant,
@@ -21,6 +22,7 @@ from layoutdsl.integers.expr import (
     Extent,
     MixedRadix,
     coordinate_text,
+    indices,
     substitute,
     substitute_coordinate,
     text,
@@ -37,10 +39,17 @@ from layoutdsl.meaning.arguments import (
     integer,
     integers,
 )
-from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue
-from layoutdsl.meaning.interface import ScaleOffset
+from layoutdsl.meaning.elements import (
+    ElementType,
+    Fill,
+    FillAny,
+    FillValue,
+    FillZeroPoint,
+    fill_text,
+)
+from layoutdsl.meaning.interface import ScaleOffset, interface_text
 from layoutdsl.meaning.parameters import Parametrised
-from layoutdsl.texts.values import Displayed, said
+from layoutdsl.texts.values import A_FIELD, MOST, Displayed, said, shortened
 
 __all__ = ["ZERO", "Axis", "Condition", "Indices", "Layout", "Operator", "Origin", "Shape"]
 
@@ -56,6 +65,11 @@ class Axis:
 
     name: str
     extent: Extent | Constant
+
+    def __str__(self) -> str:
+        if isinstance(self.extent, Extent) and self.extent.name == self.name.upper():
+            return self.name
+        return f"{self.name}: {text(self.extent)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +120,46 @@ class Layout(Parametrised, Displayed):
     origin: Origin | None = field(default=None, compare=False, repr=False)
 
     def __repr__(self) -> str:
-        axes = ", ".join(axis.name for axis in self.axes)
-        places = ", ".join(map(coordinate_text, self.coordinates))
-        return said(self, f"{self.name}({axes}) = [{places}]")
+        head, clauses = f"{self.name}{self.axes_text} =", self.clauses
+        room = max(MOST - len(" ".join([head, "", *clauses])), A_FIELD)
+        # Of a long layout the list of coordinates is cut: clauses are what a reader may not expect.
+        return said(self, " ".join([head, shortened(self.body_text, room), *clauses]))
+
+    def __str__(self) -> str:
+        """Return the declaration in one line; `layoutdsl.parse` reads it as an equal layout."""
+        parameters = f"<{', '.join(self.parameters)}>" if self.parameters else ""
+        head = f"layout {self.name}{parameters}{self.axes_text} ="
+        return " ".join([head, self.body_text, *self.clauses])
+
+    @property
+    def axes_text(self) -> str:
+        """The axes, with the extents that are not just their names in upper case."""
+        axes = self.axes if self.bit_of is None else self.axes[:-1]
+        words = (f"{each}{' broadcast' * (each.name in self.copies)}" for each in axes)
+        return f"({', '.join(words)})"
+
+    @property
+    def body_text(self) -> str:
+        """The list of coordinates, ``;`` before the place within a chunk."""
+        places = list(map(coordinate_text, self.as_written.coordinates))
+        if self.chunk_rank is None:
+            return f"[{', '.join(places)}]"
+        cut = self.chunk_rank
+        return f"[{', '.join(places[:cut])}; {', '.join(places[cut:])}]"
+
+    @property
+    def clauses(self) -> tuple[str, ...]:
+        """The clauses that say something else than the default."""
+        found = []
+        if self.fill != (FillValue(0) if self.interface is None else FillZeroPoint()):
+            found.append(f"fill {fill_text(self.fill)}")
+        if self.tensor_element is not None:
+            found.append(f"of {self.tensor_element.name}{interface_text(self.interface)}")
+        if self.start != ZERO:
+            found.append(f"offset {text(self.start)}")
+        if self.where or self.domain:
+            found.append(f"where {', '.join(map(str, (*self.where, *self.domain)))}")
+        return tuple(found)
 
     @property
     def rank(self) -> int:
@@ -145,7 +196,8 @@ class Layout(Parametrised, Displayed):
         first: dict[str, Expr] = dict.fromkeys(self.copies, ZERO)
         found = self.substituted(first)
         places = tuple(map(settled, found.coordinates))
-        return replace(found, axes=self.element_axes, coordinates=places, copies=())
+        # `(h, q)` has become `(h, 0)`, whose last part still has the extent of `q`.
+        return replace(found, axes=self.element_axes, coordinates=places, copies=()).as_written
 
     @property
     def tensor_element(self) -> ElementType | None:
@@ -203,6 +255,35 @@ class Layout(Parametrised, Displayed):
             start=substitute(self.start, values),
             where=tuple(each.substituted(values) for each in self.where),
             domain=tuple(each.substituted(values) for each in self.domain),
+        )
+
+    def with_parameters(self, /, **values: int) -> Layout:
+        """Return it with numbers for its parameters, or for some of them.
+
+        It is called as in a text: ``NCHWc<8>`` is `NCHWc_8`.
+
+        >>> library("NCHWc").with_parameters(k=8).physical_shape((2, 20, 3, 4))
+        (2, 3, 3, 4, 8)
+
+        Raises:
+            TypeError: a value is no integer.
+            ValueError: it has no such parameter, or a value is below 1.
+        """
+        return Parametrised.with_parameters(self, **values).as_written
+
+    @property
+    def as_written(self) -> Layout:
+        """The same layout as its declaration is read: what numbers have become part of is simple.
+
+        Extents are simplified, and declared wherever they do not follow from the value.
+        """
+        axes = {axis.name: axis.extent for axis in self.axes}
+        return replace(
+            self,
+            coordinates=tuple(declared(each, axes) for each in self.coordinates),
+            start=simplify(self.start),
+            where=tuple(map(_simple, self.where)),
+            domain=tuple(map(_simple, self.domain)),
         )
 
     def _counted(self, axis: Axis, values: Mapping[str, Expr]) -> Axis:
@@ -445,6 +526,13 @@ class Layout(Parametrised, Displayed):
         fixed = {name: (value, value) for name, value in values.items()}
         names = [axis.name for axis in self.axes]
         return fixed, names, tuple((0, extent - 1) for extent in self.shape_of(values))
+
+
+def _simple(condition: Condition) -> Condition:
+    """Return a condition with its sides simplified where they have no index, as they are read."""
+    sides = (condition.left, condition.right)
+    left, right = (side if indices(side) else simplify(side) for side in sides)
+    return Condition(left, condition.operator, right)
 
 
 def _instead(value: object) -> str:

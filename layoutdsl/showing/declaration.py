@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from layoutdsl.integers.bounds import ZERO
-from layoutdsl.integers.expr import Constant, Extent, coordinate_text, text
-from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
-from layoutdsl.meaning.interface import ScaleOffset
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.integers.expr import Extent, coordinate_text, text
+from layoutdsl.meaning.elements import FillValue, fill_text
+from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.offsets import offset_expr, size_expr
 from layoutdsl.meaning.part import Part, PickedDigit
 from layoutdsl.meaning.record import Record
@@ -15,9 +14,7 @@ from layoutdsl.meaning.table import Table
 
 def declaration(layout: Layout) -> str:
     """Return the layout in one line; elaborated, it means the same again."""
-    parameters = f"<{', '.join(layout.parameters)}>" if layout.parameters else ""
-    head = f"layout {layout.name}{parameters}{axes_text(layout)}"
-    return " ".join([head, "=", body(layout), *clauses(layout)])
+    return str(layout)
 
 
 def table_declaration(table: Table) -> str:
@@ -51,7 +48,7 @@ def record_fields(record: Record) -> str:
 def record_head(record: Record) -> str:
     """Return what stands before the parts."""
     parameters = f"<{', '.join(record.parameters)}>" if record.parameters else ""
-    axes = ", ".join(map(_axis, record.axes))
+    axes = ", ".join(map(str, record.axes))
     return f"record {record.name}{parameters}({axes}) ="
 
 
@@ -70,7 +67,7 @@ def part_text(part: Part) -> str:
     words = [f"{part.field}({picks})"]
     if not part.whole:
         words.append(f"bits {part.bits[0]}..{part.bits[-1]}")
-    words += ["=", body(part.layout)]
+    words += ["=", part.layout.body_text]
     words.append(f"of {part.field_type.name}")
     if part.layout.start != ZERO:
         words.append(f"offset {text(part.layout.start)}")
@@ -103,39 +100,9 @@ def decoded_text(table: Table) -> str:
 
 def axes_text(layout: Layout | Table) -> str:
     """Return the axes with the extents that are not just their names in upper case."""
-    if isinstance(layout, Table):
-        return f"({', '.join(map(_axis, layout.axes))})"
-    axes = layout.axes if layout.bit_of is None else layout.axes[:-1]
-    said = (f"{_axis(each)}{' broadcast' * (each.name in layout.copies)}" for each in axes)
-    return f"({', '.join(said)})"
-
-
-def _axis(axis: Axis) -> str:
-    if isinstance(axis.extent, Constant) or axis.extent.name != axis.name.upper():
-        return f"{axis.name}: {text(axis.extent)}"
-    return axis.name
-
-
-def body(layout: Layout) -> str:
-    """Return the list of coordinates, ``;`` before the place within a chunk."""
-    places = list(map(coordinate_text, layout.coordinates))
-    if layout.chunk_rank is None:
-        return f"[{', '.join(places)}]"
-    return f"[{', '.join(places[: layout.chunk_rank])}; {', '.join(places[layout.chunk_rank :])}]"
-
-
-def clauses(layout: Layout) -> list[str]:
-    """Return the clauses that say something else than the default."""
-    found = []
-    if layout.fill != (FillValue(0) if layout.interface is None else FillZeroPoint()):
-        found.append(f"fill {fill_text(layout.fill)}")
-    if layout.tensor_element is not None:
-        found.append(f"of {layout.tensor_element.name}{interface_text(layout.interface)}")
-    if layout.start != ZERO:
-        found.append(f"offset {text(layout.start)}")
-    if layout.where or layout.domain:
-        found.append(f"where {', '.join(map(str, (*layout.where, *layout.domain)))}")
-    return found
+    return (
+        layout.axes_text if isinstance(layout, Layout) else f"({', '.join(map(str, layout.axes))})"
+    )
 
 
 def formulas(layout: Layout) -> tuple[str, ...]:
@@ -160,21 +127,3 @@ def fields(record: Record) -> list[tuple[str, str, str, str]]:
         (each.name, each.element.name, ", ".join(map(text, each.extents)), str(len(each.parts)))
         for each in record.fields
     ]
-
-
-def interface_text(interface: ScaleOffset | None) -> str:
-    """Return what follows an element type; nothing where elements stand for themselves."""
-    if interface is None:
-        return ""
-    return " as scale_offset" + ("" if interface.per is None else f" per {interface.per}")
-
-
-def fill_text(fill: Fill) -> str:
-    """Return what follows the word ``fill``."""
-    match fill:
-        case FillValue(value):
-            return str(value)
-        case FillAny():
-            return "any"
-        case FillZeroPoint():
-            return "zero_point"
