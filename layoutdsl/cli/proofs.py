@@ -59,6 +59,9 @@ def prove(
 ) -> int:
     """Prove layouts, tables, records, or files with claims, for every shape; else the library.
 
+    The library is proved where nothing is named, unless the standard input is a pipe or a file:
+    - reads that.
+
     Every layout is checked without asking: extents hold, offsets are in bounds, no two elements
     share one, decoding inverts encoding, padding is exact. Of codes of real numbers: each is the
     nearest, for every scale, and 0 comes back as 0. Of a table: every element lies in exactly one
@@ -68,6 +71,7 @@ def prove(
 
     \b
       layoutdsl prove demo.layout
+      layoutdsl prove - < demo.layout
       layoutdsl prove demo.layout:NCHW16c --where "C <= 64"
       layoutdsl prove NCHW16c -v
       layoutdsl prove Q4_0

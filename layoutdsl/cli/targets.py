@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -227,12 +229,33 @@ def targets_of(
 
     Raises:
         LayoutError: with the faults of all of them.
+        Failure: there are no words, and a text may wait on the standard input.
     """
     if written:
         return every(written, read)
+    _refuse_unread_input()
     from layoutdsl.api import library_families
 
     return tuple(Target(family, "", None) for family in library_families())
+
+
+def _refuse_unread_input() -> None:
+    """Fail where the standard input is a pipe or a file: ``cat x.layout | layoutdsl prove``.
+
+    The library would be proved instead, and the exit code 0 would pass for that of the text. The
+    input is not read to find out, as a pipe may stay open and never send anything. A terminal,
+    `/dev/null` and a closed input, as jobs and services have them, hold no text.
+    """
+    try:
+        mode = os.fstat(sys.stdin.fileno()).st_mode
+    except (AttributeError, OSError, ValueError):  # closed, or no file
+        return
+    if not stat.S_ISCHR(mode):
+        verb = click.get_current_context().info_name
+        message = "no layout or file is named, and the standard input is a pipe or a file"
+        command = f"layoutdsl {verb}"
+        hint = f"`{command} -` reads it; `{command} < /dev/null` takes the library"
+        raise Failure(Exit.USAGE, message, hint)
 
 
 def every(written: tuple[str, ...], read: Callable[[str], Target]) -> tuple[Target, ...]:
