@@ -1,13 +1,13 @@
-"""What a text may say and hardly means: digits that overlap, and names that are idle.
+"""Warnings about legal text that is hardly meant: digits that overlap, idle names, swapped case.
 
-All of it is legal, and nearly always a slip of the pen, so it is told as a warning. A coordinate
-whose extent was declared is meant as it stands.
+Nearly always such text is a slip of the pen. A coordinate whose extent was declared is meant as it
+stands.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
@@ -28,7 +28,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.meaning.model import Layout
 from layoutdsl.syntax import ast
-from layoutdsl.syntax.printer import print_place
+from layoutdsl.syntax.printer import print_expression, print_place
 from layoutdsl.syntax.walk import expressions_of, names_in, nested
 from layoutdsl.texts.source import Diagnostic, Label
 
@@ -51,6 +51,48 @@ def idle_parameters(
         if parameter.text not in used:
             message = f"the parameter `{parameter.text}` is used nowhere"
             yield _warning("L213", message, Label(parameter.span), hint="leave it out")
+
+
+def doubts_of_conditions(layout: Layout, clauses: Iterable[ast.Clause]) -> Iterator[Diagnostic]:
+    """Yield a warning for each condition on an index that was hardly meant to be one.
+
+    ``where c % 16 == 0`` keeps one element in sixteen, and is written for ``C % 16 == 0``, a range
+    of shapes. Conditions on several indices, on an extent too, or with ``<=`` describe domains that
+    exist, such as triangles and bands.
+    """
+    named = {axis.name: axis.extent.name for axis in layout.axes if isinstance(axis.extent, Extent)}
+    for clause in clauses:
+        for condition in clause.conditions if isinstance(clause, ast.WhereClause) else ():
+            equation = _equation_of_index(condition, named)
+            if equation is None:
+                continue
+            index, value, number = equation
+            used = {each.text for side in (value, number) for each in names_in(side)}
+            if used - {index.text} - set(layout.parameters):
+                continue
+            extent, written = named[index.text], condition.span.text
+            start = index.span.start - condition.span.start
+            meant = f"{written[:start]}{extent}{written[start + len(index.text) :]}"
+            message = f"`where` keeps only some elements along the axis `{index.text}`"
+            label = Label(condition.span, f"`{index.text}` is an index, and `{extent}` its extent")
+            value_text, number_text = print_expression(value), print_expression(number)
+            only = f"{value_text} in {number_text}..{number_text}"
+            hint = f"write `{meant}`; for these elements alone, write `{only}`"
+            yield _warning("L219", message, label, hint=hint)
+
+
+def _equation_of_index(
+    condition: ast.Comparison | ast.Within, axes: Container[str]
+) -> tuple[ast.Name, ast.Expression, ast.Expression] | None:
+    """The index of ``c == 0`` or ``c%16 == 0``, the side that it is on, and the other side."""
+    match condition:
+        case ast.Comparison((left, right), ("==",)):
+            for value, number in ((left, right), (right, left)):
+                match value:
+                    case (ast.Name(text) as name) | ast.Operation("%", ast.Name(text) as name):
+                        if text in axes:
+                            return name, value, number
+    return None
 
 
 def doubts_of_coordinates(layout: Layout, body: ast.Coordinates) -> Iterator[Diagnostic]:

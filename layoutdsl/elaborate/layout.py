@@ -7,7 +7,11 @@ from dataclasses import replace
 
 from layoutdsl.digits.network import NotDigits, network
 from layoutdsl.elaborate.axes import axes_of, on_axes_of, refuse_copies_in
-from layoutdsl.elaborate.doubts import doubts_of_coordinates, idle_parameters
+from layoutdsl.elaborate.doubts import (
+    doubts_of_conditions,
+    doubts_of_coordinates,
+    idle_parameters,
+)
 from layoutdsl.elaborate.elements import (
     bits_of,
     check_fill,
@@ -279,8 +283,11 @@ class Layouts:
 
     def _doubts(self, declaration: ast.LayoutDecl, layout: Layout) -> Iterator[Diagnostic]:
         yield from idle_parameters(declaration, layout)
-        if isinstance(declaration.body, ast.Coordinates) and layout.name not in self._refuted:
+        if layout.name in self._refuted:
+            return
+        if isinstance(declaration.body, ast.Coordinates):
             yield from doubts_of_coordinates(layout, declaration.body)
+        yield from doubts_of_conditions(layout, declaration.clauses)
 
     def _look_for_gaps(self, declaration: ast.LayoutDecl, layout: Layout) -> None:
         """Report digits that can tell no large extent apart, unless a claim refutes the layout."""
