@@ -54,32 +54,17 @@ class UnprovedError(VerdictError):
 
     Attributes:
         checked: the verdict, with a finding for each property.
+        reason: the property that is not proved, why, and what is known.
     """
 
     def __init__(self, checked: Checked) -> None:
         super().__init__(checked)
-        self.checked = checked
+        self.checked, self.reason = checked, _open_property(checked)
 
     def __str__(self) -> str:
         in_layout = "write `where {}` in the layout"
         allowed = f"or pass unproved=True, which {SHAPE_CHECK}"
         return "\n  = help: ".join([self.reason, *self.hints(in_layout), allowed])
-
-    @property
-    def reason(self) -> str:
-        """The property that is not proved, why, and what is known."""
-        from layoutdsl.prover.verdict import Undecided, sentence_of
-
-        open_ = [each for each in self.checked.findings if isinstance(each, Undecided)]
-        first, total = open_[0], len(self.checked.findings)
-        # These reasons name steps of the prover, which say nothing to its user.
-        internal = first.reason.startswith(("it rests on", "a step of the proof"))
-        reason = "" if internal else f": {first.reason}"
-        return (
-            f"`{self.checked.claim.subject.name}` is undecided: no proof was found that "
-            f"{sentence_of(first.property)}{reason}; {total - len(open_)} of "
-            f"{total} properties are proved, and no counterexample was found"
-        )
 
     def hints(self, narrow: str) -> list[str]:
         """Return ways to a layout that is proved: a range of shapes, another spelling.
@@ -101,6 +86,21 @@ class UnprovedError(VerdictError):
 
         subject = self.checked.claim.subject
         return proved_range(subject) if isinstance(subject, Layout) else ()
+
+
+def _open_property(checked: Checked) -> str:
+    from layoutdsl.prover.verdict import Undecided, sentence_of
+
+    open_ = [each for each in checked.findings if isinstance(each, Undecided)]
+    first, total = open_[0], len(checked.findings)
+    # These reasons name steps of the prover, which say nothing to its user.
+    internal = first.reason.startswith(("it rests on", "a step of the proof"))
+    reason = "" if internal else f": {first.reason}"
+    return (
+        f"`{checked.claim.subject.name}` is undecided: no proof was found that "
+        f"{sentence_of(first.property)}{reason}; {total - len(open_)} of {total} properties are "
+        f"proved, and no counterexample was found"
+    )
 
 
 SHAPE_CHECK = "checks bounds and distinct slots at the shape at hand before anything is written"

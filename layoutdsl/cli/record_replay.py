@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,14 +10,11 @@ from layoutdsl.cli.again import command_line, listed, named_again
 from layoutdsl.cli.targets import Target
 from layoutdsl.meaning.claims import EqualsRecord, RecordClaim
 from layoutdsl.meaning.part import Part
-from layoutdsl.meaning.record import Record
+from layoutdsl.meaning.record import Held, Record
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.counterexample import Point
     from layoutdsl.prover.verdict import Refuted
-
-_HELD = re.compile(r"bit (\d+) of (\w+)\[([\d, ]*)\] -> ", re.ASCII)
-"""How a message begins that says where a bit of an element lies: a `Held`, as text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +46,9 @@ def _asked(
     record: Record, property_: str, point: Point, values: dict[str, int]
 ) -> Iterator[_Asked]:
     """What a point of a counterexample speaks of, if it is an element of the record."""
-    held = _HELD.match(point.words)
+    held = Held.at_start(point.words)
     if held is not None:
-        numbers = (int(each) for each in held[3].split(",") if each.strip())
-        yield _Asked(held[2], tuple(numbers), int(held[1]))
+        yield _Asked(held.field, held.index, held.bit)
         return
     for part in record.parts:
         if property_.startswith((f"{part.label}: ", f"{part.label} #")) and _over(part, point):

@@ -269,7 +269,8 @@ class Layout(Parametrised, Displayed):
             TypeError: a value is no integer.
             ValueError: it has no such parameter, or a value is below 1.
         """
-        return Parametrised.with_parameters(self, **values).as_written
+        found = Parametrised.with_parameters(self, **values)
+        return self if found is self else found.as_written
 
     @property
     def as_written(self) -> Layout:

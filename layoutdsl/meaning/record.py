@@ -7,6 +7,7 @@ proved, generated and moved is held against it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -91,6 +92,18 @@ class Held:
 
     def __str__(self) -> str:
         return f"bit {self.bit} of {self.field}[{', '.join(map(str, self.index))}]"
+
+    @staticmethod
+    def at_start(words: str) -> Held | None:
+        """Return the bit that a line of a counterexample begins with: ``bit 0 of q[0, 1] -> ``."""
+        found = _HELD.match(words)
+        if found is None:
+            return None
+        index = tuple(int(each) for each in found[3].split(",") if each.strip())
+        return Held(found[2], index, int(found[1]))
+
+
+_HELD = re.compile(r"bit (\d+) of (\w+)\[([\d, ]*)\] -> ", re.ASCII)
 
 
 @dataclass(frozen=True)

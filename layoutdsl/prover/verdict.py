@@ -8,6 +8,7 @@ counterexample in plain integers, replayed through `Layout.offset` before it is 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -17,11 +18,13 @@ from layoutdsl.meaning.claims import (
     Claim,
     EqualsLayout,
     EqualsRecord,
+    RecordClaim,
     Sound,
     TableClaim,
 )
-from layoutdsl.meaning.counterexample import Counterexample
+from layoutdsl.meaning.counterexample import Counterexample, Point
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.record import Held
 from layoutdsl.statements.sound import INJECTIVE, INVERSE, ONTO, PADDING, RANGE
 from layoutdsl.texts.values import Displayed, said
 
@@ -222,24 +225,38 @@ def milliseconds(seconds: float) -> str:
 def in_python(checked: Checked, found: Refuted) -> tuple[str, ...]:
     """Return expressions of Python that show a counterexample again, the last point first.
 
-    Of points at one offset only the last has a line. Points of records are bits, which have none.
+    Of points at one place only the last has a line.
     """
-    claim, values = checked.claim, dict(found.example.shape)
-    lines: dict[int, str] = {}
+    lines: dict[object, str] = {}
     for point in reversed(found.example.points):
-        names, index = [name for name, _ in point.index], tuple(each for _, each in point.index)
-        if isinstance(claim, Claim) and names == [axis.name for axis in claim.layout.axes]:
-            shape = _shape(claim.layout, values)
-            try:
-                offset = claim.layout.offset(index, shape)
-            except ValueError:  # the index has no slot, which is what is wrong
-                continue
-            call = f"{claim.layout.name}.offset({index}, {shape})"
-            lines.setdefault(offset, f"{call} gives {offset}")
-        elif isinstance(claim, TableClaim) and names == [each.name for each in claim.table.slots]:
-            shape = _shape(claim.table.frame, values)
-            lines.setdefault(0, f"{claim.table.name}.decode({index}, {shape})")
+        with suppress(ValueError):  # an element without a slot has no place to show
+            place, line = _evaluated(checked.claim, point, dict(found.example.shape))
+            lines.setdefault(place, line)
     return tuple(lines.values())
+
+
+def _evaluated(claim: AnyClaim, point: Point, values: dict[str, int]) -> tuple[object, str]:
+    """Where a point lies, and the expression that says it.
+
+    Raises:
+        ValueError: the point is no element, slot or bit, or lies nowhere.
+    """
+    names, index = [name for name, _ in point.index], tuple(number for _, number in point.index)
+    place: object
+    match claim:
+        case Claim(layout=layout) if names == [axis.name for axis in layout.axes]:
+            shape = _shape(layout, values)
+            place, call = layout.offset(index, shape), f"offset({index}, {shape})"
+        case TableClaim(table=table) if names == [slot.name for slot in table.slots]:
+            shape = _shape(table.frame, values)
+            place, call = table.decode(index, shape), f"decode({index}, {shape})"
+        case RecordClaim(record=record) if (held := Held.at_start(point.words)) is not None:
+            shape = _shape(record.frame, values)
+            place = record.bit_address(held.field, held.index, held.bit, shape)
+            call = f"bit_address({held.field!r}, {held.index}, {held.bit}, {shape})"
+        case _:
+            raise ValueError("there is nothing to evaluate")
+    return place, f"{claim.subject.name}.{call} gives {place}"
 
 
 def _shape(layout: Layout, values: dict[str, int]) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from ast import literal_eval
 
 import pytest
 
@@ -32,7 +33,11 @@ refuted: `Twice` reads two slots to one element
   at shape C=1
     (i=0) holds (c=0)
     (i=1) holds (c=0)
-  = replay: Twice.decode((1,), (1,))"""
+  = replay: Twice.decode((1,), (1,)) gives (0,)"""
+BOTH = """\
+    bit 0 of a[0] -> bit 0, bit 0 of byte 0
+    bit 0 of b[0] -> bit 0, bit 0 of byte 0
+  = replay: Both.bit_address('b', (0,), 0, (1,)) gives 0"""
 
 
 def lost() -> layoutdsl.Layout:
@@ -42,7 +47,7 @@ def lost() -> layoutdsl.Layout:
 def test_a_report_prints_each_verdict_with_its_counterexample() -> None:
     report = prove(parse(TEXT))
     printed = str(report)
-    for part in (LOST, FORMULA, TWICE, "bit 0 of b[0] -> bit 0"):
+    for part in (LOST, FORMULA, TWICE, BOTH):
         assert part in printed
     assert printed.splitlines()[-1] == "4 refuted"
     assert str(prove(lost())) == LOST == str(prove(lost()).checked[0])
@@ -50,15 +55,11 @@ def test_a_report_prints_each_verdict_with_its_counterexample() -> None:
 
 def test_what_is_printed_can_be_replayed() -> None:
     module = parse(TEXT)
-    known = {**module, **module.tables}
-    lines = re.findall(
-        r"replay: (\w+)\.(\w+)\((\(.*?\)), (\(.*?\))\)(?: gives (\d+))?", str(prove(module))
-    )
-    assert len(lines) == 3
-    for name, verb, index, shape, gives in lines:
-        numbers = [tuple(map(int, re.findall(r"\d+", each))) for each in (index, shape)]
-        found = getattr(known[name], verb)(*numbers)
-        assert not gives or found == int(gives)
+    known = {**module, **module.tables, **module.records}
+    lines = re.findall(r"replay: (\w+)\.(\w+)(\(.*\)) gives (.+)", str(prove(module)))
+    assert len(lines) == 4
+    for name, verb, arguments, gives in lines:
+        assert getattr(known[name], verb)(*literal_eval(arguments)) == literal_eval(gives)
 
 
 def test_other_verdicts_are_printed_too() -> None:
