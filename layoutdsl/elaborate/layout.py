@@ -159,11 +159,25 @@ class Layouts:
                 self._look_for_gaps(declaration, layout)
                 self.doubts[name] = tuple(self._doubts(declaration, layout))
             except Fault as found:
-                if found.needs_numbers and declaration.parameters:
+                if declaration.parameters and self._numbers_help(declaration, found):
                     self._open[name] = found
                 else:
                     self._report(found)
         return self._layouts[name]
+
+    def _numbers_help(self, declaration: ast.LayoutDecl, found: Fault) -> bool:
+        """Return whether a fault goes away where parameters have numbers, as far as trials tell."""
+        if not found.needs_numbers:
+            return False
+        for number in (2, 8):
+            values = {each.text: Constant(number) for each in declaration.parameters}
+            try:
+                self._layout(declaration, values)
+            except Fault as again:
+                if again.diagnostic.code == found.diagnostic.code:
+                    continue
+            return True
+        return False
 
     def _layout(self, declaration: ast.LayoutDecl, arguments: Mapping[str, Expr]) -> Layout:
         parameters = {
