@@ -71,10 +71,10 @@ def test_weights_are_asked_for_where_they_are_used(monkeypatch: pytest.MonkeyPat
     held = list[int]()
     whole = sections.run_anyhow
 
-    def watched(one: Any, feeds: Any, wanted: Any, own: Any) -> Any:
+    def watched(one: Any, feeds: Any, wanted: Any, own: Any, effort: Any) -> Any:
         held.append(len(own))
         assert len(feeds) == 1
-        return whole(one, feeds, wanted, own)
+        return whole(one, feeds, wanted, own, effort)
 
     monkeypatch.setattr(sections, "run_anyhow", watched)
     feeds = given(model)

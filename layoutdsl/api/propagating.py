@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from layoutdsl.api.asking import Named, asked, read_asked
 from layoutdsl.api.propagation import File, Propagation
@@ -15,6 +18,8 @@ from layoutdsl.meaning.operator import Engine
 from layoutdsl.texts.source import LayoutError
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from layoutdsl.propagation.checking.check import Checked
     from layoutdsl.propagation.checking.remaking import Emit
     from layoutdsl.propagation.roles.anchors import Choice
@@ -35,6 +40,19 @@ SHAPES = Kind(
 )
 
 
+FEED = Kind(
+    "a mapping of inputs to arrays",
+    lambda v: isinstance(v, Mapping) and all(isinstance(name, str) for name in v),
+)
+RTOL = Kind(
+    "a number from 0 on",
+    lambda v: (
+        v is None
+        or (isinstance(v, int | float) and not isinstance(v, bool) and isfinite(v) and v >= 0)
+    ),
+)
+
+
 def _one_of(words: Sequence[str]) -> Kind:
     return Kind(f"one of {', '.join(words)}", lambda v: isinstance(v, str) and v in words)
 
@@ -50,6 +68,8 @@ def propagate(
     choice: Choice = "first",
     emit: Emit = "functions",
     verify: Verification = "nodes",
+    feed: Mapping[str, NDArray[Any]] | None = None,
+    rtol: float | None = None,
 ) -> Propagation:
     """Carry layouts through a model, with as little moved as can be.
 
@@ -65,6 +85,10 @@ def propagate(
         choice: whether the first layout that fits is required, or any may be taken.
         emit: functions of the model's own, plain operators, operators of onnxruntime, or no model.
         verify: whether nodes are run alone, outputs are compared, or nothing is run.
+        feed: arrays to verify with, by names of inputs, as the model in `model` takes them; inputs
+            without one are drawn.
+        rtol: how far outputs may be from the model's, relative to their largest number. Without it
+            they may be four times as far as the model is from itself when it is run in two ways.
 
     Raises:
         UnfitModelError: the file is no model, or none that can be planned.
@@ -73,10 +97,13 @@ def propagate(
     """
     expect(model=(model, PATH), shapes=(shapes, SHAPES.or_none()))
     expect(emit=(emit, _one_of(EMITS)), verify=(verify, _one_of(VERIFICATIONS)))
-    expect(choice=(choice, _one_of(CHOICES)))
+    expect(choice=(choice, _one_of(CHOICES)), feed=(feed, FEED.or_none()), rtol=(rtol, RTOL))
+    from layoutdsl.propagation.running.samples import Trial
+
     wanted = asked(engine, prefer, inputs, outputs)
     extents = {name: tuple(map(int, shape)) for name, shape in (shapes or {}).items()}
-    return Run(Path(model), wanted, extents, choice, emit).propagation(verify)
+    trial = Trial({name: np.asarray(array) for name, array in (feed or {}).items()}, rtol)
+    return Run(Path(model), wanted, extents, choice, emit, trial).propagation(verify)
 
 
 def check(out: File, against: File) -> Checked:

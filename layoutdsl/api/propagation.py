@@ -75,11 +75,12 @@ class Propagation:
 
     @property
     def status(self) -> Status:
-        """`refuted` where a rule or a node is wrong, `open` where that is not known of one."""
+        """`refuted` if a rule, a node or outputs are wrong, `open` if that is not known of one."""
         if self.theorems.refuted or (self.verified is not None and self.verified.faults):
             return "refuted"
-        unrun = self.verified is not None and self.verified.unrun
-        if self.theorems.undecided or unrun or not self.figures.minimal:
+        run = self.verified
+        unrun = run is not None and (run.unrun or run.undecided)
+        if self.theorems.undecided or unrun or not self.figures.proved:
             return "open"
         return "done"
 

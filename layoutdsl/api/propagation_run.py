@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from layoutdsl.propagation.models.onnx_read import Model
     from layoutdsl.propagation.plan import Plan
     from layoutdsl.propagation.roles.anchors import Choice
+    from layoutdsl.propagation.running.samples import Trial
     from layoutdsl.propagation.telling.batch import Open
     from layoutdsl.propagation.ways.ways import Ways
 
@@ -34,11 +35,13 @@ class Run:
         shapes: Mapping[str, tuple[int, ...]],
         choice: Choice,
         kind: Emit,
+        trial: Trial,
     ) -> None:
         from layoutdsl.propagation.models.onnx_batch import open_batch
         from layoutdsl.propagation.models.onnx_read import read_source
 
         self.wanted, self.shapes, self.choice, self.kind = wanted, shapes, choice, kind
+        self.trial = trial
         self.source = read_source(place, wanted.engine.operators)
         self.open = open_batch(self.source, shapes)
 
@@ -47,11 +50,15 @@ class Run:
         from layoutdsl.propagation.emitting.following import FixedBatchError
         from layoutdsl.propagation.models.onnx_batch import single
         from layoutdsl.propagation.models.onnx_read import model_at
+        from layoutdsl.propagation.running.samples import refuse_misfed
         from layoutdsl.propagation.telling.batch import Stays
 
         if self.open is None:
-            return self._made(model_at(self.source, self.shapes), verify)
+            model = model_at(self.source, self.shapes)
+            refuse_misfed(model.graph, self.trial.feeds, is_open=False)
+            return self._made(model, verify)
         model = single(self.source, self.open)
+        refuse_misfed(model.graph, self.trial.feeds, is_open=True)
         try:
             return self._opened(self.open, model, verify)
         except FixedBatchError as fixed:
@@ -75,15 +82,21 @@ class Run:
         known = {1: single, planned: batches.first, other: batches.second}
         others = {
             each: known[each] if each in known else model_of(self.source, batch, each)
-            for each in (TRIED if verify != "off" else ())
+            for each in ((*TRIED, *self._fed()) if verify != "off" else ())
             if each != planned
         }
         kept = Kept(batch.name, planned, result.each)
         made = (found, plan, result.emission)
-        return self._told(batches.first, made, verify, kept, batches.numbers, others)
+        return self._told(batches.first, made, emission, verify, kept, batches.numbers, others)
+
+    def _fed(self) -> Iterator[int]:
+        """The batch of the arrays that are fed, at which outputs are compared, too."""
+        assert self.open is not None
+        yield from {len(each) for name, each in self.trial.feeds.items() if name in self.open.rest}
 
     def _made(self, model: Model, verify: Verification, batch: Open | None = None) -> Propagation:
-        return self._told(model, self._planned(model), verify, batch)
+        made = self._planned(model)
+        return self._told(model, made, made[2], verify, batch)
 
     def _ways(self, graph: Graph) -> Ways:
         from layoutdsl.propagation.checking.remaking import wishes_of
@@ -104,29 +117,31 @@ class Run:
         self,
         model: Model,
         made: tuple[Ways, Plan, Emission],
+        planned: Emission,
         verify: Verification,
         batch: Open | None,
         numbers: tuple[int, ...] = (),
         others: Mapping[int, Model] | None = None,
     ) -> Propagation:
-        """Prove, verify and count what was made."""
+        """Prove, verify and count what was made; `planned` has a number for every extent."""
         from layoutdsl.propagation.checking import warrant
         from layoutdsl.propagation.models import onnx_write
         from layoutdsl.propagation.proving.theorems import proved_rules
         from layoutdsl.propagation.running.verify import verified
         from layoutdsl.propagation.telling.counting import figures_of
+        from layoutdsl.propagation.telling.written import written_of
 
         found, plan, emission = made
         certificate = warrant.written(self._warrant(found, plan, numbers))
         run = None
         theorems = proved_rules(model.graph, found, plan)
+        shell, weights = onnx_write.shell_of(model, emission, {warrant.KEY: certificate})
         if verify != "off":
-            said = {warrant.KEY: certificate}
-            shell, weights = onnx_write.shell_of(model, emission, said)
-            run = verified(model, emission, shell, verify, weights, others)
+            run = verified(model, emission, shell, verify, weights, others, self.trial)
+        counted = written_of(model.graph, planned, self.source.proto, shell)
         return Propagation(
             plan=plan,
-            figures=figures_of(model.graph, found, plan, self.wanted.layouts),
+            figures=figures_of(model.graph, found, plan, self.wanted.layouts, counted),
             theorems=theorems,
             verified=run,
             certificate=certificate,

@@ -18,6 +18,7 @@ from layoutdsl.cli.exits import Exit, Failure, reason, usage, writing
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.propagation_words import extents, layout, layouts, pairs
+from layoutdsl.cli.record_files import read_archive
 from layoutdsl.files.places import replaceable
 from layoutdsl.texts.values import printable
 
@@ -82,6 +83,18 @@ _ALL = ""
     help="Run each node alone, with zero, junk and NaN in padding; outputs only; or nothing.",
 )
 @click.option(
+    "--feed",
+    metavar="INPUTS.npz",
+    help="Arrays to verify with, by names of inputs, as MODEL takes them; others are drawn.",
+)
+@click.option(
+    "--rtol",
+    type=click.FloatRange(min=0),
+    metavar="NUMBER",
+    help="How far outputs may be off, relative; without it, four times as far as MODEL is from "
+    "itself when it is run in two ways.",
+)
+@click.option(
     "--explain",
     is_flag=False,
     flag_value=_ALL,
@@ -126,7 +139,7 @@ def propagate(model: str | None, output: str | None, **options: Any) -> int:
         raise Failure(Exit.USAGE, "no model is named", "see `layoutdsl propagate --help`")
     for place in (output, options["report"]):
         if place is not None:
-            _refuse(place, model, options["engine"])
+            _refuse(place, model, options["engine"], options["feed"])
     _refuse_twice(output, options["report"])
     with failing(model):
         found = _propagated(model, options)
@@ -179,14 +192,22 @@ def _propagated(model: str, options: Mapping[str, Any]) -> Propagation:
         choice=options["choice"],
         emit=options["emit"],
         verify=options["verify"],
+        feed=None if options["feed"] is None else _fed(options["feed"]),
+        rtol=options["rtol"],
     )
 
 
-def _refuse(place: str, model: str, engine: str | None) -> None:
+def _fed(name: str) -> dict[str, Any]:
+    hint = "write it with `np.savez(FILE, x=array)`"
+    _, _, names = read_archive(name, (), hint)
+    return read_archive(name, names, hint)[1]
+
+
+def _refuse(place: str, model: str, *others: str | None) -> None:
     if place == "-":
         hint = "name a file"
         raise Failure(Exit.USAGE, "a model does not go to the standard output", hint)
-    refuse_inputs(place, model, *([] if engine is None else [engine]))
+    refuse_inputs(place, model, *(each for each in others if each is not None))
     with writing(f"`{place}`"):
         replaceable(place)
         if not (folder := Path(place).absolute().parent).is_dir():

@@ -40,30 +40,38 @@ def is_raw(name: str, raw: str | None = None) -> bool:
     return raw is not None or name.endswith(RAW)
 
 
-def read_archive(name: str, wanted: Sequence[str]) -> tuple[Given, dict[str, Any], list[str]]:
+OF_FIELDS = "name the file of each field: --field NAME=FILE.npy"
+
+
+def read_archive(
+    name: str, wanted: Sequence[str], hint: str = OF_FIELDS
+) -> tuple[Given, dict[str, Any], list[str]]:
     """Return an archive that was read, those of its arrays that are wanted, and the other names.
 
     Args:
         name: of a `.npz` file; ``-`` is the standard input.
         wanted: the names of arrays.
+        hint: what to do about an archive that cannot be read.
     """
     shown = "the standard input" if name == "-" else f"`{name}`"
     with reading(shown):
         if name == "-":
             handle = handle_of(sys.stdin)
             given = Given(shown, handle, None, file_identity(handle))
-            found = _arrays(shown, io.BytesIO(sys.stdin.buffer.read()), wanted)
+            found = _arrays(shown, io.BytesIO(sys.stdin.buffer.read()), wanted, hint)
         else:
             with open(name, "rb") as file:  # noqa: PTH123  the name as it was written
                 given = Given(shown, name, None, file_identity(file.fileno()))
                 whole = file if given.before is not None else io.BytesIO(file.read())
-                found = _arrays(shown, whole, wanted)
+                found = _arrays(shown, whole, wanted, hint)
     return given, *found
 
 
-def _arrays(shown: str, file: BinaryIO, wanted: Sequence[str]) -> tuple[dict[str, Any], list[str]]:
+def _arrays(
+    shown: str, file: BinaryIO, wanted: Sequence[str], hint: str
+) -> tuple[dict[str, Any], list[str]]:
     found: dict[str, Any] = {}
-    with _damaged(shown), ZipFile(file) as archive:
+    with _damaged(shown, hint), ZipFile(file) as archive:
         members = archive.infolist()
         if len(members) > MOST_MEMBERS:
             raise _unfit(shown, f"has {len(members)} members, and {MOST_MEMBERS} are the most")
@@ -90,7 +98,7 @@ def _array(shown: str, name: str, archive: ZipFile, member: ZipInfo) -> Any:
 
 
 @contextmanager
-def _damaged(shown: str) -> Iterator[None]:
+def _damaged(shown: str, hint: str) -> Iterator[None]:
     """Whatever is wrong with an archive, it is the file that is at fault."""
     try:
         yield
@@ -98,7 +106,6 @@ def _damaged(shown: str) -> Iterator[None]:
         words = " ".join(str(fault).replace("'", "`").split())[:80] or type(fault).__name__
         why = words[:1].lower() + words[1:]
         message = f"{shown} is no .npz archive that can be read: {why}"
-        hint = "name the file of each field: --field NAME=FILE.npy"
         raise Failure(Exit.INPUT, message, hint) from None
 
 

@@ -12,7 +12,7 @@ from layoutdsl.propagation.emitting.physical import Emission
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.plan import Plan
 from layoutdsl.propagation.roles.anchors import Choice
-from layoutdsl.propagation.ways.ways import Ways, Wishes
+from layoutdsl.propagation.ways.ways import Operators, Ways, Wishes
 
 Emit: TypeAlias = Literal["functions", "plain", "onnxruntime", "plan"]
 """What is to come out: functions of the model's own, operators of ONNX alone, those of onnxruntime,
@@ -24,7 +24,8 @@ def wishes_of(
 ) -> Wishes:
     """Return what is asked of all ways to run a graph."""
     free = kind in ("functions", "plan")
-    return Wishes(inputs, outputs, choice, "functions" if free else "standard")
+    operators: Operators = "functions" if free else "standard"
+    return Wishes(inputs, outputs, choice, operators, keeps_quantised=kind == "onnxruntime")
 
 
 def emission_of(

@@ -33,7 +33,7 @@ def emit_node(
         if not ports.are_written:
             emit_call(out, node, bound, ports)
             return
-    if out.style == "onnxruntime" and emit_kernel(out, node, variant):
+    if out.style == "onnxruntime" and isinstance(bound, Bound) and emit_kernel(out, node, variant):
         return
     if variant.how == "view" and _is_renamed(out, node, variant):
         return

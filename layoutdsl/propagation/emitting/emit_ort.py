@@ -141,7 +141,8 @@ def _normalise(out: Emitting, node: Node, held: Held, result: Held) -> bool:
     if len(known) < 4 or not isinstance(epsilon, float) or node.attributes.get("training_mode", 0):
         return False
     scale, bias, mean, variance = known
-    factor = scale / np.sqrt(variance + epsilon)
+    with np.errstate(all="ignore"):  # a variance below 0 makes NaN, as it does where the model runs
+        factor = scale / np.sqrt(variance + epsilon)
     lane = _number(result)
     weights = _weights(out, node, factor)
     shifts = _channels(out, f"{node.outputs[0]}@shift", bias - mean * factor, lane)

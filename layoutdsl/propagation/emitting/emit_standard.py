@@ -39,7 +39,8 @@ def _normalise(out: Emitting, node: Node, variant: Variant) -> bool:
     scale, bias, mean, variance = (each.astype(np.float64) for each in known)
     epsilon = node.attributes.get("epsilon", 1e-5)
     assert isinstance(epsilon, float)
-    factor = scale / np.sqrt(variance + epsilon)
+    with np.errstate(all="ignore"):  # a variance below 0 makes NaN, as it does where the model runs
+        factor = scale / np.sqrt(variance + epsilon)
     shift = bias - mean * factor
     digits, dtype = out.form(held).digits, out.dtype(node.outputs[0])
     extents = tuple(digit.extent for digit in digits)

@@ -10,15 +10,15 @@ Source: onnx.proto of 1.23; onnx, docs/IR.md, docs/ExternalData.md, docs/Version
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_ISREG
 from typing import Any
 
 from layoutdsl.files.npy import UnreadableError
-from layoutdsl.propagation.graph import Graph
+from layoutdsl.propagation.graph import Array, Graph
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
 from layoutdsl.propagation.models.onnx_plain import inlined, tell_nodes_apart
 from layoutdsl.propagation.models.onnx_raise import raised
@@ -64,6 +64,7 @@ class Model:
         inner: names that graphs within nodes use for values of their own.
         files: that it is read from, which nobody may replace.
         older: the model before it was raised; `None` where that is this one.
+        defaults: of inputs that have one: initialisers of the model that a caller may replace.
     """
 
     proto: Any
@@ -72,6 +73,7 @@ class Model:
     inner: frozenset[str] = frozenset()
     files: tuple[Path, ...] = ()
     older: Older | None = None
+    defaults: Mapping[str, Array] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

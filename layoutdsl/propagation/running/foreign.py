@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from layoutdsl.propagation.graph import Graph, Node
 from layoutdsl.propagation.models.onnx_read import Model
-from layoutdsl.propagation.running.trying import can_run
+from layoutdsl.propagation.running.trying import has_kernel
 
 DRAWN = frozenset(
     {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
@@ -21,7 +21,7 @@ def foreign_nodes(model: Model) -> dict[int, str]:
     graph, found = model.graph, dict[str, bool]()
     for node in graph.nodes:
         if "::" in node.operator and node.operator not in found:
-            found[node.operator] = node.operator in own or can_run(model, node)
+            found[node.operator] = node.operator in own or has_kernel(model, node)
     unknown = {name for name in graph.inputs if graph.values[name].dtype is None}
     foreign = dict[int, str]()
     for node in graph.nodes:
@@ -55,7 +55,7 @@ def nodes_without_kernels(model: Model, foreign: Mapping[int, str]) -> dict[int,
         if node.number in foreign or any(each is None for each in kinds):
             continue
         if key not in runs:
-            runs[key] = can_run(model, node)
+            runs[key] = has_kernel(model, node)
         if not runs[key]:
             words = ", ".join(dict.fromkeys(map(str, kinds)))
             found[node.number] = f"nothing here runs {node.operator} of {words}"

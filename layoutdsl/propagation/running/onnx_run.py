@@ -19,7 +19,11 @@ from layoutdsl.propagation.models.onnx_faults import line_of
 from layoutdsl.propagation.models.onnx_items import is_plain
 from layoutdsl.propagation.models.onnx_write import initialisers
 
-Effort: TypeAlias = Literal["as it is", "optimised"]
+Effort: TypeAlias = Literal["as it is", "optimised", "prepacked"]
+"""How a model is run: without changes, with nodes fused, or with weights laid out beforehand, too.
+
+Only weights in the model can be laid out; what is fed stays as it is.
+"""
 
 KERNELS = "com.microsoft.nchwc"
 """The domain of onnxruntime's operators on blocked channels."""
@@ -36,6 +40,10 @@ FATAL = 4
 
 class RunError(ValueError):
     """A model cannot be run; says why."""
+
+
+class OriginalError(RunError):
+    """The model that was read cannot be run on the inputs; says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +89,32 @@ def run(
     Raises:
         RunError: it cannot be run.
     """
-    large = [name for name in weights if name not in wanted and is_fed(weights[name])]
+    fed = weights if effort != "prepacked" else ()
+    large = [name for name in fed if name not in wanted and is_fed(weights[name])]
     try:
         return _run(model, feeds, wanted, effort, weights, large)
     except RunError:
         if not large:
             raise
     return _run(model, feeds, wanted, effort, weights, [])  # a kernel may want to know its weights
+
+
+def load(model: Any, weights: Mapping[str, Array] = NONE) -> None:
+    """Check that there is a kernel for each node of a model; nothing is run.
+
+    Raises:
+        RunError: there is none for one.
+    """
+    whole = with_all_pieces(_with_weights(model, weights, {}))
+    try:
+        if runner().name == "onnxruntime":
+            _session(whole, "as it is")
+        else:
+            from onnx.reference import ReferenceEvaluator
+
+            ReferenceEvaluator(whole)
+    except Exception as error:  # whatever a package throws: of C++, or of its own
+        raise RunError(line_of(error)) from None
 
 
 def is_fed(array: Array) -> bool:
@@ -167,6 +194,10 @@ def _run_here(
 def _by_onnxruntime(
     model: Any, feeds: Mapping[str, Array], wanted: Sequence[str], effort: Effort
 ) -> list[Any]:
+    return list(_session(model, effort).run(list(wanted), dict(feeds)))
+
+
+def _session(model: Any, effort: Effort) -> Any:
     import onnxruntime as ort
 
     options = ort.SessionOptions()
@@ -175,8 +206,7 @@ def _by_onnxruntime(
     levels = ort.GraphOptimizationLevel
     plain = effort == "as it is"
     options.graph_optimization_level = levels.ORT_DISABLE_ALL if plain else levels.ORT_ENABLE_ALL
-    session = ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
-    return list(session.run(list(wanted), dict(feeds)))
+    return ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
 
 
 def _by_reference(model: Any, feeds: Mapping[str, Array], wanted: Sequence[str]) -> list[Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.models.onnx_graph import captured
 from layoutdsl.propagation.running.onnx_parts import Some
-from layoutdsl.propagation.running.onnx_run import RunError, run
+from layoutdsl.propagation.running.onnx_run import Effort, RunError, run
 
 
 def run_in_sections(
@@ -24,6 +24,7 @@ def run_in_sections(
     weights: Mapping[str, Array],
     sizes: Mapping[str, int],
     most: int,
+    effort: Effort = "optimised",
 ) -> dict[str, Array]:
     """Return what a model makes.
 
@@ -34,6 +35,7 @@ def run_in_sections(
         weights: that it asks for, besides those that it has in it.
         sizes: bytes of its values and weights, by their names; others are small.
         most: bytes that are made at once, and of weights that are used; one node may have more.
+        effort: whether it is run as it is, or as fast as can be.
 
     Raises:
         RunError: it cannot be run.
@@ -50,14 +52,19 @@ def run_in_sections(
         given = {name: values[name] for name in used if name in values}
         own = Some(weights, tuple(name for name in used if name in weights))
         if left:
-            values |= run_anyhow(_section(model, nodes[first:end], given, left), given, left, own)
+            section = _section(model, nodes[first:end], given, left)
+            values |= run_anyhow(section, given, left, own, effort)
         del given
         values = {name: array for name, array in values.items() if last.get(name, -1) >= end}
     return {name: values[name] for name in wanted}
 
 
 def run_anyhow(
-    model: Any, feeds: Mapping[str, Array], wanted: Sequence[str], weights: Mapping[str, Array]
+    model: Any,
+    feeds: Mapping[str, Array],
+    wanted: Sequence[str],
+    weights: Mapping[str, Array],
+    effort: Effort = "optimised",
 ) -> dict[str, Array]:
     """Return what a model makes; it is run as it is where what would make it faster fails on it.
 
@@ -67,9 +74,10 @@ def run_anyhow(
     Raises:
         RunError: it cannot be run.
     """
-    if not any(captured(node) for node in model.graph.node):
+    captures = any(next(captured(node), None) is not None for node in model.graph.node)
+    if effort != "as it is" and not captures:
         with suppress(RunError):
-            return run(model, feeds, wanted, "optimised", weights)
+            return run(model, feeds, wanted, effort, weights)
     return run(model, feeds, wanted, weights=weights)
 
 

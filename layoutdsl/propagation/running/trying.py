@@ -27,8 +27,15 @@ from layoutdsl.propagation.running.onnx_parts import (
     model_of_parts,
     produced,
 )
-from layoutdsl.propagation.running.onnx_run import KERNELS, RunError, run
-from layoutdsl.propagation.running.samples import JUNK, added, drawn, far_apart, near, sampled
+from layoutdsl.propagation.running.onnx_run import (
+    KERNELS,
+    OriginalError,
+    RunError,
+    load,
+    run,
+    runner,
+)
+from layoutdsl.propagation.running.samples import JUNK, Trial, added, drawn, far_apart, near
 from layoutdsl.propagation.running.stretches import (
     last_uses,
     side_by_side,
@@ -58,13 +65,19 @@ class Findings:
     faults: list[str] = field(default_factory=list)
 
 
-def can_run(model: Model, node: Node) -> bool:
-    """Return whether there is anything here that runs a node."""
+def has_kernel(model: Model, node: Node) -> bool:
+    """Return whether there is anything here that runs a node, on whatever numbers."""
     graph = model.graph
     names = dict.fromkeys(each for each in node.inputs if each and each not in graph.constants)
     if any(graph.values[each].dtype is None for each in (*names, *filter(None, node.outputs))):
         return True
     try:
+        load(*model_of_nodes(model, (node,), names, [each for each in node.outputs if each]))
+    except RunError:
+        return False
+    if runner().name == "onnxruntime":
+        return True
+    try:  # the reference finds out of types when it is run
         _original(model, (node,), drawn(graph, names))
     except RunError:
         return False
@@ -72,7 +85,11 @@ def can_run(model: Model, node: Node) -> bool:
 
 
 def try_all(
-    model: Model, emission: Emission, found: Findings, foreign: frozenset[int] = frozenset()
+    model: Model,
+    emission: Emission,
+    found: Findings,
+    foreign: frozenset[int],
+    trial: Trial,
 ) -> None:
     """Run each part alone on what the original graph makes, and note what is found.
 
@@ -81,12 +98,14 @@ def try_all(
         emission: of it.
         found: is added to.
         foreign: nodes that nothing here runs: what they make is drawn, and they are not tried.
+        trial: what the caller feeds and allows.
 
     Raises:
-        RunError: something cannot be run.
+        OriginalError: the original cannot be run on the inputs.
+        RunError: a part cannot be run.
     """
     graph = model.graph
-    values: dict[str, Array] = sampled(graph, 0)
+    values: dict[str, Array] = trial.inputs(graph, 0, model.defaults)
     parts = dict(enumerate(emission.parts))
     runs = list(stretches(graph))
     of_value = {name: k for k, nodes in enumerate(runs) for node in nodes for name in node.outputs}
@@ -95,18 +114,35 @@ def try_all(
     for number, nodes in enumerate(runs):
         left = [node for node in nodes if node.number in foreign]
         values |= drawn(graph, [name for node in left for name in node.outputs if name])
-        values |= _original(model, [node for node in nodes if node not in left], values)
+        try:
+            values |= _original(model, [node for node in nodes if node not in left], values)
+        except RunError as error:
+            raise OriginalError(str(error)) from None
+        refuse_other_shapes(values, graph)
         own = {
             each: part
             for each, part in parts.items()
             if when[each] == number and part.of not in foreign
         }
-        _try_parts(model, emission, own, values, found)
+        _try_parts(model, emission, own, values, found, trial)
         made = {node.number for node in nodes}
         for view in emission.views:
             if view.of in made:
                 _try_view(view, values, graph, found)
         values = {name: array for name, array in values.items() if last.get(name, -1) > number}
+
+
+def refuse_other_shapes(values: Mapping[str, Array], graph: Graph) -> None:
+    """Look whether the runtime finds the shapes that the model was planned with.
+
+    Raises:
+        OriginalError: it finds another one.
+    """
+    for name, array in values.items():
+        shape = graph.values[name].shape
+        if graph.values[name].dtype is not None and array.shape != shape:
+            words = f"`{name}` comes out with the shape {array.shape}"
+            raise OriginalError(f"{words}, and was planned with {shape}")
 
 
 def _original(model: Model, nodes: Sequence[Node], values: Mapping[str, Array]) -> dict[str, Array]:
@@ -132,6 +168,7 @@ def _try_parts(
     parts: Mapping[int, Emitted],
     values: Mapping[str, Array],
     found: Findings,
+    trial: Trial,
 ) -> None:
     graph = model.graph
     tried = dict[int, Emitted]()
@@ -141,7 +178,7 @@ def _try_parts(
         elif is_run(part, emission, graph) and produced(part, emission):
             tried[number] = part
     for few in side_by_side(tried, emission, graph):
-        _try_together(model, emission, few, values, found)
+        _try_together(model, emission, few, values, found, trial)
 
 
 def _try_together(
@@ -150,6 +187,7 @@ def _try_together(
     tried: Mapping[int, Emitted],
     values: Mapping[str, Array],
     found: Findings,
+    trial: Trial,
 ) -> None:
     """Run parts beside each other, with whatever their padding may hold."""
     graph = model.graph
@@ -171,7 +209,8 @@ def _try_together(
             for name in judged:
                 tensor, array = emission.tensors[name], results.pop(called(number, name))
                 least = _added(part, tensor, values, graph)
-                own, fault = _held_against(tensor, array, values, graph, padding, least)
+                how = padding, least, trial.rtol or 0.0
+                own, fault = _held_against(tensor, array, values, graph, how)
                 apart[number] = max(apart[number], own)
                 if fault:
                     found.faults.append(f"{_named(part, graph)}: {fault}")
@@ -260,13 +299,14 @@ def _held_against(
     array: Array,
     values: Mapping[str, Array],
     graph: Graph,
-    padding: Padding,
-    least: float,
+    how: tuple[Padding, float, float],
 ) -> tuple[float, str]:
     """How far apart a result is from the original's, and what is wrong with it.
 
+    `how` is what padding of operands holds, what rounding is relative to, and what is allowed.
     Where numbers are infinite, nothing is said of padding: 0 times infinity is no number.
     """
+    padding, least, rtol = how
     expected = _known(tensor.value, values, graph)
     if array.shape != tensor.extents:
         return np.inf, f"its result `{tensor.name}` is of shape {array.shape}, not {tensor.extents}"
@@ -274,7 +314,7 @@ def _held_against(
     buffer = array.reshape(placing.physical_shape)
     own = far_apart(unpacked(buffer, placing), expected, least)
     words = "" if padding == "said" else f" where padding of its operands holds {padding}"
-    if own > near(expected.dtype):
+    if own > max(near(expected.dtype), rtol if expected.dtype.kind not in "biu" else 0.0):
         return own, f"`{tensor.value}` differs by {own:.2g}, relative{words}"
     lane = tensor.held.lane
     finite = expected.dtype.kind != "f" or bool(np.isfinite(expected).all())

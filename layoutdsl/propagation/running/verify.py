@@ -9,27 +9,23 @@ from typing import Any, Literal, TypeAlias
 
 from layoutdsl.propagation.emitting.following import FixedBatchError
 from layoutdsl.propagation.emitting.physical import Emission, Step
-from layoutdsl.propagation.graph import Array, Graph
+from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.running.at_batches import at_batch
 from layoutdsl.propagation.running.foreign import foreign_nodes, nodes_without_kernels
-from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, RunError, block
-from layoutdsl.propagation.running.outputs import compare_outputs
+from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, OriginalError, RunError, block
+from layoutdsl.propagation.running.outputs import FEED, Compared, compare_outputs
+from layoutdsl.propagation.running.samples import Trial
+from layoutdsl.propagation.running.stretches import bytes_of
 from layoutdsl.propagation.running.trying import Findings, try_all
 
 Way: TypeAlias = Literal["nodes", "outputs"]
 
-NEAR_OUTPUTS = 1e-3
-"""How far apart outputs may be, where all differences add up."""
+DRAWN = Trial()
+"""All inputs drawn, and outputs as near as the original is to itself."""
 
-STEP = 0.5
-"""The same where an operator is a step: what lies at its edge may fall to either side."""
-
-STEPS = frozenset(
-    {"Round", "Floor", "Ceil", "Sign", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}
-    | {"QuantizeLinear", "DynamicQuantizeLinear", "ArgMax", "ArgMin", "TopK", "Mod", "Hardmax"}
-    | {"QLinearConv", "QLinearMatMul", "IsInf", "IsNaN", "NonMaxSuppression", "RoiAlign", "Shrink"}
-)
+MOST_FED = 1 << 34
+"""Bytes of all inputs together that are drawn and run here."""
 
 MOST_FAULTS = 20
 
@@ -44,12 +40,15 @@ class Verified:
         exact: those of which every bit was the same.
         worst: the largest difference, relative to the largest number of the value.
         where: what it was found in.
-        outputs: the largest difference of the outputs of the whole.
+        outputs: the largest difference of the outputs of the whole, or the mean one.
         sensitivity: how far apart the original's outputs are for two inputs; what is smaller in
             `outputs` shows little where this is small.
         faults: sentences; none where all is well.
         unrun: sentences about what nothing here runs, or not twice alike.
         batches: at which outputs were compared besides, where the batch is open.
+        allowed: how large `outputs` may be.
+        on_average: whether differences of outputs are means, as operators of the model round.
+        undecided: sentences about why outputs show nothing on these inputs.
     """
 
     way: Way
@@ -62,6 +61,9 @@ class Verified:
     faults: tuple[str, ...]
     unrun: tuple[str, ...] = ()
     batches: tuple[int, ...] = ()
+    allowed: float = nan
+    on_average: bool = False
+    undecided: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether everything was run, and nothing is wrong."""
@@ -75,6 +77,7 @@ def verified(
     way: Way = "nodes",
     weights: Mapping[str, Array] = NONE,
     others: Mapping[int, Model] | None = None,
+    trial: Trial = DRAWN,
 ) -> Verified:
     """Return what is found when a model and what it became are run.
 
@@ -85,21 +88,32 @@ def verified(
         way: whether nodes are run alone, too.
         weights: of the result that are not in it.
         others: the model at batches that were not planned, where the batch is open.
+        trial: what the caller feeds and allows.
 
     Raises:
         FixedBatchError: the batch is open, and something cannot be run at one of these.
     """
     foreign = foreign_nodes(model)
+    running = _Running(model, emission, result, way, weights, trial)
+    fed = sum(bytes_of(model.graph, name) for name in model.graph.inputs)
     try:
-        found = _seen(model, emission, result, way, weights, others or {}, foreign)
+        if fed > MOST_FED:
+            raise MemoryError(f"inputs have {fed} bytes, and {MOST_FED} are the most")
+        found = running.seen(others or {}, foreign)
+    except MemoryError as error:
+        found = _Seen(way, undecided=(f"it does not fit in the memory here: {error}",))
     except RunError as error:
         more = nodes_without_kernels(model, foreign)
         if others is not None and not more:
             raise FixedBatchError(f"it cannot be run at every batch: {error}") from None
         foreign |= more
-        found = _Seen(way, Findings(faults=[f"it cannot be run: {error}"]))
         if more:
-            found = _without(model, emission, result, way, weights, foreign)
+            found = running.without(foreign)
+        elif isinstance(error, OriginalError):
+            words = f"the model that was read cannot be run {FEED}: {error}"
+            found = _Seen(way, undecided=(words,))
+        else:
+            found = _Seen(way, Findings(faults=[f"it cannot be run: {error}"]))
     parts = found.parts
     return Verified(
         found.way,
@@ -112,22 +126,10 @@ def verified(
         tuple(parts.faults[:MOST_FAULTS]),
         (*found.unrun, *dict.fromkeys(foreign.values())),
         found.batches,
+        found.allowed,
+        found.on_average,
+        found.undecided,
     )
-
-
-def _without(
-    model: Model,
-    emission: Emission,
-    result: Any,
-    way: Way,
-    weights: Mapping[str, Array],
-    foreign: Mapping[int, str],
-) -> _Seen:
-    """What is found of all nodes but those that nothing here runs; nothing where that fails too."""
-    try:
-        return _seen(model, emission, result, way, weights, {}, foreign)
-    except RunError:  # numbers of a type that do not even get there
-        return _Seen(way)
 
 
 @dataclass(slots=True)
@@ -140,51 +142,64 @@ class _Seen:
     sensitivity: float = nan
     batches: tuple[int, ...] = ()
     unrun: tuple[str, ...] = ()
+    allowed: float = nan
+    on_average: bool = False
+    undecided: tuple[str, ...] = ()
+
+    def add(self, found: Compared, where: str) -> None:
+        """Take what was found of outputs, at the batch that was planned or at another one."""
+        if found.is_wrong:
+            mean = " on average" if found.on_average else ""
+            words = f"{where} differ by {found.apart:.2g}{mean}, relative"
+            self.parts.faults.append(f"{words}; {found.allowed:.2g} is allowed, or --rtol")
+        if not self.outputs - self.allowed >= found.apart - found.allowed:
+            self.outputs, self.allowed = found.apart, found.allowed
+        self.on_average = found.on_average
+        self.unrun = tuple(dict.fromkeys((*self.unrun, *found.unrun)))
+        self.undecided = tuple(dict.fromkeys((*self.undecided, *found.undecided)))
 
 
-def _seen(
-    model: Model,
-    emission: Emission,
-    result: Any,
-    way: Way,
-    weights: Mapping[str, Array],
-    others: Mapping[int, Model],
-    foreign: Mapping[int, str],
-) -> _Seen:
-    """Run nodes alone, and the whole where nothing in it is foreign."""
-    found = _Seen(way)
-    faults = found.parts.faults
-    own = block() if _has_kernels(emission) else emission.block
-    if own != emission.block:
-        words = f"blocks of onnxruntime hold {own or 'no'} channels on this machine"
-        found.unrun = (f"all of it: {words}, and those of the plan {emission.block}",)
+@dataclass(frozen=True)
+class _Running:
+    """A model and what it became, to be run."""
+
+    model: Model
+    emission: Emission
+    result: Any
+    way: Way
+    weights: Mapping[str, Array]
+    trial: Trial
+
+    def without(self, foreign: Mapping[int, str]) -> _Seen:
+        """What is found of all nodes but those that nothing here runs, if that can be run."""
+        try:
+            return self.seen({}, foreign)
+        except RunError:  # numbers of a type that do not even get there
+            return _Seen(self.way)
+
+    def seen(self, others: Mapping[int, Model], foreign: Mapping[int, str]) -> _Seen:
+        """Run nodes alone, and the whole where nothing in it is foreign."""
+        found, emission = _Seen(self.way), self.emission
+        own = block() if _has_kernels(emission) else emission.block
+        if own != emission.block:
+            words = f"blocks of onnxruntime hold {own or 'no'} channels on this machine"
+            found.unrun = (f"all of it: {words}, and those of the plan {emission.block}",)
+            return found
+        if found.way == "nodes":
+            try_all(self.model, emission, found.parts, frozenset(foreign), self.trial)
+        if foreign:
+            return found
+        compared = self._compared(self.model, emission)
+        found.add(compared, "outputs of the whole")
+        found.sensitivity = compared.sensitivity
+        for number, each in others.items():
+            here = at_batch(emission, each.graph, number)
+            found.add(self._compared(each, here), f"at batch {number} outputs")
+            found.batches = (*found.batches, number)
         return found
-    if found.way == "nodes":
-        try_all(model, emission, found.parts, frozenset(foreign))
-    if foreign:
-        return found
-    found.outputs, found.sensitivity, found.unrun = compare_outputs(
-        model, emission, result, weights
-    )
-    apart = STEP if _has_steps(model.graph) else NEAR_OUTPUTS
-    if not found.outputs <= apart:
-        faults.append(f"outputs of the whole differ by {found.outputs:.2g}, relative")
-    for number, each in others.items():
-        here = at_batch(emission, each.graph, number)
-        differ, _, unrun = compare_outputs(each, here, result, weights)
-        found.unrun = tuple(dict.fromkeys((*found.unrun, *unrun)))
-        if not differ <= apart:
-            faults.append(f"at batch {number} outputs differ by {differ:.2g}, relative")
-        found.outputs = max(found.outputs, differ)
-        found.batches = (*found.batches, number)
-    return found
 
-
-def _has_steps(graph: Graph) -> bool:
-    """Whether a difference of one rounding can become any other: outputs are then no evidence."""
-    whole = any(node.operator == "Cast" and node.attributes.get("to") != 1 for node in graph.nodes)
-    names = {node.operator for node in graph.nodes}
-    return whole or bool(names & STEPS) or any("QLinear" in name for name in names)
+    def _compared(self, model: Model, emission: Emission) -> Compared:
+        return compare_outputs(model, emission, self.result, self.weights, self.trial)
 
 
 def _has_kernels(emission: Emission) -> bool:

@@ -23,13 +23,16 @@ from layoutdsl.propagation.telling.figures import (
     Left,
     Padding,
     Weights,
+    Written,
 )
 from layoutdsl.propagation.variants import Held, Variant
 from layoutdsl.propagation.ways.ways import Ways
 from layoutdsl.texts.values import shortened
 
 
-def figures_of(graph: Graph, ways: Ways, plan: Plan, layouts: tuple[Layout, ...]) -> Figures:
+def figures_of(
+    graph: Graph, ways: Ways, plan: Plan, layouts: tuple[Layout, ...], written: Written
+) -> Figures:
     """Return what a plan comes to.
 
     Args:
@@ -37,6 +40,7 @@ def figures_of(graph: Graph, ways: Ways, plan: Plan, layouts: tuple[Layout, ...]
         ways: all variants, and what was asked for.
         plan: of it.
         layouts: that give placings their names.
+        written: what was counted in the model that is written.
     """
     told = _Telling(graph, ways, plan, layouts)
     planned = Amount(len(plan.conversions), sum(each.moved for each in plan.conversions))
@@ -45,6 +49,7 @@ def figures_of(graph: Graph, ways: Ways, plan: Plan, layouts: tuple[Layout, ...]
         anchors=tuple(told.anchors()),
         alone=told.alone(),
         planned=planned,
+        written=written,
         left=tuple(map(told.left, plan.conversions)),
         gaps=tuple(sorted(told.gaps(), key=lambda gap: (-gap.bytes, gap.node))),
         padding=told.padding(),
@@ -53,6 +58,7 @@ def figures_of(graph: Graph, ways: Ways, plan: Plan, layouts: tuple[Layout, ...]
         bound=plan.bound,
         rows=len(plan.dual),
         numbers=sum(each != 0 for each in plan.dual),
+        quantised=dict(Counter(graph.nodes[k].operator for k in ways.quantised).most_common()),
     )
 
 
@@ -149,8 +155,9 @@ class _Telling:
         return "the caller" if node is None else f"{node_called(node)}{self._because(node)}"
 
     def _because(self, node: Node) -> str:
-        if node.number in self.ways.gaps:
-            return f" (as written: {self.ways.gaps[node.number]})"
+        reason = self.ways.bound[node.number]
+        if isinstance(reason, str):
+            return f" (as written: {reason})"
         return " (required)" if self.ways.anchors.get(node.number) else ""
 
     def gaps(self) -> Iterator[Gap]:

@@ -98,8 +98,8 @@ class Explaining:
             yield f"the caller takes it {self._held(self.ways.wanted[name])}"
 
     def _node(self, node: Node) -> str:
-        reason = self.ways.gaps.get(node.number)
-        if reason is not None:
+        reason = self.ways.bound[node.number]
+        if isinstance(reason, str):
             return f"{node_called(node)} (as written: {reason})"
         names = self.ways.anchors.get(node.number)
         asked = f" (asked to be in {' or '.join(names)})" if names else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -94,14 +95,47 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True)
+class Nodes:
+    """How many nodes of an operator run at every inference.
+
+    Attributes:
+        operator: of ONNX.
+        before: in the main graph of the model that was read.
+        after: in the main graph of the model that is written.
+        in_functions: in the bodies of layoutdsl's functions, once for each call.
+    """
+
+    operator: str
+    before: int
+    after: int
+    in_functions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What is counted in the model that is written.
+
+    Attributes:
+        transforms: in its main graph: Transposes, reorders, padding that is added, cut or filled.
+        in_functions: those in bodies of functions, which run where a runtime has no kernel.
+        nodes: of some operators.
+    """
+
+    transforms: Amount
+    in_functions: Amount
+    nodes: tuple[Nodes, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
-    """What a plan comes to.
+    """What a plan comes to, and what is counted in the model that is written.
 
     Attributes:
         nodes: of the graph.
         anchors: nodes in the layouts that were asked for.
         alone: what would be moved if each of these were run on its own, and all else as written.
-        planned: what is moved, refills too.
+        planned: what the plan moves, refills too.
+        written: what the model that is written moves, and its nodes.
         left: each of that.
         gaps: nodes as written, the dearest first.
         padding: of values.
@@ -110,12 +144,14 @@ class Figures:
         bound: no plan costs less.
         rows: of the certificate.
         numbers: of it that are not 0.
+        quantised: nodes that are as written because they are quantised, by their operators.
     """
 
     nodes: int
     anchors: tuple[Anchor, ...]
     alone: Amount
     planned: Amount
+    written: Written
     left: tuple[Left, ...]
     gaps: tuple[Gap, ...]
     padding: Padding
@@ -124,10 +160,16 @@ class Figures:
     bound: int
     rows: int
     numbers: int
+    quantised: Mapping[str, int]
 
     @property
     def minimal(self) -> bool:
-        """Whether no plan costs less."""
+        """Whether the written model moves what the plan does, and no plan costs less."""
+        return self.proved and self.written.transforms == self.planned
+
+    @property
+    def proved(self) -> bool:
+        """Whether no plan costs less, for engines that have each node in its layout."""
         return self.cost == self.bound
 
     @property

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isnan
 
 from layoutdsl.propagation.checking.check import Checked
 from layoutdsl.propagation.proving.theorems import Theorems
 from layoutdsl.propagation.running.verify import Verified
-from layoutdsl.propagation.telling.figures import Amount, Anchor, Figures, Gap, Left
+from layoutdsl.propagation.telling.figures import (
+    Amount,
+    Anchor,
+    Figures,
+    Gap,
+    Left,
+    Written,
+)
 from layoutdsl.texts.values import shortened
 
 SHOWN = 2
@@ -30,10 +37,14 @@ def told(figures: Figures, name: str) -> Iterator[str]:
         name: of the model.
     """
     yield row(name, f"{count(figures.nodes, 'node')}{_anchors(figures.anchors)}")
-    both = f"{figures.alone.count} -> {figures.planned.count}"
-    sizes = f"{size(figures.alone.bytes)} -> {size(figures.planned.bytes)} moved"
-    yield row("transforms", f"{both}, {sizes}  (each anchor on its own -> planned)")
+    alone, own = figures.alone, figures.written.transforms
+    sizes = f"{size(alone.bytes)} -> {size(own.bytes)} moved"
+    words = "(each anchor on its own -> counted in what is written)"
+    yield row("transforms", f"{alone.count} -> {own.count}, {sizes}  {words}")
     yield row("minimal", minimal(figures))
+    yield from _nodes(figures.written)
+    if figures.quantised:
+        yield row("quantised", _quantised(figures.quantised))
     yield from _left(figures.left)
     if figures.gaps:
         yield row("as written", _gaps(figures.gaps))
@@ -67,13 +78,18 @@ def run(verified: Verified | None) -> Iterator[str]:
         return
     words = "outputs were not compared"
     if not isnan(verified.outputs):
-        words = f"outputs differ by {verified.outputs:.1g}, relative"
-        words += f" (another input: by {verified.sensitivity:.1g})"
+        mean = " on average" if verified.on_average else ""
+        words = f"outputs differ by {verified.outputs:.1g}{mean}, relative"
+        words += f" (allowed: {verified.allowed:.1g}"
+        if not isnan(verified.sensitivity):
+            words += f"; another input: by {verified.sensitivity:.1g}"
+        words += ")"
     if verified.way == "nodes":
         worst = f", worst relative error {verified.worst:.1g}" if verified.worst else ""
         alone = f"{count(verified.nodes, 'node')} alone, {verified.exact} bit for bit{worst}"
         words = f"{alone}, with zero, junk and NaN in padding; {words}"
-    yield row("verified", words)
+    yield row("not verified" if verified.undecided else "verified", words)
+    yield from _faults("because", verified.undecided)
     yield from _faults("wrong", verified.faults)
     yield from _faults("not run", verified.unrun)
 
@@ -126,16 +142,43 @@ def size(number: int) -> str:
 
 
 def minimal(figures: Figures) -> str:
-    """Return whether no plan costs less, and what says so."""
+    """Return what is proved to be the least, and of which quantity."""
     numbers = count(figures.numbers, "non-zero integer")
     rows = f"certificate of {numbers} over {figures.rows} rows"
+    planned, own = figures.planned, figures.written.transforms
+    what = f"{planned.bytes} bytes and {count(planned.count, 'transform')}"
+    if not figures.proved:
+        bound = f"within {figures.beyond:.2g} % of the bound"
+        return f"{bound}; {rows}" if own == planned else f"not of the file: the plan is {bound}"
     if figures.minimal:
-        planned = figures.planned
         if not planned.count:
             return "yes: nothing is moved"
-        what = f"{planned.bytes} bytes and {count(planned.count, 'transform')}"
-        return f"yes: {what} are a lower bound; {rows}"
-    return f"within {figures.beyond:.2g} % of the bound; {rows}"
+        return f"yes: {what} are a lower bound of bytes + transforms/2; {rows}"
+    least = (
+        f"{what} are the least that a plan moves, for an engine with each operator in its layout"
+    )
+    return f"not of the file: {least}; {rows}"
+
+
+def _nodes(written: Written) -> Iterator[str]:
+    """Lines about nodes that run at every inference, and about those in functions."""
+    changed = [each for each in written.nodes if each.before or each.after]
+    if changed:
+        words = [f"{each.operator} {each.before} -> {each.after}" for each in changed]
+        yield row("nodes", f"{', '.join(words)}  (in the model -> in what is written)")
+    inside = written.in_functions
+    if inside.count:
+        what = f"{count(inside.count, 'transform')} more, {size(inside.bytes)}"
+        yield row("in functions", f"{what}, where the runtime has no kernel in place of a function")
+
+
+def _quantised(operators: Mapping[str, int]) -> str:
+    nodes = count(sum(operators.values()), "quantised node")
+    first = list(operators.items())[:4]
+    kinds = ", ".join(f"{number} {operator}" for operator, number in first)
+    more = f" and {len(operators) - 4} more" if len(operators) > 4 else ""
+    verb = "is" if nodes.startswith("1 ") else "are"
+    return f"{nodes} {verb} left as written: {kinds}{more}; no layout passes through"
 
 
 def _anchors(anchors: tuple[Anchor, ...]) -> str:

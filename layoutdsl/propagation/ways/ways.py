@@ -27,6 +27,15 @@ from layoutdsl.propagation.ways.lanes import lane
 Operators: TypeAlias = Literal["functions", "standard"]
 """Whether what has windows may be run in any layout, or only as ONNX itself has it."""
 
+CODES = frozenset({"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"})
+"""Operators between numbers and their codes."""
+
+ON_CODES = frozenset({"ConvInteger", "MatMulInteger", "DynamicQuantizeMatMul"})
+"""Operators on codes, besides those that have `QLinear` in their names."""
+
+QUANTISED = "it is quantised"
+"""Why a node is as written where quantised nodes are to stay so."""
+
 MOST = 16
 """Candidates of a value. With half as many a shuffled network keeps two transforms more."""
 
@@ -40,12 +49,16 @@ class Wishes:
         outputs: layouts in which the caller takes them.
         choice: what a preference with several layouts asks.
         operators: what nodes may be that no anchor asks for.
+        keeps_quantised: whether quantised nodes stay as written. onnxruntime replaces a float
+            operator between DequantizeLinear and QuantizeLinear by one on integers, and finds it no
+            more where anything stands between the three.
     """
 
     inputs: Mapping[str, Layout] = field(default_factory=dict)
     outputs: Mapping[str, Layout] = field(default_factory=dict)
     choice: Choice = "first"
     operators: Operators = "functions"
+    keeps_quantised: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,16 @@ class Ways:
     @property
     def gaps(self) -> dict[int, str]:
         """The nodes that are as written because no rule fits them, and why."""
-        return {node: each for node, each in enumerate(self.bound) if isinstance(each, str)}
+        return {
+            node: each
+            for node, each in enumerate(self.bound)
+            if isinstance(each, str) and each != QUANTISED
+        }
+
+    @property
+    def quantised(self) -> tuple[int, ...]:
+        """The nodes that are as written because they are quantised."""
+        return tuple(node for node, each in enumerate(self.bound) if each == QUANTISED)
 
 
 def ways(graph: Graph, engine: Engine, wishes: Wishes) -> Ways:
@@ -118,12 +140,39 @@ def _held(graph: Graph, name: str, wishes: Mapping[str, Layout]) -> Held:
     return Held(found, lane(filled_with(layout)) if found.padded_axes else None)
 
 
+def quantised(graph: Graph) -> frozenset[int]:
+    """Return the nodes on codes, and those next to a node that makes codes or reads them."""
+    coding = [node for node in graph.nodes if _is_on_codes(node.operator)]
+    decoded = {
+        name for node in coding if node.operator == "DequantizeLinear" for name in node.outputs
+    }
+    encoded = {
+        node.inputs[0] for node in coding if node.operator in CODES - {"DequantizeLinear"}
+    } - set(graph.inputs)
+    return frozenset(
+        node.number
+        for node in graph.nodes
+        if _is_on_codes(node.operator)
+        or not decoded.isdisjoint(node.inputs)
+        or not encoded.isdisjoint(node.outputs)
+    )
+
+
+def _is_on_codes(operator: str) -> bool:
+    name = operator.rpartition("::")[2]
+    return name in CODES | ON_CODES or "QLinear" in name
+
+
 class _Search:
     """Candidates of values, and the ways of nodes that they make."""
 
     def __init__(self, graph: Graph, engine: Engine, wishes: Wishes) -> None:
         self.graph, self.engine, self.wishes = graph, engine, wishes
-        self.bound = tuple(rule_of(node, graph, engine.rules) for node in graph.nodes)
+        kept = quantised(graph) if wishes.keeps_quantised else frozenset[int]()
+        self.bound = tuple(
+            QUANTISED if node.number in kept else rule_of(node, graph, engine.rules)
+            for node in graph.nodes
+        )
         self.candidates: dict[str, dict[Placing, None]] = {
             name: {as_written(value.shape): None} for name, value in graph.values.items()
         }
