@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Propagation", "check", "propagate"]
 
-EMITS = ("functions", "plain", "onnxruntime", "plan")
+EMITS = ("functions", "inlined", "plain", "onnxruntime", "plan")
 VERIFICATIONS = ("nodes", "outputs", "off")
 CHOICES = ("first", "any")
 SHAPES = Kind(
@@ -83,7 +83,8 @@ def propagate(
         inputs: layouts in which the caller gives values; others are as written.
         outputs: layouts in which the caller takes them.
         choice: whether the first layout that fits is required, or any may be taken.
-        emit: functions of the model's own, plain operators, operators of onnxruntime, or no model.
+        emit: functions of the model's own, the same with their bodies in the places of the calls,
+            plain operators, operators of onnxruntime, or no model.
         verify: whether nodes are run alone, outputs are compared, or nothing is run.
         feed: arrays to verify with, by names of inputs, as the model in `model` takes them; inputs
             without one are drawn.

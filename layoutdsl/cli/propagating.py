@@ -69,11 +69,12 @@ _ALL = ""
 )
 @click.option(
     "--emit",
-    type=click.Choice(["functions", "plain", "onnxruntime", "plan"]),
+    type=click.Choice(["functions", "inlined", "plain", "onnxruntime", "plan"]),
     default="functions",
     show_default=True,
-    help="Functions of the model's own; plain ONNX; kernels of onnxruntime (experimental); "
-    "or no model, but a plan in JSON with its weights.",
+    help="Functions of the model's own, or their bodies inlined, for runtimes without functions; "
+    "plain ONNX; kernels of onnxruntime (experimental); or no model, but a plan in JSON with its "
+    "weights.",
 )
 @click.option(
     "--verify",

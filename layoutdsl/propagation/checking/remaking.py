@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from layoutdsl.meaning.model import Layout
@@ -14,16 +15,16 @@ from layoutdsl.propagation.plan import Plan
 from layoutdsl.propagation.roles.anchors import Choice
 from layoutdsl.propagation.ways.ways import Operators, Ways, Wishes
 
-Emit: TypeAlias = Literal["functions", "plain", "onnxruntime", "plan"]
-"""What is to come out: functions of the model's own, operators of ONNX alone, those of onnxruntime,
-or a plan and no model."""
+Emit: TypeAlias = Literal["functions", "inlined", "plain", "onnxruntime", "plan"]
+"""What is to come out: functions of the model's own, their bodies in the places of the calls,
+operators of ONNX alone, those of onnxruntime, or a plan and no model."""
 
 
 def wishes_of(
     inputs: Mapping[str, Layout], outputs: Mapping[str, Layout], choice: Choice, kind: Emit
 ) -> Wishes:
     """Return what is asked of all ways to run a graph."""
-    free = kind in ("functions", "plan")
+    free = kind in ("functions", "inlined", "plan")
     operators: Operators = "functions" if free else "standard"
     return Wishes(inputs, outputs, choice, operators, keeps_quantised=kind == "onnxruntime")
 
@@ -40,9 +41,10 @@ def emission_of(
         layouts: that give operators and tensors their names.
         kind: of what comes out.
     """
-    style: Style = "functions" if kind == "plan" else kind
+    style: Style = "functions" if kind in ("inlined", "plan") else kind
     named = tuple(layouts)
-    return emit(model.graph, plan, ways, named, style, model.inner)
+    found = emit(model.graph, plan, ways, named, style, model.inner)
+    return replace(found, inlined=kind == "inlined")
 
 
 def chosen(ways: Ways, plan: Plan) -> tuple[int, ...]:

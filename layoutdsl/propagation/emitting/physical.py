@@ -171,6 +171,7 @@ class Emission:
         views: nodes that became nothing.
         block: channels of a block, where operators are onnxruntime's.
         batch: that is left open; `None` where every extent is a number.
+        inlined: whether functions are written in the places where they are called.
     """
 
     parts: tuple[Emitted, ...]
@@ -181,3 +182,4 @@ class Emission:
     views: tuple[View, ...] = ()
     block: int = 0
     batch: Batch | None = None
+    inlined: bool = False

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from layoutdsl.propagation.emitting.laying import Constants, Recipe
 from layoutdsl.propagation.emitting.physical import (
     Batch,
     Call,
@@ -26,6 +27,7 @@ from layoutdsl.propagation.emitting.physical import (
     Times,
 )
 from layoutdsl.propagation.graph import Array, Attribute, Graph
+from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
 from layoutdsl.propagation.models.onnx_nodes import (
     FUNCTIONS,
     attribute_of,
@@ -34,6 +36,7 @@ from layoutdsl.propagation.models.onnx_nodes import (
     own_attributes,
 )
 from layoutdsl.propagation.models.onnx_read import Model
+from layoutdsl.propagation.placings.placing import as_written
 from layoutdsl.propagation.variants import Held
 
 LEAST_IR = 10
@@ -96,7 +99,55 @@ def shell_of(
     for key, text in said.items():
         entry = result.metadata_props.add()
         entry.key, entry.value = key, text
-    return result, ChainMap(writing.constants, emission.constants)
+    defaults = _defaults(model, emission)
+    constants = ChainMap(writing.constants, emission.constants, defaults)
+    return _inlined(result, constants) if emission.inlined else result, constants
+
+
+def _inlined(shell: Any, constants: Iterable[str]) -> Any:
+    """A model without functions: their bodies stand where they are called.
+
+    Raises:
+        UnfitModelError: the result is no valid model.
+    """
+    from onnx import TensorProto, checker, helper, inliner
+
+    # The inliner chooses new names. Weights are not in the shell: as inputs they keep theirs.
+    whole = type(shell)()
+    whole.CopyFrom(shell)
+    own = {each.name for each in shell.graph.input}
+    whole.graph.input.extend(
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, [])
+        for name in constants
+        if name not in own
+    )
+    try:
+        found = inliner.inline_local_functions(whole)
+        used = {node.domain for node in found.graph.node}
+        kept = [each for each in found.opset_import if each.domain in {*used, "", "ai.onnx"}]
+        del found.opset_import[:]
+        found.opset_import.extend(kept)
+        checker.check_model(found)
+        if found.functions:
+            raise ValueError(f"the function `{found.functions[0].name}` stays")
+    except Exception as error:  # the checker's own, or whatever C++ throws
+        words = f"the model with its functions inlined is not valid: {line_of(error)}"
+        raise UnfitModelError(words, "write them with `--emit functions`") from None
+    del found.graph.input[len(shell.graph.input) :]
+    return found
+
+
+def _defaults(model: Model, emission: Emission) -> Constants:
+    """Defaults of inputs, laid as the caller gives these."""
+    found = Constants()
+    for name in emission.inputs:
+        if name in model.defaults:
+            tensor = emission.tensors[name]
+            held = tensor.held
+            placing = None if held.placing == as_written(held.placing.shape) else held.placing
+            fill = None if held.lane is None else held.lane.number
+            found.lay(name, Recipe(model.defaults, tensor.value, placing, fill, tensor.extents))
+    return found
 
 
 def _ends(
