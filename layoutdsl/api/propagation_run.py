@@ -141,7 +141,7 @@ class Run:
         counted = written_of(model.graph, planned, self.source.proto, shell)
         return Propagation(
             plan=plan,
-            figures=figures_of(model.graph, found, plan, self.wanted.layouts, counted),
+            figures=figures_of(model, found, plan, self.wanted.layouts, counted),
             theorems=theorems,
             verified=run,
             certificate=certificate,

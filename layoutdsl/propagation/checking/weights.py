@@ -19,6 +19,8 @@ MOST_SLOTS = 1 << 17
 def misplaced(tensor: Tensor, found: Array, model: Model) -> Iterator[str]:
     """Yield whether a weight holds each element in its slot, by the definition of digits."""
     array = model.graph.constants.get(tensor.value)
+    if array is None:
+        array = model.defaults.get(tensor.value)
     placing = tensor.held.placing
     if array is None or found.size != placing.slots or array.shape != placing.shape:
         yield f"the weight `{tensor.name}` is none of the model's"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 from layoutdsl.propagation.graph import Array, Attribute, Graph, Node, Value
@@ -19,10 +20,8 @@ from layoutdsl.propagation.models.onnx_weights import Weights
 ROUNDS = 100
 """How often shapes are inferred again from what was folded meanwhile."""
 
-OPEN = frozenset(
-    {"NonZero", "NonMaxSuppression", "Unique", "Compress", "Loop", "If", "Scan", "StringSplit"}
-)
-"""Operators whose results have the shape that data gives them; what follows is as written."""
+MOST_ELEMENTS = 1 << 40
+"""Of a value: a thousand times what a machine has room for, and costs of plans stay exact."""
 
 
 def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
@@ -34,7 +33,7 @@ def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
         place: of the model, to be named.
 
     Raises:
-        UnfitModelError: a shape cannot be inferred.
+        UnfitModelError: shapes contradict each other, or nothing could hold a value.
     """
     from onnx import numpy_helper
 
@@ -52,7 +51,9 @@ def graph_of(proto: Any, weights: Weights, place: str) -> Graph:
     values |= {name: Value(name, weights.shape(name), weights.dtype(name)) for name in weights}
     outputs = tuple(each.name for each in proto.graph.output)
     alive = _alive([_given(node, constants) for node in nodes], outputs, constants)
-    values |= _open(alive, values, place)
+    values |= _open(alive, values)
+    _refuse_large(values, place)
+    _refuse_misfits(alive, values, place)
     used = {*outputs, *(name for node in alive for name in (*node.inputs, *node.outputs))} - {""}
     inputs = tuple(each.name for each in proto.graph.input if each.name not in weights)
     inputs = tuple(name for name in inputs if name not in constants)
@@ -186,21 +187,44 @@ def _alive(
     return tuple(replace(node, number=number) for number, node in enumerate(reversed(left)))
 
 
-def _open(nodes: tuple[Node, ...], values: Mapping[str, Value], place: str) -> dict[str, Value]:
-    """Values whose shapes data decides: they are no tensors to whoever plans.
+def _open(nodes: tuple[Node, ...], values: Mapping[str, Value]) -> dict[str, Value]:
+    """Values whose shapes data decides, or nobody knows: they are no tensors to whoever plans."""
+    made = (name for node in nodes for name in node.outputs if name and name not in values)
+    return {name: Value(name, (), None) for name in made}
+
+
+def _refuse_large(values: Mapping[str, Value], place: str) -> None:
+    """Look whether any value could be in a memory.
 
     Raises:
-        UnfitModelError: a shape is not known, and no data decides it.
+        UnfitModelError: one could not.
     """
-    found = dict[str, Value]()
+    for name, each in values.items():
+        if prod(each.shape) > MOST_ELEMENTS:
+            shape = ", ".join(map(str, each.shape))
+            words = f"`{place}`: `{name}` has the shape ({shape})"
+            remedy = f"a value has at most {MOST_ELEMENTS} elements; check its inputs and --shape"
+            raise UnfitModelError(words, remedy)
+
+
+def _refuse_misfits(nodes: tuple[Node, ...], values: Mapping[str, Value], place: str) -> None:
+    """Look whether the weights of convolutions fit, which the package onnx does not.
+
+    Raises:
+        UnfitModelError: those of one do not: nothing runs the model.
+    """
     for node in nodes:
-        odd = [name for name in node.inputs if name in values and values[name].dtype is None]
-        free = odd or any(name in found for name in node.inputs)
-        for name in node.outputs:
-            if not name or name in values:
-                continue
-            if not (free or node.opaque or node.operator in OPEN):
-                words = f"the shape of `{name}`, which {node.operator} makes, cannot be inferred"
-                raise UnfitModelError(f"`{place}`: {words}", "say it in the model, as `value_info`")
-            found[name] = Value(name, (), None)
-    return found
+        if node.operator not in ("Conv", "ConvTranspose", "ConvInteger"):
+            continue
+        one, other = (values.get(name) for name in node.inputs[:2])
+        if one is None or other is None or None in (one.dtype, other.dtype):
+            continue
+        group = node.attributes.get("group", 1)
+        if min(len(one.shape), len(other.shape)) < 2 or not isinstance(group, int):
+            continue
+        transposed = node.operator == "ConvTranspose"
+        taken = other.shape[0] if transposed else other.shape[1] * group
+        if one.shape[1] != taken:
+            words = f"{node.operator} `{node.name or node.outputs[0]}` takes `{one.name}` of"
+            words += f" {one.shape[1]} channels, and its weights `{other.name}` are for {taken}"
+            raise UnfitModelError(f"`{place}`: {words}", "export it again, or check `--shape`")

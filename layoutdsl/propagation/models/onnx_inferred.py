@@ -39,6 +39,7 @@ def inferred(proto: Any, constants: Mapping[str, Array], place: str) -> dict[str
             light.graph.initializer.append(numpy_helper.from_array(np.array(array), name))
     _drop_made_twice(light)
     _say_shapes(light)
+    _say_sizes(light, constants)
     try:
         found = onnx.shape_inference.infer_shapes(light, strict_mode=True, data_prop=True).graph
     except Exception as error:  # whatever C++ threw
@@ -68,12 +69,99 @@ What it does instead, to go through their bodies, fails for the one, and says no
 """
 
 
+LIKE_SOME: Mapping[str, tuple[int, ...]] = {
+    **dict.fromkeys(("Gelu", "FastGelu", "QuickGelu"), (0,)),
+    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid"), (0,)),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), (0, 3)),
+}
+"""Operators of `com.microsoft` that go element by element, and the operands that they broadcast.
+
+Source: onnxruntime 1.32, docs/ContribOperators.md.
+"""
+
+
 def _say_shapes(light: Any) -> None:
     """Let operators that have no shapes be one that has the same."""
     for node in light.graph.node:
         if node.op_type in LIKE_THE_FIRST and node.domain in ("", "ai.onnx"):
             node.op_type = "Identity"
             del node.input[1:], node.attribute[:]
+        elif node.domain == "com.microsoft" and node.op_type in LIKE_SOME:
+            operands = [node.input[k] for k in LIKE_SOME[node.op_type] if k < len(node.input)]
+            node.domain, node.op_type = "", "Identity" if len(operands) == 1 else "Add"
+            del node.input[:], node.attribute[:]
+            node.input.extend(operands)
+
+
+def _say_sizes(light: Any, constants: Mapping[str, Array]) -> None:
+    """Let each Resize say the sizes that runtimes make of its scales.
+
+    onnxruntime multiplies extents and scales in 32 bits: 10 * 0.7 is 7 there, and 6 to the package
+    onnx (1.23), which has 64. Where the two differ nothing else that follows would fit.
+
+    Source: onnxruntime 1.32, core/providers/cpu/tensor/upsamplebase.h, `ComputeOutputShape`.
+    """
+    import onnx
+    from onnx import numpy_helper
+
+    known = {each.name: each for each in light.graph.initializer}
+    left = {
+        node.output[0]: node
+        for node in light.graph.node
+        if node.op_type == "Resize" and len(node.input) == 3 and node.domain in ("", "ai.onnx")
+    }
+    while left:
+        found = onnx.shape_inference.infer_shapes(light, data_prop=True).graph
+        shapes = {
+            each.name: value
+            for each in (*found.input, *found.value_info, *found.output)
+            if (value := _value(each)) is not None
+        }
+        changed = False
+        for name, node in list(left.items()):
+            scales = constants.get(node.input[2])
+            if scales is None and node.input[2] in known:
+                scales = numpy_helper.to_array(known[node.input[2]])
+            if scales is None or node.input[0] not in shapes:
+                continue
+            del left[name]
+            before = shapes[node.input[0]].shape
+            sizes = _resized(before, scales, node, np.dtype(np.float32))
+            if sizes is None or sizes == _resized(before, scales, node, np.dtype(np.float64)):
+                continue
+            changed = True
+            del node.input[1:], node.attribute[:]
+            label = f"{name}@sizes"
+            node.input.extend(["", "", label])
+            light.graph.initializer.append(
+                numpy_helper.from_array(np.array(sizes, np.int64), label)
+            )
+            _forget_shapes(light)
+        if not changed:
+            return
+
+
+def _resized(
+    shape: tuple[int, ...], scales: Array, node: Any, dtype: np.dtype[Any]
+) -> tuple[int, ...] | None:
+    """The extents that a Resize makes by scales, which are multiplied as numbers of a type."""
+    named = next((each.ints for each in node.attribute if each.name == "axes"), range(len(shape)))
+    factors = np.asarray(scales).reshape(-1)
+    if len(factors) != len(named) or not np.isfinite(factors).all():
+        return None
+    found = list(shape)
+    for axis, factor in zip(named, factors, strict=True):
+        if not -len(shape) <= axis < len(shape):
+            return None
+        found[axis] = int(np.floor(dtype.type(shape[axis]) * dtype.type(factor)))
+    return tuple(found)
+
+
+def _forget_shapes(light: Any) -> None:
+    """Leave out what a model says of values that are made, as a shape before them is another."""
+    del light.graph.value_info[:]
+    for each in light.graph.output:
+        each.type.tensor_type.ClearField("shape")
 
 
 def _value(proto: Any) -> Value | None:

@@ -113,7 +113,9 @@ def outside(tensor: Any, folder: Path) -> tuple[Array, str, Stamp]:
     if dtype is None:
         raise UnreadableError(f"says of {what} what cannot be")
     size = count * dtype.itemsize
-    if length not in (-1, size) or start < 0 or size > MOST_WEIGHTS:
+    if start < 0:
+        raise UnreadableError(f"says that {what} begin at byte {start} of their file")
+    if length not in (-1, size) or size > MOST_WEIGHTS:
         raise UnreadableError(f"says {length} bytes of {what}, and type and shape say {size}")
     location = said.get("location", "")
     handle = opened_near(folder, location, what)

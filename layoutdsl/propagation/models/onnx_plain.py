@@ -9,9 +9,53 @@ Source: onnx, docs/IR.md, "Functions"; onnx.inliner of 1.23.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from contextlib import suppress
 from typing import Any
+
+MOST_INLINED = 1 << 18
+"""Nodes that functions may come to in the places where they are called; real models have 10^5."""
+
+
+def inlined_nodes(proto: Any) -> int:
+    """Return how many nodes a model has with its functions in the places where they are called.
+
+    Functions that call each other in a circle come to more than `MOST_INLINED`.
+    """
+    bodies = {(each.domain, each.name): each.node for each in proto.functions}
+    known = dict[tuple[str, str], int]()
+    stack: list[tuple[str, str]] = []
+
+    def calls(nodes: Any) -> Iterator[Any]:
+        for node in nodes:
+            yield node
+            for attribute in node.attribute:
+                graphs = [attribute.g] if attribute.HasField("g") else []
+                for graph in (*graphs, *attribute.graphs):
+                    yield from calls(graph.node)
+
+    def counted(nodes: Any) -> int:
+        found = 0
+        for node in calls(nodes):
+            key = (node.domain, node.op_type)
+            found += known.get(key, MOST_INLINED + 1) if key in bodies else 1
+        return found
+
+    # Callees first, without recursion: a file may nest functions as deeply as it likes.
+    for start in bodies:
+        stack.append(start)
+        open_ = set[tuple[str, str]]()
+        while stack:
+            key = stack[-1]
+            inner = [(each.domain, each.op_type) for each in calls(bodies[key])]
+            left = [each for each in inner if each in bodies and each not in known]
+            if key in known or not left or key in open_:
+                known.setdefault(key, counted(bodies[key]))
+                stack.pop()
+                continue
+            open_.add(key)
+            stack += dict.fromkeys(left)
+    return counted(proto.graph.node)
 
 
 def inlined(proto: Any, known: Container[str]) -> Any:

@@ -20,7 +20,12 @@ from typing import Any
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.propagation.graph import Array, Graph
 from layoutdsl.propagation.models.onnx_faults import UnfitModelError, line_of
-from layoutdsl.propagation.models.onnx_plain import inlined, tell_nodes_apart
+from layoutdsl.propagation.models.onnx_plain import (
+    MOST_INLINED,
+    inlined,
+    inlined_nodes,
+    tell_nodes_apart,
+)
 from layoutdsl.propagation.models.onnx_raise import raised
 from layoutdsl.propagation.models.onnx_shapes import Shapes, fix_shapes, open_negative
 from layoutdsl.propagation.models.onnx_tensors import Tensors, unfit
@@ -84,6 +89,7 @@ class Source:
         place: of the file.
         proto: the model without its large weights, as it was written.
         weights: those, by their names; they stay in the file, and are read when they are asked for.
+        defaults: initialisers that are inputs, too, likewise.
         size: bytes of the file.
         files: this one, and those beside it that hold weights.
     """
@@ -91,6 +97,7 @@ class Source:
     place: Path
     proto: Any
     weights: Weights
+    defaults: Weights
     size: int
     files: tuple[Path, ...]
 
@@ -129,14 +136,19 @@ def read_source(place: Path, known: Container[str] = NOTHING) -> Source:
     """
     proto, tensors, size = parsed(place)
     try:
-        weights = set_aside(proto, tensors)
+        weights, defaults = set_aside(proto, tensors)
     except UnreadableError as error:
         raise unfit(place, error) from None
     if proto.functions:
+        count = inlined_nodes(proto)
+        if count > MOST_INLINED:
+            words = f"`{place}` has functions that call each other: in the places of their calls"
+            words += f" they are more than {MOST_INLINED} nodes"
+            raise UnfitModelError(words, "export it with fewer calls, or inline some of them")
         proto = inlined(_checked(proto, place), known)
     tell_nodes_apart(proto)
     open_negative(proto)
-    return Source(place, proto, weights, size, tensors.files)
+    return Source(place, proto, weights, defaults, size, tensors.files)
 
 
 def model_at(source: Source, shapes: Shapes) -> Model:
@@ -152,7 +164,7 @@ def model_at(source: Source, shapes: Shapes) -> Model:
     proto, older = _raised(proto, source)
     graph = graph_of(proto, source.weights, str(place))
     inner = frozenset(_inner_names(graph))
-    return Model(proto, graph, source.size, inner, source.files, older)
+    return Model(proto, graph, source.size, inner, source.files, older, source.defaults)
 
 
 def _copied(proto: Any) -> Any:

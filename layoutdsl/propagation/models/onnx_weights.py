@@ -82,8 +82,15 @@ def all_weights(proto: Any, tensors: Tensors) -> Weights:
     return _looked_at(tensors, ((n, tensors.head(n).name) for n in range(len(tensors))))
 
 
-def set_aside(proto: Any, tensors: Tensors) -> Weights:
-    """Return large initialisers, which become inputs of the model; it gets the small ones.
+OVERRIDABLE = 4
+"""The version of the format since which an initialiser that is an input, too, is its default."""
+
+
+def set_aside(proto: Any, tensors: Tensors) -> tuple[Weights, Weights]:
+    """Return large initialisers, which become inputs of the model, and defaults of its inputs.
+
+    The model gets the small initialisers. An input with a default stays an input: the caller may
+    give another value.
 
     Args:
         proto: the model without initialisers.
@@ -97,20 +104,26 @@ def set_aside(proto: Any, tensors: Tensors) -> Weights:
     from onnx import helper
 
     refuse_hidden(proto)
-    graph, large = proto.graph, list[tuple[int, str]]()
-    inputs = {each.name for each in graph.input}
+    graph, large, defaults = proto.graph, list[tuple[int, str]](), list[tuple[int, str]]()
+    inputs = {each.name: each for each in graph.input}
     for number in range(len(tensors)):
         tensor = tensors.head(number)
         count, kind = count_of(tensor), tensor.data_type
         outside = tensor.data_location == onnx.TensorProto.EXTERNAL
+        shape = tuple(tensor.dims)
+        may_differ = proto.ir_version >= OVERRIDABLE and tensor.name in inputs
+        if may_differ and kind != onnx.TensorProto.STRING and count:
+            defaults.append((number, tensor.name))
+            value = helper.make_tensor_value_info(tensor.name, kind, shape)
+            inputs[tensor.name].type.CopyFrom(value.type)
+            continue
         if not outside and (count <= SMALL or kind == onnx.TensorProto.STRING):
             graph.initializer.append(tensors.whole(number))
             continue
         large.append((number, tensor.name))
         if tensor.name not in inputs:
-            shape = tuple(tensor.dims)
             graph.input.append(helper.make_tensor_value_info(tensor.name, kind, shape))
-    return _looked_at(tensors, large)
+    return _looked_at(tensors, large), _looked_at(tensors, defaults)
 
 
 def _looked_at(tensors: Tensors, named: Iterable[tuple[int, str]]) -> Weights:
@@ -131,7 +144,11 @@ def refuse_hidden(proto: Any) -> None:
     """Fail where a tensor that is no initialiser of the main graph lies in another file."""
     nodes = [*proto.graph.node, *(node for each in proto.functions for node in each.node)]
     if len(proto.graph.sparse_initializer) > 0:
-        raise UnreadableError("has sparse weights; make them dense")
+        name = proto.graph.sparse_initializer[0].values.name[:80]
+        raise UnreadableError(
+            f"has the sparse initialiser `{name}`, which is not read; "
+            "store it dense, with `onnx.numpy_helper.from_array`"
+        )
     depth = 0
     while nodes:
         depth += 1

@@ -14,8 +14,14 @@ from layoutdsl.propagation.roles.bound import SUMMED, Bound, Bundle, Known, Unfi
 
 
 def settings_of(node: Node, graph: Graph, rule: OperatorRule) -> dict[str, Known]:
-    """Return what a rule calls by name: defaults, attributes, and operands that are constant."""
+    """Return what a rule calls by name: defaults, attributes, and operands that are constant.
+
+    An `axis` below 0 is counted from the front, by the rank of the first operand.
+    """
     found: dict[str, Known] = {**rule.defaults, **node.attributes}
+    axis, shape = found.get("axis"), graph.values[node.inputs[0]].shape if node.inputs[0] else ()
+    if isinstance(axis, int) and -len(shape) <= axis < 0:
+        found["axis"] = axis + len(shape)  # conditions of rules count axes from the front
     for pattern, name in zip(rule.operands, node.inputs, strict=False):
         if pattern.axes is None and name:
             known = graph.constants.get(name)

@@ -52,7 +52,7 @@ def _bound(node: Node, graph: Graph, rule: OperatorRule) -> Bound:
     outputs = _paired(node.outputs, rule.results, "results")
     ends = [graph.values[name] for name in (*node.inputs, *node.outputs) if name]
     if any(each.dtype is None for each in ends):
-        raise UnfitError("a value of it is no tensor of numbers, or data decides its shape")
+        raise UnfitError("the shape of a value is not known beforehand, or it is no numbers")
     if any(0 in each.shape for each in ends):
         raise UnfitError("a tensor of it has no elements")
     settings = settings_of(node, graph, rule)

@@ -13,6 +13,7 @@ from layoutdsl.propagation.graph import Array
 from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.running.at_batches import at_batch
 from layoutdsl.propagation.running.foreign import foreign_nodes, nodes_without_kernels
+from layoutdsl.propagation.running.onnx_parts import Some
 from layoutdsl.propagation.running.onnx_run import KERNELS, NONE, OriginalError, RunError, block
 from layoutdsl.propagation.running.outputs import FEED, Compared, compare_outputs
 from layoutdsl.propagation.running.samples import Trial
@@ -94,7 +95,8 @@ def verified(
         FixedBatchError: the batch is open, and something cannot be run at one of these.
     """
     foreign = foreign_nodes(model)
-    running = _Running(model, emission, result, way, weights, trial)
+    own = Some(weights, tuple(name for name in weights if name not in model.defaults))
+    running = _Running(model, emission, result, way, own, trial)
     fed = sum(bytes_of(model.graph, name) for name in model.graph.inputs)
     try:
         if fed > MOST_FED:

@@ -8,6 +8,7 @@ from math import prod
 
 from layoutdsl.meaning.model import Layout
 from layoutdsl.propagation.graph import Graph, Node
+from layoutdsl.propagation.models.onnx_read import Model
 from layoutdsl.propagation.models.onnx_write import layout_text
 from layoutdsl.propagation.placings.forms import form_of
 from layoutdsl.propagation.placings.placing import as_written
@@ -31,17 +32,18 @@ from layoutdsl.texts.values import shortened
 
 
 def figures_of(
-    graph: Graph, ways: Ways, plan: Plan, layouts: tuple[Layout, ...], written: Written
+    model: Model, ways: Ways, plan: Plan, layouts: tuple[Layout, ...], written: Written
 ) -> Figures:
     """Return what a plan comes to.
 
     Args:
-        graph: that was planned.
+        model: that was planned.
         ways: all variants, and what was asked for.
         plan: of it.
         layouts: that give placings their names.
         written: what was counted in the model that is written.
     """
+    graph = model.graph
     told = _Telling(graph, ways, plan, layouts)
     planned = Amount(len(plan.conversions), sum(each.moved for each in plan.conversions))
     return Figures(
@@ -58,6 +60,7 @@ def figures_of(
         bound=plan.bound,
         rows=len(plan.dual),
         numbers=sum(each != 0 for each in plan.dual),
+        defaults=len(model.defaults),
         quantised=dict(Counter(graph.nodes[k].operator for k in ways.quantised).most_common()),
     )
 

@@ -145,6 +145,7 @@ class Figures:
         rows: of the certificate.
         numbers: of it that are not 0.
         quantised: nodes that are as written because they are quantised, by their operators.
+        defaults: initialisers that are inputs, too, and stay so.
     """
 
     nodes: int
@@ -161,6 +162,7 @@ class Figures:
     rows: int
     numbers: int
     quantised: Mapping[str, int]
+    defaults: int
 
     @property
     def minimal(self) -> bool:

@@ -43,6 +43,10 @@ def told(figures: Figures, name: str) -> Iterator[str]:
     yield row("transforms", f"{alone.count} -> {own.count}, {sizes}  {words}")
     yield row("minimal", minimal(figures))
     yield from _nodes(figures.written)
+    if figures.defaults:
+        what = count(figures.defaults, "input")
+        words = "with a default, which callers may replace, so that it is not laid beforehand"
+        yield row("inputs", f"{what} {words}")
     if figures.quantised:
         yield row("quantised", _quantised(figures.quantised))
     yield from _left(figures.left)
