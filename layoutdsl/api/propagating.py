@@ -42,7 +42,11 @@ SHAPES = Kind(
 
 FEED = Kind(
     "a mapping of inputs to arrays",
-    lambda v: isinstance(v, Mapping) and all(isinstance(name, str) for name in v),
+    lambda v: (
+        isinstance(v, Mapping)
+        and all(isinstance(name, str) for name in v)
+        and all(isinstance(each, np.ndarray) for each in v.values())
+    ),
 )
 RTOL = Kind(
     "a number from 0 on",

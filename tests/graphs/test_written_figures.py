@@ -48,7 +48,7 @@ def quantised(place: Path, channels: tuple[int, ...] = (16, 16, 32, 32, 16)) -> 
         node("DequantizeLinear", ["q0", "s", "z"], ["d0"]),
     ]
     for k, (taken, made) in enumerate(itertools.pairwise(channels)):
-        scale = drawn.uniform(0.0005, 0.001, made).astype("f4")
+        scale = drawn.uniform(0.002, 0.003, made).astype("f4")
         weights |= {
             f"w{k}": drawn.integers(-100, 100, (made, taken, 3, 3)).astype("i1"),
             f"ws{k}": scale,

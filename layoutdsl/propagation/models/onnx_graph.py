@@ -20,8 +20,8 @@ from layoutdsl.propagation.models.onnx_weights import Weights
 ROUNDS = 100
 """How often shapes are inferred again from what was folded meanwhile."""
 
-MOST_ELEMENTS = 1 << 40
-"""Of a value: a thousand times what a machine has room for, and costs of plans stay exact."""
+MOST_ELEMENTS = 1 << 44
+"""Of a value: a thousand times what a machine has room for. The solver takes no costs of 1e20."""
 
 
 def graph_of(proto: Any, weights: Weights, place: str) -> Graph:

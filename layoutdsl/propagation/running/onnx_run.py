@@ -34,6 +34,9 @@ NONE: Mapping[str, Array] = MappingProxyType({})
 SMALL = 1024
 """Bytes of a weight that is put into the model, as scales and axes are."""
 
+LARGE = 1 << 22
+"""Bytes of a weight that is fed in any case: onnxruntime would hold it four times."""
+
 FATAL = 4
 """Of onnxruntime's log: what it says besides is no news."""
 
@@ -89,8 +92,8 @@ def run(
     Raises:
         RunError: it cannot be run.
     """
-    fed = weights if effort != "prepacked" else ()
-    large = [name for name in fed if name not in wanted and is_fed(weights[name])]
+    least = LARGE if effort == "prepacked" else SMALL
+    large = [name for name in weights if name not in wanted and is_fed(weights[name], least)]
     try:
         return _run(model, feeds, wanted, effort, weights, large)
     except RunError:
@@ -117,9 +120,9 @@ def load(model: Any, weights: Mapping[str, Array] = NONE) -> None:
         raise RunError(line_of(error)) from None
 
 
-def is_fed(array: Array) -> bool:
+def is_fed(array: Array, least: int = SMALL) -> bool:
     """Return whether a weight is given like an input: it is large, and of a type of numpy's own."""
-    return is_plain(array.dtype) and array.nbytes > SMALL
+    return is_plain(array.dtype) and array.nbytes > least
 
 
 def _run(

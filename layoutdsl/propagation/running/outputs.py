@@ -120,9 +120,9 @@ def compare_outputs(
     worst, sensitivity, undecided = (nan, nan, False), nan, list[str]()
     for name in wanted:
         measure, drift = measures[name], noise[name]
-        placing = emission.tensors[name].held.placing
-        apart = inf
-        if found[name].size == placing.slots:
+        tensor, apart = emission.tensors[name], inf
+        placing = tensor.held.placing
+        if found[name].shape == tensor.extents:
             buffer = found[name].reshape(placing.physical_shape)
             apart = measure(unpacked(buffer, placing), expected[name])
         if is_blank(expected[name]) and (apart == 0 or drift > 0):
