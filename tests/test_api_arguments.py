@@ -194,6 +194,8 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
             "choice": ("one of", set()),
             "emit": ("one of", set()),
             "verify": ("one of", set()),
+            "feed": ("a mapping of inputs", {"None"}),
+            "rtol": ("a number from 0 on", {"an integer", "a float", "None"}),
         },
         {"model": "in.onnx", "engine": "nhwc"},
     ),

@@ -50,10 +50,7 @@ FEED = Kind(
 )
 RTOL = Kind(
     "a number from 0 on",
-    lambda v: (
-        v is None
-        or (isinstance(v, int | float) and not isinstance(v, bool) and isfinite(v) and v >= 0)
-    ),
+    lambda v: isinstance(v, int | float) and not isinstance(v, bool) and isfinite(v) and v >= 0,
 )
 
 
@@ -102,12 +99,14 @@ def propagate(
     """
     expect(model=(model, PATH), shapes=(shapes, SHAPES.or_none()))
     expect(emit=(emit, _one_of(EMITS)), verify=(verify, _one_of(VERIFICATIONS)))
-    expect(choice=(choice, _one_of(CHOICES)), feed=(feed, FEED.or_none()), rtol=(rtol, RTOL))
+    expect(
+        choice=(choice, _one_of(CHOICES)), feed=(feed, FEED.or_none()), rtol=(rtol, RTOL.or_none())
+    )
     from layoutdsl.propagation.running.samples import Trial
 
     wanted = asked(engine, prefer, inputs, outputs)
     extents = {name: tuple(map(int, shape)) for name, shape in (shapes or {}).items()}
-    trial = Trial({name: np.asarray(array) for name, array in (feed or {}).items()}, rtol)
+    trial = Trial(dict(feed or {}), rtol)
     return Run(Path(model), wanted, extents, choice, emit, trial).propagation(verify)
 
 

@@ -29,7 +29,9 @@ def choice(name: str, variable: str, help: str) -> Callable[[Command], Command]:
     return click.option(f"--{name}", variable, flag_value=name, default="plain", help=help)
 
 
-JSON = choice("json", "form", "Print JSON; the keys are in layoutdsl/cli/README.md.")
+JSON = choice(
+    "json", "form", "Print JSON; its keys are listed in the documentation, under The shell."
+)
 
 Form: TypeAlias = Literal["text", "json", "sarif", "github"]
 """How `check` and `prove` say what they found."""

@@ -105,7 +105,7 @@ def checked(found: Checked, name: str) -> Iterator[str]:
         what = f"{found.bytes} bytes and {count(found.transforms, 'transform')}"
         near = "a lower bound" if found.bound == found.cost else f"cost {found.cost}"
         least = "" if found.bound == found.cost else f", and {found.bound} is a lower bound"
-        yield row("minimal", f"{what} are {near}{least}; checked in integers, without a solver")
+        yield row("minimal", f"{what} of the plan are {near}{least}; checked without a solver")
         if found.batches:
             one, other = found.batches
             yield row("batch", f"open: it is the same at {one} and {other}; bytes are of {one}")
