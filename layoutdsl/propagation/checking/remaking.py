@@ -41,7 +41,7 @@ def emission_of(
         layouts: that give operators and tensors their names.
         kind: of what comes out.
     """
-    style: Style = "functions" if kind in ("inlined", "plan") else kind
+    style: Style = kind if kind in ("plain", "onnxruntime") else "functions"
     named = tuple(layouts)
     found = emit(model.graph, plan, ways, named, style, model.inner)
     return replace(found, inlined=kind == "inlined")
