@@ -138,7 +138,7 @@ def _timed(place: Path, engine: str) -> tuple[Propagation, float]:
 def _planned(found: Propagation, seconds: float) -> Planned:
     figures = found.figures
     alone, planned = figures.alone, figures.planned
-    return Planned(alone.count, alone.bytes, planned.count, planned.bytes, figures.minimal, seconds)
+    return Planned(alone.count, alone.bytes, planned.count, planned.bytes, figures.proved, seconds)
 
 
 def _transposes(model: Any) -> int:

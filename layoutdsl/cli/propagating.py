@@ -18,7 +18,6 @@ from layoutdsl.cli.exits import Exit, Failure, reason, usage, writing
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.propagation_words import extents, layout, layouts, pairs
-from layoutdsl.cli.record_files import read_archive
 from layoutdsl.files.places import replaceable
 from layoutdsl.texts.values import printable
 
@@ -199,9 +198,9 @@ def _propagated(model: str, options: Mapping[str, Any]) -> Propagation:
 
 
 def _fed(name: str) -> dict[str, Any]:
-    hint = "write it with `np.savez(FILE, x=array)`"
-    _, _, names = read_archive(name, (), hint)
-    return read_archive(name, names, hint)[1]
+    from layoutdsl.cli.record_files import read_archive
+
+    return read_archive(name, None, "write it with `np.savez(FILE, x=array)`")[1]
 
 
 def _refuse(place: str, model: str, *others: str | None) -> None:

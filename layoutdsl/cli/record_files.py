@@ -44,13 +44,13 @@ OF_FIELDS = "name the file of each field: --field NAME=FILE.npy"
 
 
 def read_archive(
-    name: str, wanted: Sequence[str], hint: str = OF_FIELDS
+    name: str, wanted: Sequence[str] | None, hint: str = OF_FIELDS
 ) -> tuple[Given, dict[str, Any], list[str]]:
     """Return an archive that was read, those of its arrays that are wanted, and the other names.
 
     Args:
         name: of a `.npz` file; ``-`` is the standard input.
-        wanted: the names of arrays.
+        wanted: the names of arrays; `None` for all of them.
         hint: what to do about an archive that cannot be read.
     """
     shown = "the standard input" if name == "-" else f"`{name}`"
@@ -68,7 +68,7 @@ def read_archive(
 
 
 def _arrays(
-    shown: str, file: BinaryIO, wanted: Sequence[str], hint: str
+    shown: str, file: BinaryIO, wanted: Sequence[str] | None, hint: str
 ) -> tuple[dict[str, Any], list[str]]:
     found: dict[str, Any] = {}
     with _damaged(shown, hint), ZipFile(file) as archive:
@@ -77,12 +77,12 @@ def _arrays(
             raise _unfit(shown, f"has {len(members)} members, and {MOST_MEMBERS} are the most")
         names = [each.filename.removesuffix(ENDING) for each in members]
         for name, member in zip(names, members, strict=True):
-            if name not in wanted:
+            if wanted is not None and name not in wanted:
                 continue
             if name in found:
                 raise _unfit(shown, f"holds `{name}` twice")
             found[name] = _array(shown, name, archive, member)
-    return found, [each for each in names if each not in wanted]
+    return found, [each for each in names if each not in found]
 
 
 def _array(shown: str, name: str, archive: ZipFile, member: ZipInfo) -> Any:

@@ -199,6 +199,8 @@ def test_feeds_are_read_without_pickle(shell: Shell) -> None:
         assert (ended.code, name in ended.err) == (4, True)
     np.savez("feed.npz", x=np.zeros((2, 3, 8, 8), "f4"))
     before = Path("feed.npz").read_bytes()
+    piped = shell("propagate", "model.onnx", "--engine", "nhwc", "--feed", "-", stdin=before)
+    assert (piped.code, piped.err) == (0, "")
     ended = shell(
         "propagate", "model.onnx", "--engine", "nhwc", "--feed", "feed.npz", "-o", "feed.npz"
     )

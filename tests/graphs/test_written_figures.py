@@ -21,6 +21,7 @@ pytest.importorskip("scipy")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from propagate_fuzz import random_model  # noqa: E402
+from propagate_odd import odd_model  # noqa: E402
 from small_models import written  # noqa: E402
 
 from layoutdsl import Propagation, check, propagate  # noqa: E402
@@ -36,7 +37,7 @@ TARGETS: dict[str, dict[str, Any]] = {
     "onnxruntime": {"engine": "onnxruntime16", "emit": "onnxruntime"},
 }
 COUNTED = ("Transpose", "Reshape", "Cast")
-FEW, MANY = 12, 1000
+FEW, MANY = 8, 1000
 
 
 def quantised(place: Path, channels: tuple[int, ...] = (16, 16, 32, 32, 16)) -> None:
@@ -222,11 +223,14 @@ def tried(seed: int, target: str, folder: Path, draw: Any = random_model) -> boo
     return found.figures.minimal
 
 
+@pytest.mark.parametrize("draw", [random_model, odd_model])
 @pytest.mark.parametrize("target", TARGETS)
-def test_figures_of_drawn_graphs_are_those_of_the_file(target: str, tmp_path: Path) -> None:
+def test_figures_of_drawn_graphs_are_those_of_the_file(
+    target: str, draw: Any, tmp_path: Path
+) -> None:
     first = 1000 * list(TARGETS).index(target)
     for seed in range(first, first + FEW):
-        tried(seed, target, tmp_path)
+        tried(seed, target, tmp_path, draw)
 
 
 @pytest.mark.campaign
