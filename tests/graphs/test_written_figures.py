@@ -94,6 +94,9 @@ def test_quantised_nodes_are_left_as_written_for_onnxruntime(shell: Shell) -> No
     assert operators("out.onnx") == operators("model.onnx")
     told = json.loads(shell(*words, "--json").out)
     assert told["quantised"]["Conv"] == 5
+    explained = shell(*words, "--verify", "off", "--explain").out
+    assert "Conv `c0` is as written: it is quantised" in explained
+    assert "every node has a rule" not in explained
     assert shell("propagate", "--check", "out.onnx", "--against", "model.onnx").code == 0
 
 
@@ -129,6 +132,10 @@ def test_what_plain_operators_cost_is_said(shell: Shell) -> None:
     assert "minimal           not of the file: " in ended.out
     assert "and 2 transforms are the least that a plan moves" in ended.out
     assert f"Transpose 0 -> {count}" in ended.out
+    explained = shell(
+        "propagate", "model.onnx", "--prefer", "Conv=NHWC", "--emit", "plain", "--explain"
+    ).out
+    assert f"the written file has {count} transforms, " in explained
     told = shell("propagate", "model.onnx", "--prefer", "Conv=NHWC", "--emit", "plain", "--json")
     found = json.loads(told.out)
     assert (found["minimal"], found["written"]["transforms"]["count"]) == (False, count)

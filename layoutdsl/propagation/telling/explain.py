@@ -11,7 +11,7 @@ from layoutdsl.propagation.plan import Plan
 from layoutdsl.propagation.planning.costs import makers_of
 from layoutdsl.propagation.telling.counting import called, lane_text, node_called
 from layoutdsl.propagation.telling.figures import Figures
-from layoutdsl.propagation.telling.report import sentence, size
+from layoutdsl.propagation.telling.report import count, sentence, size
 from layoutdsl.propagation.variants import Held
 from layoutdsl.propagation.ways.ways import Ways
 from layoutdsl.texts.faults import UnknownNameError, did_you_mean
@@ -46,7 +46,16 @@ class Explaining:
         for number, reasons in self.ways.reasons.items():
             for reason in reasons:
                 yield f"{node_called(self.graph.nodes[number])}: {reason}"
-        if not (self.figures.left or self.figures.gaps):
+        own, planned = self.figures.written.transforms, self.figures.planned
+        if own != planned:
+            yield (
+                f"the written file has {count(own.count, 'transform')}, {size(own.bytes)}: "
+                f"{planned.count} of the plan, and those beside nodes without an operator in "
+                "their layout, or where padding is filled by a copy"
+            )
+        for number in self.ways.quantised:
+            yield f"{node_called(self.graph.nodes[number])} is as written: it is quantised"
+        if not (self.figures.left or self.figures.gaps or self.ways.quantised or own.count):
             yield "nothing is moved, and every node has a rule"
 
     def one(self, name: str) -> Iterator[str]:
