@@ -37,7 +37,7 @@ TARGETS: dict[str, dict[str, Any]] = {
     "onnxruntime": {"engine": "onnxruntime16", "emit": "onnxruntime"},
 }
 COUNTED = ("Transpose", "Reshape", "Cast")
-FEW, MANY = 8, 1000
+FEW, MANY = 5, 1000
 
 
 def quantised(place: Path, channels: tuple[int, ...] = (16, 16, 32, 32, 16)) -> None:

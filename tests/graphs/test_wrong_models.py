@@ -30,7 +30,7 @@ TARGETS: dict[str, dict[str, Any]] = {
     "NHWC, plain": {"engine": "nhwc", "emit": "plain"},
 }
 ROUNDING = {"QuantizeLinear", "DynamicQuantizeLinear", "Sign", "Ceil", "Greater", "Less", "Cast"}
-FEW, MANY = 40, 1500
+FEW, MANY = 24, 1500
 SEEDS = (31, 32, 33)
 
 
