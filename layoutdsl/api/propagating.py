@@ -13,7 +13,7 @@ import numpy as np
 from layoutdsl.api.asking import Named, asked, read_asked
 from layoutdsl.api.propagation import File, Propagation
 from layoutdsl.api.propagation_run import Run, Verification
-from layoutdsl.meaning.arguments import PATH, Kind, expect
+from layoutdsl.meaning.arguments import FLAG, PATH, Kind, expect
 from layoutdsl.meaning.operator import Engine
 from layoutdsl.texts.source import LayoutError
 
@@ -71,6 +71,7 @@ def propagate(
     verify: Verification = "nodes",
     feed: Mapping[str, NDArray[Any]] | None = None,
     rtol: float | None = None,
+    unproved: bool = False,
 ) -> Propagation:
     """Carry layouts through a model, with as little moved as can be.
 
@@ -91,8 +92,11 @@ def propagate(
             without one are drawn.
         rtol: how far outputs may be from the model's, relative to their largest number. Without it
             they may be four times as far as the model is from itself when it is run in two ways.
+        unproved: also use undecided layouts; nodes or outputs then have to be run, which shows
+            elements that are lost at the shapes of the model.
 
     Raises:
+        UnprovedError: a layout that the plan uses is undecided.
         UnfitModelError: the file is no model, or none that can be planned.
         LayoutError, ValueError, TypeError: something else that was asked does not fit.
         OSError: a file cannot be read.
@@ -102,12 +106,15 @@ def propagate(
     expect(
         choice=(choice, _one_of(CHOICES)), feed=(feed, FEED.or_none()), rtol=(rtol, RTOL.or_none())
     )
+    expect(unproved=(unproved, FLAG))
+    if unproved and verify == "off":
+        raise ValueError("an undecided layout is checked by running the model: leave `verify` on")
     from layoutdsl.propagation.running.samples import Trial
 
     wanted = asked(engine, prefer, inputs, outputs)
     extents = {name: tuple(map(int, shape)) for name, shape in (shapes or {}).items()}
     trial = Trial(dict(feed or {}), rtol)
-    return Run(Path(model), wanted, extents, choice, emit, trial).propagation(verify)
+    return Run(Path(model), wanted, extents, choice, emit, trial, unproved).propagation(verify)
 
 
 def check(out: File, against: File) -> Checked:

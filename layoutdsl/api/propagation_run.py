@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layoutdsl.api.asking import Asked
 from layoutdsl.api.propagation import Propagation
+from layoutdsl.api.proved import require_proved
 
 if TYPE_CHECKING:
     from layoutdsl.propagation.checking.remaking import Emit
@@ -26,7 +27,7 @@ Verification: TypeAlias = Literal["nodes", "outputs", "off"]
 
 
 class Run:
-    """One model, and what is asked of it."""
+    """One model, and what is asked of it; raises `UnprovedError` for an undecided layout."""
 
     def __init__(
         self,
@@ -36,12 +37,13 @@ class Run:
         choice: Choice,
         kind: Emit,
         trial: Trial,
+        unproved: bool = False,
     ) -> None:
         from layoutdsl.propagation.models.onnx_batch import open_batch
         from layoutdsl.propagation.models.onnx_read import read_source
 
         self.wanted, self.shapes, self.choice, self.kind = wanted, shapes, choice, kind
-        self.trial = trial
+        self.trial, self.unproved = trial, unproved
         self.source = read_source(place, wanted.engine.operators)
         self.open = open_batch(self.source, shapes)
 
@@ -126,12 +128,15 @@ class Run:
         """Prove, verify and count what was made; `planned` has a number for every extent."""
         from layoutdsl.propagation.checking import warrant
         from layoutdsl.propagation.models import onnx_write
-        from layoutdsl.propagation.proving.theorems import proved_rules
+        from layoutdsl.propagation.proving.theorems import proved_rules, sound, used_layouts
         from layoutdsl.propagation.running.verify import verified
         from layoutdsl.propagation.telling.counting import figures_of
         from layoutdsl.propagation.telling.written import written_of
 
         found, plan, emission = made
+        for layout, _ in used_layouts(found, plan):
+            if sound(layout) == "undecided":
+                require_proved(layout, unproved=self.unproved)
         certificate = warrant.written(self._warrant(found, plan, numbers))
         run = None
         theorems = proved_rules(model.graph, found, plan)

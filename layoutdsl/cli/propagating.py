@@ -95,6 +95,11 @@ _ALL = ""
     "itself when it is run in two ways.",
 )
 @click.option(
+    "--unproved",
+    is_flag=True,
+    help="Use an undecided layout; running the model shows whether elements are lost.",
+)
+@click.option(
     "--explain",
     is_flag=False,
     flag_value=_ALL,
@@ -128,7 +133,8 @@ def propagate(model: str | None, output: str | None, **options: Any) -> int:
       layoutdsl propagate --check out.onnx --against model.onnx
 
     Exit code 1: a rule, a node or a certificate was found wrong, and nothing is written. 3: it is
-    written, but a rule is undecided, or the plan is only near its bound.
+    written, but a rule is undecided, or the plan is only near its bound; or a layout is undecided,
+    and nothing is written unless --unproved is given.
     """
     needed()
     if options["checked"] is not None:
@@ -194,6 +200,7 @@ def _propagated(model: str, options: Mapping[str, Any]) -> Propagation:
         verify=options["verify"],
         feed=None if options["feed"] is None else _fed(options["feed"]),
         rtol=options["rtol"],
+        unproved=options["unproved"],
     )
 
 

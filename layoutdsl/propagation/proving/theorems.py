@@ -72,7 +72,7 @@ def proved_rules(graph: Graph, ways: Ways, plan: Plan) -> Theorems:
         key = (bound.rule.place, frozenset(own))
         if _WORST.index(status) >= _WORST.index(found.get(key, ("everywhere", ""))[0]):
             found[key] = status, f"{node.operator} `{node.name or node.number}`: {text}"
-    for layout, placing in _used_layouts(ways, plan):
+    for layout, placing in used_layouts(ways, plan):
         own = placed_pairs(layout, placing)
         status, text = _worst(own)
         found[layout.name, frozenset(own)] = status, f"layout `{layout.name}`: {text}"
@@ -95,7 +95,8 @@ def template_of(variant: Variant) -> Template:
     return Template(takes, makes, variant.how)
 
 
-def _used_layouts(ways: Ways, plan: Plan) -> Iterator[tuple[Layout, Placing]]:
+def used_layouts(ways: Ways, plan: Plan) -> Iterator[tuple[Layout, Placing]]:
+    """Yield the named layouts that a plan requires, with their placings."""
     used = {
         held.placing
         for variant in plan.variants
