@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 from groups_drawn import GroupCase, Made, drawn
-from weight_files import opened, said_of
+from weight_files import as_older, opened, said_of
 
 import layoutdsl
 from layoutdsl.api import (
@@ -230,7 +230,7 @@ def test_lies_about_words_of_groups(one: str, other: str) -> None:
     np.savez("in.npz", **in_words())
     pack_weights("in.npz", "out.npz", layoutdsl.parse(MLX), target="numpy")
     with zipfile.ZipFile("out.npz") as archive:
-        said = archive.read("layoutdsl.json").decode()
+        said = as_older(archive.read("layoutdsl.json").decode())
         members = {each: archive.read(each) for each in archive.namelist()}
     assert one in said
     lie = said.replace(one, other)
@@ -250,8 +250,8 @@ def test_lies_about_words_of_groups(one: str, other: str) -> None:
             tried()
         except (UnfitError, RefusedError, UnprovedError):
             continue
-        assert '"version"' in other
-    assert '"version"' in other or not Path("again.npz").exists()
+        pytest.fail("nothing was refused")
+    assert not Path("again.npz").exists()
 
 
 # What does not fit, all of it told before a byte is written.
@@ -397,7 +397,7 @@ def test_lies_about_groups(one: str, other: str) -> None:
     with np.load("out.npz") as found:
         members = {name: found[name] for name in found.files if not name.startswith("layoutdsl")}
     with zipfile.ZipFile("out.npz") as archive:
-        said = archive.read("layoutdsl.json").decode()
+        said = as_older(archive.read("layoutdsl.json").decode())
     changed = said.replace(one, other)
     np.savez("lie.npz", **members)
     with zipfile.ZipFile("lie.npz", "a") as archive:
@@ -409,7 +409,7 @@ def test_lies_about_groups(one: str, other: str) -> None:
         return
     with np.load("again.npz") as again:
         assert all(again[name].tobytes() == each.tobytes() for name, each in arrays.items())
-    assert other in ('"version":1', '"f8"') or changed == said
+    assert other == '"f8"' or changed == said
 
 
 # Names.

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from weight_files import opened, said_of
+from weight_files import as_older, opened, said_of
 from weights_drawn import (
     PADDED,
     PLANES,
@@ -393,16 +393,20 @@ def words(said: Any, word: str) -> None:
 
 
 LIES: list[tuple[Callable[[Any], None], str]] = [
-    (lambda said: said.update(version=4), "is of version 4"),
+    (lambda said: said.update(version=5), "is of version 5"),
+    (lambda said: said.update(version=2), "is not of version 2"),
+    (lambda said: said.update(version=4), "lacks `check`"),
+    (lambda said: said.update(more=[]), "unknown key `more`"),
+    (lambda said: said["tensors"]["m.1.w"].update(more=[]), "no sense of the tensor `m.1.w`"),
     (lambda said: said.pop("tensors"), "has neither layouts nor tensors"),
     (lambda said: said["tensors"].pop("m.0.w"), "holds the tensor `m.0.w`"),
     (lambda said: said["tensors"].update(x={"sums": []}), "speaks under `layoutdsl` of"),
-    (lambda said: said["tensors"]["m.1.w"].update(shape=[40, 65]), "`m.1.w` in 2560 bytes"),
+    (lambda said: said["tensors"]["m.1.w"].update(shape=[40, 65]), "`m.1.w` of shape"),
     (lambda said: said["tensors"]["m.1.w"].update(shape=[40]), "`m.1.w` what cannot be: `rule1`"),
     (lambda said: said["tensors"]["m.1.w"].update(shape=[True, 1]), "no sense of the tensor `m.1"),
-    (lambda said: said["tensors"]["m.1.w"].update(dtype="f16"), "that `m.1.w` was of f16"),
+    (lambda said: said["tensors"]["m.1.w"].update(dtype="f16"), "that `m.1.w` is of .u1"),
     (lambda said: said["tensors"]["m.1.w"].update(dtype="q4"), "no sense of the tensor `m.1.w`"),
-    (lambda said: said["tensors"]["m.1.w"].update(shape=[2**62, 2**62]), "`m.1.w` in 2560 bytes"),
+    (lambda said: said["tensors"]["m.1.w"].update(shape=[2**62, 2**62]), "`m.1.w` of shape"),
     (lambda said: said["tensors"]["m.1.w"].update(shape=[]), "`m.1.w` what cannot be: `rule1`"),
     (lambda said: words(said, "u32"), "`rule1` does not say how wide an element is"),
     (lambda said: words(said, "u33"), "no sense of the tensor `m.1.w`"),
@@ -427,7 +431,7 @@ def test_a_file_that_lies_of_itself(lie: Callable[[Any], None], words: str) -> N
     pack_weights("in.npz", "packed.npz", SLICES, target="numpy")
     with np.load("packed.npz") as found:
         arrays = {name: found[name] for name in found.files if name != "layoutdsl.json"}
-        said = json.loads(found["layoutdsl.json"])
+        said = json.loads(as_older(found["layoutdsl.json"].decode()))
     lie(said)
     np.savez("lie.npz", **arrays)
     with zipfile.ZipFile("lie.npz", "a") as archive:

@@ -152,6 +152,8 @@ def verify_weights(
     With the file that it was made from, the slot of every element holds its bits, by the formula
     of its layout and not by the code that packed; padding holds the fill, and what was kept is the
     same. Without it every byte has the checksum that was written with it, and padding the fill.
+    Header and account must have their checksum; `Verified.checked` is false where the file has
+    none, as those of layoutdsl 0.1.0.
 
     Args:
         packed: the file.

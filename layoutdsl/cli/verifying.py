@@ -37,9 +37,11 @@ def verify(
 ) -> int:
     """Verify a file of packed weights, byte for byte.
 
-    With --against the slot of every element has to hold its bits, by the formula of its layout and
-    not by the code that packed it; padding has to hold the fill, and what was kept the same bytes.
-    Without it every byte has to have the checksum that was written with it, and padding the fill.
+    Header and account of the file, which say how its tensors lie, must have their checksum. Files
+    of layoutdsl 0.1.0 have none, and `verify` says so. With --against the slot of every element has
+    to hold its bits, by the formula of its layout and not by the code that packed it; padding has
+    to hold the fill, and what was kept the same bytes. Without it every byte of a tensor has to
+    have the checksum that was written with it, and padding the fill.
     The first fault is named: the tensor, the index, the slot, and what it holds.
 
     \b
@@ -64,9 +66,13 @@ def verify(
             say(f"  = note: {found.explained}")
     else:
         lie = f"{found.elements} elements lie where their layouts say, with the bits of `{against}`"
-        said = "every byte has its checksum" if against is None else lie
+        every = "every byte of the tensors, the header and the account has its checksum"
+        if not found.checked:
+            every = "every byte of the tensors has its checksum"
         head = f"verified  {packed}: {count_text(found.tensors)}, {found.packed} of them packed"
-        say(f"{head}; {said}")
+        say(f"{head}; {every if against is None else lie}")
+        if not found.checked:
+            say("  = note: written by layoutdsl 0.1.0: its header and account have no checksum")
     return Exit.OK if found.fault is None else Exit.REFUTED
 
 

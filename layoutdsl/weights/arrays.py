@@ -15,7 +15,7 @@ import numpy as np
 from layoutdsl.files.npy import Header
 from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.weights.bounds import element_type, refuse_size, shown, stored
-from layoutdsl.weights.form import Contents, Entry, Wanted
+from layoutdsl.weights.form import Contents, Entry, Head, Wanted
 
 TYPES: Mapping[str, str] = {
     "|b1": "bool",
@@ -58,9 +58,25 @@ def written_as(each: Wanted, given: Contents | None, form: str) -> tuple[np.dtyp
         refuse_size(each, 8 * found.dtype.itemsize)
         return found.dtype, found.fortran
     kind = element_type(each, form)
+    refuse_size(each, 8 * ELEMENT_TYPES[kind].item[1])
+    return _dtype(kind), False
+
+
+def _dtype(kind: str) -> np.dtype[Any]:
     item, width = ELEMENT_TYPES[kind].item
-    refuse_size(each, 8 * width)
-    return np.dtype(_OPAQUE.get(kind, f"<{item}{width}")), False
+    return np.dtype(_OPAQUE.get(kind, f"<{item}{width}"))
+
+
+def type_as(kind: str) -> str:
+    """Return the element type that items of a type are read as."""
+    return TYPES.get(_dtype(kind).str, kind)
+
+
+def head_as(each: Wanted, written: tuple[np.dtype[Any], bool], start: int) -> Head:
+    """Return what a header says of a tensor that is written as `written_as` returns."""
+    dtype, fortran = written
+    turned = fortran and dtype.names is None and dtype.str in TYPES
+    return Head(each.name, dtype.str, each.shape, start, each.size, fortran=turned)
 
 
 def _as_it_was(each: Wanted, given: Contents | None, form: str) -> Header | None:

@@ -8,7 +8,7 @@ moves items knows no format, and no form moves items.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -27,6 +27,8 @@ class Entry:
         shape: the extents that the file says, most major axis first.
         stored: its items, as unsigned integers of their width, in the order of bytes that they
             have; bytes where ``type`` is ``None``.
+        inline: whether the items stand within the header, at a place that it does not name: small
+            initialisers of ONNX.
     """
 
     name: str
@@ -34,6 +36,34 @@ class Entry:
     type: str | None
     shape: tuple[int, ...]
     stored: Stored
+    inline: bool = False
+
+    @property
+    def head(self) -> Head:
+        """What the header says of it."""
+        start, fortran = self.stored.data, self.stored.fortran
+        size = self.stored.end - start
+        found = Head(self.name, self.native, self.shape, start, size, fortran)
+        return replace(found, start=None) if self.inline else found
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What the header of a file says of a tensor: all that decides which bytes are its items.
+
+    Attributes:
+        name, native, shape: as an `Entry` has them once the file is read.
+        start: the byte where the items begin; ``None`` where they stand within the header.
+        size: bytes.
+        fortran: whether the last axis is the most major one.
+    """
+
+    name: str
+    native: str
+    shape: tuple[int, ...]
+    start: int | None
+    size: int
+    fortran: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +121,7 @@ class Arranged:
         size: bytes of all of it.
         fixed: bytes that are of no tensor, with the place of each; room between is zeros.
         starts: where each tensor begins, in the order in which they were wanted.
+        heads: what the header says of each.
         data: the file that tensors lie in, where it is not the one that was named: what is added
             to its name.
         model: the named file then, to be written when the data are in their place: from the name
@@ -103,6 +134,7 @@ class Arranged:
     size: int
     fixed: tuple[tuple[int, bytes], ...]
     starts: tuple[int, ...]
+    heads: tuple[Head, ...]
     data: str = ""
     model: Callable[[str], bytes] | None = None
     beside: bytes | None = None
@@ -127,6 +159,12 @@ class Form(Protocol):
             UnreadableError: it is no such file, or says what cannot be.
         """
 
+    def type_of(self, kind: str) -> str:
+        """Return the element type that items of a type have once they are read from such a file.
+
+        A format without a word for a type writes unsigned integers of its width.
+        """
+
     def arrange(self, given: Contents | None, wanted: Sequence[Wanted], said: str) -> Arranged:
         """Return how a file of these tensors looks that is made of another, and says so.
 
@@ -139,3 +177,13 @@ class Form(Protocol):
         Raises:
             ValueError: the form cannot hold one of them; the message names it.
         """
+
+
+def heads_of(
+    wanted: Sequence[Wanted], words: Sequence[str], starts: Sequence[int]
+) -> tuple[Head, ...]:
+    """Return what a header says of tensors with these words for their types, at these places."""
+    return tuple(
+        Head(each.name, word, each.shape, start, each.size)
+        for each, word, start in zip(wanted, words, starts, strict=True)
+    )

@@ -41,7 +41,7 @@ from layoutdsl.weights.bounds import (
     unreadable,
     word_of,
 )
-from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
+from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted, heads_of
 from layoutdsl.weights.gguf_header import (
     ENTRIES,
     MOST_AXES,
@@ -94,8 +94,8 @@ class Gguf:
         refuse_wanted(wanted)
         keys = given.rest if given is not None and given.form == self.name else Keys()
         place, infos, retyped = 0, list[Info](), dict[str, object]()
-        for each in wanted:
-            word = word_of(each, TYPES, _word, self.name)
+        natives = [word_of(each, TYPES, _word, self.name) for each in wanted]
+        for each, word in zip(wanted, natives, strict=True):
             found, shape = TYPES[word], _merged(each.shape)
             refuse_size(each, 8 * found.size, found.elements)
             row = each.shape[-1] if each.shape else 1
@@ -114,7 +114,11 @@ class Gguf:
             raise ValueError(f"{words}; put the tensors into several files")
         data = rounded(len(head), keys.alignment)
         starts = tuple(data + info.offset for info in infos)
-        return Arranged(data + place, ((0, head),), starts)
+        return Arranged(data + place, ((0, head),), starts, heads_of(wanted, natives, starts))
+
+    def type_of(self, kind: str) -> str:
+        """Return the element type that items of a type are read as: our own key keeps it."""
+        return kind
 
 
 def _word(kind: str) -> str:

@@ -18,6 +18,7 @@ from layoutdsl.meaning.storage import STORAGES, StorageName
 from layoutdsl.meaning.storage import stored as stored_in
 from layoutdsl.pieces.cut import box
 from layoutdsl.pieces.cut import values_of as values_at
+from layoutdsl.pieces.every_copy import copies_last, shape_with_copies
 from layoutdsl.showing.declaration import declaration, record_declaration
 from layoutdsl.weights.bounds import shown
 from layoutdsl.weights.form import Entry
@@ -26,7 +27,7 @@ from layoutdsl.weights.moved import (
     refuse_size,
 )
 from layoutdsl.weights.opened import Weights
-from layoutdsl.weights.said import About, Fields, Said, Source, read
+from layoutdsl.weights.said import About, Fields, Said, Source, check_of, read
 
 Elaborate = Callable[[str], Layout | Record]
 """From the text of a layout or record to what it means; raises `ValueError` where it is none."""
@@ -42,14 +43,64 @@ def about_of(weights: Weights) -> About:
     if said is None:
         words = "says nothing under `layoutdsl`, so it was not packed by it"
         raise UnreadableError(f"{words}; `layoutdsl pack FILE --rules RULES -o OUT` packs it")
-    about = read(said)
+    about, contents = read(said), weights.contents
     names = {each.name for each in weights.contents.entries}
     if names != about.tensors.keys():
         first = min(names ^ about.tensors.keys())
         where = "holds" if first in names else "speaks under `layoutdsl` of"
         other = "it says nothing of it" if first in names else "it holds none"
         raise UnreadableError(f"{where} the tensor {shown(first)}, and {other}; pack it again")
+    heads = [each.head for each in contents.entries]
+    if about.check is not None and about.check != check_of(about, contents.order, heads):
+        words = "has changed since it was packed, in its header or in its account under `layoutdsl`"
+        raise UnreadableError(f"{words}; restore it from a copy, or pack it again")
     return about
+
+
+def account_of(weights: Weights, elaborate: Elaborate) -> tuple[About, Held]:
+    """Return the account of a packed file, and the layouts and records that it speaks of.
+
+    The account is compared with the header of the file: names, types and shapes. That a checksum
+    fits is not enough: files of layoutdsl 0.1.0 have none, and somebody may have written it anew.
+
+    Raises:
+        UnreadableError: there is no account, or header and account do not fit one another.
+    """
+    about = about_of(weights)
+    held = held_by(about, elaborate)
+    for each in weights.contents.entries:
+        _refuse_unlike(each, about, held, weights)
+    return about, held
+
+
+def _refuse_unlike(entry: Entry, about: About, held: Held, weights: Weights) -> None:
+    """Fail where the header says another type or shape of a tensor than the account does."""
+    said, form = about.tensors[entry.name], weights.form
+    layout = None if said.layout is None else held.layouts[said.layout]
+    expected: str | None
+    if said.fields is not None:
+        expected = None if entry.type is None else form.type_of("u8")
+    elif not said.type:
+        expected = None
+    elif layout is None and about.form == form.name:
+        expected = said.type if entry.native == said.native else said.native
+    else:
+        in_bits = layout is not None and layout.bit_of is not None and said.words is None
+        expected = form.type_of("u8" if in_bits else said.type)
+    if entry.type != expected:
+        words = f"says that {shown(entry.name)} is of {entry.native}"
+        was = f"its account under `layoutdsl` makes it {expected or 'blocks'}"
+        raise UnreadableError(f"{words}, and {was}; pack it again")
+    if layout is None or said.words is not None or layout.bit_of is not None:
+        return
+    refuse_nonsense(entry, layout.first_copy, said.shape)
+    if form.name == "raw" or 0 in said.shape:
+        return
+    box = copies_last(layout).physical_shape(shape_with_copies(layout, said.shape))
+    if tuple(box) != entry.shape:
+        words = f"holds {shown(entry.name)} of shape {entry.shape}"
+        made = f"`{layout.name}` makes {tuple(box)} of {said.shape}"
+        raise UnreadableError(f"{words}, and {made}; pack it again")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from layoutdsl.pieces.every_copy import shape_with_copies
 from layoutdsl.pieces.packed import layout_shape
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
-from layoutdsl.weights.held import Elaborate, Held, about_of, held_by, values_of
+from layoutdsl.weights.held import Elaborate, Held, account_of, values_of
 from layoutdsl.weights.opened import opened_weights
 from layoutdsl.weights.packing import Place
 from layoutdsl.weights.said import Fields, Said
@@ -89,8 +89,7 @@ def inspect_weights(source: Place, elaborate: Elaborate) -> Inspected:
         entries, form, order = contents.entries, contents.form, contents.order
         if weights.contents.said is None:
             return Inspected(form, False, (), tuple(map(_plain, entries)), order)
-        about = about_of(weights)
-        held = held_by(about, elaborate)
+        about, held = account_of(weights, elaborate)
         tensors = tuple(_told(each, about.tensors[each.name], held) for each in entries)
         return Inspected(form, True, tuple(about.layouts.values()), tensors, order)
 

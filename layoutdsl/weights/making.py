@@ -23,7 +23,7 @@ from layoutdsl.weights.faults import Problem, UnfitError, reading
 from layoutdsl.weights.form import Arranged, Form
 from layoutdsl.weights.moved import Move
 from layoutdsl.weights.opened import Weights
-from layoutdsl.weights.said import read
+from layoutdsl.weights.said import About, check_of, read, written
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class Making:
         target: the place of the result.
         form: its format.
         moves: how each of its tensors is moved there.
-        said: from the pieces to what the file says of itself, and from them, the checksums of each
-            and their token likewise; both are of one length.
+        about: from the pieces to the account of the file, and from them, the checksums of each and
+            their token likewise; `None` where the file gets no account.
         verb: what is done: it tells a run from another.
         moved: how many of its tensors a layout has moved; the others are kept.
     """
@@ -45,7 +45,7 @@ class Making:
     target: Path
     form: Form
     moves: tuple[Move, ...]
-    said: Callable[[Queue, Filled | None], str]
+    about: Callable[[Queue, Filled | None], About | None]
     verb: str
     moved: int
 
@@ -63,7 +63,7 @@ class Laid:
     Attributes:
         making: what is made.
         pieces: of its tensors.
-        said: what it says of itself, without checksums.
+        said: its account, without checksums; empty where it gets none.
         arranged: its bytes then.
         data: the file that tensors lie in.
         beside: the file for what is said of it, where it has no room for that itself.
@@ -111,7 +111,8 @@ def lay_out(making: Making, pieces: Queue) -> Laid:
         UnfitError: the format cannot hold it, or something is in the way.
         OccupiedError: it would take the place of what it is made of.
     """
-    place, said = making.target, making.said(pieces, None)
+    place, about = making.target, making.about(pieces, None)
+    said = "" if about is None else written(about)
     arranged = _arranged(making, said)
     data, beside = _places(place, arranged)
     stale = _stale(place, data, beside, arranged)
@@ -130,7 +131,7 @@ class Ended:
     def fixed(self, filled: Filled, /) -> Iterator[tuple[int, bytes]]:
         """Return its other bytes, with checksums, and take away what speaks of other data."""
         laid = self._laid
-        self._last = _arranged(laid.making, laid.making.said(laid.pieces, filled))
+        self._last = _checked(laid.making, laid.making.about(laid.pieces, filled))
         assert (self._last.size, self._last.starts) == (laid.arranged.size, laid.arranged.starts)
         for each in laid.stale:
             _remove(each)  # what speaks of other data must not lie beside these
@@ -185,6 +186,18 @@ def _arranged(making: Making, said: str) -> Arranged:
     except ValueError as unfit:
         message = f"`{making.target}` cannot be written: {unfit}"
         raise UnfitError((Problem("tensor", message),)) from None
+
+
+def _checked(making: Making, about: About | None) -> Arranged:
+    """Arrange the file with the checksum of its account and header in the account."""
+    if about is None:
+        return _arranged(making, "")
+    # Nothing moves when the checksum takes the place of zeros: both have the same length.
+    heads = _arranged(making, written(about)).heads
+    check = check_of(about, making.order, heads)
+    found = _arranged(making, written(replace(about, check=check)))
+    assert found.heads == heads
+    return found
 
 
 def _places(place: Path, arranged: Arranged) -> tuple[Path, Path]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from layoutdsl.files.npy import header, read_header
-from layoutdsl.weights.arrays import entry, written_as
+from layoutdsl.weights.arrays import entry, head_as, type_as, written_as
 from layoutdsl.weights.beside import said_beside
 from layoutdsl.weights.bounds import refuse_wanted
 from layoutdsl.weights.form import Arranged, Contents, Wanted
@@ -41,8 +41,14 @@ class Npy:
         one = only(wanted, self.name)
         dtype, fortran = written_as(one, given, self.name)
         head = header(dtype, one.shape, fortran=fortran)
-        size = len(head) + one.size
-        return Arranged(size, ((0, head),), (len(head),), beside=said.encode("utf-8") or None)
+        size, start = len(head) + one.size, len(head)
+        heads = (head_as(one, (dtype, fortran), start),)
+        beside = said.encode("utf-8") or None
+        return Arranged(size, ((0, head),), (start,), heads, beside=beside)
+
+    def type_of(self, kind: str) -> str:
+        """Return the element type that items of a type are read as."""
+        return type_as(kind)
 
 
 def only(wanted: Sequence[Wanted], form: str) -> Wanted:

@@ -17,7 +17,7 @@ from struct import pack
 
 from layoutdsl.files.npy import UnreadableError, header, read_header_within
 from layoutdsl.weights.archive import Member, members
-from layoutdsl.weights.arrays import entry, written_as
+from layoutdsl.weights.arrays import entry, head_as, type_as, written_as
 from layoutdsl.weights.bounds import AGAIN, exactly, refuse_wanted, shown
 from layoutdsl.weights.form import Arranged, Contents, Wanted
 
@@ -71,12 +71,13 @@ class Npz:
         """
         refuse_wanted(wanted)
         place, parts = 0, list[_Part]()
-        for each in wanted:
-            dtype, fortran = written_as(each, given, self.name)
+        types = [written_as(each, given, self.name) for each in wanted]
+        for each, (dtype, fortran) in zip(wanted, types, strict=True):
             head = header(dtype, each.shape, fortran=fortran)
             parts.append(_part(each.name + _END, place, head, each.size))
             place = parts[-1].past
         starts = tuple(part.past - each.size for part, each in zip(parts, wanted, strict=True))
+        heads = tuple(map(head_as, wanted, types, starts))
         if said:
             parts.append(_part(SAID, place, said.encode("utf-8"), 0))
             place = parts[-1].past
@@ -95,7 +96,12 @@ class Npz:
                 yield at, checksum
 
         fixed.append((place, end))
-        return Arranged(place + len(end), tuple(fixed), starts, finish=lambda r: tuple(finish(r)))
+        size = place + len(end)
+        return Arranged(size, tuple(fixed), starts, heads, finish=lambda r: tuple(finish(r)))
+
+    def type_of(self, kind: str) -> str:
+        """Return the element type that items of a type are read as."""
+        return type_as(kind)
 
 
 @dataclass(frozen=True, slots=True)

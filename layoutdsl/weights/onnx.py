@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from layoutdsl.files.near import opened_near
@@ -32,7 +32,7 @@ from layoutdsl.weights.bounds import (
     unreadable,
     word_of,
 )
-from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
+from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted, heads_of
 from layoutdsl.weights.onnx_model import (
     GRAPH,
     INITIALIZER,
@@ -129,10 +129,13 @@ class Onnx:
 
         inputs = _inputs(given.entries if is_model and given else (), rest, wanted, said)
 
+        def is_inside(each: Wanted) -> bool:
+            return each.kept is not None and each.kept.name == each.name in rest.inside
+
         def model(location: str) -> bytes:
             initialisers = [
                 rest.inside[each.name]
-                if each.kept is not None and each.kept.name == each.name in rest.inside
+                if is_inside(each)
                 else _initialiser(each, word, location, start, rest.more.get(each.name, b""))
                 for each, word, start in zip(wanted, words, starts, strict=True)
             ]
@@ -140,7 +143,15 @@ class Onnx:
             graph = run(GRAPH, b"".join((rest.graph, *inputs, *initialisers)))
             return b"".join((rest.model, *key, graph))
 
-        return Arranged(place, (), tuple(starts), data=_DATA, model=model)
+        heads = tuple(
+            replace(head, start=None) if is_inside(each) else head
+            for each, head in zip(wanted, heads_of(wanted, words, starts), strict=True)
+        )
+        return Arranged(place, (), tuple(starts), heads, data=_DATA, model=model)
+
+    def type_of(self, kind: str) -> str:
+        """Return the element type that items of a type are read as."""
+        return TYPES[_word(kind)].kind or kind
 
 
 def _rest(found: Model, handle: int) -> Rest:
@@ -212,14 +223,14 @@ def _entry(tensor: Tensor, model: tuple[Path, int], beside: _Beside, out: Writte
     if isinstance(tensor.items, Numbers):
         handle, start = out.items(name, tensor.word, tensor.items, size)
         items = stored((model[0], handle), start, found.kind, tensor.shape, size)
-        return Entry(name, tensor.word, found.kind, tensor.shape, items)
+        return Entry(name, tensor.word, found.kind, tensor.shape, items, inline=True)
     if tensor.items is not None:
         start, end = tensor.items
         if end - start != size:
             words = f"{shown(name)} has {end - start} bytes of items, and its shape and type say"
             raise unreadable("onnx", f"{words} {size}")
         items = stored(model, start, found.kind, tensor.shape, size)
-        return Entry(name, tensor.word, found.kind, tensor.shape, items)
+        return Entry(name, tensor.word, found.kind, tensor.shape, items, inline=True)
     start = _number(tensor, "offset", 0)
     if _number(tensor, "length", size) != size:
         words = f"{shown(name)} has {tensor.outside['length']} bytes, and its shape and type say"

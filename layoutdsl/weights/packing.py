@@ -20,7 +20,7 @@ from layoutdsl.weights.groups import Grouped
 from layoutdsl.weights.making import Making, make, stretches, written_sums
 from layoutdsl.weights.moved import Codes, Move, as_it_is, kept, packed
 from layoutdsl.weights.opened import Weights, opened_weights
-from layoutdsl.weights.said import NOTHING, About, Fields, Said, Source, Words, key_of, written
+from layoutdsl.weights.said import NOTHING, About, Fields, Said, Source, Words, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,13 +84,16 @@ def making_packed(
         UnfitError: rules and tensors do not fit; with all that does not.
     """
     _refuse_packed(weights)
+    if not rules:
+        remedy = 'write one, such as `tensor "**.weight"(n, k) = [k/64, n, k%64]`'
+        raise UnfitError((Problem("rule", "`rules` holds no rule for tensors", remedy),))
     tensors = chosen(weights.contents.entries, rules, unruled)
     form = weights.contents.form
     _refuse_most_first(weights, target, tensors)
     moves = tuple(_move(each, form, target.form.name, codes) for each in tensors)
-    told = _Telling(form, tensors, moves)
+    told = _Telling(form, tensors, moves, _order(weights, tensors))
     moved = sum(isinstance(each, Grouped) or each.layout is not None for each in tensors)
-    return Making(weights, target.path, target.form, moves, told.said, "pack weights", moved)
+    return Making(weights, target.path, target.form, moves, told.about, "pack weights", moved)
 
 
 def _refuse_packed(weights: Weights) -> None:
@@ -130,9 +133,10 @@ class _Telling:
     form: str
     tensors: tuple[Chosen | Grouped, ...]
     moves: tuple[Move, ...]
+    order: tuple[int, ...]
 
-    def said(self, queue: Queue, filled: Filled | None) -> str:
-        """Return the text, with the checksums where all is moved."""
+    def about(self, queue: Queue, filled: Filled | None) -> About:
+        """Return the account, with the checksums of tensors where all is moved."""
         layouts: dict[str, str] = {}
         tensors: dict[str, Said] = {}
         for number, (each, move) in enumerate(zip(self.tensors, self.moves, strict=True)):
@@ -141,7 +145,18 @@ class _Telling:
             pairs = tuple(zip(sizes, sums, strict=True))
             tensors[each.name] = _said(each, pairs, layouts)
         token = NOTHING if filled is None else filled.token
-        return written(About(token, self.form, layouts, tensors))
+        return About(token, self.form, layouts, tensors, self.order)
+
+
+def _order(weights: Weights, tensors: Sequence[Chosen | Grouped]) -> tuple[int, ...]:
+    """For each tensor that unpacking makes, its position in the original; nothing where sorted."""
+    positions = {each.name: number for number, each in enumerate(weights.contents.entries)}
+    found = [
+        positions[entry.name]
+        for each in tensors
+        for entry in (each.entries if isinstance(each, Grouped) else (each.entry,))
+    ]
+    return () if found == sorted(found) else tuple(found)
 
 
 def _said(

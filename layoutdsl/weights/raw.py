@@ -10,7 +10,7 @@ from pathlib import Path
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.weights.beside import said_beside
 from layoutdsl.weights.bounds import counted, element_type, item_bits, refuse_size, stored
-from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
+from layoutdsl.weights.form import Arranged, Contents, Entry, Head, Wanted
 from layoutdsl.weights.npy import NAME, only
 
 
@@ -67,4 +67,10 @@ class Raw:
         """
         one = only(wanted, self.name)
         refuse_size(one, item_bits(element_type(one, self.name)))
-        return Arranged(one.size, (), (0,), beside=said.encode("utf-8") or None)
+        # A raw file says neither type nor shape: `pack_weights` reads it as bytes.
+        heads = (Head(NAME, "u8", (one.size,), 0, one.size),)
+        return Arranged(one.size, (), (0,), heads, beside=said.encode("utf-8") or None)
+
+    def type_of(self, kind: str) -> str:  # noqa: ARG002
+        """Return the element type that items are read as: of bytes."""
+        return "u8"

@@ -28,7 +28,7 @@ from layoutdsl.weights.bounds import (
     unreadable,
     word_of,
 )
-from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted
+from layoutdsl.weights.form import Arranged, Contents, Entry, Wanted, heads_of
 from layoutdsl.weights.json_object import are_numbers, is_text, read_object
 
 TYPES: Mapping[str, tuple[str | None, int]] = {
@@ -124,7 +124,12 @@ class Safetensors:
             header[each.name] = {"dtype": word, "shape": each.shape, "data_offsets": ends}
         head = _written(header)
         starts = tuple(len(head) + offset for offset in offsets)
-        return Arranged(len(head) + place, ((0, head),), starts)
+        heads = heads_of(wanted, words, starts)
+        return Arranged(len(head) + place, ((0, head),), starts, heads)
+
+    def type_of(self, kind: str) -> str:
+        """Return the element type that items of a type are read as."""
+        return TYPES[_word(kind)][0] or kind
 
 
 def _word(kind: str) -> str:

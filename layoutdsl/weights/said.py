@@ -1,9 +1,10 @@
-"""What a packed file says of itself: which layouts, of which tensors, and checksums of their bytes.
+"""The account of a packed file: which layouts, of which tensors, and checksums of everything.
 
-It stands under the key ``layoutdsl``, as JSON. Layouts are named by the hash of their text and
-stand once. Whoever reads it elaborates the text anew and compares: nothing is taken for granted.
-Every tensor has its bytes as stretches, each with a checksum (`pieces/sums.py`) by the token, so
-that a bit that has changed is found without the file that it was made from.
+The account stands under the key ``layoutdsl``, as JSON. Layouts are named by the hash of their
+text and stand once. Whoever reads it elaborates the text anew and compares: nothing is taken for
+granted. Every tensor has its bytes as stretches, each with a checksum (`pieces/sums.py`) by the
+token, so that a bit that has changed is found without the file that it was made from. The account
+itself, and the header of the file, have the checksum ``check``.
 """
 
 from __future__ import annotations
@@ -18,17 +19,22 @@ from layoutdsl.files.npy import UnreadableError
 from layoutdsl.meaning.elements import ELEMENT_TYPES
 from layoutdsl.meaning.storage import STORAGES
 from layoutdsl.weights.bounds import shown
-from layoutdsl.weights.json_object import read_object
+from layoutdsl.weights.form import Head
+from layoutdsl.weights.json_object import are_numbers, read_object
 
-VERSION = 1
-OF_RECORDS = 2
-"""The version of a text that speaks of records, which programs of the first one do not know."""
+PLAIN, OF_RECORDS, OF_WORDS = 1, 2, 3
+"""Versions of accounts without ``check``, as layoutdsl 0.1.0 wrote them: of layouts alone; with
+records; with fields of records that were packed in words before. They are read, not written."""
 
-OF_WORDS = 3
-"""That of a text that speaks of fields of records which were packed in words."""
+VERSION = 4
+"""The version of accounts that have ``check``. A file of this version without it is refused, so
+that cutting out the checksum alone is noticed."""
 
 NOTHING = "0" * 32
 """Stands for a checksum, and for the token, until it is known: as long as they are."""
+
+UNCHECKED = "0" * 64
+"""Stands for ``check`` until it is known."""
 
 Stretch: TypeAlias = tuple[int, str]
 """Bytes, and their checksum."""
@@ -114,12 +120,25 @@ class About:
         form: the format that the tensors were in.
         layouts: their texts, and those of records, by the hash of each.
         tensors: by their names.
+        order: where groups moved tensors: for each tensor that unpacking makes, its position in the
+            original file; empty where they come in that order anyway.
+        check: of the account without ``check``, and of the header; `None` in an older file.
     """
 
     token: str
     form: str
     layouts: Mapping[str, str]
     tensors: Mapping[str, Said]
+    order: tuple[int, ...] = ()
+    check: str | None = UNCHECKED
+
+    @property
+    def unpacked_names(self) -> list[str]:
+        """The tensors that unpacking makes, in the order of the packed file."""
+        made = []
+        for name, each in self.tensors.items():
+            made += [name] if each.fields is None else [s.name for s in each.fields.sources]
+        return made
 
 
 def key_of(text: str) -> str:
@@ -129,24 +148,46 @@ def key_of(text: str) -> str:
 
 def written(about: About) -> str:
     """Return the text; it has the same length whatever the checksums are."""
-    tensors = {name: _plain(each) for name, each in about.tensors.items()}
-    layouts = {key: {"text": text} for key, text in about.layouts.items()}
+    check = {} if about.check is None else {"check": about.check}
+    return _json({**_document(about), **check})
+
+
+def check_of(about: About, byte_order: str, heads: Sequence[Head]) -> str:
+    """Return the checksum of an account and of the header that it stands in.
+
+    Args:
+        about: the account; its own ``check`` is left out.
+        byte_order: of the items, as `Contents` has it.
+        heads: what the header says of each tensor, in the order of the file.
+    """
+    rows = [[h.name, h.native, h.shape, h.start, h.size, h.fortran] for h in heads]
+    return sha256(_json([_document(about), byte_order, rows], sort_keys=True).encode()).hexdigest()
+
+
+def _json(value: object, *, sort_keys: bool = False) -> str:
+    return json.dumps(value, separators=(",", ":"), sort_keys=sort_keys)
+
+
+def _document(about: About) -> dict[str, Any]:
+    """The account as JSON has it, without its own checksum."""
     found = {
         "version": _version(about),
         "token": about.token,
         "form": about.form,
-        "layouts": layouts,
-        "tensors": tensors,
+        "layouts": {key: {"text": text} for key, text in about.layouts.items()},
+        "tensors": {name: _plain(each) for name, each in about.tensors.items()},
     }
-    return json.dumps(found, separators=(",", ":"))
+    return found | ({"order": about.order} if about.order else {})
 
 
 def _version(about: About) -> int:
-    """The first that has all that is said."""
+    """The version of an account; an older one has the first that knows all that it says."""
+    if about.check is not None:
+        return VERSION
     fields = [each.fields.sources for each in about.tensors.values() if each.fields is not None]
     if any(source.words is not None for some in fields for source in some):
         return OF_WORDS
-    return OF_RECORDS if fields else VERSION
+    return OF_RECORDS if fields else PLAIN
 
 
 def _row(source: Source) -> list[Any]:
@@ -176,19 +217,55 @@ def read(text: str) -> About:
     Raises:
         UnreadableError: it says what no run of layoutdsl writes.
     """
-    match read_object("packed", text.encode(), "what it says under `layoutdsl`"):
-        case {"version": int(version)} if version not in (VERSION, OF_RECORDS, OF_WORDS):
-            raise _unfit(f"is of version {version}, and this program knows {OF_WORDS}")
+    found = read_object("packed", text.encode(), "what it says under `layoutdsl`")
+    version = found.get("version")
+    if type(version) is int and not PLAIN <= version <= VERSION:
+        raise _unfit(f"is of version {version}, and this program knows {VERSION}")
+    match found:
         case {
+            "version": int(),
             "token": str(token),
             "form": str(form),
             "layouts": dict(layouts),
             "tensors": dict(tensors),
         }:
+            optional = {"order"} if version == VERSION else set[str]()
+            _refuse_keys(found, _KEYS | ({"check"} if version == VERSION else set()), optional)
+            check = found.get("check")
+            if check is not None and not _is_check(check):
+                raise _unfit("has no checksum under `check`")
             texts = {key: _text(key, each) for key, each in layouts.items()}
             said = {name: _said(name, each, texts) for name, each in tensors.items()}
-            return About(token, form, texts, said)
+            order = _order(found.get("order", []))
+            about = About(token, form, texts, said, order, check)
+            if version != _version(about):
+                raise _unfit(f"is not of version {version}, as it claims")
+            if order and len(order) != len(about.unpacked_names):
+                raise _unfit("puts other tensors in order than it names")
+            return about
     raise _unfit("has neither layouts nor tensors")
+
+
+_KEYS = {"version", "token", "form", "layouts", "tensors"}
+
+
+def _refuse_keys(found: Mapping[str, Any], needed: set[str], optional: set[str]) -> None:
+    missing = needed - found.keys()
+    if missing:
+        raise _unfit(f"lacks {shown(min(missing))}: a part of it was removed")
+    unknown = found.keys() - needed - optional
+    if unknown:
+        raise _unfit(f"has the unknown key {shown(min(unknown))}")
+
+
+def _is_check(found: Any) -> bool:
+    return isinstance(found, str) and len(found) == len(UNCHECKED)
+
+
+def _order(found: Any) -> tuple[int, ...]:
+    if are_numbers(found) and sorted(found) == list(range(len(found))):
+        return tuple(found)
+    raise _unfit("names no order of tensors under `order`")
 
 
 def _unfit(words: str) -> UnreadableError:
@@ -197,7 +274,7 @@ def _unfit(words: str) -> UnreadableError:
 
 def _text(key: str, said: Any) -> str:
     match said:
-        case {"text": str(text)}:
+        case {"text": str(text)} if len(said) == 1:
             if key_of(text) == key:
                 return text
             raise _unfit(f"is no layout of its hash: {shown(text)}")
@@ -225,22 +302,23 @@ def _said(name: str, said: Any, texts: Mapping[str, str]) -> Said:
         }:
             if key not in texts or not _is_shape(shape) or type_ not in ELEMENT_TYPES:
                 raise wrong
-        case {"layout": _}:
-            raise wrong
         case {"dtype": str(type_), "native": str(native)} if type_ in ELEMENT_TYPES:
+            if len(said) != 3:
+                raise wrong
             return Said(stretches, type=type_, native=native)
-        case {"dtype": _} | {"native": _}:
-            raise wrong
         case _:
+            if len(said) != 1:
+                raise wrong
             return Said(stretches)
     match said:
         case {"word": str(word), "from": str(source), "original": list(original)}:
-            if word not in STORAGES or source not in texts or not _is_shape(original):
+            unlike = word not in STORAGES or source not in texts or not _is_shape(original)
+            if unlike or len(said) != 8:
                 raise wrong
             words = Words(word, source)
             return Said(stretches, key, tuple(shape), type_, native, words, tuple(original))
-        case {"word": _} | {"from": _}:
-            raise wrong
+    if len(said) != 5:
+        raise wrong
     return Said(stretches, key, tuple(shape), type_, native)
 
 

@@ -7,15 +7,14 @@ from typing import cast
 
 from layoutdsl.files.npy import UnreadableError
 from layoutdsl.meaning.storage import StorageName
-from layoutdsl.pieces.runs import Limits, Watchers
+from layoutdsl.pieces.runs import Limits, Tell, Watchers
 from layoutdsl.weights.bounds import item_bits, shown
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.form import Entry
 from layoutdsl.weights.held import (
     Elaborate,
     Held,
-    about_of,
-    held_by,
+    account_of,
     refuse_bitless,
     refuse_nonsense,
     refuse_wordless,
@@ -60,30 +59,49 @@ def unpack_weights(
         watchers: who is told.
     """
     with opened_weights(source.path, source.form) as weights, reading(source.path):
-        making = making_unpacked(weights, target, elaborate, codes)
+        making = making_unpacked(weights, target, elaborate, codes, watchers.tell)
         weights.contents.look()
         made = make(making, limits, watchers)
     return Done(making.moved, len(making.moves) - making.moved, made.pieces, made.found)
 
 
-def making_unpacked(weights: Weights, target: Place, elaborate: Elaborate, codes: Codes) -> Making:
+def making_unpacked(
+    weights: Weights,
+    target: Place,
+    elaborate: Elaborate,
+    codes: Codes,
+    tell: Tell = lambda _: None,
+) -> Making:
     """Return what is made where tensors are unpacked by what their file says of itself.
+
+    Args:
+        weights: the packed file, open.
+        target: what is made.
+        elaborate: what layouts mean.
+        codes: what runs.
+        tell: is told where the order of the original file is unknown.
 
     Raises:
         UnreadableError: it says nothing, or nothing that fits.
     """
-    about = about_of(weights)
-    held = held_by(about, elaborate)
+    about, held = account_of(weights, elaborate)
     back = _Back(about, held, weights.contents.form, target.form.name, codes)
     moves = tuple(move for each in weights.contents.entries for move in back.moves(each))
+    if about.check is None and held.records:
+        tell("the file does not say in which order its tensors were: layoutdsl 0.1.0 packed it")
+    if about.order:
+        moves = tuple(move for _, move in sorted(zip(about.order, moves, strict=True), key=_first))
     kept_ = sum(not each.is_packed for each in about.tensors.values())
     count = len(moves) - kept_
     return Making(weights, target.path, target.form, moves, _nothing, "unpack weights", count)
 
 
-def _nothing(*_: object) -> str:
-    """What was unpacked says nothing of itself."""
-    return ""
+def _first(pair: tuple[int, Move]) -> int:
+    return pair[0]
+
+
+def _nothing(*_: object) -> None:
+    """An unpacked file gets no account."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,7 @@ from layoutdsl.weights.explained import Explained, Known, explained
 from layoutdsl.weights.faults import reading
 from layoutdsl.weights.held import (
     Elaborate,
-    about_of,
-    held_by,
+    account_of,
 )
 from layoutdsl.weights.opened import opened_weights
 from layoutdsl.weights.packing import Place
@@ -38,6 +37,8 @@ class Verified:
         elements: that were compared with what they were; 0 where nothing was given to compare.
         fault: nothing where all is as it has to be.
         explained: by which layout the tensor with the fault lies, where one is found.
+        checked: whether the header and the account of the file have a checksum; files of layoutdsl
+            0.1.0 have none.
     """
 
     tensors: int
@@ -45,6 +46,7 @@ class Verified:
     elements: int
     fault: Fault | None
     explained: Explained | None = None
+    checked: bool = True
 
     def __bool__(self) -> bool:
         """Return whether there is no fault: ``assert verify_weights(...)`` fails at one."""
@@ -59,7 +61,7 @@ def verify_weights(
     progress: Callable[[Amount], None],
     known: Known = (),
 ) -> Verified:
-    """Look at every byte of the tensors of a packed file.
+    """Look at every byte of the tensors of a packed file, at its header and at its account.
 
     With what it was made from, the slot of every element holds its bits, by the formula of its
     layout, padding holds the fill, and what was kept is the same. Without it every byte has the
@@ -81,8 +83,7 @@ def verify_weights(
     with ExitStack() as open_:
         open_.enter_context(reading(packed.path))
         made = open_.enter_context(opened_weights(packed.path, packed.form))
-        about = about_of(made)
-        held = held_by(about, elaborate)
+        about, held = account_of(made, elaborate)
         entries, given = made.contents.entries, list(made.given)
         count = sum(each.is_packed for each in about.tensors.values())
         if against is None:
@@ -96,11 +97,13 @@ def verify_weights(
         checks = [each for each in told if isinstance(each, Check)]
         unlike = next((each for each in told if isinstance(each, Unlike)), None)
         fault = unlike or _first(checks, limits.jobs, progress)
+        if fault is None:  # a fault of a tensor says more than the checksum of an archive
+            made.contents.look()
         own = ((each.name, each) for each in held.layouts.values())
         why = _explained(fault, checks, chain(own, known))
         _refuse_changed(given)
     compared = 0 if against is None else _elements(about)
-    return Verified(len(entries), count, compared, fault, why)
+    return Verified(len(entries), count, compared, fault, why, about.check is not None)
 
 
 def _explained(fault: Fault | None, checks: list[Check], known: Known) -> Explained | None:
