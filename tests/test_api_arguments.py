@@ -75,9 +75,9 @@ LAYOUT_FILE = {"layout": LAYOUT, "source": PATH, "destination": PATH, "target": 
 LAYOUT_FILE |= {"mem": INTEGER, "jobs": INTEGER, "progress": MAYBE_FUNCTION}
 LAYOUT_FILE |= {"tell": MAYBE_FUNCTION, "look": MAYBE_FUNCTION}
 LAYOUT_FILE |= {"storage": WORDS, "scale": NUMBERS, "zero_point": NUMBERS}
-LAYOUT_FILE |= {"raw": (TYPE[0], TYPE[1] | {"None"})}
+LAYOUT_FILE |= {"raw": (TYPE[0], TYPE[1] | {"None"}), "force": FLAG}
 WEIGHTS = {"source": PATH, "destination": PATH, "mem": INTEGER, "jobs": INTEGER}
-WEIGHTS |= {"form": MAYBE_WORDS, "target": WORDS, "progress": MAYBE_FUNCTION}
+WEIGHTS |= {"form": MAYBE_WORDS, "target": WORDS, "progress": MAYBE_FUNCTION, "force": FLAG}
 CODE = {"layout": LAYOUT, "source": MAYBE_WORDS, "validate": FLAG}
 
 # Of each verb: its parameters, with what they take; then arguments that do.
@@ -288,10 +288,10 @@ METHODS: list[tuple[Any, str, dict[str, Kind]]] = [
     (T, "decode", {"slot": OF_SLOT, "shape": SHAPE}),
     (T, "holders", {"index": INDEX, "shape": SHAPE}),
     (T, "with_parameters", {"k": ("an integer", {"an integer", "a flag"})}),
-    (layoutdsl.generate(A, validate=False), "write", {"path": PATH}),
-    (layoutdsl.generate_c(A, validate=False), "write", {"path": PATH}),
+    (layoutdsl.generate(A, validate=False), "write", {"path": PATH, "force": FLAG}),
+    (layoutdsl.generate_c(A, validate=False), "write", {"path": PATH, "force": FLAG}),
 ]
-GIVEN = {"index": (1, 2), "slot": 1, "shape": (2, 3)}
+GIVEN = {"index": (1, 2), "slot": 1, "shape": (2, 3), "path": "made.py", "force": False}
 UNCHECKED = {
     "shape_of",
     "element_shape",

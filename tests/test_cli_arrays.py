@@ -110,7 +110,7 @@ INPUTS = [
 def test_an_input_that_is_wrong(shell: Shell, name: str, data: bytes, message: str) -> None:
     Path("out.npy").write_bytes(b"old")
     Path(f"{name}.npy").write_bytes(data)
-    ended = shell("pack", "NCHW16c", f"{name}.npy", "out.npy")
+    ended = shell("pack", "NCHW16c", f"{name}.npy", "out.npy", "--force")
     assert (ended.code, ended.out, ended.err) == (4, "", f"error: `{name}.npy` {message}\n")
     assert Path("out.npy").read_bytes() == b"old"
     assert litter() == []
@@ -191,7 +191,7 @@ def test_a_failed_write_leaves_the_old_file(shell: Shell, monkeypatch: pytest.Mo
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(npy.npy, "write", full)
-    ended = shell("pack", "NCHW16c", "in.npy", "out.npy")
+    ended = shell("pack", "NCHW16c", "in.npy", "out.npy", "--force")
     assert ended.code == 4
     assert ended.err == "error: `out.npy` cannot be written: no space left on device\n"
     assert Path("out.npy").read_bytes() == b"old"
@@ -296,7 +296,7 @@ def test_an_input_that_changes_while_it_is_read(
 
     real = npy.npy.write
     monkeypatch.setattr(npy.npy, "write", meddling)
-    ended = shell(verb, *lines)
+    ended = shell(verb, *lines, "--force")
     assert (ended.code, ended.err) == (
         4,
         f"error: `{source}` has changed while it was read\n"
@@ -325,7 +325,7 @@ def test_links_and_permissions_are_kept(shell: Shell) -> None:
     Path("real.npy").write_bytes(b"old")
     Path("real.npy").chmod(0o640)
     Path("link.npy").symlink_to("real.npy")
-    assert shell("pack", "NCHW16c", "in.npy", "link.npy").code == 0
+    assert shell("pack", "NCHW16c", "in.npy", "link.npy", "--force").code == 0
     assert Path("link.npy").is_symlink()
     assert np.load("real.npy").shape == (2, 2, 3, 4, 16)
     assert Path("real.npy").stat().st_mode & 0o777 == 0o640

@@ -125,7 +125,7 @@ def test_fields_that_do_not_fit(spec: Shell, name: str) -> None:
     arrays, words = ARCHIVES[name]
     Path("out.npy").write_bytes(b"old")
     np.savez("in.npz", **arrays)
-    ended = spec("pack", "my.layout:Block", "in.npz", "out.npy")
+    ended = spec("pack", "my.layout:Block", "in.npz", "out.npy", "--force")
     assert (ended.code, ended.out) == (4, "")
     assert ended.err.startswith("error: `in.npz` ")
     assert words in ended.err

@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from layoutdsl.files import whole
+from layoutdsl.files.ownership import overwriting
 from layoutdsl.files.places import (
     OccupiedError,
     followed,
@@ -74,7 +75,8 @@ def test_nobody_else_reads_what_is_not_done() -> None:
 def test_what_is_given_to_others_is_not_kept() -> None:
     Path("out").write_text("old")
     Path("out").chmod(0o4777)
-    write_whole("out", "new")
+    with overwriting(True):
+        write_whole("out", "new")
     assert stat.S_IMODE(Path("out").stat().st_mode) == 0o777
 
 
@@ -83,7 +85,8 @@ def test_a_link_keeps_pointing() -> None:
     Path("target").write_text("old")
     Path("folder/link").symlink_to("../target")
     Path("second").symlink_to("folder/link")
-    write_whole("second", "new")
+    with overwriting(True):
+        write_whole("second", "new")
     assert Path("second").is_symlink()
     assert Path("folder/link").is_symlink()
     assert Path("target").read_text() == "new"
@@ -135,7 +138,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
 
     with monkeypatch.context() as patched:
         patched.setattr(owner, step, fail)
-        with pytest.raises(OSError, match="no space"):
+        with overwriting(True), pytest.raises(OSError, match="no space"):
             write_whole("module.py", "new")
     assert Path("module.py").read_text() == "old"
     assert names() == {"module.py"}

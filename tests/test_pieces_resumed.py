@@ -71,9 +71,9 @@ def tensor() -> np.ndarray:
 
 def test_an_interrupted_run_goes_on(tensor: np.ndarray) -> None:
     Path("out.npy").write_text("as it was")
-    interrupted(after=10)
+    interrupted(after=10, force=True)
     assert Path("out.npy").read_text() == "as it was"
-    assert resumed(jobs=2, mem=2 * ROW) == (20, ["going on: 10 of 30 pieces are done"])
+    assert resumed(jobs=2, mem=2 * ROW, force=True) == (20, ["going on: 10 of 30 pieces are done"])
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
     assert left_behind() == set()
 
@@ -294,8 +294,9 @@ def test_an_input_that_changes_while_it_is_read(tensor: np.ndarray, jobs: int) -
             file.write(b"else")
         os.utime("in.npy", ns=(times.st_atime_ns, times.st_mtime_ns))
 
+    how: dict[str, Any] = {"mem": jobs * ROW, "jobs": jobs, "look": look, "force": True}
     with pytest.raises(UnreadableError, match="it has changed while it was read"):
-        pack_file(BLOCKED, "in.npy", "out.npy", mem=jobs * ROW, jobs=jobs, look=look)
+        pack_file(BLOCKED, "in.npy", "out.npy", **how)
     assert Path("out.npy").read_text() == "as it was"
     assert left_behind() == set()
     assert tensor.shape == (30, 35)
@@ -470,6 +471,7 @@ def test_files_under_way_are_for_nobody_else() -> None:
         for name in ("out.npy.part", "out.npy.part.json"):
             modes.add(Path(name).stat().st_mode & 0o777)
 
+    Path("in.npy").chmod(0o664)
     old = os.umask(0o002)
     try:
         pack_file(BLOCKED, "in.npy", "out.npy", mem=ROW, look=look)

@@ -316,7 +316,7 @@ def test_a_plan_that_cannot_be_written_leaves_nothing() -> None:
 def test_the_file_that_is_replaced_keeps_its_permissions() -> None:
     Path("out.npy").write_text("as it was")
     Path("out.npy").chmod(0o640)
-    planned()
+    planned(force=True)
     run_share(load_plan("plan.json"), 0, 2, target="numpy")
     assert Path("out.npy").read_text() == "as it was"
     run(1, 2)

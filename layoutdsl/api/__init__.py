@@ -94,6 +94,7 @@ if TYPE_CHECKING:
         pick_table,
         read,
     )
+    from layoutdsl.files.places import OccupiedError
     from layoutdsl.pieces.amount import Amount
     from layoutdsl.pieces.cut import Piece, TooLargeError
     from layoutdsl.texts.source import LayoutError
@@ -114,6 +115,7 @@ __all__ = [
     "IndexFunctions",
     "LayoutError",
     "NotAsMeantError",
+    "OccupiedError",
     "Picture",
     "Piece",
     "Planned",
@@ -235,6 +237,7 @@ _ELSEWHERE = {
     "elaborate.shelf": "declared family_of library library_families library_module library_names "
     "library_record library_record_names load parse pick pick_record pick_table read",
     "pieces.amount": "Amount",
+    "files.places": "OccupiedError",
     "pieces.cut": "Piece TooLargeError",
     "texts.source": "LayoutError",
 }

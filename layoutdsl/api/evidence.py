@@ -48,6 +48,7 @@ def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
         OSError: a file was not written; those before it were.
     """
     from layoutdsl.evidence import is_certificate
+    from layoutdsl.files.ownership import overwriting
     from layoutdsl.files.places import OccupiedError
     from layoutdsl.files.whole import write_whole
 
@@ -57,7 +58,8 @@ def write_files(folder: Path, files: Iterable[tuple[str, str]]) -> None:
             message = f"`{place}` is no certificate of layoutdsl, and is not replaced"
             raise OccupiedError(message, "choose another folder, or remove this one")
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(place, text)
+        with overwriting(True):  # it is a certificate
+            write_whole(place, text)
 
 
 def lemma_files() -> tuple[tuple[str, str], ...]:

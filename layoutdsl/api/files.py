@@ -16,6 +16,7 @@ from layoutdsl.api.modules import (
     unchecked,
 )
 from layoutdsl.api.proved import check_shape
+from layoutdsl.files.ownership import overwrites
 from layoutdsl.meaning.arguments import (
     FLAG,
     FUNCTION,
@@ -48,6 +49,7 @@ NUMPY: CompileTarget = "numpy"
 EXTENTS = "an extent for each axis, in order"
 
 
+@overwrites
 def pack_file(
     layout: Layout,
     source: str | PathLike[str],
@@ -66,6 +68,7 @@ def pack_file(
     progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
     look: Look | None = None,
+    force: bool = False,
 ) -> Done:
     """Pack a tensor of any size from a file into a file, in pieces of bounded memory.
 
@@ -92,11 +95,13 @@ def pack_file(
         progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
         look: is shown every tensor before it is packed, and may raise.
+        force: whether to replace a file that layoutdsl did not write.
 
     Raises:
         TooLittleError: the memory is too small for a piece.
         UnreadableError: the source is no such tensor, or has changed meanwhile.
-        OccupiedError: another run, or a file of somebody else, is in the way, or the source.
+        OccupiedError: another run is in the way, or the source, or a file that layoutdsl did not
+            write, without `force`.
         RefusedError: the layout is refuted.
         UnprovedError: the layout is undecided.
         CompilerError: ``native`` was asked for, and nothing can be compiled.
@@ -110,6 +115,7 @@ def pack_file(
     from layoutdsl.pieces.every_copy import copies_last, with_copies
 
     expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
+    expect(force=(force, FLAG))
     expect(fill=(fill, NUMBER.or_none()), raw=(raw, TYPE.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect(look=(look, FUNCTION.or_none()), storage=(storage, TEXT))
@@ -145,6 +151,7 @@ def pack_file(
     )
 
 
+@overwrites
 def unpack_file(
     layout: Layout,
     source: str | PathLike[str],
@@ -163,6 +170,7 @@ def unpack_file(
     progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
     look: Look | None = None,
+    force: bool = False,
 ) -> Done:
     """Unpack a buffer of any size from a file into a file, in pieces of bounded memory.
 
@@ -186,6 +194,7 @@ def unpack_file(
         progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
         look: is shown every tensor that was unpacked, and may raise.
+        force: whether to replace a file that layoutdsl did not write.
     """
     import numpy as np
 
@@ -193,6 +202,7 @@ def unpack_file(
     from layoutdsl.pieces import tensors
 
     expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
+    expect(force=(force, FLAG))
     expect(raw=(raw, TYPE.or_none()), look=(look, FUNCTION.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect(storage=(storage, TEXT), dtype=(dtype, TYPE))

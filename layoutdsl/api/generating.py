@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.api.emitting import validated
 from layoutdsl.api.proved import require_proved
+from layoutdsl.files.ownership import overwrites
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect, integers
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.storage import ITEMS, StorageName, stored
@@ -52,11 +53,21 @@ class Generated:
         """Why the module moves element by element, where it does."""
         return self.emitted.fallback
 
-    def write(self, path: str | PathLike[str]) -> Path:
-        """Write the text to ``path``, whole or not at all, and return where it is."""
+    @overwrites
+    def write(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Write the text to ``path``, whole or not at all, and return where it is.
+
+        Args:
+            path: of the file; its folder exists.
+            force: whether to replace a file that layoutdsl did not write.
+
+        Raises:
+            OccupiedError: there is such a file, without `force`.
+            OSError: it cannot be written.
+        """
         from layoutdsl.files.whole import write_whole
 
-        expect(path=(path, PATH))
+        expect(path=(path, PATH), force=(force, FLAG))
         write_whole(Path(path), self.text)
         return Path(path)
 
@@ -285,11 +296,26 @@ class GeneratedC:
             place.with_name(KERNELS): kernels_header(),
         }
 
-    def write(self, path: str | PathLike[str]) -> tuple[Path, ...]:
-        """Write these files, and return where they are; raises what `files` raises."""
+    @overwrites
+    def write(self, path: str | PathLike[str], *, force: bool = False) -> tuple[Path, ...]:
+        """Write these files, and return where they are.
+
+        Args:
+            path: of the ``.c``; the others lie beside it.
+            force: whether to replace files that layoutdsl did not write.
+
+        Raises:
+            ValueError: as `files` raises it.
+            OccupiedError: there is a file of somebody else, without `force`; none is written.
+            OSError: a file cannot be written.
+        """
+        from layoutdsl.files.places import replaceable
         from layoutdsl.files.whole import write_whole
 
+        expect(force=(force, FLAG))
         found = self.files(path)
+        for place in found:
+            replaceable(place)
         for place, text in found.items():
             write_whole(place, text)
         return tuple(found)

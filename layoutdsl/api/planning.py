@@ -10,7 +10,8 @@ from layoutdsl.api.files import MEM, code_of, limits_of, watchers_of
 from layoutdsl.api.modules import CompileTarget, expect_target
 from layoutdsl.api.weights import Codes, File, declared_in, layout_of, place_of
 from layoutdsl.elaborate.shelf import parse
-from layoutdsl.meaning.arguments import INTEGER, PATH, TEXT, expect
+from layoutdsl.files.ownership import overwrites
+from layoutdsl.meaning.arguments import FLAG, INTEGER, PATH, TEXT, expect
 from layoutdsl.meaning.model import Layout
 from layoutdsl.meaning.module import Module
 from layoutdsl.showing.declaration import declaration
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from layoutdsl.weights.planning import MakingOf
 
 
+@overwrites
 def plan_file(
     verb: Verb,
     layout: Layout,
@@ -38,6 +40,7 @@ def plan_file(
     shards: int = 1,
     target: CompileTarget = "auto",
     look: Look | None = None,
+    force: bool = False,
 ) -> int:
     """Plan how a tensor is packed or unpacked in shares; return how many pieces there are.
 
@@ -56,6 +59,7 @@ def plan_file(
         shards: shares that are to have pieces, if there are as many.
         target: what moves: ``auto``, ``native`` or ``numpy``.
         look: is shown an array without items, of the type that is read, and may raise.
+        force: whether to replace files that layoutdsl did not write.
 
     Raises:
         TooLittleError, UnreadableError, OccupiedError, ValueError, TypeError, OSError: as for
@@ -65,6 +69,7 @@ def plan_file(
 
     from layoutdsl.pieces.planning import Task, draw_up, moved_layout
 
+    expect(force=(force, FLAG))
     text = declaration(layout)
     if not _means(text, layout):
         raise ValueError(f"`{layout.name}` cannot be written as a text that means it")
@@ -87,6 +92,7 @@ def plan_file(
     return count
 
 
+@overwrites
 def plan_weights(
     verb: Verb,
     source: File,
@@ -99,6 +105,7 @@ def plan_weights(
     mem: int = MEM,
     shards: int = 1,
     target: CompileTarget = "auto",
+    force: bool = False,
 ) -> int:
     """Plan how a file of weights is packed or unpacked in shares; return how many pieces there are.
 
@@ -116,6 +123,7 @@ def plan_weights(
         mem: bytes that a piece may take.
         shards: shares that are to have pieces, if there are as many.
         target: what moves: ``auto``, ``native`` or ``numpy``.
+        force: whether to replace files that layoutdsl did not write.
 
     Raises:
         UnfitError, TooLittleError, OccupiedError, RefusedError, UnvalidatedError, ValueError,
@@ -125,6 +133,7 @@ def plan_weights(
 
     expect(source=(source, PATH), destination=(destination, PATH), plan=(plan, PATH))
     expect(unruled=(unruled, TEXT), form=(form, TEXT.or_none()), shards=(shards, INTEGER))
+    expect(force=(force, FLAG))
     expect_target("target", target)
     if (verb == "pack") != isinstance(rules, Module):
         raise TypeError("`rules` is a module to pack by, and `None` to unpack")

@@ -8,7 +8,9 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from layoutdsl.files.places import OccupiedError, is_same_file
+from layoutdsl.files.ownership import overwrites
+from layoutdsl.files.places import OccupiedError, is_same_file, widest_mode
+from layoutdsl.meaning.arguments import FLAG, expect
 from layoutdsl.meaning.model import Layout
 
 if TYPE_CHECKING:
@@ -84,12 +86,18 @@ class Propagation:
             return "open"
         return "done"
 
-    def write(self, place: File) -> None:
+    @overwrites
+    def write(self, place: File, *, force: bool = False) -> None:
         """Write the model: whole, or not at all.
+
+        Args:
+            place: of the file; its weights may go beside it.
+            force: whether to replace files that layoutdsl did not write.
 
         Raises:
             ValueError: the status is `refuted`: what is known to be wrong is not written.
-            OccupiedError: what lies there is no plain file, or the model that was planned.
+            OccupiedError: what lies there is no plain file, or the model that was planned, or a
+                file that layoutdsl did not write, without `force`.
             OSError: it cannot be written.
         """
         from layoutdsl.propagation.checking.warrant import KEY
@@ -97,13 +105,15 @@ class Propagation:
         from layoutdsl.propagation.models.plan_files import beside as beside_plan
         from layoutdsl.propagation.models.plan_files import write_plan
 
+        expect(force=(force, FLAG))
         if self.status == "refuted":
             raise ValueError("a rule or a node was found wrong; such a model is not written")
         said = {KEY: self.certificate}
         other = beside_plan if self.kind == "plan" else beside
         self.refuse_sources(place, other(Path(place)))
         if self.kind == "plan":
-            write_plan(self.source.graph, self.emission, said, Path(place))
+            widest = widest_mode(self.source.files)
+            write_plan(self.source.graph, self.emission, said, Path(place), widest)
         else:
             write(self.source, self.emission, said, Path(place))
 

@@ -13,7 +13,8 @@ from layoutdsl.api.files import MEM, limits_of, watchers_of
 from layoutdsl.api.modules import CompileTarget, expect_target
 from layoutdsl.api.proved import check_undecided
 from layoutdsl.api.record_sides import File, archive_of, opened_fields, values_of
-from layoutdsl.meaning.arguments import FUNCTION, PATH, expect
+from layoutdsl.files.ownership import overwrites
+from layoutdsl.meaning.arguments import FLAG, FUNCTION, PATH, expect
 from layoutdsl.meaning.bands import rows_along
 from layoutdsl.meaning.record import RECORD, Record
 
@@ -40,6 +41,7 @@ class RecordDone:
     found: int
 
 
+@overwrites
 def pack_record_file(
     record: Record,
     source: File | Mapping[str, File],
@@ -53,6 +55,7 @@ def pack_record_file(
     unproved: bool = False,
     progress: Told = None,
     tell: Words = None,
+    force: bool = False,
 ) -> RecordDone:
     """Pack the fields of a record of any size from files into a file, in pieces of bounded memory.
 
@@ -74,6 +77,7 @@ def pack_record_file(
             which is checked before anything is written.
         progress: is told how many pieces and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
+        force: whether to replace a file that layoutdsl did not write.
 
     Raises:
         TooLittleError, UnreadableError, OccupiedError, RefusedError, ValueError, TypeError,
@@ -84,7 +88,7 @@ def pack_record_file(
     from layoutdsl.pieces.files import Stored
     from layoutdsl.pieces.records import PackingRows
 
-    expect(record=(record, RECORD), destination=(destination, PATH))
+    expect(record=(record, RECORD), destination=(destination, PATH), force=(force, FLAG))
     limits, watchers, module = _ready(record, target, unproved, mem, jobs, progress, tell)
     place = Path(destination)
     with opened_fields(record, source) as (given, stored):
@@ -107,6 +111,7 @@ def pack_record_file(
     return RecordDone({n: s.shape for n, s in stored.items()}, box, made.pieces, made.found)
 
 
+@overwrites
 def unpack_record_file(
     record: Record,
     source: File,
@@ -120,6 +125,7 @@ def unpack_record_file(
     unproved: bool = False,
     progress: Told = None,
     tell: Words = None,
+    force: bool = False,
 ) -> RecordDone:
     """Unpack the bytes of a record of any size into an `.npz` archive, in pieces of bounded memory.
 
@@ -131,7 +137,7 @@ def unpack_record_file(
         destination: becomes an archive with an array for each field.
         shape: of the record.
         raw: likewise.
-        mem, jobs, target, unproved, progress, tell: as for `pack_record_file`.
+        mem, jobs, target, unproved, progress, tell, force: as for `pack_record_file`.
     """
     from layoutdsl.files.npy import UnreadableError
     from layoutdsl.pieces.between import BYTE
@@ -140,6 +146,7 @@ def unpack_record_file(
     from layoutdsl.pieces.tensors import opened_input
 
     expect(record=(record, RECORD), source=(source, PATH), destination=(destination, PATH))
+    expect(force=(force, FLAG))
     limits, watchers, module = _ready(record, target, unproved, mem, jobs, progress, tell)
     place, values = Path(destination), record.bind(shape)
     check_undecided(record, values)

@@ -18,6 +18,7 @@ from layoutdsl.api.generating import (
 from layoutdsl.api.proved import require_proved
 from layoutdsl.api.record_trials import NotAsMeantError as NotAsMeantError
 from layoutdsl.api.record_trials import try_package
+from layoutdsl.files.ownership import overwrites
 from layoutdsl.meaning.arguments import FLAG, PATH, TEXT, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.record import RECORD, Record
@@ -48,13 +49,26 @@ class GeneratedRecord:
         """A name for the folder."""
         return self.record.name
 
-    def write(self, path: str | PathLike[str]) -> Path:
-        """Write the files into the folder ``path``, each whole, and return where it is."""
+    @overwrites
+    def write(self, path: str | PathLike[str], *, force: bool = False) -> Path:
+        """Write the files into the folder ``path``, each whole, and return where it is.
+
+        Args:
+            path: of the folder, which is made where it is missing.
+            force: whether to replace files that layoutdsl did not write.
+
+        Raises:
+            OccupiedError: there is a file of somebody else, without `force`; none is written.
+            OSError: a file cannot be written.
+        """
+        from layoutdsl.files.places import replaceable
         from layoutdsl.files.whole import write_whole
 
-        expect(path=(path, PATH))
+        expect(path=(path, PATH), force=(force, FLAG))
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
+        for name in self.files:
+            replaceable(folder / name)
         for name, text in self.files.items():
             write_whole(folder / name, text)
         return folder

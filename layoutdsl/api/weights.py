@@ -12,6 +12,7 @@ from layoutdsl.api.files import MEM, code_of, limits_of, watchers_of
 from layoutdsl.api.modules import CompileTarget, expect_target
 from layoutdsl.api.proved import check_undecided
 from layoutdsl.elaborate.shelf import library, library_names, parse
+from layoutdsl.files.ownership import overwrites
 from layoutdsl.meaning.arguments import FLAG, FUNCTION, PATH, TEXT, Kind, expect
 from layoutdsl.meaning.group import Group
 from layoutdsl.meaning.model import Layout, Shape
@@ -42,6 +43,7 @@ def _are_rules(value: object) -> bool:
 RULES = Kind("a module, or rules of one", _are_rules)
 
 
+@overwrites
 def pack_weights(
     source: File,
     destination: File,
@@ -55,6 +57,7 @@ def pack_weights(
     unproved: bool = False,
     progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
+    force: bool = False,
 ) -> Done:
     """Pack the tensors of a file of weights by rules, in pieces of bounded memory.
 
@@ -75,11 +78,13 @@ def pack_weights(
             shape of each tensor, before anything is written.
         progress: is told how many tensors and bytes of how many are done, as an `Amount`.
         tell: is told in words what becomes of an earlier run.
+        force: whether to replace a file that layoutdsl did not write.
 
     Raises:
         UnfitError: rules, tensors or files do not fit; with all that does not.
         TooLittleError: the memory is too small for a piece.
-        OccupiedError: another run, or a file of somebody else, is in the way, or the source.
+        OccupiedError: another run is in the way, or the source, or a file that layoutdsl did not
+            write, without `force`.
         RefusedError: a layout is refuted.
         UnprovedError: a layout is undecided.
         UnvalidatedError: it was not shown that the code of a layout does what it means.
@@ -92,6 +97,7 @@ def pack_weights(
     expect(source=(source, PATH), destination=(destination, PATH), rules=(rules, RULES))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
     expect(unruled=(unruled, TEXT), form=(form, TEXT.or_none()), unproved=(unproved, FLAG))
+    expect(force=(force, FLAG))
     expect_target("target", target)
     if unruled not in ("keep", "refuse"):
         raise ValueError(f"`unruled` is `{unruled}`, not `keep` or `refuse`")
@@ -106,6 +112,7 @@ def pack_weights(
     )
 
 
+@overwrites
 def unpack_weights(
     source: File,
     destination: File,
@@ -117,6 +124,7 @@ def unpack_weights(
     unproved: bool = False,
     progress: Callable[[Amount], None] | None = None,
     tell: Callable[[str], None] | None = None,
+    force: bool = False,
 ) -> Done:
     """Unpack the tensors of a file that `pack_weights` made, by what the file says of itself.
 
@@ -126,7 +134,7 @@ def unpack_weights(
 
     expect(source=(source, PATH), destination=(destination, PATH), form=(form, TEXT.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
-    expect(unproved=(unproved, FLAG))
+    expect(unproved=(unproved, FLAG), force=(force, FLAG))
     expect_target("target", target)
     return unpacking.unpack_weights(
         place_of(source, form),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from layoutdsl.cli.drawing import AS, DRAWN_TO, deliver, refuse_both, refuse_drawing
+from layoutdsl.cli.drawing import AS, deliver, drawn_to, refuse_both, refuse_drawing
 from layoutdsl.cli.exits import Exit, usage
 from layoutdsl.cli.options import JSON, SHAPE, TARGET
 from layoutdsl.cli.output import say, say_json
@@ -34,7 +34,7 @@ from layoutdsl.cli.targets import target
 )
 @click.option("--of", metavar="TYPE", help="The type of elements: --of f16.")
 @AS
-@DRAWN_TO
+@drawn_to
 @JSON
 def banks(
     written: str,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.cli.drawing import DRAWN_TO, PAGE, place, refuse_both, refuse_drawing, refuse_output
+from layoutdsl.cli.drawing import PAGE, drawn_to, place, refuse_both, refuse_drawing, refuse_output
 from layoutdsl.cli.exits import Exit, usage
 from layoutdsl.cli.options import JSON
 from layoutdsl.cli.output import say, say_json
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     help="Which axes of B are which of A, A's name first; or all of B's in A's order: b,c,y,x.",
 )
 @PAGE
-@DRAWN_TO
+@drawn_to
 @JSON
 def diff(one: str, other: str, axes: str | None, drawn: str, output: str | None, form: str) -> int:
     """Say whether two layouts are equal, for which shapes, and where they differ.

@@ -15,7 +15,7 @@ from layoutdsl.cli.arrays import (
 )
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
-from layoutdsl.cli.options import COMPILED, SHAPE, choice, proving
+from layoutdsl.cli.options import COMPILED, SHAPE, choice, forced, proving
 from layoutdsl.cli.output import error
 from layoutdsl.cli.progress import Way, progress_option
 from layoutdsl.cli.records import convert_records, refuse_options
@@ -48,6 +48,7 @@ _ANYWAY = "`--unvalidated` converts all the same"
 @choice("unvalidated", "trust", "Convert by code that was not proved to do what A and B mean.")
 @progress_option
 @VERBOSE
+@forced
 def convert(
     one: str,
     other: str,

@@ -9,6 +9,7 @@ from typing import Protocol
 import click
 
 from layoutdsl.cli.exits import Exit, Failure, writing
+from layoutdsl.cli.options import Command, forced
 from layoutdsl.cli.output import say
 
 AS = click.option(
@@ -27,9 +28,14 @@ PAGE = click.option(
     show_default=True,
     help="html: a page as well, with what is wrong drawn at the shape that shows it.",
 )
-DRAWN_TO = click.option(
-    "-o", "--output", metavar="OUT", help="Where a picture goes; else the standard output."
-)
+
+
+def drawn_to(command: Command) -> Command:
+    """Give a verb that draws ``-o`` and ``--force``."""
+    words = "Where a picture goes; else the standard output."
+    return forced(click.option("-o", "--output", metavar="OUT", help=words)(command))
+
+
 COLOURED = click.option(
     "--colour",
     "--color",
@@ -77,12 +83,10 @@ def refuse_output(form: str, output: str | None, *specs: str) -> None:
     if form == "text" or output is None or output == "-":
         return
     from layoutdsl.cli.destination import refuse_foreign
-    from layoutdsl.showing import html, svg
 
-    kind = svg if form == "svg" else html
     hint = f"choose another file: -o picture.{form}"
     for spec in specs:
-        refuse_foreign(Path(output), spec, kind.OPENING.encode(), kind.SIGNED.encode(), hint)
+        refuse_foreign(Path(output), spec, hint)
 
 
 def refuse_both(drawn: str, form: str) -> None:

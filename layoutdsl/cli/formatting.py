@@ -187,9 +187,10 @@ def _read(place: str) -> _Text:
 
 
 def _write(text: _Text) -> None:
+    from layoutdsl.files.ownership import overwriting
     from layoutdsl.files.whole import replacing
 
-    with writing(f"`{text.place}`"), replacing(text.place) as file:
+    with writing(f"`{text.place}`"), overwriting(True), replacing(text.place) as file:
         file.write(text.mark + text.new.encode("utf-8"))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from layoutdsl.cli.exits import Exit, Failure, reading, writing
 from layoutdsl.cli.streams import handle_of
 from layoutdsl.files import npy
-from layoutdsl.files.places import Identity, identity
+from layoutdsl.files.places import Identity, identity, widest_mode
 from layoutdsl.texts.faults import VerdictError
 
 
@@ -95,6 +95,6 @@ def write(name: str, array: Any, given: Given, told: Callable[[int], None] | Non
         sys.stdout.buffer.flush()
         given.refuse_changed()
         return
-    with writing(f"`{name}`"), replacing(name) as file:
+    with writing(f"`{name}`"), replacing(name, widest_mode([given.place])) as file:
         npy.write(file, array, told)
         given.refuse_changed()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_ar
 import click
 
 from layoutdsl.cli.exits import Exit, Failure
+from layoutdsl.files.ownership import overwriting
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.storage import StorageName
@@ -79,6 +80,18 @@ def storage_of(word: str | None, dense: str) -> StorageName:
     if word not in (None, "u8"):
         raise Failure(Exit.USAGE, f"--bytes and --word {word} are two ways to store", "give one")
     return "bytes"
+
+
+def forced(command: Command) -> Command:
+    """Give a verb that writes files ``--force``."""
+
+    @wraps(command)
+    def chosen(*, force: bool, **given: Any) -> Any:
+        with overwriting(force, "--force"):
+            return command(**given)
+
+    words = "Replace a file that exists and was not written by layoutdsl."
+    return cast("Command", click.option("--force", is_flag=True, help=words)(chosen))
 
 
 def proving(command: Command) -> Command:

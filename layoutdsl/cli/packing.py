@@ -21,7 +21,7 @@ from layoutdsl.cli.numbers import (
     scaled,
     scales_of,
 )
-from layoutdsl.cli.options import BYTES, COMPILED, TARGET, WORD, proving, storage_of
+from layoutdsl.cli.options import BYTES, COMPILED, TARGET, WORD, forced, proving, storage_of
 from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
     files_of,
@@ -79,6 +79,7 @@ from layoutdsl.cli.arrays import (
 @in_pieces
 @by_rules
 @VERBOSE
+@forced
 def pack(
     written: str,
     source: str | None,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from layoutdsl.api import CompileTarget
     from layoutdsl.cli.options import Command
 
-OPENING = b'{\n  "format": "layoutdsl plan'
 HINT = "choose another file, or remove this one"
 
 
@@ -55,7 +54,7 @@ def plan_by_rules(
         raise Failure(Exit.USAGE, "the standard input cannot be taken apart", "name a file")
     for name in (made.output, made.plan):
         refuse_inputs(name, source, rules or "")
-    refuse_foreign(Path(made.plan), rules or "", OPENING, OPENING, HINT)
+    refuse_foreign(Path(made.plan), rules or "", HINT)
     with failing_weights(source, made.output, limits), writing(made.plan), notes():
         return plan_weights(
             "unpack" if module is None else "pack",

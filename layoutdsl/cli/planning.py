@@ -18,9 +18,9 @@ from layoutdsl.cli.arrays import (
 from layoutdsl.cli.destination import refuse_foreign, refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.large import MEMORY, RAW, Large, dtype_of, failing, looking, places
-from layoutdsl.cli.options import COMPILED, TARGET, choice
+from layoutdsl.cli.options import COMPILED, TARGET, choice, forced
 from layoutdsl.cli.output import say
-from layoutdsl.cli.planned_weights import HINT, OPENING, Made, by_rules, plan_by_rules, writing
+from layoutdsl.cli.planned_weights import HINT, Made, by_rules, plan_by_rules, writing
 from layoutdsl.cli.shapes import shape_of
 from layoutdsl.cli.targets import target
 from layoutdsl.cli.telling import notes
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 @RAW
 @MEMORY
 @COMPILED
+@forced
 def plan(
     written: str,
     source: str | None,
@@ -101,7 +102,7 @@ def plan(
     for name in (output, plan):
         refuse_inputs(name, source, chosen.place)
     refuse_bits(layout)
-    refuse_foreign(Path(plan), chosen.place, OPENING, OPENING, HINT)
+    refuse_foreign(Path(plan), chosen.place, HINT)
     value = None if fill is None else fill_of(fill)
     verb = "pack" if verb == "plain" else verb
     with usage():

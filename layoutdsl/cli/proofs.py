@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from layoutdsl.cli.drawing import DRAWN_TO, PAGE, place, refuse_both, refuse_drawing, refuse_output
+from layoutdsl.cli.drawing import PAGE, drawn_to, place, refuse_both, refuse_drawing, refuse_output
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import Form, choice, forms
 from layoutdsl.cli.output import say, say_json
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 )
 @progress_option
 @PAGE
-@DRAWN_TO
+@drawn_to
 @forms
 def prove(
     written: tuple[str, ...],

@@ -15,10 +15,10 @@ import click
 
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, reason, usage, writing
-from layoutdsl.cli.options import JSON
+from layoutdsl.cli.options import JSON, forced
 from layoutdsl.cli.output import say, say_json
 from layoutdsl.cli.propagation_words import extents, layout, layouts, pairs
-from layoutdsl.files.places import replaceable
+from layoutdsl.files.places import widest_mode
 from layoutdsl.texts.values import printable
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ _ALL = ""
 )
 @click.option("--against", metavar="MODEL", help="With --check: the model that was planned.")
 @JSON
+@forced
 def propagate(model: str | None, output: str | None, **options: Any) -> int:
     """Carry layouts through a model of ONNX, with as little moved as can be, and prove it.
 
@@ -216,7 +217,6 @@ def _refuse(place: str, model: str, *others: str | None) -> None:
         raise Failure(Exit.USAGE, "a model does not go to the standard output", hint)
     refuse_inputs(place, model, *(each for each in others if each is not None))
     with writing(f"`{place}`"):
-        replaceable(place)
         if not (folder := Path(place).absolute().parent).is_dir():
             raise NotADirectoryError(ENOTDIR, f"`{folder}` is no folder", place)
 
@@ -296,7 +296,7 @@ def _write(
         from layoutdsl.files.whole import write_whole
 
         with writing(f"`{report}`"):
-            write_whole(report, found.page(name, lines))
+            write_whole(report, found.page(name, lines), widest_mode(found.source.files))
         yield f"{'wrote':<18}{report}"
 
 

@@ -23,6 +23,7 @@ from layoutdsl.cli.npy import Given, file_identity
 from layoutdsl.cli.npy import read as read_npy
 from layoutdsl.cli.streams import handle_of
 from layoutdsl.files import npy
+from layoutdsl.files.places import widest_mode
 
 RAW = ".bin"
 """How the name of a file ends that holds bytes without a header."""
@@ -169,7 +170,9 @@ def _write(name: str, write: Any, given: Iterable[Given]) -> None:
         for each in given:
             each.refuse_changed()
         return
-    with writing(f"`{name}`"), replacing(name) as file:
+    given = list(given)
+    widest = widest_mode(each.place for each in given)
+    with writing(f"`{name}`"), replacing(name, widest) as file:
         write(file)
         for each in given:
             each.refuse_changed()

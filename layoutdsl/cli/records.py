@@ -89,8 +89,7 @@ def pack_record(
     _refuse_open(record)
     _refuse_raw(record, raw)
     named = _named_fields(record, fields)
-    for each in named.values() if named else (source,):
-        refuse_inputs(destination, each, chosen.place)
+    refuse_inputs(destination, named.values() if named else source, chosen.place)
     extents = None if shape is None else _bound(record, shape)
     if asked.in_pieces:
         _ready(chosen, record, compiled)

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from layoutdsl.cli.drawing import AS, COLOURED, DRAWN_TO, deliver, refuse_drawing
+from layoutdsl.cli.drawing import AS, COLOURED, deliver, drawn_to, refuse_drawing
 from layoutdsl.cli.exits import Exit, Failure, usage
 from layoutdsl.cli.options import SHAPE, TARGET
 from layoutdsl.cli.output import coloured, say
@@ -30,7 +30,7 @@ PICTURED = "add --as html -o OUT.html, or --as svg"
 @TARGET
 @SHAPE
 @AS
-@DRAWN_TO
+@drawn_to
 @COLOURED
 @click.option("--columns", type=click.IntRange(1, 4096), help="Slots of a row, or bytes.")
 @click.option(

@@ -20,7 +20,17 @@ from layoutdsl.cli.numbers import (
     scales_of,
     unpack_numbers,
 )
-from layoutdsl.cli.options import BYTES, COMPILED, SHAPE, TARGET, WORD, choice, proving, storage_of
+from layoutdsl.cli.options import (
+    BYTES,
+    COMPILED,
+    SHAPE,
+    TARGET,
+    WORD,
+    choice,
+    forced,
+    proving,
+    storage_of,
+)
 from layoutdsl.cli.progress import Way
 from layoutdsl.cli.records import (
     refuse_options,
@@ -78,6 +88,7 @@ from layoutdsl.cli.arrays import (
 @choice("check", "copies", "Fail where copies of an element differ, before OUT.npy is written.")
 @by_itself
 @VERBOSE
+@forced
 def unpack(
     written: str,
     source: str | None,

@@ -1,18 +1,21 @@
 """Where a result goes: links followed, inputs spared, and nothing replaced that is not a file.
 
 Folders may be shared with others, who put links, pipes and files of their own where ours would go.
-It imports nothing of ours.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from stat import S_ISDIR, S_ISREG, S_IWOTH
+from stat import S_ISDIR, S_ISREG, S_ISVTX, S_IWOTH
+
+from layoutdsl.files.ownership import may_replace, remedy
 
 MOST_LINKS = 40
 TICK = 0.012
@@ -82,6 +85,25 @@ def _stat(place: str | PathLike[str] | int) -> os.stat_result:
     return os.fstat(place) if isinstance(place, int) else Path(place).stat()
 
 
+def widest_mode(inputs: Iterable[str | PathLike[str] | int]) -> int:
+    """Return the permissions that an output may have at most, so that nobody reads more by it.
+
+    Its owner may always read and write it. Pipes and devices say nothing of who may read.
+
+    Args:
+        inputs: names or handles of all that the output is made from.
+    """
+    widest = 0o777
+    for each in inputs:
+        try:
+            found = _stat(each)
+        except (OSError, ValueError):
+            continue
+        if S_ISREG(found.st_mode):
+            widest &= found.st_mode | 0o600
+    return widest
+
+
 def refuse_input(output: str | PathLike[str], source: str | PathLike[str] | int, word: str) -> None:
     """Fail where an output would take the place of what it is made from.
 
@@ -128,13 +150,17 @@ def _refuse_strange_link(place: Path) -> None:
 def replaceable(path: str | PathLike[str]) -> tuple[Path, os.stat_result | None]:
     """Return the place of a file that may be replaced, and what is there now.
 
+    It is asked before the work, so that the rename after it does not fail.
+
     Raises:
-        OccupiedError: what is there is no plain file, or somebody else's link leads there.
-        OSError: it is a folder, or protected from being written.
+        OccupiedError: what is there is no plain file, or was not written by layoutdsl and
+            `overwriting` does not allow it, or somebody else's link leads there.
+        OSError: it is a folder, or protected from being written or replaced.
     """
     found = status(path)
     place = followed(path)
     if found is None:
+        _refuse_fixed(place, None, path)
         return place, None
     if S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -144,7 +170,43 @@ def replaceable(path: str | PathLike[str]) -> tuple[Path, os.stat_result | None]
         raise OccupiedError(f"`{path}` leads to no file with a name", "write to another file")
     if not os.access(place, os.W_OK, effective_ids=os.access in os.supports_effective_ids):
         raise PermissionError(errno.EACCES, "it is protected from being written", str(path))
+    _refuse_fixed(place, found, path)
+    if not may_replace(place, found):
+        raise OccupiedError(f"`{path}` exists and was not written by layoutdsl", remedy())
     return place, found
+
+
+def _refuse_fixed(place: Path, found: os.stat_result | None, path: str | PathLike[str]) -> None:
+    """Fail where the system would not let another file take a place."""
+    folder = status(place.parent)
+    if folder is None:
+        return
+    effective = os.access in os.supports_effective_ids
+    if not os.access(place.parent, os.W_OK | os.X_OK, effective_ids=effective):
+        words = "its folder is protected from being written"
+        raise PermissionError(errno.EACCES, words, str(path))
+    if found is None:
+        return
+    me = os.geteuid()
+    if folder.st_mode & S_ISVTX and me not in (0, folder.st_uid, found.st_uid):
+        words = "it belongs to another user, and in its folder only owners replace files"
+        raise PermissionError(errno.EPERM, words, str(path))
+    if str(place) in _mounts():
+        raise OSError(errno.EBUSY, "it is a mount point, and cannot be replaced", str(path))
+
+
+def _mounts() -> set[str]:
+    """The places where something is mounted, single files too, as containers have them."""
+    try:
+        lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
+    except OSError:
+        return set()
+    fields = (line.split(" ") for line in lines)
+    return {
+        re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), each[4])
+        for each in fields
+        if len(each) > 4
+    }
 
 
 def status(path: str | PathLike[str]) -> os.stat_result | None:

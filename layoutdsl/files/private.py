@@ -2,8 +2,7 @@
 
 Others who may write to a folder can put another file, or a link, under a name between two looks at
 it. So a folder is opened once, and a file in it once: links are not followed, and who owns it, who
-may write it and what it holds is asked of that descriptor. It imports nothing of ours but how a
-file is created.
+may write it and what it holds is asked of that descriptor. It imports nothing of ours.
 """
 
 from __future__ import annotations
@@ -18,7 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISREG, S_ISVTX, S_IWGRP, S_IWOTH
 
-from layoutdsl.files.whole import NEW, PRIVATE
+PRIVATE = 0o600
+NEW = os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+"""How a file is created: it is not there yet, not even as a link to somewhere else."""
 
 PRIVATE_FOLDER = 0o700
 _LOOK = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)

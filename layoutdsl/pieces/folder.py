@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from layoutdsl.files.ownership import overwriting
 from layoutdsl.files.places import OccupiedError
 from layoutdsl.files.whole import replacing
 from layoutdsl.pieces.files import named
@@ -21,12 +22,12 @@ class GoneError(Exception):
     """There is no unfinished output of this plan: it is in its place, or was never begun."""
 
 
-def clear(folder: int, part: Path, texts: Mapping[str, Path]) -> None:
+def clear(folder: int, part: Path, texts: Mapping[str, Path], widest: int) -> None:
     """Put what goes to other files in its place, and remove a folder that has journals alone."""
     for name, place in texts.items():
         with suppress(FileNotFoundError):  # it is there already
             data = content_of(name, folder)
-            with named(place), replacing(place) as file:
+            with named(place), overwriting(True), replacing(place, widest) as file:
                 file.write(data)
             os.unlink(name, dir_fd=folder)
     for each in names_in(folder):
@@ -37,14 +38,14 @@ def clear(folder: int, part: Path, texts: Mapping[str, Path]) -> None:
         part.rmdir()
 
 
-def cleared(part: Path, texts: Mapping[str, Path]) -> None:
+def cleared(part: Path, texts: Mapping[str, Path], widest: int) -> None:
     """Remove what a run left that was killed after it had put the output in its place."""
     try:
         folder = own_folder(part)
     except GoneError:
         return
     try:
-        clear(folder, part, texts)
+        clear(folder, part, texts, widest)
     finally:
         os.close(folder)
 

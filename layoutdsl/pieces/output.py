@@ -18,8 +18,10 @@ from stat import S_ISREG
 from typing import Any
 
 from layoutdsl.files.locks import lock_soon, unlock
+from layoutdsl.files.ownership import finished, note
 from layoutdsl.files.places import OccupiedError, replaceable
-from layoutdsl.files.whole import NEW, PRIVATE, created, flush_folder
+from layoutdsl.files.private import NEW, PRIVATE
+from layoutdsl.files.whole import created, flush_folder
 from layoutdsl.pieces.files import reserve
 from layoutdsl.pieces.journal import WHOLE, Begun, Noted, part_line, pieces_line, read, written
 from layoutdsl.pieces.sums import Sums
@@ -62,7 +64,9 @@ class Output:
         is_noted: whether a later run would find any.
     """
 
-    def __init__(self, place: Path, work: dict[str, Any], fixed: Fixed, size: int) -> None:
+    def __init__(
+        self, place: Path, work: dict[str, Any], fixed: Fixed, size: int, widest: int
+    ) -> None:
         """Take the place of the unfinished output, alone.
 
         Args:
@@ -70,6 +74,7 @@ class Output:
             work: plain values that tell this work from others.
             fixed: bytes that are of no piece, with the place of each.
             size: bytes of the whole output.
+            widest: the permissions that it gets at most.
 
         Raises:
             OccupiedError: another run writes it, or what is there is not ours.
@@ -78,6 +83,7 @@ class Output:
         self.place, self._old = replaceable(place)
         self.part, self._journal = beside(self.place)
         self._work, self._fixed, self._size = work, tuple(fixed), size
+        self._widest = widest
         self.handle, self.room, self.token = -1, 0, ""
         self.claimed: Mapping[int, Sums] = {}
         self.is_noted = False
@@ -143,7 +149,11 @@ class Output:
             tell(f"starting over: {reason}")
         if reason is not None or noted.inode is None:
             return False
-        self.room, self.token, self._mode = noted.begun.room, noted.begun.token, noted.mode
+        self.room, self.token, self._mode = (
+            noted.begun.room,
+            noted.begun.token,
+            noted.mode & self._widest,
+        )
         self.claimed = noted.pieces
         self.is_noted = bool(noted.pieces)
         os.pwrite(self.handle, self.token.encode(), _tail(self._size))
@@ -201,7 +211,7 @@ class Output:
 
     def _created(self) -> tuple[int, int]:
         try:
-            return created(self.part, self._old)
+            return created(self.part, self._old, self._widest)
         except FileExistsError:
             raise OccupiedError(f"`{self.part}` has just been created", REMEDY) from None
 
@@ -242,11 +252,13 @@ class Output:
         os.fsync(self._log)  # it tells that the file is ours, once the token is gone
         os.ftruncate(self.handle, self._size)
         os.fchmod(self.handle, self._mode)
+        ours = finished(self.handle)
         os.fsync(self.handle)
         replaceable(self.place)
         if not _is_at(self.part, self.handle):
             raise OccupiedError(f"`{self.part}` is not what this run has written", "start again")
         self.part.replace(self.place)
+        note(self.place, ours)
         _remove(self._journal, self._log)
         flush_folder(self.place.parent)
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from layoutdsl.files.npy import UnreadableError, header
-from layoutdsl.files.places import replaceable
+from layoutdsl.files.places import replaceable, widest_mode
 from layoutdsl.meaning.model import Layout
 from layoutdsl.pieces import shared
 from layoutdsl.pieces.between import NOTHING
@@ -76,7 +76,7 @@ def draw_up(task: Task, source: Path, target: Path) -> tuple[Plan, int]:
         pieces = _pieces(task, stored, shape)
         kind, raw = stored.dtype, task.raw is not None
         head, size = head_of(task.verb, task.layout, task.code, shape, kind, raw)
-        place, made = begin(target, head, size)
+        place, made = begin(target, head, size, widest_mode([given.handle]))
         plan = Plan(
             verb=task.verb,
             sources=(source_of(given),),
@@ -128,7 +128,7 @@ def head_of(
     return head, len(head) + prod(result) * dtype.itemsize
 
 
-def begin(target: Path, head: bytes, size: int) -> tuple[Path, Made]:
+def begin(target: Path, head: bytes, size: int, widest: int) -> tuple[Path, Made]:
     """Make an unfinished output, called `NEW`; return where it goes, and what it is.
 
     Raises:
@@ -136,7 +136,7 @@ def begin(target: Path, head: bytes, size: int) -> tuple[Path, Made]:
         OSError: there is no space for it on the disk.
     """
     place, old = replaceable(target)
-    return place, shared.make(place.with_name(f"{place.name}.part"), old, head, size)
+    return place, shared.make(place.with_name(f"{place.name}.part"), old, head, size, widest)
 
 
 def _stored(task: Task, given: Given) -> tuple[Stored, tuple[int, ...]]:

@@ -206,5 +206,5 @@ def _gone(plan: Planned) -> Standing:
     """What is so where there is no unfinished output."""
     if not _is_placed(plan):
         raise PlanError(f"has no unfinished output any more: `{plan.part}` is gone")
-    cleared(plan.part, plan.texts)
+    cleared(plan.part, plan.texts, plan.mode)
     return Standing((), placed=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from layoutdsl.files.locks import lock_soon, unlock
 from layoutdsl.files.places import OccupiedError
-from layoutdsl.files.whole import PRIVATE
+from layoutdsl.files.private import PRIVATE
 from layoutdsl.pieces.journal import WHOLE, Begun, pieces_line, read, written
 from layoutdsl.pieces.sums import Sums
 

@@ -17,8 +17,10 @@ from pathlib import Path
 from time import monotonic, sleep
 
 from layoutdsl.files.locks import await_shared, lock_alone, lock_shared, unlock
+from layoutdsl.files.ownership import finished, note, overwriting
 from layoutdsl.files.places import OccupiedError, replaceable
-from layoutdsl.files.whole import PRIVATE, created, flush_folder
+from layoutdsl.files.private import PRIVATE
+from layoutdsl.files.whole import created, flush_folder
 from layoutdsl.pieces.files import named, reserve
 from layoutdsl.pieces.folder import REMEDY, GoneError, clear, content_of, names_in, own_folder
 from layoutdsl.pieces.journal import Noted, read
@@ -39,7 +41,7 @@ class Made:
     mode: int
 
 
-def make(part: Path, old: os.stat_result | None, head: bytes, size: int) -> Made:
+def make(part: Path, old: os.stat_result | None, head: bytes, size: int, widest: int) -> Made:
     """Make the folder, with an output of full size in it, called `NEW`.
 
     Args:
@@ -47,6 +49,7 @@ def make(part: Path, old: os.stat_result | None, head: bytes, size: int) -> Made
         old: what the output will replace.
         head: its first bytes.
         size: its bytes.
+        widest: the permissions that it is to get at most.
 
     Raises:
         OccupiedError: something is there.
@@ -58,7 +61,7 @@ def make(part: Path, old: os.stat_result | None, head: bytes, size: int) -> Made
         words = "go on with its plan, or remove it"
         raise OccupiedError(f"`{part}` is there already", words) from None
     try:
-        handle, mode = created(part / NEW, old)
+        handle, mode = created(part / NEW, old, widest)
         try:
             reserve(handle, part, size)
             os.pwrite(handle, head, 0)
@@ -181,12 +184,15 @@ class Shared:
             OccupiedError: something has come to lie there that is not replaced.
         """
         os.fchmod(self.handle, mode)
+        ours = finished(self.handle)
         os.fsync(self.handle)
-        place, _ = replaceable(target)
+        with overwriting(True):  # `plan` has asked, on a machine whose ledger is another one
+            place, _ = replaceable(target)
         with named(place):
             os.rename(self._name, place, src_dir_fd=self.folder)
+        note(place, ours)
         flush_folder(place.parent)
-        clear(self.folder, self.part, self._texts)
+        clear(self.folder, self.part, self._texts, mode)
 
     def close(self) -> None:
         """Let others have it."""

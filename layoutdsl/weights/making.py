@@ -11,7 +11,8 @@ from math import ceil
 from pathlib import Path
 from typing import Literal
 
-from layoutdsl.files.places import replaceable
+from layoutdsl.files.ownership import overwriting
+from layoutdsl.files.places import replaceable, widest_mode
 from layoutdsl.files.whole import replacing
 from layoutdsl.pieces.cutting import cut_to
 from layoutdsl.pieces.files import Stored, Target, named
@@ -22,7 +23,7 @@ from layoutdsl.weights.bounds import MOST_HEADER
 from layoutdsl.weights.faults import Problem, UnfitError, reading
 from layoutdsl.weights.form import Arranged, Form
 from layoutdsl.weights.moved import Move
-from layoutdsl.weights.opened import Weights
+from layoutdsl.weights.opened import Weights, opened_weights
 from layoutdsl.weights.said import About, check_of, read, written
 
 
@@ -78,6 +79,21 @@ class Laid:
     beside: Path
     stale: tuple[Path, ...]
 
+    @property
+    def replaces_ours(self) -> bool:
+        """Whether the file in the way is a packed one, and so are those that belong to it.
+
+        An account that lies beside the data says nothing about who wrote these.
+        """
+        form, place = self.making.form, self.making.target
+        if self.arranged.beside is not None or form.name in ("npy", "raw"):
+            return False
+        try:
+            with opened_weights(place, form) as found:
+                return found.contents.said is not None
+        except (ValueError, OSError):
+            return False
+
     def queue(self, kind: type[Stored]) -> Queue:
         """Return the pieces as they are written, by arrays of a kind."""
         target = Target(self.data, kind, self.making.order)
@@ -119,7 +135,12 @@ def lay_out(making: Making, pieces: Queue) -> Laid:
     for each in making.source.given:
         for one in dict.fromkeys((place, data, beside)):
             refuse_outputs(each, one)
-    return Laid(making, pieces, said, arranged, data, beside, stale)
+    laid = Laid(making, pieces, said, arranged, data, beside, stale)
+    with overwriting(laid.replaces_ours):
+        for one in dict.fromkeys((place, data)):
+            with named(one):
+                replaceable(one)
+    return laid
 
 
 class Ended:
@@ -163,10 +184,15 @@ def make(making: Making, limits: Limits, watchers: Watchers) -> Made:
     work = {"verb": making.verb, "layout": _hash(laid.said), "form": name, "room": room}
     given, queued = making.source.given, laid.queue(Stored)
     asked = Asked(queued, room, given, laid.data, size, fixed, work, ended.fixed)
-    with reading(making.source.place):
-        made = run_asked(asked, limits, watchers)
-    for what, data in ended.texts().items():
-        _write(laid.texts[what], data)
+    inputs = widest_mode(each.handle for each in given)
+    # Texts that are stale are removed before the data take their place; what comes after them is
+    # no more readable than they were.
+    widest = {what: inputs & widest_mode([place]) for what, place in laid.texts.items()}
+    with overwriting(laid.replaces_ours):
+        with reading(making.source.place):
+            made = run_asked(asked, limits, watchers)
+        for what, data in ended.texts().items():
+            _write(laid.texts[what], data, widest[what])
     return made
 
 
@@ -232,14 +258,14 @@ def _is_said(place: Path) -> bool:
 
 
 def _remove(place: Path) -> None:
-    with named(place):
+    with named(place), overwriting(True):  # `lay_out` has asked, and `_stale` knows our accounts
         found, old = replaceable(place)
         if old is not None:
             found.unlink()
 
 
-def _write(place: Path, data: bytes) -> None:
-    with named(place), replacing(place) as file:
+def _write(place: Path, data: bytes, widest: int) -> None:
+    with named(place), replacing(place, widest) as file:
         file.write(data)
 
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from layoutdsl.files.ownership import overwriting
+from layoutdsl.files.places import widest_mode
 from layoutdsl.pieces import shared
 from layoutdsl.pieces.cutting import cut_among
 from layoutdsl.pieces.files import Divided, named
@@ -65,8 +67,9 @@ def draw_up(task: Task, source: Place, target: Place) -> tuple[WeightsPlan, int]
         pieces = cut_among(parts_of(making), task.limits, task.shards)
         laid = lay_out(making, pieces)
         sources = tuple(map(source_of, weights.given))
-        with named(laid.data):
-            place, made = begin(laid.data, b"", laid.arranged.size)
+        widest = widest_mode(each.handle for each in weights.given)
+        with named(laid.data), overwriting(laid.replaces_ours):
+            place, made = begin(laid.data, b"", laid.arranged.size, widest)
         plan = WeightsPlan(
             verb=task.verb,
             sources=sources,
@@ -99,7 +102,8 @@ def opening_of(plan: WeightsPlan, making_of: MakingOf) -> Iterator[Work]:
     with opened_weights(source, read) as weights, reading(source):
         refuse_other(plan, weights.given)
         making = making_of(weights, Place(Path(plan.place), written))
-        laid = lay_out(making, plan.cut(parts_of(making)))
+        with overwriting(True):  # whoever drew the plan up has asked
+            laid = lay_out(making, plan.cut(parts_of(making)))
         if laid.digest != plan.made or laid.arranged.size != plan.size:
             words = f"means something else than it did: other tensors come of `{source}`"
             raise PlanError(words, REPLAN)

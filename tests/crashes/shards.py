@@ -127,7 +127,7 @@ class Played:
         memory = work.mem // work.jobs
         plan_file(
             work.verb, work.layout, SOURCE, TARGET, PLAN,
-            mem=memory, shards=self.of, target="numpy", **how,
+            mem=memory, shards=self.of, target="numpy", force=True, **how,
         )  # fmt: skip
         return 0
 

@@ -99,8 +99,8 @@ class Work:
         raw = self.dtype if self.raw else None
         if self.verb == "pack":
             how["shape"] = self.shape if self.raw else None
-            return pack_file(self.layout, "in", "out", fill=self.fill, raw=raw, **how)
-        return unpack_file(self.layout, "in", "out", self.shape, raw=raw, **how)
+            return pack_file(self.layout, "in", "out", fill=self.fill, raw=raw, force=True, **how)
+        return unpack_file(self.layout, "in", "out", self.shape, raw=raw, force=True, **how)
 
 
 @cache

@@ -11,9 +11,9 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("scipy")
 
-from small_models import written  # noqa: E402
+from small_models import written
 
-import layoutdsl  # noqa: E402
+import layoutdsl
 
 __all__ = ["shell"]
 

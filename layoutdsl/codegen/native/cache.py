@@ -9,12 +9,10 @@ one that was damaged, or made for another key, is made again.
 
 from __future__ import annotations
 
-import errno
-import os
 from enum import Enum
 from hashlib import sha256
-from pathlib import Path
 
+from layoutdsl.files.ownership import cache_folder as folder
 from layoutdsl.files.private import (
     UntrustedError,
     make_private,
@@ -82,22 +80,6 @@ def refusal() -> str | None:
         return str(reason)
     except OSError:
         return None
-
-
-def folder() -> Path:
-    """Return where things are kept.
-
-    Raises:
-        OSError: nobody knows whose home.
-    """
-    named = os.environ.get("LAYOUTDSL_CACHE")
-    if named:
-        return Path(named)
-    shared = os.environ.get("XDG_CACHE_HOME")
-    try:
-        return (Path(shared) if shared else Path.home() / ".cache") / "layoutdsl"
-    except RuntimeError:
-        raise OSError(errno.ENOENT, "there is no home folder") from None
 
 
 def mark(key: str) -> str:

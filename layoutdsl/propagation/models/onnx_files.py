@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
+from layoutdsl.files.places import widest_mode
 from layoutdsl.files.whole import replacing
 from layoutdsl.propagation.emitting.physical import Emission
 from layoutdsl.propagation.graph import Array
@@ -53,15 +54,16 @@ def write(model: Model, emission: Emission, said: Mapping[str, str], place: Path
         OccupiedError: what is there is not ours to replace.
         OSError: it cannot be written.
     """
+    widest = widest_mode(model.files)
     shell, constants = shell_of(model, emission, said)
     if sum(array.nbytes for array in constants.values()) <= INSIDE:
-        with replacing(place) as file:
+        with replacing(place, widest) as file:
             _write_model(shell, lambda: map(in_pieces, constants.items()), file)
         return
     other = beside(place)
-    with replacing(other) as file:
+    with replacing(other, widest) as file:
         small = [(_beside(each, file, other.name), EMPTY) for each in constants.items()]
-    with replacing(place) as file:
+    with replacing(place, widest) as file:
         _write_model(shell, lambda: iter(small), file)
 
 

@@ -17,17 +17,21 @@ VERSION = 1
 """Of what a plan's file says."""
 
 
-def write_plan(graph: Graph, emission: Emission, said: Mapping[str, str], place: Path) -> None:
+def write_plan(
+    graph: Graph, emission: Emission, said: Mapping[str, str], place: Path, widest: int
+) -> None:
     """Put a plan into a file of JSON, and its weights into ``NAME.npz`` beside it.
+
+    Both get the permissions ``widest`` at most.
 
     Raises:
         OccupiedError: what is there is not ours to replace.
         OSError: it cannot be written.
     """
     text = json.dumps(plan_said(graph, emission, said), indent=1, allow_nan=False)
-    with replacing(beside(place)) as file:
+    with replacing(beside(place), widest) as file:
         _write_arrays(emission, file)
-    with replacing(place) as file:
+    with replacing(place, widest) as file:
         file.write(f"{text}\n".encode())
 
 
