@@ -48,6 +48,11 @@ class Numbers:
         """Whether it was asked for at all."""
         return self != Numbers(None, None)
 
+    @property
+    def files(self) -> list[str]:
+        """The files that hold them, where they are not written out."""
+        return [each for each in (self.scale, self.zero_point) if each and each.endswith(".npy")]
+
 
 def refuse_unfit(layout: Layout, numbers: Numbers) -> None:
     """Fail where a scale is given to elements that have none, or half of it to those that have."""

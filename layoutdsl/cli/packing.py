@@ -170,7 +170,7 @@ def pack(
         pack_record(chosen, chosen.record, files, fields, shape, compiled, large, verbose)
         return
     layout, numbers = chosen.layout, Numbers(scale, zero_point)
-    refuse_inputs(destination, source, chosen.place)
+    refuse_inputs(destination, [source, *numbers.files], chosen.place)
     refuse_unfit(layout, numbers)
     value = None if fill is None else fill_of(fill)
     if value is not None:

@@ -164,7 +164,7 @@ def unpack(
         unpack_record(chosen, chosen.record, files, shape, compiled, large, verbose)
         return
     layout, numbers = chosen.layout, Numbers(scale, zero_point)
-    refuse_inputs(destination, source, chosen.place)
+    refuse_inputs(destination, [source, *numbers.files], chosen.place)
     refuse_unfit(layout, numbers)
     with usage():
         extents = extents_of(layout, shape_of(layout, shape))
