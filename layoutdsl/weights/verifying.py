@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from math import prod
 
+from layoutdsl.files.npy import UnreadableError
 from layoutdsl.pieces.amount import Amount
 from layoutdsl.pieces.runs import Given, Limits
+from layoutdsl.weights.bounds import exactly
 from layoutdsl.weights.checks import Check, by_originals, by_sums
 from layoutdsl.weights.compared import Difference, Fault, Placed, Unlike
 from layoutdsl.weights.explained import Explained, Known, explained
 from layoutdsl.weights.faults import reading
+from layoutdsl.weights.form import Wanted
 from layoutdsl.weights.held import (
     Elaborate,
     account_of,
 )
-from layoutdsl.weights.opened import opened_weights
+from layoutdsl.weights.opened import Weights, opened_weights
 from layoutdsl.weights.packing import Place
 from layoutdsl.weights.said import About
 
@@ -99,11 +103,47 @@ def verify_weights(
         fault = unlike or _first(checks, limits.jobs, progress)
         if fault is None:  # a fault of a tensor says more than the checksum of an archive
             made.contents.look()
+            if about.check is not None:
+                _refuse_other_frame(made)
         own = ((each.name, each) for each in held.layouts.values())
         why = _explained(fault, checks, chain(own, known))
         _refuse_changed(given)
     compared = 0 if against is None else _elements(about)
     return Verified(len(entries), count, compared, fault, why, about.check is not None)
+
+
+def _refuse_other_frame(made: Weights) -> None:
+    """Fail where bytes that are of no tensor are not those that `pack_weights` writes around them.
+
+    They decide nothing that the checksum of header and account does not cover, as the dates of an
+    archive; but a byte that has changed is a file that has changed.
+    """
+    contents, handle = made.contents, made.given[0].handle
+    wanted = [
+        Wanted(each.name, each.type, each.native, each.shape, each.head.size, each)
+        for each in contents.entries
+    ]
+    words = "has changed since it was packed, in bytes that are of no tensor"
+    changed = UnreadableError(f"{words}; restore it from a copy, or pack it again")
+    try:
+        arranged = made.form.arrange(contents, wanted, contents.said or "")
+    except ValueError:
+        raise changed from None
+    if arranged.data:  # a model of ONNX, which may be edited around its initialisers
+        return
+    sums = () if arranged.finish is None else arranged.finish(partial(exactly, handle))
+    for start, data in arranged.fixed:
+        if exactly(handle, start, len(data)) != _patched(start, data, sums):
+            raise changed
+
+
+def _patched(start: int, data: bytes, sums: Sequence[tuple[int, bytes]]) -> bytes:
+    """Bytes with what is written over them when all tensors are in."""
+    found = bytearray(data)
+    for place, more in sums:
+        if start <= place < start + len(data):
+            found[place - start : place - start + len(more)] = more
+    return bytes(found)
 
 
 def _explained(fault: Fault | None, checks: list[Check], known: Known) -> Explained | None:

@@ -145,6 +145,21 @@ def test_changed_bytes_are_found(form: str, count: int) -> None:
     assert refused > count // 3
 
 
+def test_every_flipped_bit_of_an_archive_is_found() -> None:
+    """Also where it decides nothing, as in the dates of its members."""
+    arrays = {"a.w": np.arange(12, dtype="f4").reshape(4, 3), "b": np.arange(3)}
+    np.savez("in.npz", **arrays)
+    rules = layoutdsl.parse('tensor "*.w"(n, k) = [n/4, k, n%4]')
+    pack_weights("in.npz", "packed.npz", rules, target="numpy")
+    place = Path("packed.npz")
+    whole = place.read_bytes()
+    for at in range(0, len(whole), 3):
+        changed = bytearray(whole)
+        changed[at] ^= 1 << at % 8
+        place.write_bytes(changed)
+        assert not is_verified(place), at
+
+
 TEXTS = [
     (b"[10,33]", b"[11,35]"),
     (b'"layout"', b'"|ayout"'),
