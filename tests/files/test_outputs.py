@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -345,37 +347,36 @@ def work_is_refused(files: Shell, line: str) -> str:
     return said
 
 
-def test_a_file_of_another_in_a_sticky_folder(files: Shell, tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and folder != Path("/tmp"):
-            with suppress(OSError):
-                folder.chmod(folder.stat().st_mode | 0o055)
-    for each in tmp_path.rglob("*"):
-        each.chmod(0o777 if each.is_dir() else 0o666)
+@pytest.fixture
+def everybody(files: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """The same inputs in a folder that others may enter, which those of pytest are not."""
+    with TemporaryDirectory() as folder:
+        for name in ("a.layout", "in.npy"):
+            shutil.copy(name, folder)
+        Path(folder).chmod(0o755)
+        monkeypatch.chdir(folder)
+        yield files
+        monkeypatch.undo()
+
+
+def test_a_file_of_another_in_a_sticky_folder(everybody: Shell) -> None:
     Path("shared").mkdir()
     Path("shared").chmod(0o1777)
     Path("shared/out.npy").touch()
     Path("shared/out.npy").chmod(0o666)
-    Path("cache").chmod(0o700)
     with nobody():
         for more in ("", " --mem 1M", " --force", " --mem 1M --force"):
-            said = work_is_refused(files, f"pack a.layout in.npy shared/out.npy{more}")
+            said = work_is_refused(everybody, f"pack a.layout in.npy shared/out.npy{more}")
             words = "it belongs to another user, and in its folder only owners replace files"
             assert f"`shared/out.npy` cannot be written: {words}\n" in said
     assert list(Path("shared").iterdir()) == [Path("shared/out.npy")]
 
 
-def test_a_folder_that_may_not_be_written(files: Shell, tmp_path: Path) -> None:
-    for folder in (tmp_path, *tmp_path.parents):
-        if folder.stat().st_uid == 0 and folder != Path("/tmp"):
-            with suppress(OSError):
-                folder.chmod(folder.stat().st_mode | 0o055)
-    for each in tmp_path.rglob("*"):
-        each.chmod(0o777 if each.is_dir() else 0o666)
+def test_a_folder_that_may_not_be_written(everybody: Shell) -> None:
     Path("closed").mkdir(mode=0o755)
     with nobody():
         for more in ("", " --mem 1M"):
-            said = work_is_refused(files, f"pack a.layout in.npy closed/out.npy{more}")
+            said = work_is_refused(everybody, f"pack a.layout in.npy closed/out.npy{more}")
             assert "`closed/out.npy` cannot be written: its folder is protected" in said
 
 
