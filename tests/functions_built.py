@@ -15,6 +15,7 @@ from layoutdsl.digits.inverse import Inverse, invert
 from layoutdsl.functions import LANGUAGES, Known, write
 from layoutdsl.meaning.elements import INTEGER_TYPES
 from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.offsets import physical_exprs
 
 C = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 CPP = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
@@ -50,7 +51,7 @@ def wrappers(layout: Layout, language: str, integers: str, *, backward: bool) ->
         integers: the type that the functions are written in.
         backward: whether there are functions from slots to indices.
     """
-    rank, count, box = layout.rank, len(layout.symbols), len(layout.coordinates)
+    rank, count, box = layout.rank, len(layout.symbols), len(physical_exprs(layout))
     type_ = LANGUAGES[language].types[integers]
     name = layout.name
     row = ", ".join(f"({type_})p[k*{rank + count} + {j}]" for j in range(rank + count))
@@ -135,8 +136,8 @@ class Called:
         return np.array([*(values[name] for name in self.layout.symbols), 0], dtype=np.int64)
 
     def sizes(self, values: Mapping[str, int]) -> list[int]:
-        """The size, and then the extent of each coordinate."""
-        out = np.full(1 + len(self.layout.coordinates), -9, dtype=np.int64)
+        """The size, and then the extents of the packed array."""
+        out = np.full(1 + len(physical_exprs(self.layout)), -9, dtype=np.int64)
         self._of("sizes")(pointer(self._extents(values)), pointer(out))
         return [int(each) for each in out]
 

@@ -122,7 +122,7 @@ def test_the_inverse_of_a_swizzle(shell: Shell) -> None:
 def test_formulas_as_json(shell: Shell) -> None:
     found = json.loads(shell("formula", "demo.layout:Gaps", "--json").out)
     assert found["offset"] == "3 + ((n*H + h)*6 + w)"
-    assert found["physical_shape"] == ["70", "6"]
+    assert found["physical_shape"] == [found["size"]] == ["3 + 70*6"]
     assert (found["inverse"], found["padded_extents"]) == (None, {})
     assert found["no_inverse"] == "the one that was read off the coordinates is not proved"
 

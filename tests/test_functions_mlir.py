@@ -28,10 +28,12 @@ def test_functions_and_maps_are_the_meaning(integers: str) -> None:
             extents = tuple(values[name] for name in layout.symbols)
             size = layout.size(values)
             assert read[f"{layout.name}_size"](*extents) == (size,)
-            assert read[f"{layout.name}_physical_shape"](*extents) == layout.box(values)
+            assert read[f"{layout.name}_physical_shape"](*extents) == layout.physical_shape(values)
             if f"{layout.name}_size" in drawn:
                 assert drawn[f"{layout.name}_size"]((), extents) == (size,)
-                assert drawn[f"{layout.name}_physical_shape"]((), extents) == layout.box(values)
+                assert drawn[f"{layout.name}_physical_shape"]((), extents) == layout.physical_shape(
+                    values
+                )
             for slot in shuffled.sample(range(size), min(size, 25)):
                 check_slot(layout, values, slot, read, drawn)
 

@@ -149,7 +149,7 @@ def check(layout: Layout, functions: SimpleNamespace, values: dict[str, int]) ->
     assert numbers(functions.size(*extents)) == size
     box = functions.physical_shape(*extents)
     box = box if isinstance(box, tuple) else (box,)
-    assert tuple(int(numbers(each)) for each in box) == layout.box(values)
+    assert tuple(int(numbers(each)) for each in box) == layout.physical_shape(values)
     if not inverted(layout):
         return
     *index, holds = functions.index(Tensor(np.arange(size, dtype=np.int32)), *extents)

@@ -101,7 +101,10 @@ def says_what_is_meant(made: Layout, tried: list[Values]) -> bool:
             assert said.get("has_slot", True)
             held[made.offset_at(point)] = tuple(index.values())
         said = script.run(values)
-        assert (said["size"], said["physical_shape"]) == (made.size(values), made.box(values))
+        assert (said["size"], said["physical_shape"]) == (
+            made.size(values),
+            made.physical_shape(values),
+        )
         if script.inverted:
             for slot in range(made.size(values)):
                 assert script.index(values, slot) == held.get(slot), (script.text, values, slot)

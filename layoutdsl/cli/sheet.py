@@ -14,7 +14,7 @@ from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import Expr, Index, substitute
 from layoutdsl.integers.languages import PYTHON, written
 from layoutdsl.meaning.model import Condition
-from layoutdsl.meaning.offsets import offset_expr, size_expr
+from layoutdsl.meaning.offsets import offset_expr, physical_exprs, size_expr
 
 if TYPE_CHECKING:
     from layoutdsl.meaning.model import Layout
@@ -73,7 +73,7 @@ def lines_of(layout: Layout, language: str) -> Lines:
         spoken.symbols,
         write(offset_expr(spoken)),
         write(size_expr(spoken)),
-        tuple(write(each.extent) for each in spoken.coordinates),
+        tuple(map(write, physical_exprs(spoken))),
         _domain(spoken, language, write),
         _backward(spoken, inverse, language, write)
         if isinstance(inverse, Inverse)

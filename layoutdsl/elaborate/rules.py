@@ -13,6 +13,7 @@ from layoutdsl.elaborate.scope import Scope
 from layoutdsl.integers.bounds import at_least
 from layoutdsl.integers.digit import read
 from layoutdsl.integers.expr import Constant, Expr, Extent
+from layoutdsl.integers.written_out import folded
 from layoutdsl.meaning.model import Axis, Layout
 from layoutdsl.meaning.unplaced import unknown_name_help
 from layoutdsl.syntax import ast
@@ -113,7 +114,7 @@ def start_of(scope: Scope, value: ast.Expression) -> Expr:
     start = scope.extent(value)
     if not at_least(start, 0):
         raise fault("L208", "the offset of the first element may be negative", value.span)
-    return start
+    return folded(start)
 
 
 def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:

@@ -36,7 +36,7 @@ from layoutdsl.integers.expr import (
 from layoutdsl.integers.value import apply
 from layoutdsl.integers.written_out import written_out
 from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.offsets import offset_expr, size_expr
+from layoutdsl.meaning.offsets import offset_expr, physical_exprs, size_expr
 from layoutdsl.texts.values import brief
 
 
@@ -178,7 +178,7 @@ class Formula:
         layout: the layout.
         offset: in elements from the start of the buffer.
         size: elements of the buffer, padding included.
-        box: the extent of each coordinate.
+        box: the extents of the packed array.
         padded: the extent of each axis with its padding; ``None`` without a closed inverse.
         inverse: from ``_slot`` to the index, step by step; or the reason why there is none.
     """
@@ -213,7 +213,7 @@ def formula(layout: Layout, inverse: Inverse | NotDigits = NOT_ASKED) -> Formula
         layout,
         symbolic(offset_expr(layout)),
         symbolic(size_expr(layout)),
-        tuple(symbolic(each.extent) for each in layout.coordinates),
+        tuple(map(symbolic, physical_exprs(layout))),
         padded,
         inverse,
     )

@@ -29,7 +29,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.integers.written_out import fold, horner_expr
 from layoutdsl.meaning.model import Condition, Layout
-from layoutdsl.meaning.offsets import offset_expr, size_expr
+from layoutdsl.meaning.offsets import offset_expr, physical_exprs, size_expr
 
 Steps: TypeAlias = tuple[tuple[str, Expr], ...]
 
@@ -94,7 +94,7 @@ def functions(layout: Layout, inverse: Inverse | NotDigits) -> Functions:
         layout,
         machine(offset_expr(layout)),
         machine(size_expr(layout)),
-        tuple(machine(each.extent) for each in layout.coordinates),
+        tuple(map(machine, physical_exprs(layout))),
         tuple(map(_condition, layout.domain)),
         _backward(layout, inverse) if isinstance(inverse, Inverse) else inverse.reason,
     )

@@ -34,7 +34,7 @@ from layoutdsl.integers.expr import (
     substitute,
 )
 from layoutdsl.meaning.model import Condition
-from layoutdsl.meaning.offsets import offset_expr, size_expr
+from layoutdsl.meaning.offsets import offset_expr, physical_exprs, size_expr
 
 TYPES = {"int32": "i32", "int64": "i64"}
 
@@ -70,8 +70,7 @@ def _maps(said: Functions, known: Known) -> Iterable[str]:
     yield _map(f"{layout.name}_offset", dimensions, symbols, [offset_expr(layout)])
     yield f"// {BUFFER}"
     yield _map(f"{layout.name}_size", {}, symbols, [size_expr(layout)])
-    box = [each.extent for each in layout.coordinates]
-    yield _map(f"{layout.name}_physical_shape", {}, symbols, box)
+    yield _map(f"{layout.name}_physical_shape", {}, symbols, [*physical_exprs(layout)])
     if isinstance(said.backward, Backward):
         yield f"// d0 = {SLOT}: {HELD}, where @{layout.name}_index says that it is an element"
         yield _map(

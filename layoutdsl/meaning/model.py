@@ -2,7 +2,7 @@
 
 This module is the meaning of the language. `Layout.offset` defines it in plain integers; formulas,
 proofs and generated code are all held against it. It imports nothing of ours but `expr`,
-`conditions`, `search`, and what elements are and stand for.
+`bounds`, `conditions`, `search`, and what elements are and stand for.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from layoutdsl.integers.expr import (
 )
 from layoutdsl.integers.search import Search
 from layoutdsl.integers.value import Interval, evaluate, horner
-from layoutdsl.integers.written_out import settled
+from layoutdsl.integers.written_out import folded, settled
 from layoutdsl.meaning import strided
 from layoutdsl.meaning.arguments import (
     INTEGER,
@@ -282,7 +282,7 @@ class Layout(Parametrised, Displayed):
         return replace(
             self,
             coordinates=tuple(declared(each, axes) for each in self.coordinates),
-            start=simplify(self.start),
+            start=folded(simplify(self.start)),
             where=tuple(map(_simple, self.where)),
             domain=tuple(map(_simple, self.domain)),
         )
@@ -466,10 +466,19 @@ class Layout(Parametrised, Displayed):
     def physical_shape(self, shape: Shape) -> tuple[int, ...]:
         """Return the shape of the packed array: one dimension per coordinate.
 
-        Where the layout starts at an offset the buffer is no box: then it is flat, ``(size,)``.
+        A layout with an ``offset`` clause has a flat buffer, ``(size,)``, at every shape, also
+        where the offset comes to 0. An offset that is the number 0 is as no clause.
         """
-        values = self.bind(shape)
-        return self.box(shape) if evaluate(self.start, values) == 0 else (self.size(shape),)
+        return (self.size(shape),) if self.is_flat else self.box(shape)
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether the packed array has one dimension because the layout has an ``offset`` clause.
+
+        The rank of the packed array must not depend on the shape, so this looks at the text of the
+        offset, not at its value: ``offset C%4`` is flat where 4 divides C too.
+        """
+        return self.start != ZERO
 
     def size(self, shape: Shape) -> int:
         """Return the elements of the buffer: those before the first slot, and every slot."""

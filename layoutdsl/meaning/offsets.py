@@ -19,4 +19,11 @@ def size_expr(layout: Layout) -> Expr:
     total, *rest = (each.extent for each in layout.coordinates)
     for extent in rest:
         total = Mul(total, extent)
-    return total if layout.start == ZERO else Add(layout.start, total)
+    return Add(layout.start, total) if layout.is_flat else total
+
+
+def physical_exprs(layout: Layout) -> tuple[Expr, ...]:
+    """Return the extents of the packed array: what `Layout.physical_shape` works out."""
+    if layout.is_flat:
+        return (size_expr(layout),)
+    return tuple(each.extent for each in layout.coordinates)

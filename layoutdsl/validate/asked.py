@@ -141,17 +141,11 @@ class Asked:
 
     def _buffer(self, shape: tuple[Term, ...]) -> bool:
         """Note that a shape is that of the buffer; returns whether the buffer is flat."""
-        known, start = self.ground, self.ground.start
-        zero = [c for c in self.meaning.path if c[:1] == ("=",) and _is_zero(c, start)]  # type: ignore[index]
-        if start == 0 or zero:
+        known = self.ground
+        if not self.layout.is_flat:
             self._equal("the shape of the buffer", shape, known.box)
             return False
-        if not isinstance(start, int) and not any(
-            c[0] == "not" and _is_zero(c[1], start)  # type: ignore[index]
-            for c in self.meaning.path
-        ):
-            raise Meaningless("whether the buffer is flat is not asked")
-        self._equal("the size of the buffer", shape, (added(start, size(known.box)),))
+        self._equal("the size of the buffer", shape, (added(known.start, size(known.box)),))
         return True
 
     def _offset(self, reader: Reader) -> None:
@@ -193,13 +187,6 @@ class Asked:
         return tuple(
             said(self.ground, self.meaning, each.value, indices) for each in self.layout.coordinates
         )
-
-
-def _is_zero(condition: Term, start: Term) -> bool:
-    match condition:
-        case ("=", left, 0):
-            return same(left, start)
-    return False
 
 
 def alike(one: Term, other: Term) -> bool:

@@ -16,7 +16,6 @@ from layoutdsl.codegen.numpy.words import (
     targets,
     tuple_text,
 )
-from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.expr import (
     CeilDiv,
     Constant,
@@ -30,7 +29,7 @@ from layoutdsl.integers.expr import (
     walk,
 )
 from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.offsets import offset_expr, size_expr
+from layoutdsl.meaning.offsets import offset_expr, physical_exprs
 
 
 def argument_functions(layout: Layout, planned: Planned, words: Words) -> list[str]:
@@ -133,7 +132,7 @@ def _refusal(condition: str, message: str) -> list[str]:
 
 
 def _physical_shape(layout: Layout, words: Words) -> list[str]:
-    flat = "" if layout.start == ZERO else "; flat, because it starts with slots of another's"
+    flat = "; flat, because of its `offset`" if layout.is_flat else ""
     return [
         "",
         "",
@@ -157,14 +156,7 @@ def _physical_shape(layout: Layout, words: Words) -> list[str]:
 
 def box_function(layout: Layout, words: Words, name: str = "_box") -> list[str]:
     """Return the function that gives the shape of the buffer."""
-    box = words.tuple(each.extent for each in layout.coordinates)
-    size, start = words.text(size_expr(layout)), words.text(layout.start)
     needed = [layout.start, *(each.extent for each in layout.coordinates)]
-    choice = [f"return {box}"]
-    if layout.start != ZERO:
-        choice = [f"return ({size},)"]
-        if not isinstance(layout.start, Constant):
-            choice = [f"if {start} == 0:", *indented([f"return {box}"]), *choice]
     return [
         "",
         "",
@@ -173,7 +165,7 @@ def box_function(layout: Layout, words: Words, name: str = "_box") -> list[str]:
             [
                 '"""Return the shape of the buffer, for extents that were checked."""',
                 *words.unpacked(needed),
-                *choice,
+                f"return {words.tuple(physical_exprs(layout))}",
             ]
         ),
     ]

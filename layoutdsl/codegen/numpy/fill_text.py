@@ -8,8 +8,6 @@ from layoutdsl.codegen.moves import Plan
 from layoutdsl.codegen.numpy.element_text import within
 from layoutdsl.codegen.numpy.regions_text import leaves_gaps, leaves_slots_beyond, split_name
 from layoutdsl.codegen.numpy.words import Words, indented
-from layoutdsl.integers.bounds import ZERO
-from layoutdsl.integers.expr import Constant
 from layoutdsl.meaning.elements import ElementType, Fill, FillAny, FillValue, FillZeroPoint
 from layoutdsl.meaning.model import Layout
 
@@ -71,11 +69,8 @@ def fill_gaps(plan: Plan) -> list[str]:
 def destination(layout: Layout, words: Words, source: str = "tensor") -> list[str]:
     """Return the lines that make a buffer of the type of the source, or take `out` for it."""
     fresh = [f"buffer = np.empty(box, {source}.dtype)"]
-    if layout.start != ZERO:
-        start = words.text(layout.start)
-        lead = [f"buffer[:{start}] = item"]
-        fixed = isinstance(layout.start, Constant)
-        fresh += lead if fixed else [f"if {start} != 0:", *indented(lead)]
+    if layout.is_flat:
+        fresh.append(f"buffer[:{words.text(layout.start)}] = item")
     return [
         "if out is None:",
         *indented(fresh),

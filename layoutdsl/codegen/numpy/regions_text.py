@@ -18,9 +18,8 @@ from layoutdsl.codegen.numpy.words import (
     tuple_text,
     wrapped,
 )
-from layoutdsl.integers.bounds import ZERO
 from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import Constant, Expr
+from layoutdsl.integers.expr import Expr
 
 
 def region_functions(plan: Plan, words: Words, crossing: Crossing | None = None) -> list[str]:
@@ -121,8 +120,9 @@ def _split_needs(plan: Plan) -> list[Expr]:
 def _splitting(plan: Plan, words: Words, rest: str | None) -> list[str]:
     """Split dimension by dimension; ``rest`` says what to do with the slots beyond a tuple."""
     extents, lines = _box(plan), list[str]()
-    if plan.layout.start != ZERO:
-        lines += _after_start(plan, words)
+    if plan.layout.is_flat:
+        start = words.text(plan.layout.start)
+        lines.append(f"buffer = buffer[{start}:].reshape{words.tuple(extents)}")
     changed = False
     for split in plan.splits:
         if split.leaves_padding or split.turned:
@@ -148,14 +148,6 @@ def _kept(split: Split, words: Words, rest: str | None) -> list[str]:
     if outside:
         lines.append(f"buffer = buffer[{before}{first}:{past if ends else ''}]")
     return lines
-
-
-def _after_start(plan: Plan, words: Words) -> list[str]:
-    start = words.text(plan.layout.start)
-    line = f"buffer = buffer[{start}:].reshape{words.tuple(_box(plan))}"
-    if isinstance(plan.layout.start, Constant):
-        return [line]
-    return [f"if {start} != 0:", *indented([line])]
 
 
 def _regions_function(plan: Plan, words: Words, crossing: Crossing | None) -> list[str]:
