@@ -93,7 +93,7 @@ def pack(
         packs = delayed(Packs(grid.layout, extents, shape, fill), pure=False, traverse=False)
         return da.from_delayed(packs(blocks[grid.of_tensor(place)]), shape, dtype=tensor.dtype)
 
-    return _joined(block, grid.counts, range(len(grid.counts)), grid.physical)
+    return _joined(block, grid.counts, range(len(grid.counts)), grid.physical, tensor.dtype)
 
 
 def unpack(
@@ -127,8 +127,10 @@ def unpack(
     steps = [cuts.height(extents, number, each.unit) for number, each in enumerate(cuts.seams)]
     chunks = {number: rounded(packed.chunks[number], step) for number, step in enumerate(steps)}
     packed = _rechunked(packed, "buffer", chunks, found, off_seam)
+    # The last chunk ends where the tensor does. Its end is no multiple of the step where the last
+    # unit is cut short: the 5 rows of `[h, c ^ h%4]` are one chunk, or 4 and 1.
     lengths = (
-        cut_at((end // step * seam.unit for end in accumulate(chunks[number])), extents[axis])
+        cut_at((end // step * seam.unit for end in accumulate(chunks[number][:-1])), extents[axis])
         for number, (step, seam, axis) in enumerate(zip(steps, cuts.seams, cuts.axes, strict=True))
     )
     grid, blocks = Grid(found, extents, tuple(lengths)), packed.to_delayed()
@@ -138,7 +140,7 @@ def unpack(
         unpacks = delayed(Unpacks(found, grid.block(place), part), pure=False, traverse=False)
         return da.from_delayed(unpacks(blocks[grid.of_buffer(place)]), part, dtype=packed.dtype)
 
-    return _joined(block, grid.counts, cuts.axes, extents)
+    return _joined(block, grid.counts, cuts.axes, extents, packed.dtype)
 
 
 def delayed_into(
@@ -232,14 +234,22 @@ def _rechunked(
 
 
 def _joined(
-    block: Callable[[Numbers], Any], counts: Sequence[int], axes: Sequence[int], shape: Numbers
+    block: Callable[[Numbers], Any],
+    counts: Sequence[int],
+    axes: Sequence[int],
+    shape: Numbers,
+    dtype: Any,
 ) -> Any:
-    """Put blocks together, those of each seam along its axis, to an array of that shape."""
+    """Put blocks together, along the axis of each seam, to an array of that shape and type."""
+    # `concatenate` makes native numbers of big-endian ones. It gets the same bytes, called native.
+    swapped = not dtype.isnative and any(count > 1 for count in counts)
+    native = dtype.newbyteorder("=")
 
     def part(place: Numbers) -> Any:
         if len(place) == len(counts):
-            return block(place)
+            return block(place).view(native) if swapped else block(place)
         parts = [part((*place, number)) for number in range(counts[len(place)])]
         return parts[0] if len(parts) == 1 else da.concatenate(parts, axes[len(place)])
 
-    return expected(part(()), shape)
+    found = expected(part(()), shape)
+    return found.view(dtype) if swapped else found

@@ -167,7 +167,7 @@ REFUSED = [
     ("[n, c/4, c%4]", np.zeros((2, 8)), TypeError, "has to be an array of dask"),
     ("[n, c/4, c%4]", (2, 8, 3), ValueError, "`shape` has 3 numbers, not 2"),
     ("[(n, c)%3, (n, c)/3]", (9, 70), ValueError, r"cannot be taken apart: .*rechunk\(-1\)"),
-    ("[n, c/4, c%4] offset 5", (9, 70), ValueError, "starts later"),
+    ("[n, c/4, c%4] offset 5", (9, 70), ValueError, "has an `offset`, so its buffer is flat"),
     ("[n, bit, c/8, c%8] of u4", (9, 72), ValueError, "places the bits of its elements"),
     ("[n, c%4]", (9, 72), layoutdsl.RefusedError, "refuted"),
 ]

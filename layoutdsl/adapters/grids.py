@@ -16,7 +16,6 @@ from layoutdsl.api import library
 from layoutdsl.api.proved import check_undecided as check_undecided
 from layoutdsl.meaning.arguments import Kind, expect
 from layoutdsl.meaning.model import LAYOUT, Layout
-from layoutdsl.pieces.cut import lead_of
 from layoutdsl.pieces.proof import lies_alike, seam_at
 from layoutdsl.pieces.seams import Seam, flat
 
@@ -161,8 +160,9 @@ def physical_shape(layout: Layout, shape: Numbers) -> Numbers:
         ValueError: the layout has no such shape, or its buffer is no box.
     """
     found: Numbers = tuple(module_of(layout).physical_shape(shape))
-    if lead_of(layout, shape):
-        raise ValueError(f"`{layout.name}` starts later, and its buffer has no coordinates")
+    if layout.is_flat:
+        words = f"`{layout.name}` has an `offset`, so its buffer is flat"
+        raise ValueError(f"{words}, and cannot be cut: pack it with `layoutdsl.compile`")
     return found
 
 
