@@ -6,6 +6,7 @@ What is about several loops is an equation, and follows from equations that are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from layoutdsl.kernel.builder import NoProof, ProofBuilder
 from layoutdsl.kernel.checker import (
@@ -14,6 +15,9 @@ from layoutdsl.kernel.checker import (
     Ring,
     Term,
     Theorem,
+    names,
+    polynomial,
+    replaced,
 )
 from layoutdsl.validate.part_proof import PartProof
 from layoutdsl.validate.values import choices_in
@@ -102,6 +106,31 @@ def proof_of(theorem: Theorem, known: Mapping[str, Theorem]) -> Proof:
     return builder.proof
 
 
+def _is_plain(builder: ProofBuilder, left: Term, right: Term, facts: Sequence[str]) -> bool:
+    """Whether both sides are the same polynomial, without a word about places."""
+    for fact in facts:
+        match builder.formula(fact):
+            case ("=", old, new):
+                left = replaced(left, old, new)
+    try:
+        return polynomial(left) == polynomial(right)
+    except ValueError:  # bits: the checker says why they are no polynomial
+        return True
+
+
+def _single_places(builder: ProofBuilder, goal: Term) -> list[str]:
+    """Return that a place is 0, for each place of which there is one: the bit of an `u1`.
+
+    One side of the goal may leave such a place out, and no polynomial shows that it is 0.
+    """
+    found = list[str]()
+    for low, high in pairwise(builder.hypotheses):
+        match builder.formula(low), builder.formula(high):
+            case ("<=", 0, str(place)), ("<", again, 1) if place == again and place in names(goal):
+                found.append(builder.have(("=", place, 0), low, high))
+    return found
+
+
 def _put_together(builder: ProofBuilder, goal: Term) -> None:
     """Both sides of an equation are the same polynomial, once equals are put for equals."""
     match goal:
@@ -109,6 +138,14 @@ def _put_together(builder: ProofBuilder, goal: Term) -> None:
             facts = [f for f in builder.hypotheses if builder.formula(f)[0] == "="]  # type: ignore[index]
             larger = sorted(facts, key=lambda f: -len(str(builder.formula(f))))
             by_one = [builder.have(each) for each in dict.fromkeys(_by_one(left))]
-            builder.calculate(left, *map(By, (*larger, *by_one)), Ring(right))
+            moves = [*map(By, (*larger, *by_one))]
+            if _is_plain(builder, left, right, (*larger, *by_one)):
+                builder.calculate(left, *moves, Ring(right))
+                return
+            single = _single_places(builder, goal)
+            zeros = [*map(By, single)]
+            shorter = builder.calculate(right, *zeros)
+            end = Ring(builder.right(shorter))
+            builder.calculate(left, *moves, *zeros, end, By(shorter, backwards=True))
             return
     raise NoProof("a goal about several loops is no equation")
