@@ -41,7 +41,11 @@ class Unpacking:
         sizes = (elements * self.target.dtype.itemsize, slots + self.lead, elements)
         found = cost_of(self.code, self.between, self.target.dtype, *sizes)
         turned = not self.source.dtype.isnative or not self.target.dtype.isnative
-        return found + turned * self.target.dtype.itemsize * elements
+        found += turned * self.target.dtype.itemsize * elements
+        if self.lead:  # `_packed` copies the slots of all pieces but the first behind the lead
+            width = max(self.source.dtype.itemsize, self.target.dtype.itemsize)
+            found += width * (slots + self.lead)
+        return found
 
     def move(self, piece: Piece, arena: Arena) -> Moved:
         """Unpack a piece."""
