@@ -38,7 +38,9 @@ from layoutdsl.integers.value import apply
 ZERO, ONE = Constant(0), Constant(1)
 
 MOST_TERMS = 64
-MOST_FACTORS = 16
+# A size is a product of at most 64 extents, each of a few factors. A square of a square of ... has
+# twice the factors each time, so that there has to be an end.
+MOST_FACTORS = 256
 MOST_NODES = 512
 """Bounds of a polynomial; a sum or product beyond them is one opaque factor."""
 
@@ -287,9 +289,13 @@ def _times(one: Polynomial, other: Polynomial) -> Polynomial:
     for factors, coefficient in one.items():
         for others, second in other.items():
             both = (*factors, *others)
-            key = tuple(sorted(both, key=text)) if factors and others else both
+            key = tuple(sorted(both, key=_order)) if factors and others else both
             total[key] = total.get(key, 0) + coefficient * second
     return {factors: coefficient for factors, coefficient in total.items() if coefficient}
+
+
+def _order(factor: Expr) -> str:
+    return factor.name if isinstance(factor, Extent) else text(factor)
 
 
 def from_polynomial(terms: Polynomial) -> Expr:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from layoutdsl.codegen.loops.sides import Cut, SideAxis
-from layoutdsl.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.integers.bounds import ONE, ZERO, Polynomial, polynomial, simplify
 from layoutdsl.integers.digit import same
 from layoutdsl.integers.expr import Mul
 
@@ -24,24 +25,37 @@ def with_cut(axis: SideAxis) -> SideAxis:
 
 def merged(pairs: list[Pair]) -> list[Pair]:
     """Read axes as one that follow each other in memory, whole, on both sides."""
-    left, progress = list(pairs), True
-    while progress:
-        progress = False
-        for major in left:
-            minor = next((m for m in left if m is not major and _follow(major, m)), None)
-            if minor is not None:
-                left[left.index(major)] = _joined(major, minor)
-                left.remove(minor)
-                progress = True
-                break
+    left = list(pairs)
+    # Polynomials of 64 axes have 64 factors: each is worked out once, and not for each two axes.
+    ends = [_ends(pair) for pair in left]
+    while (found := _following(ends)) is not None:
+        major, minor = found
+        left[major] = _joined(left[major], left[minor])
+        ends[major] = _ends(left[major])
+        del left[minor], ends[minor]
     return left
 
 
-def _follow(major: Pair, minor: Pair) -> bool:
-    return all(map(_uncut, (*major, *minor))) and all(
-        same(above.cuts[0].stride, Mul(below.cuts[0].stride, below.extent))
-        for above, below in zip(major, minor, strict=True)
-    )
+Ends = tuple[list[Polynomial], list[Polynomial]]
+"""Of an axis on both sides: the stride of a step, and that of a step of all that is within."""
+
+
+def _following(ends: Sequence[Ends | None]) -> tuple[int, int] | None:
+    """Return the numbers of the first two axes of which one goes on where the other ends."""
+    for major, above in enumerate(ends):
+        for minor, below in enumerate(ends):
+            if major != minor and above is not None and below is not None and above[0] == below[1]:
+                return major, minor
+    return None
+
+
+def _ends(pair: Pair) -> Ends | None:
+    """Return the steps of an axis; ``None`` where it is cut, or padded, on a side."""
+    if not all(map(_uncut, pair)):
+        return None
+    within = [polynomial(each.cuts[0].stride) for each in pair]
+    beyond = [polynomial(Mul(each.cuts[0].stride, each.extent)) for each in pair]
+    return within, beyond
 
 
 def _uncut(axis: SideAxis) -> bool:

@@ -44,6 +44,31 @@ SHORT = 8
 """Elements of a run that is too short to be copied for its own sake."""
 
 
+MOST_AXES = 16
+"""Axes that C has loops for, those that stay next to each other counted as one.
+
+The time for planning and for proving grows with the third power or faster: seconds for 16, and
+minutes for 32. No tensor is known that has more; numpy serves those.
+"""
+
+
+MOST_RAGGED = 5
+"""Axes whose last block may be a part: each doubles the number of loops, 5 make 1 MB of C."""
+
+
+def _too_many(chains: Chains) -> str | None:
+    """Return why a move has too many axes for C to be planned and proved in seconds."""
+    if len(chains.axes) > MOST_AXES:
+        many = f"{len(chains.axes)} axes move apart from each other"
+        return f"{many}, and C has loops for at most {MOST_AXES}"
+    ragged = [each for each in chains.axes if each.multiple % each.digits[-1].divisor]
+    if len(ragged) > MOST_RAGGED:
+        many = f"the extents of {len(ragged)} axes may end within a block"
+        words = "and C has loops for at most"
+        return f"{many}, {words} {MOST_RAGGED}: a range such as `where C % 16 == 0` rules that out"
+    return None
+
+
 def goes_by_the_tensor(source: Layout, target: Layout) -> bool:
     """Whether two moves with the tensor between them beat one from buffer to buffer.
 
@@ -93,4 +118,7 @@ def tree_of(move: Move, width: int, ends: Ends = Ends.ANY, rank: int = 0) -> tre
     found = digits(move)
     if isinstance(found, Apart) or (found.boxed and _copied(move) * width >= LONG):
         return rows(move)
+    too_many = _too_many(found)
+    if too_many is not None:
+        return Unplanned(too_many)
     return cut(pruned(hoisted(planned(replace(found, ends=ends, rank=rank), width))), width)

@@ -55,6 +55,7 @@ class Magnitudes:
     counts: Mapping[str, Expr]
     limits: list[tuple[tuple[Term, ...], Fraction]]
     _found: dict[Expr, Bound] = field(default_factory=dict)
+    _within: dict[tuple[Term, ...], Fraction | None] = field(default_factory=dict)
 
     def check(self, spoken: Iterable[Expr]) -> None:
         """Say whether all of some expressions have 64 bits, on the way too.
@@ -72,12 +73,15 @@ class Magnitudes:
         """What a product is at most."""
         if not factors:
             return number
-        found = [
-            number * times * limit
-            for whole, limit in self.limits
-            if (times := _times_within(factors, whole)) is not None
-        ]
-        return min(found, default=Fraction(2**63))
+        if factors not in self._within:
+            found = (
+                times * limit
+                for whole, limit in self.limits
+                if (times := _times_within(factors, whole)) is not None
+            )
+            self._within[factors] = min(found, default=None)
+        most = self._within[factors]
+        return Fraction(2**63) if most is None else number * most
 
     def _bound(self, expr: Expr) -> Bound:
         if expr not in self._found:
