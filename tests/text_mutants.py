@@ -1,8 +1,8 @@
 """Wrong modules, made systematically from right ones: one small change each.
 
-Every integer one more and one less, every name for a like one, every statement left out or
-exchanged with the next, every operator for another, every condition dropped or turned, arguments
-exchanged.
+Every integer one more, one less, or of another type, every exception of the other kind, every name
+for a like one, every statement left out or exchanged with the next, every operator for another,
+every condition dropped or turned, arguments exchanged.
 """
 
 from __future__ import annotations
@@ -127,8 +127,21 @@ def _changes(node: ast.AST, names: list[str]) -> Iterator[tuple[str, Change]]:
 def _of_values(node: ast.AST, names: list[str]) -> Iterator[tuple[str, Change]]:
     match node:
         case ast.Constant(value=int(value)) if not isinstance(value, bool):
-            for other in (value + 1, value - 1):
+            others = (
+                value + 1,
+                value - 1,
+                float(value),
+                *([bool(value)] if value in (0, 1) else []),
+            )
+            for other in others:
                 yield f"{value} -> {other}", _setting("value", other)
+        case ast.Raise(exc=ast.Call(func=ast.Name(id=name))):
+            other = "TypeError" if name == "ValueError" else "ValueError"
+            yield f"raise {name} -> {other}", _raising(other)
+        case ast.Call(func=ast.Name(id="_item"), args=[made, *_]):
+            for what in (0, 1):
+                if ast.unparse(made) != str(what):
+                    yield f"_item({ast.unparse(made)}) -> {what}", _item_of(what)
         case ast.Name(id=name, ctx=ast.Load()):
             for other in names:
                 if other != name and _alike(name, other):
@@ -192,6 +205,14 @@ def _alike(name: str, other: str) -> bool:
 
 def _setting(field: str, value: object) -> Change:
     return lambda node: setattr(node, field, value)
+
+
+def _raising(name: str) -> Change:
+    return lambda node: setattr(node.exc.func, "id", name)  # type: ignore[attr-defined]
+
+
+def _item_of(number: int) -> Change:
+    return lambda node: node.args.__setitem__(0, ast.Constant(number))  # type: ignore[attr-defined]
 
 
 def _swapped(kind: str, place: int) -> Change:

@@ -236,7 +236,9 @@ class Calls(Expressions):
             case "_item", [value, Element(element)]:
                 number = value if isinstance(value, int) and not isinstance(value, bool) else None
                 if number is not None or value == Given("fill"):
-                    return Item(number, element)
+                    item = Item(number, element)
+                    self.looked_at.append(item)
+                    return item
             case "_destination", [Given("out"), Tuple() as shape, Array() as source] if (
                 self.checked
             ):

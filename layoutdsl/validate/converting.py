@@ -95,7 +95,7 @@ class ConversionStatement(Statement):
         for store in stores:
             if isinstance(store.source, Item) and (kept or store.source.number != number):
                 raise Meaningless("the fill is another")
-        self._arguments_refused(reader, (threads,), places_read(moves), fill)
+        self._arguments_refused(reader, (threads,), places_read(moves), fill, fills=True)
         elements = list(self._parts(reader))
         if [each.choices for each in elements] != [each.choices for each in moves]:
             raise Meaningless("regions are not moved one after the other")

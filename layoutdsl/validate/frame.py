@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from layoutdsl.integers.parsing import PARSING
-from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, REFUSALS, ROWS, SUPPORT
+from layoutdsl.validate.calls import BUILTINS, CODES, COPIES, DENSE, ROWS, SUPPORT
 from layoutdsl.validate.reading import assigned
 from layoutdsl.validate.values import Meaningless
 
@@ -83,6 +83,8 @@ _ALIASES = (
 )
 _OF_CARRIED = ("_Offsets", "_Stored", "_Codes", "_Floats", "_Scales")
 _CARRIED = (*SUPPORT, *ROWS, *DENSE, *COPIES, *CODES)
+NO_FILL = "`fill` is missing: it is the quantised zero of the tensor"
+"""What the one `TypeError` of a module's own functions says; all others are `ValueError`."""
 _CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 
@@ -247,8 +249,8 @@ def _plain_tuple(value: ast.expr) -> tuple[object, ...]:
 def _is_plain(value: ast.expr) -> bool:
     """Whether it is a constant, or the negative of a number."""
     match value:
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int())):
-            return True
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=number)):
+            return type(number) is int
     return isinstance(value, ast.Constant)
 
 
@@ -287,10 +289,10 @@ def remembers(function: ast.FunctionDef) -> bool:
             ast.Call(
                 func=ast.Name(id="lru_cache"),
                 args=[],
-                keywords=[ast.keyword(arg="maxsize", value=ast.Constant(value=int()))],
+                keywords=[ast.keyword(arg="maxsize", value=ast.Constant(value=most))],
             )
         ]:
-            return True
+            return type(most) is int
     return False
 
 
@@ -304,6 +306,7 @@ def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
         raise Meaningless(f"`{function.name}` has a default that is computed")
     if function.decorator_list and not remembers(function):
         raise Meaningless(f"`{function.name}` is decorated")
+    _refuse_unlike_numbers(function)
     nodes = list(ast.walk(function))
     parameters = {each.arg for each in nodes if isinstance(each, ast.arg)}
     if not {*assigned(function.body), *parameters}.isdisjoint(BUILTINS):
@@ -311,9 +314,33 @@ def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
     for node in nodes:
         match node:
             case ast.Raise(
-                exc=ast.Call(func=ast.Name(id=name), args=[ast.Constant()], keywords=[]), cause=None
-            ) if name in REFUSALS:
+                exc=ast.Call(
+                    func=ast.Name(id=name), args=[ast.Constant(value=str(words))], keywords=[]
+                ),
+                cause=None,
+            ) if name == ("TypeError" if words == NO_FILL else "ValueError"):
                 continue
             case ast.Raise():
                 raise Meaningless(f"`{ast.unparse(node)}`")
     return function
+
+
+def _refuse_unlike_numbers(function: ast.FunctionDef) -> None:
+    """Refuse numbers that equal an integer and are none: `np.zeros(1.0)` fails, and `1.0 == 1`.
+
+    Whoever reads a function compares its numbers by `==`. `True` is what `copy` is compared with.
+    """
+    flags = {
+        id(node.comparators[0])
+        for node in ast.walk(function)
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
+    }
+    defaults = {id(each) for each in function.args.defaults}
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Constant) or id(node) in defaults:
+            continue
+        value = node.value
+        if value is None or value is ... or type(value) in (int, str):
+            continue
+        if not (value is True and id(node) in flags):
+            raise Meaningless(f"`{function.name}` says {value!r} where an integer or text belongs")

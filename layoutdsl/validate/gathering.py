@@ -64,7 +64,8 @@ class GatherStatement(Statement):
                 raise Meaningless("elements are not moved just once")
         if tensor.base.name != "src" or flat.base.name == "src":
             raise Meaningless("something else than the tensor is stored")
-        self._arguments_refused(reader, options, [((Piece(tensor, held),), ())], fill)
+        read = [((Piece(tensor, held),), ())]
+        self._arguments_refused(reader, options, read, fill, fills=True)
         written = self._written(result, out, [flat.base])
         is_flat = self._buffer(written.shape)
         self._table(reader, table, written)
@@ -110,7 +111,8 @@ class GatherStatement(Statement):
                 raise Meaningless("elements are not moved just once")
         if flat.base.name != "src" or tensor.base.name == "src":
             raise Meaningless("something else than the buffer is read")
-        self._arguments_refused(reader, options, [((Picked(flat, table),), ())], *fill)
+        read = [((Picked(flat, table),), ())]
+        self._arguments_refused(reader, options, read, *fill, fills=bool(fill) and out is None)
         written = self._written(result, out, [tensor.base])
         self._equal("the shape of the tensor", written.shape, self.ground.extents)
         if tensor.root != written:

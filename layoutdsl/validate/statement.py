@@ -161,7 +161,8 @@ class Statement(Asked):
         self._all(written, boxes)
         if not kept:
             self._once([*boxes, *self._before_start(written, flat, out)])
-        self._arguments_refused(reader, options, places_read(self.meaning.stores), fill)
+        read = places_read(self.meaning.stores)
+        self._arguments_refused(reader, options, read, fill, fills=True)
         elements = [each for each in self.meaning.stores if isinstance(each.source, Array)]
         self._once([Box(each.source, each.choices) for each in elements])  # type: ignore[arg-type]
 
@@ -171,6 +172,8 @@ class Statement(Asked):
         options: Sequence[object],
         read: Sequence[Looked],
         fill: object = None,
+        *,
+        fills: bool = False,
     ) -> None:
         """What does not fit is refused: threads, a copy, items, and numbers that no element is.
 
@@ -178,11 +181,14 @@ class Statement(Asked):
             reader: which knows what was looked at.
             options: those of the caller.
             read: where elements are read from, and in which loops.
-            fill: that of the caller, which is looked at whether or not there is padding.
+            fill: that of the caller.
+            fills: `fill` is an argument, which is looked at whether or not there is padding.
         """
         for given in options:
             if isinstance(given, Given) and given not in reader.looked_at:
                 raise Meaningless(f"`{given.name}` is not looked at")
+        if fills:
+            self._fill_looked_at(reader, fill)
         element = self.layout.element
         if element is None:
             return
@@ -203,6 +209,13 @@ class Statement(Asked):
                 for around in (choices, ())
             ):
                 raise Meaningless("numbers are taken that no element is")
+
+    def _fill_looked_at(self, reader: Reader, fill: object) -> None:
+        """An item is made of the fill, which refuses one that the type cannot hold."""
+        items = [each.number for each in reader.looked_at if isinstance(each, Item)]
+        wanted = None if isinstance(fill, Given) else 0
+        if not items or any(number != wanted for number in items):
+            raise Meaningless("`fill` is not looked at")
 
     def _before_start(self, written: Root, flat: bool, out: object) -> list[Box]:
         """The slots before the first, which stay as they are in `out`."""
