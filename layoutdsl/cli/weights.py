@@ -79,7 +79,6 @@ class Limits:
             "mem": mem,
             "jobs": self.jobs or 1,
             "form": self.form,
-            "unproved": self.unproved,
             "progress": progress,
         }
 
@@ -148,6 +147,7 @@ def pack_by_rules(
             unruled=unruled,
             target=compiled,
             tell=lambda words: progress.above(f"note: {words}"),
+            unproved=limits.unproved,
             **limits.given(progress),
         )
     say_words(_done("packed", done), verbose)
@@ -178,6 +178,7 @@ def unpack_by_itself(
             destination,
             target=compiled,
             tell=lambda words: progress.above(f"note: {words}"),
+            unproved=limits.unproved,
             **limits.given(progress),
         )
     say_words(_done("unpacked", done), verbose)

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 import pytest
+
 from net import matrix
 from net.matrix import INTERFACES, STORAGES, Subject, outcome, subjects
 
