@@ -60,6 +60,7 @@ class Meaning:
         slots: of those that have one.
         box: extents of the coordinates.
         start: slots before the first.
+        flat: the layout has an offset clause, and its buffer one dimension at every shape.
         fault: why the layout is wrong at this shape; empty where it is right.
     """
 
@@ -69,6 +70,7 @@ class Meaning:
     slots: Array
     box: Shape
     start: int
+    flat: bool
     fault: str
 
     @property
@@ -77,7 +79,7 @@ class Meaning:
 
     @property
     def physical(self) -> Shape:
-        return self.box if self.start == 0 else (self.size,)
+        return (self.size,) if self.flat else self.box
 
 
 def reading_of(text: str, layout: layoutdsl.Layout) -> oracle.Reading:
@@ -115,7 +117,9 @@ def meaning(reading: oracle.Reading, values: Mapping[str, int]) -> Meaning | Non
     slots = slots.astype(np.int64) if not fault else np.zeros(0, np.int64)
     if not fault and len(np.unique(slots)) < number:
         fault = "two elements share a slot"
-    return Meaning(dict(values), shape, held, slots, box, start, fault)
+    offsets = [each.value for each in reading.clauses if isinstance(each, oracle.ast.OffsetClause)]
+    flat = any(getattr(each, "value", None) != 0 for each in offsets)
+    return Meaning(dict(values), shape, held, slots, box, start, flat, fault)
 
 
 @dataclass(frozen=True)
