@@ -110,7 +110,7 @@ def _of_whole(record: Record, values: dict[str, int]) -> list[Finding]:
             own = each.name == "range"
             proof = prove_numbers(each) if own else prove_of_record(record, each, values)
             proved.append((each, proof))
-        except NoProof as reason:
+        except (NoProof, NotExpressible) as reason:
             reasons[each.name] = f"no proof was found: {reason}"
     outcomes = establish(proved)
     by_name = {theorem.name: (theorem, proof) for theorem, proof in proved}
