@@ -75,10 +75,11 @@ LAYOUT_FILE = {"layout": LAYOUT, "source": PATH, "destination": PATH, "target": 
 LAYOUT_FILE |= {"mem": INTEGER, "jobs": INTEGER, "progress": MAYBE_FUNCTION}
 LAYOUT_FILE |= {"tell": MAYBE_FUNCTION, "look": MAYBE_FUNCTION}
 LAYOUT_FILE |= {"storage": WORDS, "scale": NUMBERS, "zero_point": NUMBERS}
-LAYOUT_FILE |= {"raw": (TYPE[0], TYPE[1] | {"None"}), "force": FLAG}
+LAYOUT_FILE |= {"raw": (TYPE[0], TYPE[1] | {"None"}), "force": FLAG, "unproved": FLAG}
 WEIGHTS = {"source": PATH, "destination": PATH, "mem": INTEGER, "jobs": INTEGER}
 WEIGHTS |= {"form": MAYBE_WORDS, "target": WORDS, "progress": MAYBE_FUNCTION, "force": FLAG}
-CODE = {"layout": LAYOUT, "source": MAYBE_WORDS, "validate": FLAG}
+WEIGHTS |= {"unproved": FLAG}
+CODE = {"layout": LAYOUT, "source": MAYBE_WORDS, "validate": FLAG, "unproved": FLAG}
 
 # Of each verb: its parameters, with what they take; then arguments that do.
 VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
@@ -94,7 +95,13 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         {"layout": A, "shape": (2, 3), "thread": "n = 0, c = 0"},
     ),
     "compile": (
-        {"layout": LAYOUT_OR_RECORD, "target": WORDS, "storage": WORDS, "validate": FLAG},
+        {
+            "layout": LAYOUT_OR_RECORD,
+            "target": WORDS,
+            "storage": WORDS,
+            "validate": FLAG,
+            "unproved": FLAG,
+        },
         {"layout": A},
     ),
     "convert": (
@@ -104,6 +111,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
             "axes": AXES,
             "compiled": WORDS,
             "validate": FLAG,
+            "unproved": FLAG,
         },
         {"source": A, "target": A},
     ),
@@ -126,6 +134,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
             "buffer": ("a numpy array", {"an array", "an array of nothing"}),
             "shape": EXTENTS,
             "storage": WORDS,
+            "unproved": FLAG,
         },
         {"layout": A, "buffer": np.zeros((2, 3)), "shape": (2, 3)},
     ),
@@ -141,7 +150,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
         {"layout": A},
     ),
     "generate_record": (
-        {"record": RECORD, "target": WORDS, "validate": FLAG},
+        {"record": RECORD, "target": WORDS, "validate": FLAG, "unproved": FLAG},
         {"record": R},
     ),
     "identify": ({"layout": LAYOUT, "progress": MAYBE_FUNCTION}, {"layout": A}),
@@ -196,12 +205,19 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
             "verify": ("one of", set()),
             "feed": ("a mapping of inputs", {"None"}),
             "rtol": ("a number from 0 on", {"an integer", "a float", "None"}),
+            "unproved": FLAG,
         },
         {"model": "in.onnx", "engine": "nhwc"},
     ),
     "parse": ({"text": WORDS, "name": WORDS}, {"text": TEXT}),
     "pieces_of": (
-        {"layout": LAYOUT, "shape": EXTENTS, "memory": INTEGER, "itemsize": INTEGER},
+        {
+            "layout": LAYOUT,
+            "shape": EXTENTS,
+            "memory": INTEGER,
+            "itemsize": INTEGER,
+            "unproved": FLAG,
+        },
         {"layout": A, "shape": (2, 3), "memory": 1000},
     ),
     "probe": (

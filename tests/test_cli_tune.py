@@ -98,6 +98,7 @@ def test_without_a_compiler(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(loader, "expect_compiler", missing)
     modules.compiled.cache_clear()
+    modules.unchecked.cache_clear()
     ended = shell("tune", "NCHW16c", *SHAPE)
     assert (ended.code, ended.out.count("\n")) == (2, 1)
     assert ended.err == "error: no C compiler was found\n  = help: install gcc\n"

@@ -100,7 +100,7 @@ def test_the_same_is_found_by_one_and_by_many() -> None:
 
 def test_the_same_is_printed(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("six.layout").write_text(SPEC)
-    monkeypatch.setattr("layoutdsl.cli.verdicts.milliseconds", lambda _: "0 ms")
+    monkeypatch.setattr("layoutdsl.prover.verdict.milliseconds", lambda _: "0 ms")
     one, many = (shell("prove", "six.layout", "--jobs", number) for number in ("1", "3"))
     assert (one.code, one.out, one.err) == (many.code, many.out, many.err)
     assert many.out.count("proved ") == 7

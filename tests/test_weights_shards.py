@@ -32,6 +32,7 @@ from layoutdsl.api import (
 from layoutdsl.files.places import OccupiedError
 from layoutdsl.pieces import shared
 from layoutdsl.pieces.plan import PlanError
+from layoutdsl.pieces.runs import TooLittleError
 from layoutdsl.weights.faults import UnfitError
 from layoutdsl.weights.forms import form_named
 
@@ -88,7 +89,11 @@ def test_shares_make_the_file_that_one_run_makes(
     in_any_order(draw)
     assert files_of(packed) == want
     assert verify_weights(packed, source).fault is None
-    unpack_weights(packed, back, **how)
+    try:
+        unpack_weights(packed, back, **how)
+    except TooLittleError as little:  # unpacking may take more than packing
+        how["mem"] = little.needed
+        unpack_weights(packed, back, **how)
     want = files_of(back)
     for each in want:
         Path(each).unlink()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from layoutdsl.api.compiling import compile as compile_
-from layoutdsl.meaning.arguments import TEXT, Kind, expect, integers
+from layoutdsl.meaning.arguments import FLAG, TEXT, Kind, expect, integers
 from layoutdsl.meaning.counterexample import index_text
 from layoutdsl.meaning.model import LAYOUT, Layout
 from layoutdsl.meaning.storage import StorageName
@@ -78,6 +78,7 @@ def differing_copies(
     import numpy as np
 
     expect(layout=(layout, LAYOUT), buffer=(buffer, ARRAY), storage=(storage, TEXT))
+    expect(unproved=(unproved, FLAG))
     given = integers(shape, "shape", "an extent for each axis of the tensor, in order")
     values = layout.bind([each or 1 for each in given])
     if not layout.copies or 0 in given:

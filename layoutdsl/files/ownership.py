@@ -5,8 +5,9 @@ generate carries a mark in its head. Arrays and tensors have no room for one, so
 cache folder says of each output which inode, size and time it had when we finished writing it.
 A program of somebody else that writes the file changes one of these.
 
-The ledger has a small file for each output, named by the hash of its path, and put there in one
-step: processes that write it at once do no harm. The oldest entries go when there are too many.
+The ledger has a small file for each output, named by the hash of its path and identity, so that
+processes that write one output at once all find theirs. The oldest entries go when there are too
+many.
 Where the ledger cannot be used, `force` is needed more often, and the message says why.
 """
 
@@ -123,14 +124,14 @@ def note(place: Path, found: os.stat_result) -> None:
     """Enter an output into the ledger, where that can be written.
 
     Args:
-        place: of the output.
+        place: where the output goes next.
         found: its status, as `finished` returned it.
     """
     with suppress(OSError):
         folder = _ledger()
         make_private(folder)
         with private_folder(folder) as ledger:
-            write_private(ledger, _entry(place), _line(found))
+            write_private(ledger, _entry(place, found), _line(found))
             _prune(ledger)
 
 
@@ -157,15 +158,15 @@ def _ledger() -> Path:
 def _is_noted(place: Path, found: os.stat_result) -> bool:
     try:
         with private_folder(_ledger()) as ledger:
-            return read_private(ledger, _entry(place)) == _line(found)
+            return read_private(ledger, _entry(place, found)) == _line(found)
     except OSError:
         return False
 
 
-def _entry(place: Path) -> str:
+def _entry(place: Path, found: os.stat_result) -> str:
     from hashlib import sha256
 
-    return sha256(os.fsencode(os.path.realpath(place))).hexdigest()[:32]
+    return sha256(os.fsencode(os.path.realpath(place)) + b"\0" + _line(found)).hexdigest()[:32]
 
 
 def _line(found: os.stat_result) -> bytes:

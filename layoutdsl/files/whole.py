@@ -53,11 +53,11 @@ def replacing(path: str | PathLike[str], widest: int = 0o777) -> Iterator[Binary
             os.fchmod(handle, mode)
             ours = finished(handle)
             os.fsync(handle)
+        note(place, ours)  # first, so that nobody meets an output of ours that is not noted
         temporary.replace(place)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    note(place, ours)
     flush_folder(place.parent)
 
 

@@ -257,8 +257,8 @@ class Output:
         replaceable(self.place)
         if not _is_at(self.part, self.handle):
             raise OccupiedError(f"`{self.part}` is not what this run has written", "start again")
-        self.part.replace(self.place)
         note(self.place, ours)
+        self.part.replace(self.place)
         _remove(self._journal, self._log)
         flush_folder(self.place.parent)
 

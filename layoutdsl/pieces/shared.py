@@ -188,9 +188,9 @@ class Shared:
         os.fsync(self.handle)
         with overwriting(True):  # `plan` has asked, on a machine whose ledger is another one
             place, _ = replaceable(target)
+        note(place, ours)
         with named(place):
             os.rename(self._name, place, src_dir_fd=self.folder)
-        note(place, ours)
         flush_folder(place.parent)
         clear(self.folder, self.part, self._texts, mode)
 

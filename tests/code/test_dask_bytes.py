@@ -70,19 +70,19 @@ def same(found: Any, wanted: np.ndarray) -> None:
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_chunks_change_neither_values_nor_bytes_nor_types(name: str, tmp_path: Path) -> None:
     made, random = layoutdsl.parse(LAYOUTS[name])["L"], Random(name)
-    module = layoutdsl.compile(made, "numpy")
+    module = layoutdsl.compile(made, "numpy", unproved=True)
     for number in range(18):
         shape = (8, 8) if name == "no seam" else (random.randint(1, 21), random.randint(1, 21))
         if name == "rotated":
             shape = (shape[0], min(shape[1], 4))
         kind = TYPES[number % len(TYPES)]
         tensor = (np.arange(prod(shape)) % 251).astype(kind).reshape(shape)
-        fill = {"fill": 1}
-        whole = module.pack(tensor, **fill)
+        fill = {"fill": 1, "unproved": True}
+        whole = module.pack(tensor, fill=1)
         same(ld.pack(cut(tensor, name, random), made, **fill), whole)
-        same(ld.unpack(cut(whole, name, random), made, shape), tensor)
+        same(ld.unpack(cut(whole, name, random), made, shape, unproved=True), tensor)
         packed = ld.pack(cut(tensor, name, random), made, **fill)
-        same(ld.unpack(packed, made, shape), tensor)
+        same(ld.unpack(packed, made, shape, unproved=True), tensor)
         place = tmp_path / f"{number}.npy"
         np.save(place, np.zeros_like(whole))
         for task in ld.delayed_into(cut(tensor, name, random), made, place, **fill):

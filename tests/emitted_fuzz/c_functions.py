@@ -167,7 +167,7 @@ def _points(index: list[tuple[int, ...]], layout: Layout) -> dict[str, np.ndarra
 
 def _check_near(meant: Meaning, functions: Functions, known: Values) -> None:
     called, layout = functions.called, functions.called.layout
-    expect(called.sizes(known), [meant.size, *meant.box], "size and shape")
+    expect(called.sizes(known), [meant.size, *meant.physical], "size and shape")
     every = [tuple(map(int, np.unravel_index(k, meant.shape))) for k in range(meant.held.size)]
     if layout.domain:
         held = called.has_slot({**_points(every, layout), **known}).astype(bool)

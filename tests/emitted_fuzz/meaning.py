@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
@@ -19,6 +20,7 @@ class Meaning:
     """One shape of a layout, all its elements tried.
 
     Attributes:
+        flat: the buffer has one dimension, as there is an offset that is not the number 0.
         held: of every index of the shape, in row-major order, whether it has a slot.
         slots: of those that have one.
         right: the layout keeps all it promises.
@@ -30,6 +32,7 @@ class Meaning:
     shape: Shape
     box: Shape
     start: int
+    flat: bool
     held: np.ndarray
     slots: tuple[int, ...]
     right: bool
@@ -42,7 +45,7 @@ class Meaning:
 
     @property
     def physical(self) -> Shape:
-        return self.box if self.start == 0 else (self.size,)
+        return (self.size,) if self.flat else self.box
 
     def index(self, most: int | None = None) -> list[Shape]:
         """The elements, in the order of `slots`; the first ones, where they are many."""
@@ -89,12 +92,20 @@ def meaning(text: str, shape: Shape) -> Meaning | None:
     if values is None:
         return None
     try:
-        return _meaning(reading, shape, values)
+        return _meaning(text, reading, shape, values)
     except oracle.Outside:
         return None
 
 
-def _meaning(reading: Reading, shape: Shape, values: Values) -> Meaning:
+def _is_flat(text: str, start: int) -> bool:
+    clause = re.search(r"\boffset\b(.*?)(?=\b(?:fill|of|where)\b|$)", text, re.DOTALL)
+    if clause is None:
+        return False
+    names = re.sub(r"\b(?:max|min|ceil|roundup)\b", "", clause[1])
+    return start != 0 or re.search("[A-Za-z]", names) is not None
+
+
+def _meaning(text: str, reading: Reading, shape: Shape, values: Values) -> Meaning:
     index = every_index(reading, shape)
     held = whole(reading.held(values, index), shape).astype(bool)
     index = {name: each[held] for name, each in index.items()}
@@ -105,7 +116,8 @@ def _meaning(reading: Reading, shape: Shape, values: Values) -> Meaning:
     apart = len(set(slots)) == count
     kept = count == 0 or not reading.spills(values, index)
     right = kept and inside and apart and start >= 0 and min(box, default=1) >= 0
-    return Meaning(values, shape, box, start, held, slots, right, inside, apart)
+    flat = _is_flat(text, start)
+    return Meaning(values, shape, box, start, flat, held, slots, right, inside, apart)
 
 
 def every_index(reading: Reading, shape: Shape) -> dict[str, np.ndarray]:

@@ -84,7 +84,7 @@ def check_script(case: Case) -> None:
         if index in slots:
             expect(said["offset"], slots[index], f"offset of {index}")
     said = script.at((0,) * len(case.shape))
-    expect((said["size"], said["physical_shape"]), (meant.size, meant.box), "size and shape")
+    expect((said["size"], said["physical_shape"]), (meant.size, meant.physical), "size and shape")
     if script.inverted and meant.right:
         check_inverse(meant, script)
         _have_slots(case, meant, said["padded_extents"])  # type: ignore[arg-type]

@@ -23,7 +23,7 @@ from layoutdsl.api import finish_plan, load_plan, plan_weights, run_share
 
 LAYOUT = "layout A(n, c) = [n/4, c, n%4]\n"
 RULES = 'tensor "*.w"(n, c) = [n/4, c, n%4]\n'
-RECORD = "record R(r) = { a(r) = [r : 2*R] of u8  b(r) = [R + r : 2*R] of u8 }\n"
+RECORD = "record R(r) = { a(r) = [r, 0 : 2] of u8  b(r) = [r, 1 : 2] of u8 }\n"
 FOREIGN = b"precious\n"
 ROOT = os.geteuid() == 0
 
