@@ -31,10 +31,14 @@ def shape_of(layout: Layout, written: str | None) -> tuple[int, ...] | dict[str,
     if written is None and open_:
         raise Failure(Exit.USAGE, "--shape is missing", hint.replace("write", "give it"))
     found = numbers(written or "", "--shape", hint)
-    if isinstance(found, dict) or len(found) != len(open_):
+    if isinstance(found, dict):
         return found
-    given = iter(found)
-    return tuple(next(given) if value is None else value for value in known)
+    if len(found) == len(open_):
+        given = iter(found)
+        return tuple(next(given) if value is None else value for value in known)
+    if layout.bit_of is not None and len(found) == len(layout.tensor_axes):
+        return (*found, layout.bit_of.bits)
+    return found
 
 
 def index_of(layout: Layout, written: str, shape: Shape) -> tuple[int, ...] | dict[str, int]:

@@ -119,7 +119,7 @@ def changes(whole: bytes, draw: Random) -> Iterator[bytes]:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
-    "count", [CHANGED, pytest.param(40 * CHANGED, marks=pytest.mark.slow)], ids=["few", "many"]
+    "count", [CHANGED, pytest.param(10 * CHANGED, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_changed_bytes_are_found(form: str, count: int) -> None:
     """Of every file of the packed one: header, account, items and what lies beside."""
