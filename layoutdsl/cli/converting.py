@@ -12,6 +12,7 @@ from layoutdsl.cli.arrays import (
     VERBOSE,
     extents_of,
     fill_of,
+    named,
 )
 from layoutdsl.cli.destination import refuse_inputs
 from layoutdsl.cli.exits import Exit, Failure, usage
@@ -52,8 +53,8 @@ _ANYWAY = "`--unvalidated` converts all the same"
 def convert(
     one: str,
     other: str,
-    source: str,
-    destination: str,
+    source: str | None,
+    destination: str | None,
     shape: str | None,
     axes: str | None,
     fill: str | None,
@@ -87,6 +88,7 @@ def convert(
     from layoutdsl.cli import elements, npy
     from layoutdsl.cli.at_once import amounts, under_way
 
+    source, destination = named(source), named(destination, "OUT.npy")
     first, second = target(one, range_, unproved), target(other, unproved=unproved)
     records = _records(first, second)
     if records is not None:
