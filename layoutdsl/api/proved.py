@@ -34,8 +34,9 @@ class RefusedError(VerdictError):
         reason: the first line of the message.
     """
 
-    def __init__(self, checked: Checked) -> None:
-        self.reason = f"`{checked.claim.subject.name}` is refuted, so no code is generated"
+    def __init__(self, checked: Checked, reason: str = "") -> None:
+        name = checked.claim.subject.name
+        self.reason = reason or f"`{name}` is refuted, so no code is generated"
         super().__init__(self.reason)
         self.checked = checked
 
@@ -183,7 +184,9 @@ def _check_values(subject: Layout | Record, items: tuple[tuple[str, int], ...]) 
         claim = RecordClaim("prove", subject, Sound(), (), f"prove {subject.name}")
         faults = fails_at(subject, values, _unproved_properties(subject))
     if faults:
-        raise RefusedError(Checked(claim, tuple(Refuted(*each) for each in faults.items())))
+        reason = f"`{subject.name}` is wrong at this shape, so nothing is written"
+        found = Checked(claim, tuple(Refuted(*each) for each in faults.items()))
+        raise RefusedError(found, reason)
 
 
 @lru_cache(maxsize=REMEMBERED_SHAPES)

@@ -82,6 +82,7 @@ def test_unproved_checks_the_shape(line: str, files: Shell) -> None:
         each.unlink()
     done = files(*wrong.split(), "--unproved")
     assert done.code == 1, done.err
+    assert "error: `KV` is wrong at this shape, so nothing is written" in done.err
     assert "(b=0, t=0, h=0, d=0) -> offset 0" in done.err
     assert "(b=0, t=65536, h=0, d=0) -> offset 0" in done.err
     assert not [*Path().glob("out.*")]
