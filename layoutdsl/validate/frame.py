@@ -84,7 +84,7 @@ _ALIASES = (
 _OF_CARRIED = ("_Offsets", "_Stored", "_Codes", "_Floats", "_Scales")
 _CARRIED = (*SUPPORT, *ROWS, *DENSE, *COPIES, *CODES)
 NO_FILL = "`fill` is missing: it is the quantised zero of the tensor"
-"""What the one `TypeError` of a module's own functions says; all others are `ValueError`."""
+"""Message of the only `TypeError` that a module raises itself; others are `ValueError`."""
 _CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
 
 

@@ -40,7 +40,7 @@ class Entry:
 
     @property
     def head(self) -> Head:
-        """What the header says of it."""
+        """The entry of the header."""
         start, fortran = self.stored.data, self.stored.fortran
         size = self.stored.end - start
         found = Head(self.name, self.native, self.shape, start, size, fortran)
@@ -49,7 +49,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What the header of a file says of a tensor: all that decides which bytes are its items.
+    """The header entry of a tensor: all that decides which bytes are its items.
 
     Attributes:
         name, native, shape: as an `Entry` has them once the file is read.

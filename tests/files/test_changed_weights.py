@@ -67,7 +67,7 @@ def packed(form: str) -> Path:
 
 
 def unpacked(place: Path) -> dict[str, np.ndarray] | None:
-    """What is unpacked from a file, in the order of the result; nothing where it is refused."""
+    """Return the tensors of a file, in its order; nothing if unpacking is refused."""
     again = Path("again.npz" if place.suffix.removeprefix(".") in MANY else "again.npy")
     again.unlink(missing_ok=True)
     try:

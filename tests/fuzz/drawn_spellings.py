@@ -53,7 +53,7 @@ class Digit:
 
 @dataclass
 class Draft:
-    """What a layout will say, before it is written."""
+    """The parts of a declaration that is about to be written."""
 
     axes: list[Axis]
     places: list[str] = field(default_factory=list)

@@ -92,7 +92,7 @@ def reading_of(text: str, layout: layoutdsl.Layout) -> oracle.Reading:
 
 
 def meaning(reading: oracle.Reading, values: Mapping[str, int]) -> Meaning | None:
-    """What a reading means at a shape; nothing where a divisor is not positive there."""
+    """The meaning of a declaration at a shape; nothing where a divisor is not positive there."""
     shape = reading.shape(values)
     count = prod(shape)
     kind = object if count <= OBJECTS else np.int64

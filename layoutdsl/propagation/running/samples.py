@@ -23,7 +23,7 @@ JUNK = 37
 
 @dataclass(frozen=True)
 class Trial:
-    """What the caller asks of a verification.
+    """Options of a verification.
 
     Attributes:
         feeds: arrays for inputs, by their names, as the model that was read takes them. Inputs

@@ -173,7 +173,7 @@ class _Running:
     trial: Trial
 
     def without(self, foreign: Mapping[int, str]) -> _Seen:
-        """What is found of all nodes but those that nothing here runs, if that can be run."""
+        """Run all nodes together, except those that nothing here runs, and return what was seen."""
         try:
             return self.seen({}, foreign)
         except RunError:  # numbers of a type that do not even get there

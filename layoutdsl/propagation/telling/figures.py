@@ -113,7 +113,7 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What is counted in the model that is written.
+    """Counts in the written model.
 
     Attributes:
         transforms: in its main graph: Transposes, reorders, padding that is added, cut or filled.
@@ -128,7 +128,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What a plan comes to, and what is counted in the model that is written.
+    """Figures of a plan, and counts in the written model.
 
     Attributes:
         nodes: of the graph.

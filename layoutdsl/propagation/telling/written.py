@@ -25,7 +25,7 @@ MOVING |= {"com.microsoft.nchwc::ReorderOutput"}
 """Operators that only move elements."""
 
 MASK = "@padding"
-"""What is in the name of the operand that says where a buffer has padding to be filled."""
+"""Part of the name of the operand that holds the padding mask of a buffer."""
 
 ALONG = frozenset({"Reshape", "Identity"})
 """Operators that leave elements where they are."""
