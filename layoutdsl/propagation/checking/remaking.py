@@ -16,7 +16,7 @@ from layoutdsl.propagation.roles.anchors import Choice
 from layoutdsl.propagation.ways.ways import Operators, Ways, Wishes
 
 Emit: TypeAlias = Literal["functions", "inlined", "plain", "onnxruntime", "plan"]
-"""Forms of the emitted model: functions of the model's own, their bodies in the places of the calls,
+"""Forms of the emitted model: functions of its own, their bodies in the places of the calls,
 operators of ONNX alone, those of onnxruntime, or a plan and no model."""
 
 
