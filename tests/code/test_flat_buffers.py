@@ -15,6 +15,7 @@ import pytest
 from cli_shell import Shell, shell
 from functions_built import COMPILERS, Called, built, text
 from mlir_reader import functions, maps
+from native_cases import needs_compiler
 from test_functions_triton import Tensor, loaded, numbers, stand_in
 
 import layoutdsl
@@ -74,7 +75,7 @@ CLAUSES = [
 
 
 @pytest.mark.parametrize(("clause", "box"), CLAUSES)
-@pytest.mark.parametrize("target", ["numpy", "native"])
+@pytest.mark.parametrize("target", ["numpy", pytest.param("native", marks=needs_compiler)])
 def test_buffer_is_flat_whatever_the_offset_comes_to(
     clause: str, box: tuple[int, ...], target: str
 ) -> None:

@@ -15,11 +15,11 @@ RIGHT, WRONG = (1, 65536, 1, 1), (1, 65600, 1, 1)
 
 MOVES = (
     "pack kv.layout in.npy out.npy",
-    "pack kv.layout in.npy out.npy --mem 1M",
+    "pack kv.layout in.npy out.npy --mem 8M",
     "pack kv.layout in.bin out.bin --raw i32 --shape 1,65536,1,1",
     "pack kv.layout in.npy out.npy --bytes",
     "unpack kv.layout packed.npy out.npy --shape 1,65536,1,1",
-    "unpack kv.layout packed.npy out.npy --shape 1,65536,1,1 --mem 1M",
+    "unpack kv.layout packed.npy out.npy --shape 1,65536,1,1 --mem 8M",
     "convert kv.layout rows.layout packed.npy out.npy --shape 1,65536,1,1",
 )
 OTHERS = (
