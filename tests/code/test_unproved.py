@@ -88,6 +88,26 @@ def test_dask_refuses_an_undecided_layout() -> None:
             door()
 
 
+def test_torch_refuses_an_undecided_layout_and_checks_shapes() -> None:
+    torch = pytest.importorskip("torch")
+    import layoutdsl.torch as moves
+
+    right, wrong = (torch.from_numpy(tensor(shape)) for shape in (RIGHT, WRONG))
+    for door in (
+        lambda: moves.compiled(layout(KV)),
+        lambda: moves.pack(layout(KV), right),
+        lambda: moves.unpack(layout(KV), right, RIGHT),
+        lambda: moves.convert(layout(KV), layout(KV), right, RIGHT),
+        lambda: moves.custom_op("tests::undecided", layout(KV)),
+    ):
+        with pytest.raises(layoutdsl.UnprovedError):
+            door()
+    packed = moves.pack(layout(KV), right, unproved=True)
+    assert torch.equal(moves.unpack(layout(KV), packed, RIGHT, unproved=True), right)
+    with pytest.raises(layoutdsl.RefusedError):
+        moves.pack(layout(KV), wrong, unproved=True)
+
+
 @pytest.mark.parametrize("target", ["numpy", "auto"])
 def test_unproved_packs_a_shape_that_is_right(target: Any) -> None:
     module = layoutdsl.compile(layout(KV), target, unproved=True)
