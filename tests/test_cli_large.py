@@ -95,8 +95,7 @@ SAID = [
     (
         "pack NCHW16c in.npy . --mem 1K",
         4,
-        "error: `.` is no plain file, and cannot be taken apart\n"
-        "  = help: leave out --mem, --jobs and --raw\n",
+        "error: `.` cannot be written: is a directory\n",
     ),
     (
         "pack NCHW16c none.npy out.npy --mem 1K",

@@ -32,7 +32,7 @@ from layoutdsl.codegen.allowed import refuse_unsafe
 from layoutdsl.integers.expr import Coordinate, MixedRadix, walk
 from layoutdsl.integers.value import evaluate
 from layoutdsl.meaning.elements import FillAny, FillValue
-from layoutdsl.meaning.model import Layout
+from layoutdsl.meaning.model import ZERO, Layout
 from layoutdsl.texts.source import LayoutError
 
 MOST = 160
@@ -245,6 +245,8 @@ class Meaning:
     slots: dict[tuple[int, ...], int]
     right: bool
     apart: bool
+    flat: bool
+    """Whether an ``offset`` clause makes the buffer flat, at every shape."""
 
     @property
     def size(self) -> int:
@@ -252,7 +254,7 @@ class Meaning:
 
     @property
     def physical(self) -> tuple[int, ...]:
-        return self.box if self.start == 0 else (self.size,)
+        return (self.size,) if self.flat else self.box
 
     def packed(self, tensor: np.ndarray, padding: np.ndarray) -> np.ndarray:
         """The flat buffer that holds the tensor, and elsewhere what `padding` does."""
@@ -294,7 +296,8 @@ def meaning(layout: Layout, shape: tuple[int, ...]) -> Meaning | None:
     apart = len(set(slots.values())) == len(slots) and all(
         start <= slot < size for slot in slots.values()
     )
-    return Meaning(box, start, slots, right and apart and start >= 0, apart)
+    right = right and apart and start >= 0
+    return Meaning(box, start, slots, right, apart, layout.start != ZERO)
 
 
 # What is asked of a module.
@@ -407,7 +410,7 @@ def check_empty(layout: Layout, module: ModuleType, shape: tuple[int, ...]) -> N
     }
     start = evaluate(layout.start, values)
     box = tuple(evaluate(each.extent, values) for each in layout.coordinates)
-    assert physical == (box if start == 0 else (start + prod(box),))
+    assert physical == (box if layout.start == ZERO else (start + prod(box),))
     assert min(physical) >= 0
     packed = module.pack(np.zeros(shape, "u1"), fill=3)
     assert packed.shape == physical

@@ -23,7 +23,9 @@ POISON = 201
 
 
 def native(pair: Pair) -> StraightConversion:
-    found = api.convert(*map(layout_of, (pair.source, pair.target)), compiled="native")
+    layouts = map(layout_of, (pair.source, pair.target))
+    found = api.convert(*layouts, compiled="native", unproved=True)
+    found = getattr(found, "conversion", found)  # without the check of what is undecided
     assert isinstance(found, StraightConversion)
     assert found.native is not None
     return found
