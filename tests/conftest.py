@@ -199,16 +199,45 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of a test that is `sampled(n)` every n-th case is run by default; the others are slow."""
+    """Share out the cases of `sampled(n, slow=k)`: 1 of n by default, k in CI, the rest by hand.
+
+    CI has 20 minutes. A second case of each n finds faults nearly as often as all n do; where each
+    case is a subject of its own, such as a recorded command line, the test says ``slow=n - 1``.
+    """
     met = Counter[tuple[object, str]]()
     for item in items:
         sampled = item.get_closest_marker("sampled")
         if sampled is None or item.get_closest_marker("campaign"):
             continue
         test = (item.parent, getattr(item, "originalname", item.name))
-        if met[test] % sampled.args[0]:
+        turn = met[test] % sampled.args[0]
+        if turn > sampled.kwargs.get("slow", 1):
+            item.add_marker(pytest.mark.campaign)
+        elif turn:
             item.add_marker(pytest.mark.slow)
         met[test] += 1
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Say which tests run, as `-q` leaves pytest's own header out."""
+    if hasattr(session.config, "workerinput"):
+        return
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is not None:
+        reporter.write_line(f"Running tests marked: {session.config.option.markexpr or 'any'}.")
+        reporter.write_line(
+            "`pytest -m slow` runs what CI adds, `pytest -m campaign` all the rest."
+        )
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say why tests were skipped: each reason once, with the number of tests."""
+    reasons = Counter[str]()
+    for report in terminalreporter.stats.get("skipped", ()):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        reasons[reason.removeprefix("Skipped: ")] += 1
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"skipped {count}: {reason}")
 
 
 @pytest.fixture

@@ -142,7 +142,7 @@ def test_random_chunks_of_random_layouts(tmp_path: Path) -> None:
     assert tried_in_turn(range(5), tmp_path)["done"] >= 2
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_more_random_chunks(tmp_path: Path) -> None:
     assert tried_in_turn(range(100, 200), tmp_path)["done"] >= 25
 

@@ -96,7 +96,7 @@ COOKBOOK = "docs/cookbook/"
 RUNNABLE = [name for name, found in BLOCKS.items() if any(block.kind in RUN for block in found)]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(
     "page",
     [
@@ -110,7 +110,7 @@ def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run_page(page, PAGES[page], tmp_path)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("page", [name for name in RUNNABLE if name.startswith(COOKBOOK)])
 def test_pages_of_the_cookbook(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are many, and all of one kind."""

@@ -25,7 +25,7 @@ UNRECORDED = {
 """Options, or values of them, that no command line records, with the reason."""
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(20, slow=19)
 @pytest.mark.parametrize("case", CASES, ids=[case.key for case in CASES])
 def test_command_line_does_as_recorded(case: Case, working: Version) -> None:
     if case.missing:

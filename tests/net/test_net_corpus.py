@@ -36,7 +36,7 @@ LAYOUTS = {
 """Of a generated module its layout, and a shape."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
 def test_old_files_are_read_and_verified(entry: Entry, working: Version, tmp_path: Path) -> None:
     if entry.case.missing:
@@ -137,7 +137,7 @@ def compiled(source: Path, made: Path) -> ctypes.CDLL:
     return ctypes.CDLL(str(made))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", ["swizzled", "nchw16c", "crouton", "part"])
 def test_old_c_means_what_its_layout_means(name: str, tmp_path: Path) -> None:
     spec, shape = LAYOUTS[{"part": "nchw16c"}.get(name, name)]
