@@ -31,6 +31,8 @@ Shape = tuple[int, ...]
 Array = np.ndarray[Any, Any]
 
 UNPROVED: type[Exception] | None = getattr(layoutdsl, "UnprovedError", None)
+MOST_SLOTS = 1 << 21
+"""Slots up to which a buffer is made; the padding of a drawn layout can take gigabytes."""
 OBJECTS = 6000
 """Elements up to which offsets are worked out in integers of any size."""
 SPOTS = 6
@@ -472,6 +474,8 @@ def convert_door(trial: Trial) -> None:
     sizes = {axis.extent.name: n for axis, n in pairs if hasattr(axis.extent, "name")}
     values = {name: {**values, **sizes}[name] for name in target.reading.symbols}
     meant = meaning(target.reading, values) if target.defined(values) else None
+    if meant is not None and meant.size > MOST_SLOTS:
+        return  # Seed 7, number 2495: the companion's padding alone took 16 GiB.
     wrong = trial.meant is None or trial.meant.fault or meant is None or meant.fault
     shape = (*trial.shape,)
     source = trial.dirty() if trial.meant is not None and not trial.meant.fault else None

@@ -44,6 +44,7 @@ from drawn_spellings import Drawn, drawn
 from mutants import oracle
 from no_silent_doors import (
     DOORS,
+    MOST_SLOTS,
     UNPROVED,
     Loss,
     Meaning,
@@ -64,7 +65,6 @@ from layoutdsl.refute import refute
 
 SMALL, BORDER, LARGE = 300, 70_000, 1_300_000
 """Elements of a shape: one in full, one just beyond a number of the text, and one in a hundred."""
-MOST_SLOTS = 1 << 21
 SILENCE = 400
 """Seconds after which a layout is taken for one that hangs."""
 BLOCK = 40
