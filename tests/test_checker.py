@@ -287,7 +287,7 @@ WEAKENED = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(("name", "number"), WEAKENED)
 def test_each_hypothesis_is_needed(name: str, number: int) -> None:
     """Without it the lemma is false, its proof breaks, and the solver says so where it can."""

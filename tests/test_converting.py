@@ -33,13 +33,13 @@ from layoutdsl.validate.loops import validate_tree_conversion
 POISON, OTHER = 201, 9
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     run(emitted(pair).text, pair.layouts, pair.shapes)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_right_modules_are_validated(pair: Pair) -> None:
     found = validate_conversion(emitted(pair).text, *pair.layouts, texts=pair.texts)
@@ -103,7 +103,7 @@ APART = [both for family in LIBRARY for both in permutations(family, 2) if both 
 SMALL = {4: ((1, 5, 3, 2), (2, 33, 9, 3)), 2: ((3, 5), (17, 66))}
 
 
-@pytest.mark.sampled(15)
+@pytest.mark.sampled(15, slow=14)
 @pytest.mark.parametrize("names", BESIDE, ids="-".join)
 def test_pairs_of_the_library(names: tuple[str, str]) -> None:
     """Numpy validated and run; of compiled code the tree."""
@@ -194,7 +194,7 @@ TRIED = 8
 """Mutants of each that are tried by default; the campaign tries all."""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str) -> None:
     count = len(list(mutants(emitted(BY_NAME[name]).text)))

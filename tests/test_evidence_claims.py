@@ -342,7 +342,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_manifest_of_a_table_that_was_altered(tables: Certified, kind: str) -> None:
     name, claim, change = WRONG[kind]
@@ -409,7 +409,7 @@ def test_a_width_that_was_narrowed(widths: Certified, claim: str) -> None:
     assert any("says something else now: its goals differ" in words for _, words in found)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("key", ["shape", "point", "words", "no point", "a name"])
 @pytest.mark.parametrize(
     "claim", ["W offsets fit int16", "W computes in uint16", "W fits uint8 in bytes"]

@@ -133,7 +133,7 @@ def words(grammar: Lark) -> set[tuple[str, type]]:
 
 
 @of_this_lark
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("name", GRAMMARS)
 def test_texts_are_read_alike(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = right(name)

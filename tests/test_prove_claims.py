@@ -15,7 +15,7 @@ from layoutdsl.prover.verdict import Proved, Refuted
 OF_THE_LIBRARY = [claim for found in LIBRARY_MODULES for claim in found.claims]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("claim", OF_THE_LIBRARY, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: Claim) -> None:
     found = check(claim)
@@ -121,7 +121,7 @@ WRONG = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("text", RIGHT)
 def test_right_claims_are_proved(text: str) -> None:
     found = claimed(text)

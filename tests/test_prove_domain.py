@@ -31,7 +31,7 @@ def full_at_small_shapes(layout: Layout) -> bool:
     )
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", [name for name in DOMAINS if name != "OddPlaces"])
 def test_right_layouts_are_proved_for_all_shapes(name: str) -> None:
     found = sound(DOMAINS[name])

@@ -133,7 +133,7 @@ def all_proved(findings: tuple[Finding, ...], properties: tuple[str, ...] = PROP
         assert each.conditions == () or each.property in (SIZE, PADDED)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_the_library_is_proved(name: str) -> None:
     properties = [FULL if each == ONTO else each for each in PROPERTIES]
@@ -152,7 +152,7 @@ def test_the_examples_are_proved(name: str) -> None:
     all_proved(sound(EXAMPLES[name]).findings)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("body", RIGHT)
 def test_right_layouts_are_proved(body: str) -> None:
     all_proved(sound(layout(written(body))).findings)
@@ -163,7 +163,7 @@ def test_squares_fixed_extents_and_odd_names(text: str) -> None:
     all_proved(sound(layout(text)).findings)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("body", NOT_YET)
 def test_right_layouts_are_never_refuted(body: str) -> None:
     """Move a line to the table of right layouts once it is proved."""
@@ -289,7 +289,7 @@ UNDECIDED = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("body", UNDECIDED)
 @pytest.mark.parametrize("polarity", ["prove", "refute"])
 def test_undecided_is_never_passed(polarity: str, body: str) -> None:

@@ -77,7 +77,7 @@ def test_right_widths_are_proved(text: str) -> None:
     assert not claimed(text.replace("prove ", "refute ")).passed
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_widths_are_refuted_and_replay(text: str) -> None:
     claim = module(text, LIBRARY).claims[-1]

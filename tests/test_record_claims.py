@@ -210,7 +210,7 @@ def test_a_range_is_one_of_the_records_too() -> None:
     assert check(claim_in(f"{both}prove A == B where R == 2, K == 64")).status == "refuted"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("name", EQUAL)
 def test_parts_that_are_cut_otherwise(name: str, turned: bool) -> None:

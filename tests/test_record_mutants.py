@@ -146,7 +146,7 @@ SAMPLED = [
 """One in three by default, all of them where there is time."""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("mutant", SAMPLED, ids=str)
 def test_a_mutant_is_refuted_and_the_refutation_is_so(mutant: RecordMutant) -> None:
     wrong = record(mutant)

@@ -105,7 +105,7 @@ def test_no_bit_is_free_and_none_is_held_twice(name: str) -> None:
     assert (len(held) == found.size_bits(shape)) == (name not in PADDED)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("name", SAMPLED)
 def test_what_is_read_at_once_is_the_definition(name: str) -> None:
     """Bit by bit: `every_bit`, `bit_address` and `holders` say the same of a sample."""

@@ -52,7 +52,7 @@ def imported(
     return found
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("arguments", "allowed"),
     [
@@ -103,7 +103,7 @@ def test_the_package_imports_only_what_is_used(
     assert imported(run, [], tmp_path) == allowed
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", ["auto", "numpy"])
 def test_what_was_proved_before_is_not_proved_again(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -208,7 +208,7 @@ def test_a_box_without_slots() -> None:
 # What is found.
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     checked = check(claim)
@@ -216,7 +216,7 @@ def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     assert checked.status == ("proved" if claim.polarity == "prove" else "refuted")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_counted_out(claim: TableClaim) -> None:
     frame = claim.ranged.frame
@@ -277,7 +277,7 @@ PROVED = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", PROVED)
 def test_tables_of_other_layouts_are_proved(name: str) -> None:
     text = f"{LAYOUTS}{PROVED[name]}\nprove T inverts {name}"
@@ -286,7 +286,7 @@ def test_tables_of_other_layouts_are_proved(name: str) -> None:
     assert not check(replace(module(text, LIBRARY).table_claims[0], polarity="refute")).passed
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("name", PROVED)
 def test_tables_of_other_layouts_counted_out(name: str) -> None:
     claim = module(f"{LAYOUTS}{PROVED[name]}\nprove T inverts {name}", LIBRARY).table_claims[0]
@@ -405,7 +405,7 @@ def replays(claim: TableClaim, finding: Refuted) -> bool:
     return elements != [e for e in [made.decode(slot, shape)] if e is not None]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("reason", "text"),
     [

@@ -35,7 +35,7 @@ UNSOUND = {"Declared", "Pitch", "InnerGaps", "LeadGap", "Nested"}
 NOT_YET = {"TupleRadix"}
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(10, slow=9)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_layout_of_the_library_is_validated(name: str) -> None:
     layout = api.library(name)
@@ -43,7 +43,7 @@ def test_every_layout_of_the_library_is_validated(name: str) -> None:
     assert isinstance(validate(emitted.text, layout, source=""), Validated)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_modules_are_validated(case: Case) -> None:
     found = validate(emit(case.text).text, layout_of(case.text), source=case.text)
@@ -71,7 +71,7 @@ FIXED = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("text", FIXED)
 def test_digits_that_just_cover_an_extent_are_validated(text: str) -> None:
     found = validate(emit(text).text, layout_of(text), source=text)
@@ -263,7 +263,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG[what]
@@ -297,7 +297,7 @@ def all_mutants(name: str) -> tuple[Mutant, ...]:
     return tuple(mutants(emit(BY_NAME[name].text).text))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:
     _try_mutants(name, len(all_mutants(name)) // TRIED, record_property)

@@ -74,7 +74,7 @@ def changed(case: Case, most: int, seed: int) -> Counter[str]:
     return found
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("case", [*(case_of(*each) for each in CASES), *CONVERTED], ids=str)
 @pytest.mark.parametrize("most", [4, pytest.param(400, marks=pytest.mark.campaign, id="many")])
 def test_no_wrong_text_is_validated(case: Case, most: int) -> None:
@@ -170,7 +170,7 @@ PIECES = (
 BEYOND_A_PIECE = ((1, 800), (1, 1600), (17, 520), (17, 800), (17, 20), (33, 47), (290, 17))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(("one", "other"), PIECES)
 def test_pieces_are_all_turns_and_apart(one: str, other: str) -> None:
     case = case_of(HC, "pack")

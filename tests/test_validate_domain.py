@@ -28,7 +28,7 @@ def text_of(name: str, by_element: bool = True) -> str:
     return made.text
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(5, slow=4)
 @pytest.mark.parametrize("by_element", [True, False], ids=["by element", "by rows"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_right_modules_are_validated(name: str, by_element: bool) -> None:

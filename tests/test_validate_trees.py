@@ -118,7 +118,7 @@ def changed(case: Case, node: tree.Node, most: int | None) -> Counter[str]:
     return found
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize(("text", "verb"), [*product(TREES, ("pack", "unpack"))])
 @pytest.mark.parametrize(
     "most", [12, pytest.param(None, marks=pytest.mark.campaign, id="every change")]
@@ -131,7 +131,7 @@ def test_no_wrong_tree_is_validated(text: str, verb: str, most: int | None) -> N
     assert changed(case, node, most)["wrong, refused"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("node", SCRATCH)
 def test_no_wrong_scratch_is_validated(node: tree.Node) -> None:
     assert changed(TURNED, node, 30)["wrong, refused"]
