@@ -1,6 +1,6 @@
 """`pytest docs` runs every block of every page of the site; a page is one test.
 
-`tests/page_blocks.py` says how; the tests of the house run these pages too.
+`tests/support/page_blocks.py` says how; the tests of the house run these pages too.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
 from page_blocks import RUN, blocks, run_page
 

@@ -22,8 +22,8 @@ from pygments.token import Text
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from layoutdsl.cli.shell import run
 from layoutdsl.pygments import LayoutLexer
+from layoutdsl.shell.shell import run
 
 DOCS = Path(__file__).parent
 CHECKOUT = DOCS.parent
@@ -34,7 +34,7 @@ ELSEWHERE = {
     "README.md": "index",
     "grammar/README.md": "reference/language",
     "grammar/errors.md": "reference/errors",
-    "layoutdsl/cli/README.md": "reference/shell",
+    "layoutdsl/shell/README.md": "reference/shell",
     "proofs/README.md": "certificates",
 }
 """Which page of the site stands for a file outside `docs/`."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from layoutdsl.cli.shell import layoutdsl
+from layoutdsl.shell.shell import layoutdsl
 
 PAGE = Path(__file__).parent / "reference" / "cli.md"
 

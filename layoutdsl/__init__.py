@@ -15,7 +15,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from layoutdsl.api import (
+    from layoutdsl.code.formula import Formula
+    from layoutdsl.commands import (
         Amount,
         BankReport,
         CompilerError,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
         UnvalidatedError,
         banks,
         check,
-        compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
+        compile,
         convert,
         cost,
         differing_copies,
@@ -70,17 +71,23 @@ if TYPE_CHECKING:
         unpack_weights,
         verify_weights,
     )
-    from layoutdsl.compare.difference import Difference, Different, Equal, EqualWhere, Unknown, diff
-    from layoutdsl.compare.infer import Inferred
-    from layoutdsl.compare.probe import Probe, probe
-    from layoutdsl.compare.seen import Match, Untold
-    from layoutdsl.formulas.formula import Formula
-    from layoutdsl.meaning.claims import Claim, RecordClaim, TableClaim
-    from layoutdsl.meaning.model import Layout
-    from layoutdsl.meaning.module import Module
-    from layoutdsl.meaning.record import Record
-    from layoutdsl.meaning.table import Table
-    from layoutdsl.texts.source import Diagnostic, LayoutError
+    from layoutdsl.language.meaning.claims import Claim, RecordClaim, TableClaim
+    from layoutdsl.language.meaning.model import Layout
+    from layoutdsl.language.meaning.module import Module
+    from layoutdsl.language.meaning.record import Record
+    from layoutdsl.language.meaning.table import Table
+    from layoutdsl.language.texts.source import Diagnostic, LayoutError
+    from layoutdsl.view.compare.difference import (
+        Difference,
+        Different,
+        Equal,
+        EqualWhere,
+        Unknown,
+        diff,
+    )
+    from layoutdsl.view.compare.infer import Inferred
+    from layoutdsl.view.compare.probe import Probe, probe
+    from layoutdsl.view.compare.seen import Match, Untold
 
 __version__ = "0.1.0"
 
@@ -163,35 +170,35 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "Claim": "meaning.claims",
-    "CompilerError": "api",
-    "Diagnostic": "texts.source",
-    "Difference": "compare.difference",
-    "Different": "compare.difference",
-    "Equal": "compare.difference",
-    "EqualWhere": "compare.difference",
-    "Formula": "formulas.formula",
-    "Layout": "meaning.model",
-    "LayoutError": "texts.source",
-    "Inferred": "compare.infer",
-    "Match": "compare.seen",
-    "Module": "meaning.module",
-    "Table": "meaning.table",
-    "TableClaim": "meaning.claims",
-    "Probe": "compare.probe",
-    "Record": "meaning.record",
-    "RecordClaim": "meaning.claims",
-    "Unknown": "compare.difference",
-    "Untold": "compare.seen",
-    "diff": "compare.difference",
-    "probe": "compare.probe",
+    "Claim": "language.meaning.claims",
+    "CompilerError": "commands",
+    "Diagnostic": "language.texts.source",
+    "Difference": "view.compare.difference",
+    "Different": "view.compare.difference",
+    "Equal": "view.compare.difference",
+    "EqualWhere": "view.compare.difference",
+    "Formula": "code.formula",
+    "Layout": "language.meaning.model",
+    "LayoutError": "language.texts.source",
+    "Inferred": "view.compare.infer",
+    "Match": "view.compare.seen",
+    "Module": "language.meaning.module",
+    "Table": "language.meaning.table",
+    "TableClaim": "language.meaning.claims",
+    "Probe": "view.compare.probe",
+    "Record": "language.meaning.record",
+    "RecordClaim": "language.meaning.claims",
+    "Unknown": "view.compare.difference",
+    "Untold": "view.compare.seen",
+    "diff": "view.compare.difference",
+    "probe": "view.compare.probe",
 }
-"""The room that each name comes from; the others come from `api`."""
+"""The module that each name comes from; the others come from `commands`."""
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Add `%%layout` to a notebook; `%load_ext layoutdsl` calls this."""
-    import_module(f"{__name__}.adapters.notebook").load(shell)
+    import_module(f"{__name__}.shell.cell").load(shell)
 
 
 if not TYPE_CHECKING:  # with it, a type checker would believe any name
@@ -199,7 +206,7 @@ if not TYPE_CHECKING:  # with it, a type checker would believe any name
     def __getattr__(name: str) -> Any:
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'api')}"), name)
+        value = getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'commands')}"), name)
         globals()[name] = value
         return value
 

@@ -1,6 +1,6 @@
 """``python -m layoutdsl`` is the shell's ``layoutdsl``."""
 
-from layoutdsl.cli import main
+from layoutdsl.shell import main
 
 if __name__ == "__main__":
     main()

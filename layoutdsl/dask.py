@@ -19,7 +19,7 @@ from itertools import accumulate, product
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from layoutdsl.adapters.grids import (
+from layoutdsl.files.grids import (
     Grid,
     Numbers,
     are_even,
@@ -30,9 +30,9 @@ from layoutdsl.adapters.grids import (
     physical_shape,
     rounded,
 )
-from layoutdsl.adapters.tasks import Packs, Unpacks, Writes, expected, opened
-from layoutdsl.meaning.arguments import called, integers
-from layoutdsl.meaning.model import Layout
+from layoutdsl.files.tasks import Packs, Unpacks, Writes, expected, opened
+from layoutdsl.language.meaning.arguments import called, integers
+from layoutdsl.language.meaning.model import Layout
 
 try:
     import dask.array as da

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from layoutdsl.meaning.claims import AnyClaim
-    from layoutdsl.meaning.module import Module
+    from layoutdsl.language.meaning.claims import AnyClaim
+    from layoutdsl.language.meaning.module import Module
 
 SUFFIX = ".layout"
 UNDECIDED = ("fail", "xfail", "skip")
@@ -88,8 +88,8 @@ class LayoutFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """Yield a test for each layout, and for each claim."""
-        from layoutdsl.api import claims_of, load
-        from layoutdsl.texts.source import LayoutError
+        from layoutdsl.commands import claims_of, load
+        from layoutdsl.language.texts.source import LayoutError
 
         try:
             module = load(self.called)
@@ -144,9 +144,9 @@ class ClaimItem(pytest.Item):
 
     def runtest(self) -> None:
         """Prove the claim, unless that was done; where it is not so, fail with what was found."""
-        from layoutdsl.api import timed_checks
-        from layoutdsl.cli.targets import Target
-        from layoutdsl.cli.verdicts import plain_text, verdict_of
+        from layoutdsl.commands import timed_checks
+        from layoutdsl.shell.targets import Target
+        from layoutdsl.shell.verdicts import plain_text, verdict_of
 
         self._warn()
         if self.key in _known(self.config):
@@ -174,14 +174,14 @@ class ClaimItem(pytest.Item):
         """A hash of what is claimed, and of what proves it."""
         from hashlib import sha256
 
-        from layoutdsl.texts import resources
-        from layoutdsl.texts.values import exact
+        from layoutdsl.language.texts import resources
+        from layoutdsl.language.texts.values import exact
 
         return sha256(f"{resources.fingerprint()}\n{exact(self._claim)}".encode()).hexdigest()
 
     def _warn(self) -> None:
         """Say what is hardly meant, once for each layout: with the claim that it is sound."""
-        from layoutdsl.meaning.claims import Sound
+        from layoutdsl.language.meaning.claims import Sound
 
         if isinstance(self._claim.predicate, Sound) and not self._claim.where:
             for each in self._module.warnings.get(self._claim.subject.name, ()):
@@ -242,8 +242,8 @@ def layouts(request: pytest.FixtureRequest) -> Callable[[str], Module]:
 
     A path is looked for beside the test, then from the root of the tests.
     """
-    from layoutdsl.api import load
-    from layoutdsl.texts.source import LayoutError
+    from layoutdsl.commands import load
+    from layoutdsl.language.texts.source import LayoutError
 
     def read(name: str) -> Module:
         places = [folder / name for folder in (request.path.parent, request.config.rootpath)]

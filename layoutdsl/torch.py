@@ -18,15 +18,15 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-from layoutdsl.api import CompileTarget, Conversion, library
-from layoutdsl.api import compile as compile_
-from layoutdsl.api import convert as convert_
-from layoutdsl.integers.expr import Constant, Extent
-from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.arguments import TEXT, Kind, called, expect
-from layoutdsl.meaning.elements import FillValue
-from layoutdsl.meaning.model import LAYOUT, Layout
-from layoutdsl.meaning.storage import ITEMS, STORAGES, StorageName
+from layoutdsl.commands import CompileTarget, Conversion, library
+from layoutdsl.commands import compile as compile_
+from layoutdsl.commands import convert as convert_
+from layoutdsl.language.integers.expr import Constant, Extent
+from layoutdsl.language.integers.value import evaluate
+from layoutdsl.language.meaning.arguments import TEXT, Kind, called, expect
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.model import LAYOUT, Layout
+from layoutdsl.language.meaning.storage import ITEMS, STORAGES, StorageName
 
 try:
     import torch

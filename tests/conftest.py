@@ -18,10 +18,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from layoutdsl.api import modules
-from layoutdsl.codegen.native import background, libraries, record_library
-from layoutdsl.kernel import solver
-from layoutdsl.syntax import parser
+from layoutdsl.code import modules
+from layoutdsl.code.native import background, libraries, record_library
+from layoutdsl.language.syntax import parser
+from layoutdsl.proof.kernel import solver
 
 # Most tests speak of the same texts, and a tree is a value: each is built once.
 parser.parse = lru_cache(maxsize=1024)(parser.parse)

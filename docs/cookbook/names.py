@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 from pages import Page, table
 
-from layoutdsl import api
-from layoutdsl.compare.difference import Equal, EqualWhere, diff
-from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.record import Record
-from layoutdsl.showing.declaration import declaration
+from layoutdsl import commands
+from layoutdsl.language.declaration import declaration
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.record import Record
+from layoutdsl.view.compare.difference import Equal, EqualWhere, diff
 
 
 def elsewhere(page: Page) -> str:
@@ -19,7 +19,7 @@ def elsewhere(page: Page) -> str:
     found = page.found
     if isinstance(found, Record):
         return _same_records(page, found)
-    rows = [row for name in api.notations() if (row := _written(found, name, ""))]
+    rows = [row for name in commands.notations() if (row := _written(found, name, ""))]
     shape = page.said.get("fixed")
     if shape:
         fixed = _fixed(found, shape)
@@ -38,7 +38,7 @@ def elsewhere(page: Page) -> str:
 
 
 def _written(found: Layout, notation: str, at: str) -> tuple[str, str] | None:
-    told = api.translate(found, notation)
+    told = commands.translate(found, notation)
     if told.text is None or not told.proved:
         return None
     only = ", ".join(map(str, told.where))
@@ -53,13 +53,13 @@ def _fixed(found: Layout, shape: Sequence[int]) -> Layout:
         head, _, body = text.partition(") =")
         head = re.sub(rf"\b{axis.name}\b(?!:)(?=[,)]|$)", f"{axis.name}: {extent}", head)
         text = head + ") =" + re.sub(rf"\b{axis.name.upper()}\b", str(extent), body)
-    return api.parse(text)[found.name]
+    return commands.parse(text)[found.name]
 
 
 def _agreement(found: Layout, name: str) -> str:
     """A line that says where a layout of the library is the same one, as `diff` proves it."""
     called, _, axes = name.partition(" ")
-    match diff(found, api.library(called), axes or None):
+    match diff(found, commands.library(called), axes or None):
         case Equal():
             shapes = "for all shapes of both"
         case EqualWhere(agreements=agreements):
@@ -70,7 +70,7 @@ def _agreement(found: Layout, name: str) -> str:
 
 
 def _reason(found: Layout, notation: str) -> str:
-    told = api.translate(found, notation)
+    told = commands.translate(found, notation)
     if told.reason is None:
         raise ValueError(f"{found.name} can be said in {notation}: {told.text}")
     return f"- not in `{notation}`: {told.reason}"
@@ -81,10 +81,10 @@ def _same_records(page: Page, found: Record) -> str:
     fields = [(each.name, each.extents) for each in found.fields]
     names = [
         name
-        for name in api.library_record_names()
+        for name in commands.library_record_names()
         if name != page.subject
-        and [(each.name, each.extents) for each in api.library_record(name).fields] == fields
-        and api.prove(api.parse(f"prove {page.subject} == {name}")).status == "proved"
+        and [(each.name, each.extents) for each in commands.library_record(name).fields] == fields
+        and commands.prove(commands.parse(f"prove {page.subject} == {name}")).status == "proved"
     ]
     lines = [
         f"- `{each}` of the library, for all shapes: every bit at the same place" for each in names

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from layoutdsl import api
-from layoutdsl.cli.shell import run
-from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.record import Record
+from layoutdsl import commands
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.record import Record
+from layoutdsl.shell.shell import run
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class Page:
     @property
     def found(self) -> Layout | Record:
         """The layout or record itself."""
-        if self.subject in api.library_record_names():
-            return api.library_record(self.subject)
-        return api.library(self.subject)
+        if self.subject in commands.library_record_names():
+            return commands.library_record(self.subject)
+        return commands.library(self.subject)
 
 
 def printed(*words: str) -> str:

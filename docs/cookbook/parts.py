@@ -14,14 +14,14 @@ from pathlib import Path
 
 from pages import Page, fenced, printed, table
 
-from layoutdsl import api
-from layoutdsl.integers.expr import text as written
-from layoutdsl.integers.written_out import folded, written_out
-from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
-from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.offsets import offset_expr
-from layoutdsl.showing.grounds import ground_of
-from layoutdsl.texts.resources import library_families
+from layoutdsl import commands
+from layoutdsl.language.integers.expr import text as written
+from layoutdsl.language.integers.written_out import folded, written_out
+from layoutdsl.language.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.offsets import offset_expr
+from layoutdsl.language.texts.resources import library_families
+from layoutdsl.view.grounds import ground_of
 
 CELL = 7
 """Pixels of a slot in a thumbnail."""
@@ -110,9 +110,9 @@ def picture(page: Page) -> str:
 _LOOKS = ("colour", "columns", "most")
 
 
-def _drawn(page: Page) -> api.Picture:
+def _drawn(page: Page) -> commands.Picture:
     named = {key: page.said[key] for key in _LOOKS if key in page.said}
-    return api.show(page.found, page.picture, **named)
+    return commands.show(page.found, page.picture, **named)
 
 
 def thumbnail(page: Page) -> str:
@@ -146,7 +146,7 @@ def padding(page: Page) -> str:
             rows.append(("padded extents", f"`{padded[1]}`"))
         rows.append(("fill", _filled(found.fill)))
     else:
-        unheld = api.cost(found).padding
+        unheld = commands.cost(found).padding
         rows.append(("bits that no field holds", "none" if unheld == "0" else f"`{unheld}`"))
     return table(("", ""), rows)
 

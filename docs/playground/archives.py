@@ -37,7 +37,7 @@ LEFT_OUT = {
 EVERYWHERE = (r".*\.pyi", r".*\.dist-info/(RECORD|WHEEL)", r".*/README\.md")
 """RECORD would not be true of what is left."""
 
-READ = "layoutdsl/codegen/numpy/"
+READ = "layoutdsl/code/numpy/"
 """Modules there have texts that become part of what is generated."""
 
 MOMENT = (1980, 1, 1, 0, 0, 0)

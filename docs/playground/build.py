@@ -23,7 +23,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PAGE = ROOT / "layoutdsl" / "viewing" / "page"
+PAGE = ROOT / "layoutdsl" / "shell" / "web" / "page"
 
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 RECORD = "contents.json"

@@ -1,7 +1,7 @@
 // Python in a worker: parser, pictures and prover, without a server.
 //
 // It is told   {number, request}    and answers   {number, response}; `response` is what
-// `layoutdsl.cli.answering.answer` returns. Besides it says how far loading is: {loading: words},
+// `layoutdsl.shell.answering.answer` returns. Besides it says how far loading is: {loading: words},
 // {ready: "checking"} once texts can be checked and drawn, {ready: "proving"} once they can be proved,
 // {failed: words}. What loads behind the first of these does so in steps, between which it answers.
 
@@ -14,7 +14,7 @@ const STEPS = [
   "import sympy.functions",
   "import sympy.solvers",
   "import sympy",
-  "import layoutdsl.api, layoutdsl.cli.proofs, layoutdsl.cli.verdicts, layoutdsl.prover.check",
+  "import layoutdsl.commands, layoutdsl.shell.proofs, layoutdsl.shell.verdicts, layoutdsl.proof.prover.check",
 ];
 const PROVING = ["prove", "formula", "cost", "diff", "identify", "translate", "generate"];
 
@@ -60,7 +60,7 @@ async function boot() {
   python.runPython(`import sys; sys.path.insert(0, "${PACKAGES}")`);
   answer = python.runPython(`
 import json
-from layoutdsl.cli.answering import answer
+from layoutdsl.shell.answering import answer
 lambda text: json.dumps(answer(json.loads(text)))
 `);
   respond({ arguments: ["check", "{file}", "--format", "json"], text: "layout A(n) = [n]", name: "first.layout" });

@@ -24,7 +24,7 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from layoutdsl.files.private import make_private, private_folder, read_private, write_private
+from layoutdsl.code.private import make_private, private_folder, read_private, write_private
 
 MOST = 4096
 """Outputs that the ledger remembers: some 100 bytes each, and a millisecond to list."""

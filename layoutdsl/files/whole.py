@@ -14,9 +14,9 @@ from pathlib import Path
 from stat import S_IMODE, S_ISDIR, S_ISREG
 from typing import BinaryIO
 
+from layoutdsl.code.private import NEW, PRIVATE
 from layoutdsl.files.ownership import finished, note
 from layoutdsl.files.places import OccupiedError, replaceable, status
-from layoutdsl.files.private import NEW, PRIVATE
 
 
 @contextmanager

@@ -7,9 +7,9 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.bits import masked
-from layoutdsl.integers.bounds import at_least, simplify
-from layoutdsl.integers.expr import (
+from layoutdsl.language.integers.bits import masked
+from layoutdsl.language.integers.bounds import at_least, simplify
+from layoutdsl.language.integers.expr import (
     Add,
     BitXor,
     CeilDiv,
@@ -22,9 +22,9 @@ from layoutdsl.integers.expr import (
     indices,
     text,
 )
-from layoutdsl.integers.value import widest
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
+from layoutdsl.language.integers.value import widest
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 
 Branch = Tree[Token]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import Constant
-from layoutdsl.meaning.model import Layout
+from layoutdsl.language.integers.digit import same
+from layoutdsl.language.integers.expr import Constant
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.notation.blocks import Piece
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import (

@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.integers.bounds import reach, simplify
-from layoutdsl.integers.digit import Digit
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index
-from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.meaning.model import Axis
+from layoutdsl.language.integers.bounds import reach, simplify
+from layoutdsl.language.integers.digit import Digit
+from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, Extent, Index
+from layoutdsl.language.meaning.matching import Crossed, matched
+from layoutdsl.language.meaning.model import Axis
+from layoutdsl.language.texts.faults import Fault, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.notation import MOST_LETTERS
-from layoutdsl.texts.faults import Fault, fault
-from layoutdsl.texts.source import Span
 
 MOST_PIECES = 64
 MOST_DIGITS = 18

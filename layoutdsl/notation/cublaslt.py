@@ -11,15 +11,15 @@ there, as FasterTransformer works them out.
 
 from __future__ import annotations
 
-from layoutdsl.integers.digit import Digit
-from layoutdsl.integers.expr import Constant, Index
-from layoutdsl.meaning.elements import FillAny
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.integers.digit import Digit
+from layoutdsl.language.integers.expr import Constant, Index
+from layoutdsl.language.meaning.elements import FillAny
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocks import axes_or, coordinate
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import places, refuse_fill, refuse_range, refuse_start
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "orders of cuBLASLt's matrices"
 EXAMPLE = "CUBLASLT_ORDER_COL32"

@@ -20,10 +20,12 @@ from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl.integers.expr import Constant, Expr
-from layoutdsl.meaning import strided
-from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny
-from layoutdsl.meaning.model import Axis, Condition, Layout, Origin
+from layoutdsl.language.integers.expr import Constant, Expr
+from layoutdsl.language.meaning import strided
+from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType, FillAny
+from layoutdsl.language.meaning.model import Axis, Condition, Layout, Origin
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation import cute_maps, cute_text, cute_unknown
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.cute_functions import Function, Plus, Swizzled, Through
@@ -39,8 +41,6 @@ from layoutdsl.notation.cute_parts import (
 )
 from layoutdsl.notation.cute_said import said
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "CuTe layouts, shape:stride"
 EXAMPLE = "((4,8),(2,2)):((32,1),(16,8))"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
-from layoutdsl.integers.bounds import ZERO
-from layoutdsl.integers.expr import Add, BitAnd, BitXor, Constant, Expr, FloorDiv, Mod, Mul
+from layoutdsl.language.integers.bounds import ZERO
+from layoutdsl.language.integers.expr import Add, BitAnd, BitXor, Constant, Expr, FloorDiv, Mod, Mul
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,11 @@ from itertools import product
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl.integers.bounds import reach
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix
-from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning import strided
-from layoutdsl.meaning.model import Axis
+from layoutdsl.language.integers.bounds import reach
+from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix
+from layoutdsl.language.integers.value import evaluate
+from layoutdsl.language.meaning import strided
+from layoutdsl.language.meaning.model import Axis
 from layoutdsl.notation.cute_functions import Function, Plus, Through
 
 MOST_ELEMENTS = 1 << 16

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import TypeAlias
 
-from layoutdsl.texts.source import Span
+from layoutdsl.language.texts.source import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from typing import cast
 
 from lark import Token, Tree
 
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.cute_parts import Chain, Form, Leaf, Part, Pointer, Shaped, Swizzle
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 MOST_DEPTH = 16
 MOST_BITS = 40

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.digits.network import NotDigits, network
-from layoutdsl.integers.bounds import reach
-from layoutdsl.integers.expr import (
+from layoutdsl.language.digits.network import NotDigits, network
+from layoutdsl.language.integers.bounds import reach
+from layoutdsl.language.integers.expr import (
     Add,
     BitAnd,
     BitXor,
@@ -19,9 +19,9 @@ from layoutdsl.integers.expr import (
     Mul,
     text,
 )
-from layoutdsl.meaning.elements import FillAny
-from layoutdsl.meaning.model import Layout
-from layoutdsl.meaning.strided import digits_of, slots
+from layoutdsl.language.meaning.elements import FillAny
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.strided import digits_of, slots
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import place_of, refuse_fill, refuse_range, refuse_start, whole_parts
 

@@ -15,18 +15,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.integers.bounds import ZERO
-from layoutdsl.integers.digit import Digit
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix
-from layoutdsl.meaning.elements import FillAny
-from layoutdsl.meaning.model import Axis, Layout, Origin
+from layoutdsl.language.integers.bounds import ZERO
+from layoutdsl.language.integers.digit import Digit
+from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix
+from layoutdsl.language.meaning.elements import FillAny
+from layoutdsl.language.meaning.model import Axis, Layout, Origin
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation import cute_tv_text
 from layoutdsl.notation.blocks import axes_or, coordinate, with_extents
 from layoutdsl.notation.cute_parts import Form, Shaped, leaves
 from layoutdsl.notation.cute_said import said
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "CuTe's layouts of threads and values, over a tile"
 EXAMPLE = "((4,8),(2,2)):((32,1),(16,8)) -> (16,8)"

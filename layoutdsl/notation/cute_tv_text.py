@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import prod
 
-from layoutdsl.digits.network import NotDigits, network
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, text
-from layoutdsl.meaning.model import Layout
+from layoutdsl.language.digits.network import NotDigits, network
+from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, text
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import place_of, refuse_start, whole_parts
 

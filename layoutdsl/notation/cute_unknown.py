@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from layoutdsl.integers.bounds import ONE, ZERO, simplify
-from layoutdsl.integers.digit import Digit
-from layoutdsl.integers.expr import (
+from layoutdsl.language.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.language.integers.digit import Digit
+from layoutdsl.language.integers.expr import (
     Constant,
     Coordinate,
     Expr,
@@ -23,10 +23,10 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
 )
-from layoutdsl.meaning.model import Axis, Condition
+from layoutdsl.language.meaning.model import Axis, Condition
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.cute_parts import Leaf
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 _NUMBERS = "write numbers for all extents and strides"
 

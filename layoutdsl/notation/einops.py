@@ -15,17 +15,25 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.bounds import ONE
-from layoutdsl.integers.digit import Digit
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, MixedRadix, Mod
-from layoutdsl.meaning.elements import FillAny
-from layoutdsl.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.integers.bounds import ONE
+from layoutdsl.language.integers.digit import Digit
+from layoutdsl.language.integers.expr import (
+    Constant,
+    Coordinate,
+    Expr,
+    Extent,
+    Index,
+    MixedRadix,
+    Mod,
+)
+from layoutdsl.language.meaning.elements import FillAny
+from layoutdsl.language.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation import einops_text
 from layoutdsl.notation.blocks import axes_called, coordinate, with_extents
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "einops rearrangements and repetitions"
 EXAMPLE = "n (co ci) h w -> n co h w ci, ci=16"

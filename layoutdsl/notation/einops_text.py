@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from keyword import iskeyword
 from math import prod
 
-from layoutdsl.digits.network import NotDigits, network
-from layoutdsl.integers.bounds import ONE
-from layoutdsl.integers.expr import (
+from layoutdsl.language.digits.network import NotDigits, network
+from layoutdsl.language.integers.bounds import ONE
+from layoutdsl.language.integers.expr import (
     Constant,
     Coordinate,
     Extent,
@@ -22,8 +22,8 @@ from layoutdsl.integers.expr import (
     coordinate_text,
     text,
 )
-from layoutdsl.integers.value import evaluate
-from layoutdsl.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.integers.value import evaluate
+from layoutdsl.language.meaning.model import Axis, Condition, Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import place_of, refuse_start
 

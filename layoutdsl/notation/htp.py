@@ -7,7 +7,7 @@ document names, by whichever name or pairs, and 0 for all others. Pairs speak of
 place; the types that the document names are those of a tensor of b, h, w, d.
 
 Source: Qualcomm 80-63442-10, "Tensors and Memory Layout". What it misprints is in
-`tests/test_notation_htp.py`.
+`tests/notation/test_notation_htp.py`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from typing import TypeAlias, cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.bounds import simplify
-from layoutdsl.integers.digit import read as read_digit
-from layoutdsl.integers.expr import Coordinate
-from layoutdsl.meaning.elements import FillValue
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.integers.bounds import simplify
+from layoutdsl.language.integers.digit import read as read_digit
+from layoutdsl.language.integers.expr import Coordinate
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     MOST_PIECES,
@@ -37,9 +40,6 @@ from layoutdsl.notation.blocks import (
 )
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import refuse_fill, whole_parts
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "Qualcomm HTP's chunked memory layouts"
 EXAMPLE = "ChunkedMemoryLayout<4, 0,0, 1,0, 2,0, 3,0, 1,8, 2,8, 3,32>"

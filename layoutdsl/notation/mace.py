@@ -5,7 +5,7 @@ documents' pixel P[x, y] is row y, column x. The names are those of `OpenCLBuffe
 case. Padding is 0. A kind is of a tensor whose axes have a meaning, so they go by name.
 
 Sources: MACE, "Memory layout", for the kinds and the sizes of their images; where its table of
-pixels is no inverse of anything, the map is the kernels' (`layoutdsl/library/mace.layout` refutes
+pixels is no inverse of anything, the map is the kernels' (`layoutdsl/language/library/mace.layout` refutes
 the table). Three kinds are in no published document, and are refused.
 """
 
@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from layoutdsl.integers.bounds import ONE, ZERO, product
-from layoutdsl.integers.digit import Digit, same
-from layoutdsl.integers.digit import read as read_digit
-from layoutdsl.integers.expr import Constant, Coordinate, MixedRadix
-from layoutdsl.meaning.elements import FillValue
-from layoutdsl.meaning.matching import Crossed, matched
-from layoutdsl.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.integers.bounds import ONE, ZERO, product
+from layoutdsl.language.integers.digit import Digit, same
+from layoutdsl.language.integers.digit import read as read_digit
+from layoutdsl.language.integers.expr import Constant, Coordinate, MixedRadix
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.matching import Crossed, matched
+from layoutdsl.language.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocks import Piece, axes_called, coordinates, refuse_long_name
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_start, whole_parts
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "MACE's OpenCL image kinds"
 EXAMPLE = "in_out_channel"

@@ -19,18 +19,18 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.bounds import reach, simplify
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Extent, Index, Mod, text
-from layoutdsl.meaning import strided
-from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny, FillValue
-from layoutdsl.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.integers.bounds import reach, simplify
+from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, Extent, Index, Mod, text
+from layoutdsl.language.meaning import strided
+from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType, FillAny, FillValue
+from layoutdsl.language.meaning.model import Axis, Condition, Layout
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation import mlir_text
 from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
 from layoutdsl.notation.blocks import Piece, axes_called, axes_or, coordinates, with_extents
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "MLIR: linalg.pack, its attributes or a line, affine maps, strided memrefs"
 EXAMPLE = "outer_dims_perm=[1,0] inner_dims_pos=[0,1] inner_tiles=[8,32]"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.integers.bounds import ONE, ZERO, product, reach
-from layoutdsl.integers.digit import same
-from layoutdsl.integers.expr import (
+from layoutdsl.language.integers.bounds import ONE, ZERO, product, reach
+from layoutdsl.language.integers.digit import same
+from layoutdsl.language.integers.expr import (
     BitAnd,
     BitXor,
     Constant,
@@ -21,10 +21,10 @@ from layoutdsl.integers.expr import (
     text,
     walk,
 )
-from layoutdsl.integers.languages import AFFINE
-from layoutdsl.integers.written_out import written_out
-from layoutdsl.meaning.elements import ElementType, FillAny, FillValue
-from layoutdsl.meaning.model import Condition, Layout
+from layoutdsl.language.integers.languages import AFFINE
+from layoutdsl.language.integers.written_out import written_out
+from layoutdsl.language.meaning.elements import ElementType, FillAny, FillValue
+from layoutdsl.language.meaning.model import Condition, Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import (
     Place,

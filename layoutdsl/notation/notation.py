@@ -15,12 +15,12 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, cast
 
-from layoutdsl.integers.expr import Constant, Expr, Extent, Index
-from layoutdsl.integers.expr import text as spelled
-from layoutdsl.meaning.model import Axis, Layout
-from layoutdsl.texts.faults import Fault, did_you_mean, fault
-from layoutdsl.texts.source import LayoutError, Source, Span
-from layoutdsl.texts.values import brief
+from layoutdsl.language.integers.expr import Constant, Expr, Extent, Index
+from layoutdsl.language.integers.expr import text as spelled
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.texts.faults import Fault, did_you_mean, fault
+from layoutdsl.language.texts.source import LayoutError, Source, Span
+from layoutdsl.language.texts.values import brief
 
 MOST_LETTERS = 100
 MOST_PARENTHESES = 50

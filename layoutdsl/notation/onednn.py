@@ -16,8 +16,11 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.meaning.elements import FillValue
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Source, Span
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     Piece,
@@ -31,9 +34,6 @@ from layoutdsl.notation.blocks import (
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.onednn_names import names
 from layoutdsl.notation.places import refuse_fill
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Source, Span
 
 ABOUT = "oneDNN format tags"
 EXAMPLE = "nChw16c"

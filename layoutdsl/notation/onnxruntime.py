@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 
-from layoutdsl.meaning.elements import FillValue
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import Piece, axes_called, coordinates, number, refuse_huge
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import refuse_fill
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "onnxruntime's blocked tensors on CPUs"
 EXAMPLE = "NCHWc, B=16"

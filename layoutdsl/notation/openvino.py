@@ -13,8 +13,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from layoutdsl.meaning.elements import FillAny
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.elements import FillAny
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocked import blocked
 from layoutdsl.notation.blocks import (
     Piece,
@@ -26,8 +28,6 @@ from layoutdsl.notation.blocks import (
 )
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import refuse_fill
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "OpenVINO's memory formats on GPUs"
 EXAMPLE = "b_fs_yx_fsv16"

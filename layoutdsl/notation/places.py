@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutdsl.digits.network import NotDigits, network
-from layoutdsl.integers.bounds import ONE, ZERO, reach, simplify
-from layoutdsl.integers.digit import Digit, opened, read, same
-from layoutdsl.integers.expr import (
+from layoutdsl.language.digits.network import NotDigits, network
+from layoutdsl.language.integers.bounds import ONE, ZERO, reach, simplify
+from layoutdsl.language.integers.digit import Digit, opened, read, same
+from layoutdsl.language.integers.expr import (
     Constant,
     Coordinate,
     Expr,
@@ -16,8 +16,8 @@ from layoutdsl.integers.expr import (
     coordinate_text,
     text,
 )
-from layoutdsl.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
-from layoutdsl.meaning.model import Layout
+from layoutdsl.language.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.notation.notation import Unwritable
 
 

@@ -12,17 +12,17 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.bounds import product, simplify
-from layoutdsl.integers.expr import Constant, Expr
-from layoutdsl.meaning import strided
-from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType, FillAny
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.integers.bounds import product, simplify
+from layoutdsl.language.integers.expr import Constant, Expr
+from layoutdsl.language.meaning import strided
+from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType, FillAny
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation import cute_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "numpy arrays, by shape, strides and dtype"
 EXAMPLE = "shape=(2, 3), strides=(12, 4), dtype=float32"

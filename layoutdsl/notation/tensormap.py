@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from layoutdsl.integers.bounds import simplify
-from layoutdsl.integers.expr import (
+from layoutdsl.language.integers.bounds import simplify
+from layoutdsl.language.integers.expr import (
     Add,
     BitXor,
     Constant,
@@ -29,13 +29,13 @@ from layoutdsl.integers.expr import (
     Mod,
     Mul,
 )
-from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocks import axes_or, coordinate, number, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import refuse_range, refuse_start
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "boxes of CUDA's tensor maps in shared memory"
 EXAMPLE = "FLOAT16, boxDim={64, 8}, SWIZZLE_128B"

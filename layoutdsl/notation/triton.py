@@ -18,17 +18,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from layoutdsl.integers.expr import Constant, Extent
-from layoutdsl.meaning.elements import FillAny
-from layoutdsl.meaning.model import Axis, Layout, Origin
+from layoutdsl.language.integers.expr import Constant, Extent
+from layoutdsl.language.meaning.elements import FillAny
+from layoutdsl.language.meaning.model import Axis, Layout, Origin
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation import triton_shared, triton_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading
 from layoutdsl.notation.triton_bits import Bases, Level, Nowhere, coordinates
 from layoutdsl.notation.triton_cluster import parts
 from layoutdsl.notation.triton_said import Attribute, said
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "Triton's linear, blocked, slice and shared layouts"
 EXAMPLE = "#ttg.linear<{register = [[0, 1]], lane = [[1, 0], [0, 0]], warp = [], block = []}>"

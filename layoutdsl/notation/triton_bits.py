@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.integers.digit import Digit
-from layoutdsl.integers.expr import BitXor, Constant, Coordinate, Expr, Index, MixedRadix
-from layoutdsl.meaning.model import Axis
+from layoutdsl.language.integers.digit import Digit
+from layoutdsl.language.integers.expr import BitXor, Constant, Coordinate, Expr, Index, MixedRadix
+from layoutdsl.language.meaning.model import Axis
 from layoutdsl.notation.blocks import coordinate
 
 Bases: TypeAlias = tuple[tuple[int, ...], ...]

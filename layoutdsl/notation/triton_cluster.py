@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from layoutdsl.language.texts.faults import fault
 from layoutdsl.notation.triton_said import Attribute
-from layoutdsl.texts.faults import fault
 
 Bases: TypeAlias = tuple[tuple[int, ...], ...]
 

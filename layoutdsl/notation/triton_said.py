@@ -8,10 +8,10 @@ from typing import TypeAlias, cast
 
 from lark import Token, Tree
 
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocks import number
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 Branch = Tree[Token]
 Value: TypeAlias = "int | bool | Attribute | tuple[Value, ...]"

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from layoutdsl.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Mod, Mul
+from layoutdsl.language.integers.expr import Add, Constant, Coordinate, Expr, FloorDiv, Mod, Mul
+from layoutdsl.language.texts.faults import fault
 from layoutdsl.notation.triton_said import Attribute
-from layoutdsl.texts.faults import fault
 
 Bases: TypeAlias = tuple[tuple[int, ...], ...]
 

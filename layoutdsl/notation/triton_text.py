@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
 
-from layoutdsl.integers.bounds import ZERO
-from layoutdsl.integers.expr import Constant
-from layoutdsl.meaning.model import Layout
+from layoutdsl.language.integers.bounds import ZERO
+from layoutdsl.language.integers.expr import Constant
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.notation.notation import Unwritable
 
 MOST_SLOTS = 1 << 16

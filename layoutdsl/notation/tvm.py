@@ -17,16 +17,16 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.bounds import ONE, reach
-from layoutdsl.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix, text
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.integers.bounds import ONE, reach
+from layoutdsl.language.integers.expr import Constant, Coordinate, Expr, Index, MixedRadix, text
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation import tvm_text
 from layoutdsl.notation.arithmetic import MOST_DIGITS, Arithmetic
 from layoutdsl.notation.blocks import Piece, axes_called, coordinate, coordinates
 from layoutdsl.notation.notation import Notes, Reading
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "TVM layouts and index maps"
 EXAMPLE = "NCHW16c"

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from keyword import iskeyword
 
-from layoutdsl.digits.network import NotDigits, network
-from layoutdsl.integers.bounds import ONE, ZERO
-from layoutdsl.integers.digit import read
-from layoutdsl.integers.expr import (
+from layoutdsl.language.digits.network import NotDigits, network
+from layoutdsl.language.integers.bounds import ONE, ZERO
+from layoutdsl.language.integers.digit import read
+from layoutdsl.language.integers.expr import (
     Add,
     CeilDiv,
     Constant,
@@ -31,10 +31,10 @@ from layoutdsl.integers.expr import (
     text,
     walk,
 )
-from layoutdsl.integers.languages import TVM
-from layoutdsl.integers.written_out import written_out
-from layoutdsl.meaning.elements import FillValue
-from layoutdsl.meaning.model import Layout
+from layoutdsl.language.integers.languages import TVM
+from layoutdsl.language.integers.written_out import written_out
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.notation.notation import Notes, Unwritable
 from layoutdsl.notation.places import is_natural, refuse_fill, refuse_range, refuse_start
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from layoutdsl.integers.bounds import ONE, ZERO, simplify
-from layoutdsl.integers.digit import Digit
-from layoutdsl.integers.digit import read as digit
-from layoutdsl.integers.expr import (
+from layoutdsl.language.integers.bounds import ONE, ZERO, simplify
+from layoutdsl.language.integers.digit import Digit
+from layoutdsl.language.integers.digit import read as digit
+from layoutdsl.language.integers.expr import (
     CeilDiv,
     Constant,
     Coordinate,
@@ -26,7 +26,9 @@ from layoutdsl.integers.expr import (
     Index,
     Mod,
 )
-from layoutdsl.meaning.model import Axis, Condition, Layout, Origin
+from layoutdsl.language.meaning.model import Axis, Condition, Layout, Origin
+from layoutdsl.language.texts.faults import Fault, fault
+from layoutdsl.language.texts.source import LayoutError, Source, Span
 from layoutdsl.notation import xla_text
 from layoutdsl.notation.blocks import axes_or, with_extents
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
@@ -34,8 +36,6 @@ from layoutdsl.notation.xla_said import said
 from layoutdsl.notation.xla_tiles import tiled, with_tail
 from layoutdsl.notation.xla_types import bits_in_memory, element
 from layoutdsl.notation.xla_written import Split, Written, spelled
-from layoutdsl.texts.faults import Fault, fault
-from layoutdsl.texts.source import LayoutError, Source, Span
 
 ABOUT = "XLA layouts, as HLO prints them"
 EXAMPLE = "{1,0:T(8,128)(2,1)}"

@@ -10,8 +10,8 @@ from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from layoutdsl.integers.digit import Digit, same
-from layoutdsl.integers.expr import Constant, Expr, Index, MixedRadix, text
+from layoutdsl.language.integers.digit import Digit, same
+from layoutdsl.language.integers.expr import Constant, Expr, Index, MixedRadix, text
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.xla_tiles import Tile
 

@@ -7,12 +7,12 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.meaning.elements import Fill
+from layoutdsl.language.meaning.elements import Fill
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import did_you_mean, fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.xla_types import TYPES, WITHOUT_ELEMENTS
 from layoutdsl.notation.xla_written import PADDING, UNSPECIFIED, Room, Split, Written
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import did_you_mean, fault
-from layoutdsl.texts.source import Span
 
 MOST_DIGITS = 18
 MOST_RANK = 16

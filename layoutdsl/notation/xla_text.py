@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.integers.bounds import ONE, product, simplify
-from layoutdsl.integers.digit import Digit, read
-from layoutdsl.integers.expr import (
+from layoutdsl.language.integers.bounds import ONE, product, simplify
+from layoutdsl.language.integers.digit import Digit, read
+from layoutdsl.language.integers.expr import (
     CeilDiv,
     Constant,
     Coordinate,
@@ -20,8 +20,8 @@ from layoutdsl.integers.expr import (
     Mul,
     text,
 )
-from layoutdsl.meaning.elements import FillAny, FillValue
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.elements import FillAny, FillValue
+from layoutdsl.language.meaning.model import Axis, Layout
 from layoutdsl.notation.notation import Unwritable
 from layoutdsl.notation.places import refuse_fill, refuse_start
 from layoutdsl.notation.xla_nest import Dimension, dimensions_of, tiles_of

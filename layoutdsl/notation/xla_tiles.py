@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from layoutdsl.integers.bounds import ONE, ZERO, product, simplify
-from layoutdsl.integers.expr import CeilDiv, Constant, Coordinate, FloorDiv, MixedRadix, Mod, Mul
+from layoutdsl.language.integers.bounds import ONE, ZERO, product, simplify
+from layoutdsl.language.integers.expr import (
+    CeilDiv,
+    Constant,
+    Coordinate,
+    FloorDiv,
+    MixedRadix,
+    Mod,
+    Mul,
+)
 
 Tile = tuple[int | None, ...]
 """Sizes, most major first; ``None`` joins a dimension to the next more minor one."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from layoutdsl.meaning.elements import ELEMENT_TYPES, ElementType
+from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType
 
 _WIDTHS: Mapping[str, int] = {
     "pred": 8,

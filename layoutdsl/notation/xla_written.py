@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from layoutdsl.meaning.elements import Fill, FillAny, FillValue
+from layoutdsl.language.meaning.elements import Fill, FillAny, FillValue
 
 UNSPECIFIED = FillAny()
 PADDING: dict[str, Fill] = {

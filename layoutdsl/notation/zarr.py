@@ -15,9 +15,12 @@ from typing import cast
 
 from lark import Token, Tree
 
-from layoutdsl.integers.expr import Constant
-from layoutdsl.meaning.elements import FillValue
-from layoutdsl.meaning.model import Axis, Layout
+from layoutdsl.language.integers.expr import Constant
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.syntax.reading import tree
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.language.texts.source import Span
 from layoutdsl.notation.blocks import (
     Piece,
     axes_or,
@@ -29,9 +32,6 @@ from layoutdsl.notation.blocks import (
 )
 from layoutdsl.notation.notation import Notes, Reading, Unwritable
 from layoutdsl.notation.places import places, refuse_range, refuse_start
-from layoutdsl.syntax.reading import tree
-from layoutdsl.texts.faults import fault
-from layoutdsl.texts.source import Span
 
 ABOUT = "chunk grids of Zarr"
 EXAMPLE = "shape=(10, 7), chunks=(4, 3), order=F, fill_value=0"

@@ -24,13 +24,13 @@ from typing import Any
 
 import onnx
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from propagate_fuzz import random_model
 
-from layoutdsl.api import check, propagate
-from layoutdsl.propagation.checking.warrant import KEY
-from layoutdsl.propagation.models.onnx_faults import UnfitModelError
+from layoutdsl.commands import check, propagate
+from layoutdsl.graphs.checking.warrant import KEY
+from layoutdsl.graphs.models.onnx_faults import UnfitModelError
 
 TARGETS: dict[str, dict[str, Any]] = {
     "NHWC": {"engine": "nhwc"},

@@ -19,7 +19,7 @@ from cli_shell import shell as shell
 
 import layoutdsl
 from layoutdsl import OccupiedError, pack_file, pack_weights, unpack_file, unpack_weights
-from layoutdsl.api import finish_plan, load_plan, plan_weights, run_share
+from layoutdsl.commands import finish_plan, load_plan, plan_weights, run_share
 
 LAYOUT = "layout A(n, c) = [n/4, c, n%4]\n"
 RULES = 'tensor "*.w"(n, c) = [n/4, c, n%4]\n'

@@ -24,8 +24,8 @@ import numpy as np
 from mutants import oracle
 
 import layoutdsl
-from layoutdsl.cli.shell import run as run_shell
-from layoutdsl.meaning.elements import FillValue, FillZeroPoint
+from layoutdsl.language.meaning.elements import FillValue, FillZeroPoint
+from layoutdsl.shell.shell import run as run_shell
 
 Shape = tuple[int, ...]
 Array = np.ndarray[Any, Any]

@@ -38,7 +38,7 @@ from random import Random
 from types import TracebackType
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent.parent))  # where `mutants` is
+sys.path.insert(0, str(Path(__file__).parents[1] / "support"))  # where `mutants` is
 
 from drawn_spellings import Drawn, drawn
 from mutants import oracle
@@ -59,9 +59,9 @@ from no_silent_doors import (
 )
 
 import layoutdsl
-from layoutdsl import validate as validating
-from layoutdsl.prover import check as prover
-from layoutdsl.refute import refute
+from layoutdsl.code import validate as validating
+from layoutdsl.proof.prover import check as prover
+from layoutdsl.proof.refute import refute
 
 SMALL, BORDER, LARGE = 300, 70_000, 1_300_000
 """Elements of a shape: one in full, one just beyond a number of the text, and one in a hundred."""

@@ -22,7 +22,7 @@ from propagate_fuzz import random_model  # noqa: E402
 from test_written_figures import quantised  # noqa: E402
 
 from layoutdsl import Propagation, propagate  # noqa: E402
-from layoutdsl.propagation.running.verify import Verified, verified  # noqa: E402
+from layoutdsl.graphs.running.verify import Verified, verified  # noqa: E402
 
 TARGETS: dict[str, dict[str, Any]] = {
     "NHWC": {"engine": "nhwc"},

@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 import layoutdsl
-from layoutdsl.cli import main as main_of_shell
+from layoutdsl.shell import main as main_of_shell
 
 Array = np.ndarray[Any, Any]
 Shape = tuple[int, ...]

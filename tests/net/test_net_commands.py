@@ -16,11 +16,11 @@ from .running import Case, Version, cases
 CASES = cases()
 
 UNRECORDED = {
-    "lsp --stdio": "a server that ends with its editor; tests/test_lsp.py drives it",
-    "view --no-browser": "a server that ends with Ctrl-C; tests/test_viewing.py drives it",
+    "lsp --stdio": "a server that ends with its editor; tests/shell/test_lsp.py drives it",
+    "view --no-browser": "a server that ends with Ctrl-C; tests/shell/test_viewing.py drives it",
     "probe --array torch": "needs torch, and what is recorded needs nothing",
     "probe --array jax": "needs jax, and what is recorded needs nothing",
-    "bench --peers jax": "peers are other people's packages; tests/test_bench_peers.py runs them",
+    "bench --peers jax": "peers are other people's packages; tests/commands/test_bench_peers.py runs them",
 }
 """Options, or values of them, that no command line records, with the reason."""
 

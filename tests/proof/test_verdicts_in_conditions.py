@@ -127,7 +127,7 @@ def test_a_propagated_model_is_true_where_it_is_done(tmp_path: Path) -> None:
 
 
 def test_rechecked_certificates_are_true(tmp_path: Path) -> None:
-    from layoutdsl.api import lemma_files, recheck, record, subjects, write_files
+    from layoutdsl.commands import lemma_files, recheck, record, subjects, write_files
 
     module = parse("layout Rows(n, k) = [n, k]")
     (subject,) = subjects(module)

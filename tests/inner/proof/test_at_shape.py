@@ -11,8 +11,8 @@ import random
 import pytest
 
 import layoutdsl
-from layoutdsl.refute import at_shape
-from layoutdsl.refute.refute import unsound
+from layoutdsl.proof.refute import at_shape
+from layoutdsl.proof.refute.refute import unsound
 
 SPELLINGS = (
     "layout A(i, j, k) = [i*{p} + j*{q} + k : I*{p} + J*{q} + K]",

@@ -1,1 +1,0 @@
-"""What carries layouts to other people's programs, behind the names that these know."""

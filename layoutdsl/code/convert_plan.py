@@ -1,0 +1,122 @@
+"""From one buffer straight to another: two plans over common digits.
+
+The digits of both layouts cut each axis, and where each cut is a multiple of the next they cut it
+into common digits. Every region of these lies in both buffers as a box. Two layouts that have no
+common digits meet in the tensor only, and `Fallback` says why.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from layoutdsl.code.moves import AxisMove, Crossing, DigitMove, Fallback, Plan
+from layoutdsl.code.plan import plan
+from layoutdsl.language.integers.bounds import ONE, simplify
+from layoutdsl.language.integers.digit import same
+from layoutdsl.language.integers.expr import Constant, Expr, Mul
+from layoutdsl.language.meaning.model import Layout
+
+
+@dataclass(frozen=True, slots=True)
+class ConversionPlan:
+    """How the buffer of one layout becomes that of another.
+
+    Attributes:
+        target: how the layout is packed whose buffer is written.
+        crossing: the layout whose buffer is read, and the common digits.
+    """
+
+    target: Plan
+    crossing: Crossing
+
+    @property
+    def source(self) -> Plan:
+        """How the layout is packed whose buffer is read."""
+        return self.crossing.source
+
+
+def conversion_plan(source: Layout, target: Layout) -> ConversionPlan | Fallback:
+    """Return the regions by which one buffer becomes another, or why there are none.
+
+    Args:
+        source: whose buffer is read.
+        target: over the same axes.
+
+    Raises:
+        ValueError: a parameter has no value.
+    """
+    both = both_plans(source, target)
+    if isinstance(both, Fallback):
+        return both
+    first, second = both
+    steps = list[tuple[Expr, ...]]()
+    for one, other in zip(first.moves, second.moves, strict=True):
+        common = _common_steps(one, other)
+        if isinstance(common, Fallback):
+            return common
+        steps.append(common)
+    return ConversionPlan(second, Crossing(first, tuple(steps)))
+
+
+def both_plans(source: Layout, target: Layout) -> tuple[Plan, Plan] | Fallback:
+    """Return the plans of two layouts whose axes are cut alike, but for how far; or why not.
+
+    Args:
+        source: whose buffer is read.
+        target: over the same axes.
+
+    Raises:
+        ValueError: a parameter has no value.
+    """
+    plans = list[Plan]()
+    for layout in (source, target):
+        planned = plan(layout)
+        if isinstance(planned, Fallback):
+            return Fallback(f"`{layout.name}` is moved element by element: {planned.reason}")
+        plans.append(_without_single_axes(planned))
+    first, second = plans
+    if [move.axes for move in first.moves] != [move.axes for move in second.moves]:
+        return Fallback("axes are read as one in one layout only")
+    for move in (each for both in zip(first.moves, second.moves, strict=True) for each in both):
+        if not all(isinstance(digit.divisor, Constant) for digit in move.digits):
+            return Fallback(f"axis `{move.name}` is cut by a number that depends on the shape")
+        if not all(map(_follow, move.digits, move.digits[1:])):
+            return Fallback(f"the digits of axis `{move.name}` do not follow each other")
+    for pair in zip(first.moves, second.moves, strict=True):
+        if any(move.digits for move in pair) and not all(map(_whole_to_one, pair)):
+            return Fallback(f"axis `{pair[0].name}` is not cut down to single elements")
+    return first, second
+
+
+def _without_single_axes(planned: Plan) -> Plan:
+    """The plan in which the digits of axes of one element stand on their only position."""
+    single = [move for move in planned.moves if same(move.extent, ONE)]
+    still = {digit.dimension for move in single for digit in move.digits}
+    dimensions = tuple(
+        replace(each, constant=0) if number in still else each
+        for number, each in enumerate(planned.dimensions)
+    )
+    moves = tuple(
+        replace(move, digits=(), exact=True) if move in single else move for move in planned.moves
+    )
+    return replace(planned, dimensions=dimensions, moves=moves)
+
+
+def _common_steps(one: AxisMove, other: AxisMove) -> tuple[Expr, ...] | Fallback:
+    found = (digit.divisor for move in (one, other) for digit in move.digits)
+    divisors = {each.value for each in found if isinstance(each, Constant)}
+    ordered = sorted(divisors, reverse=True)
+    for above, below in pairwise(ordered):
+        if above % below:
+            words = f"blocks of {below} and {above} have no common digits"
+            return Fallback(f"axis `{one.name}`: {words}")
+    return tuple(map(Constant, ordered))
+
+
+def _whole_to_one(move: AxisMove) -> bool:
+    return bool(move.digits) and move.digits[-1].divisor == ONE
+
+
+def _follow(above: DigitMove, below: DigitMove) -> bool:
+    return same(above.divisor, simplify(Mul(below.radix, below.divisor)))

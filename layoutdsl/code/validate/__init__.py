@@ -1,0 +1,193 @@
+"""Translation validation: that the text of an emitted module does what its layout means.
+
+The text is read back with Python's own parser and is never run. It is executed over views with
+symbolic extents (`reading`, by the rules of `meaning`), what has to be shown of that is written
+down (`statement`, `partition`, `theorems`), and proved with the `tactics`. This room knows
+nothing of how texts are generated.
+
+>>> len(validate(text, layout, source=source).seal)
+64
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from layoutdsl.code.validate.converting import ConversionStatement
+from layoutdsl.code.validate.copies import Functions, halves, moves_rows
+from layoutdsl.code.validate.dividing import divide
+from layoutdsl.code.validate.frame import framed, sealed
+from layoutdsl.code.validate.gathering import GatherStatement, RowStatement
+from layoutdsl.code.validate.ground import Stated
+from layoutdsl.code.validate.outcome import NotValidated, Validated
+from layoutdsl.code.validate.proofs import leading_facts, proof_of
+from layoutdsl.code.validate.reading import Raised
+from layoutdsl.code.validate.seals import seal, spelled
+from layoutdsl.code.validate.statement import Statement
+from layoutdsl.code.validate.theorems import theorems
+from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.language.meaning.elements import FillAny, FillZeroPoint
+from layoutdsl.language.meaning.interface import codes_of
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.storage import STORAGES
+from layoutdsl.proof.kernel import lemmas
+from layoutdsl.proof.kernel.builder import NoProof
+from layoutdsl.proof.kernel.certificate import Certificate, establish
+from layoutdsl.proof.kernel.checker import Proof, Theorem
+from layoutdsl.proof.statements.terms import NotExpressible
+
+__all__ = ["NotValidated", "Validated", "validate", "validate_conversion"]
+
+
+def validate(text: str, layout: Layout, *, source: str) -> Validated | NotValidated:
+    """Return whether the text of a module was shown to do what a layout means.
+
+    Args:
+        text: of a module with `pack`, `unpack`, `offset` and `physical_shape`.
+        layout: without open parameters.
+        source: what the module has to quote; that it states the layout is for others to see to.
+    """
+
+    def read() -> list[Stated]:
+        frame = framed(text)
+        if frame.constants.get("SOURCE") != source:
+            raise Meaningless("SOURCE is another text")
+        if frame.stored is not None:
+            _refuse_other_words(frame.stored, layout)
+        if frame.coded is not None:
+            _refuse_other_codes(frame.coded, layout)
+        if frame.has_copies != bool(layout.copies):
+            raise Meaningless("the copies of elements are others")
+        if layout.copies:
+            every, first = halves(layout, frame.functions)
+            parts = [_Part(layout.every_copy, every, moves_rows(every))]
+            parts.append(_Part(layout.first_copy, first, moves_rows(first)))
+        else:
+            parts = [_Part(layout, frame.functions, frame.has_rows)]
+        by_element = any(each.gathers and not each.has_rows for each in parts)
+        if isinstance(frame.constants.get("FALLBACK"), str) != by_element:
+            raise Meaningless("FALLBACK does not say how elements are moved")
+        whole, *others = (each.statement for each in parts)
+        return [whole.all(), *(each.unpacks() for each in others)]
+
+    return _shown(read, text, (layout,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Functions of a module, and the layout that they move."""
+
+    layout: Layout
+    functions: Functions
+    has_rows: bool
+
+    @property
+    def gathers(self) -> bool:
+        """Whether elements are moved by their offsets."""
+        return bool(self.layout.domain) or "_offsets" in self.functions
+
+    @property
+    def statement(self) -> Statement:
+        """What has to be shown of them."""
+        moves = RowStatement if self.has_rows else GatherStatement
+        return (moves if self.gathers else Statement)(self.layout, self.functions)
+
+
+def _refuse_other_words(said: tuple[object, ...], layout: Layout) -> None:
+    """What the functions over words know is said of the layout's elements, and of its padding.
+
+    How many of the last dimensions become words, and of how many bits, is a matter of shape alone:
+    what is stored are the bits of the slots, in their order, whatever the words.
+    """
+    element = layout.tensor_element
+    if element is not None:
+        kind, width = element.item
+        low, high = (0, 0) if element.fills_item else element.values or (0, 0)
+        placed, keeps = layout.bit_of is not None, isinstance(layout.fill, FillAny)
+        wanted = (element.bits, f"{kind}{width}", low, high, placed)
+        match said:
+            case (*first, int() as joined, str() as word, bool(), last) if [
+                *map(_typed, (*first, last))
+            ] == [*map(_typed, (*wanted, keeps))]:
+                if joined > 0 and word in {each.dtype for each in STORAGES.values()}:
+                    return
+    raise Meaningless("words are made of other elements than the layout's")
+
+
+def _refuse_other_codes(said: tuple[object, ...], layout: Layout) -> None:
+    """What the functions over numbers know is said of the codes that the layout's elements are."""
+    if layout.interface is not None and layout.element is not None:
+        (kind, width), per = layout.element.item, layout.interface.per
+        names = [axis.name for axis in layout.tensor_axes]
+        wanted = (
+            f"{kind}{width}",
+            *codes_of(layout.element),
+            len(layout.tensor_axes),
+            -1 if per is None else names.index(per),
+            layout.element.name,
+            isinstance(layout.fill, FillZeroPoint),
+            bool(layout.domain),
+        )
+        if [*map(_typed, said)] == [*map(_typed, wanted)]:
+            return
+    raise Meaningless("numbers are made of other codes than the layout's")
+
+
+def _typed(value: object) -> tuple[type, object]:
+    """Return a value with its type: 1 and True are two."""
+    return type(value), value
+
+
+def validate_conversion(
+    text: str, source: Layout, target: Layout, *, texts: tuple[str, str]
+) -> Validated | NotValidated:
+    """Return whether the text of a module was shown to turn one layout's buffers into another's.
+
+    Args:
+        text: of a module with `convert`.
+        source: the layout that is read, without open parameters.
+        target: the layout that is written, over the same axes and in the same range of shapes.
+        texts: what the module has to quote of both.
+    """
+
+    def read() -> list[Stated]:
+        frame = framed(text)
+        if tuple(frame.constants.get(name) for name in ("SOURCE", "TARGET")) != texts:
+            raise Meaningless("SOURCE or TARGET is another text")
+        return [ConversionStatement(source, target, frame.functions).all()]
+
+    return _shown(read, text, (source, target))
+
+
+def _shown(
+    read: Callable[[], list[Stated]], text: str, layouts: tuple[Layout, ...]
+) -> Validated | NotValidated:
+    proved: list[tuple[Theorem, Proof]] = []
+    questions = 0
+    try:
+        for each in map(_proofs, read()):
+            outcomes = establish([(theorem, proof) for _, theorem, proof in each])
+            for about, theorem, _ in each:
+                if not outcomes[theorem.name].established:
+                    return NotValidated(f"{about}: {outcomes[theorem.name].reason}")
+            proved += [(theorem, proof) for _, theorem, proof in each]
+            questions += sum(found.questions for found in outcomes.values())
+    except (Meaningless, NotExpressible, NoProof) as reason:
+        return NotValidated(str(reason))
+    except Raised:
+        return NotValidated("the text raises an exception for every shape")
+    bound = seal(sealed(text), *map(spelled, layouts), Certificate(tuple(proved)).hash)
+    return Validated(bound, len(proved), questions)
+
+
+def _proofs(stated: Stated) -> list[tuple[str, Theorem, Proof]]:
+    lemma, proof = divide()
+    known = {**lemmas.stated(), lemma.name: lemma}
+    found = [("a lemma", lemma, proof)]
+    for about, theorem in theorems(stated, leading_facts):
+        try:
+            found.append((about, theorem, proof_of(theorem, known)))
+        except NoProof as stuck:
+            raise NoProof(f"{about}: {stuck}") from None
+    return found

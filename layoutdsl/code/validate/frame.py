@@ -1,0 +1,346 @@
+"""The frame of an emitted module: imports, constants, the support it carries, its own functions.
+
+The support is not read but compared: `SUPPORT_HASH` is that of the text whose meaning stands in
+`calls`. What else stands at the top level of a module has no place there. Trusted.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from layoutdsl.code.validate.calls import BUILTINS, CODES, COPIES, DENSE, ROWS, SUPPORT
+from layoutdsl.code.validate.reading import assigned
+from layoutdsl.code.validate.values import Meaningless
+from layoutdsl.language.integers.parsing import PARSING
+
+SUPPORT_HASH = "326ddba87ccf7375e836e7c2f9af79ddc485fa78286ae2a418350fcd276a2d90"
+"""The SHA-256 of the support: its functions and what it names, as they follow each other."""
+ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
+"""The same of what those carry beside that move runs or rows."""
+DENSE_HASH = "924a84dba9719bf2001dc781a0679c87f8eb8e4914b2985c2b68cc75b3f403b8"
+"""The same of what those carry beside that store slots without room between them."""
+COPIES_HASH = "1a8e6cb0c92abdc1b3367d3d92cf3707f988af003a30764540ff773cb806042d"
+"""The same of what those carry beside whose elements have copies."""
+CODES_HASH = "7fe891d213a9c95ab1aac97795b223554d2e91539b9bc46019712f4accafd78a"
+"""The same of what those carry beside whose elements are codes of numbers."""
+
+_IMPORTS = (
+    "from __future__ import annotations",
+    "from functools import lru_cache",
+    "from math import gcd, prod",
+    "from time import perf_counter",
+    "import numpy as np",
+    "from numpy.typing import NDArray",
+)
+_CALLABLE = "from collections.abc import Callable"
+_TAKEN = "shape: tuple[int, ...] | list[int]"
+_WORDS = {
+    "words_shape": (_TAKEN, "return _stored_shape(physical_shape, shape, _STORED)"),
+    "pack_words": (
+        "src: _Array, out: _Array | None=None, fill: _Number | None=None, threads: int=1",
+        "return _pack_words(pack, physical_shape, src, out, fill, threads, _STORED)",
+    ),
+    "unpack_words": (
+        f"src: _Array, {_TAKEN}, out: _Array | None=None, threads: int=1",
+        "return _unpack_words(unpack, physical_shape, src, shape, out, threads, _STORED)",
+    ),
+}
+"""The functions over words: what they take, and all that they do."""
+_NUMBERS = {
+    "pack_numbers": (
+        "src: _Array, scale: object, zero_point: object, "
+        "out: _Array | None=None, fill: _Number | None=None, threads: int=1",
+        "return _pack_numbers"
+        "(pack, physical_shape, src, scale, zero_point, out, fill, threads, _CODES)",
+    ),
+    "unpack_numbers": (
+        f"src: _Array, {_TAKEN}, scale: object, zero_point: object, "
+        "out: _Array | None=None, dtype: object='float32', threads: int=1",
+        "return _unpack_numbers"
+        "(unpack, src, shape, scale, zero_point, out, dtype, threads, _CODES)",
+    ),
+}
+"""The functions over numbers, likewise."""
+_NAMED = (
+    "_Array",
+    "_Number",
+    "_Part",
+    "_Slots",
+    "_Region",
+    "_Loop",
+    "_Cuts",
+    "_How",
+    "_Way",
+    "_ALONE",
+)
+_ALIASES = (
+    "_Crossed = tuple[slice, tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]",
+    "_Passage = tuple[tuple[slice, ...], tuple[int, ...], _Slots, _Slots]",
+)
+_OF_CARRIED = ("_Offsets", "_Stored", "_Codes", "_Floats", "_Scales")
+_CARRIED = (*SUPPORT, *ROWS, *DENSE, *COPIES, *CODES)
+NO_FILL = "`fill` is missing: it is the quantised zero of the tensor"
+"""Message of the only `TypeError` that a module raises itself; others are `ValueError`."""
+_CONSTANTS = ("SOURCE", "TARGET", "CERTIFICATE", "FALLBACK", "VALIDATED")
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What stands in a module beside what every module carries.
+
+    Attributes:
+        functions: its own, by name.
+        constants: what its head says, by name.
+        has_rows: it carries what moves runs and rows.
+        has_copies: it carries what makes a tensor one with its copies.
+        stored: what it says of how slots are stored without room, if it does.
+        coded: what it says of the codes that its elements are, if it does.
+    """
+
+    functions: Mapping[str, ast.FunctionDef]
+    constants: Mapping[str, object]
+    has_rows: bool
+    has_copies: bool
+    stored: tuple[object, ...] | None
+    coded: tuple[object, ...] | None
+
+
+def sealed(text: str) -> str:
+    """Return the text of a module but for what it says of its own validation."""
+    unsaid = ("VALIDATED = ", "# Nobody has shown that ")
+    return "\n".join(line for line in text.split("\n") if not line.startswith(unsaid))
+
+
+def framed(text: str) -> Frame:
+    """Return what stands in a module.
+
+    Most functions are the same in every module, so each piece between two empty lines is parsed
+    once. Pieces that are Python each by itself mean the same one after the other: no string,
+    bracket or block is open where one ends. Where a piece is none, the whole text is one.
+
+    Raises:
+        Meaningless: the text is no Python, or its frame is another.
+    """
+    pieces = text.split("\n\n\n")
+    try:
+        with PARSING:
+            try:
+                trees = [(_tree if len(each) <= MOST_KEPT else ast.parse)(each) for each in pieces]
+            except (SyntaxError, ValueError, RecursionError):
+                pieces, trees = [text], [ast.parse(text)]
+    except (SyntaxError, ValueError, RecursionError) as error:
+        raise Meaningless(f"the text is no Python: {error}") from None
+    top = _Top()
+    for piece, tree in zip(pieces, trees, strict=True):
+        top.lines = piece.split("\n")
+        for statement in tree.body:
+            top.read(statement)
+    return top.frame()
+
+
+_tree = lru_cache(maxsize=256)(ast.parse)
+"""The tree of a text of Python; nobody may change it."""
+
+MOST_KEPT = 1 << 13
+"""Characters of a piece whose tree is kept; what every module carries is below."""
+
+
+@dataclass
+class _Top:
+    """What stands at the top of a module, as far as it was read; `lines` of the piece at hand."""
+
+    lines: list[str] = field(default_factory=list)
+    imports: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    constants: dict[str, object] = field(default_factory=dict)
+    functions: dict[str, ast.FunctionDef] = field(default_factory=dict)
+    support: list[str] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
+    dense: list[str] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
+    stored: tuple[object, ...] | None = None
+    coded: tuple[object, ...] | None = None
+    spoken: set[str] = field(default_factory=set)
+
+    def read(self, statement: ast.stmt) -> None:
+        match statement:
+            case ast.Expr(value=ast.Constant(value=str())):
+                return
+            case ast.Import() | ast.ImportFrom():
+                self.imports.append(ast.unparse(statement))
+                return
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in _NAMED:
+                self.support.append(_lines(self.lines, statement))
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant(value=value)) if (
+                name in _CONSTANTS
+            ):
+                self.constants[name] = value
+            case ast.Assign(targets=[ast.Name(id=name)]) if ast.unparse(statement) in _ALIASES:
+                pass
+            case ast.Assign(targets=[ast.Name(id="_STORED" as name)], value=value):
+                self.stored = _plain_tuple(value)
+            case ast.Assign(targets=[ast.Name(id="_CODES" as name)], value=value):
+                self.coded = _plain_tuple(value)
+            case ast.Assign(targets=[ast.Name(id=name)]) if name in _OF_CARRIED:
+                self._carried(name).append(_lines(self.lines, statement))
+            case ast.FunctionDef(name=name) if name in _CARRIED:
+                self._carried(name).append(_lines(self.lines, statement))
+                self.spoken |= _names(statement)
+            case ast.FunctionDef(name=name):
+                self.functions[name] = _plain(statement)
+            case _:
+                raise Meaningless(f"`{ast.unparse(statement)}` stands at the top of the module")
+        self.names.append(name)
+
+    def _carried(self, name: str) -> list[str]:
+        """The texts of the group that a carried name belongs to."""
+        kinds = (
+            (SUPPORT, self.support),
+            ((*ROWS, "_Offsets"), self.rows),
+            ((*DENSE, "_Stored"), self.dense),
+            (COPIES, self.copies),
+        )
+        return next((found for names, found in kinds if name in names), self.codes)
+
+    def frame(self) -> Frame:
+        known = (*self.names, *BUILTINS)
+        calls = self.dense or self.codes
+        imports = _IMPORTS if not calls else (_IMPORTS[0], _CALLABLE, *_IMPORTS[1:])
+        if tuple(self.imports) != imports or len({*known}) < len(known):
+            raise Meaningless("imports differ, or a name is defined twice")
+        carried = (
+            (self.rows, ROWS_HASH),
+            (self.dense, DENSE_HASH),
+            (self.copies, COPIES_HASH),
+            (self.codes, CODES_HASH),
+        )
+        others = all(_hash(found) == wanted for found, wanted in carried if found)
+        if _hash(self.support) != SUPPORT_HASH or not others:
+            raise Meaningless("the functions that every module carries differ")
+        if not self.spoken.isdisjoint(self.functions):
+            hidden = "a name is hidden that the functions speak of that every module carries"
+            raise Meaningless(hidden)
+        functions = dict(self.functions)
+        if bool(self.dense) != (self.stored is not None):
+            raise Meaningless("words are made of nothing that is said")
+        if bool(self.codes) != (self.coded is not None):
+            raise Meaningless("numbers are made of nothing that is said")
+        if self.stored is not None:
+            _refuse_others(functions, _WORDS)
+        if self.coded is not None:
+            _refuse_others(functions, _NUMBERS)
+        held = bool(self.rows), bool(self.copies)
+        return Frame(functions, self.constants, *held, self.stored, self.coded)
+
+
+def _plain_tuple(value: ast.expr) -> tuple[object, ...]:
+    match value:
+        case ast.Tuple(elts=parts) if all(map(_is_plain, parts)):
+            found: tuple[object, ...] = ast.literal_eval(value)
+            return found
+    raise Meaningless("what is said of words or codes is computed")
+
+
+def _is_plain(value: ast.expr) -> bool:
+    """Whether it is a constant, or the negative of a number."""
+    match value:
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=number)):
+            return type(number) is int
+    return isinstance(value, ast.Constant)
+
+
+def _refuse_others(
+    functions: dict[str, ast.FunctionDef], known: Mapping[str, tuple[str, str]]
+) -> None:
+    """The functions over words or numbers have to be as they always are, and are taken out."""
+    for name, wanted in known.items():
+        function = functions.pop(name, None)
+        if function is None or function.decorator_list or len(function.body) != 2:
+            raise Meaningless(f"`{name}` differs")
+        if (ast.unparse(function.args), ast.unparse(function.body[1])) != wanted:
+            raise Meaningless(f"`{name}` differs")
+
+
+def _hash(texts: list[str]) -> str:
+    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+
+
+@lru_cache(maxsize=256)
+def _names(statement: ast.stmt) -> set[str]:
+    return {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+
+
+def _lines(lines: list[str], statement: ast.stmt) -> str:
+    """The text of a statement, with what decorates it."""
+    decorators = getattr(statement, "decorator_list", [])
+    first = min([statement.lineno, *(each.lineno for each in decorators)])
+    return "\n".join(lines[first - 1 : statement.end_lineno])
+
+
+def remembers(function: ast.FunctionDef) -> bool:
+    """Return whether results are remembered, and nothing else decorates the function."""
+    match function.decorator_list:
+        case [
+            ast.Call(
+                func=ast.Name(id="lru_cache"),
+                args=[],
+                keywords=[ast.keyword(arg="maxsize", value=ast.Constant(value=most))],
+            )
+        ]:
+            return type(most) is int
+    return False
+
+
+@lru_cache(maxsize=64)
+def _plain(function: ast.FunctionDef) -> ast.FunctionDef:
+    """A function that hides nothing, and at most remembers; defaults and exceptions are plain."""
+    for default in (*function.args.defaults, *function.args.kw_defaults):
+        match default:
+            case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant()):
+                continue
+        raise Meaningless(f"`{function.name}` has a default that is computed")
+    if function.decorator_list and not remembers(function):
+        raise Meaningless(f"`{function.name}` is decorated")
+    _refuse_unlike_numbers(function)
+    nodes = list(ast.walk(function))
+    parameters = {each.arg for each in nodes if isinstance(each, ast.arg)}
+    if not {*assigned(function.body), *parameters}.isdisjoint(BUILTINS):
+        raise Meaningless(f"`{function.name}` hides a name of Python's")
+    for node in nodes:
+        match node:
+            case ast.Raise(
+                exc=ast.Call(
+                    func=ast.Name(id=name), args=[ast.Constant(value=str(words))], keywords=[]
+                ),
+                cause=None,
+            ) if name == ("TypeError" if words == NO_FILL else "ValueError"):
+                continue
+            case ast.Raise():
+                raise Meaningless(f"`{ast.unparse(node)}`")
+    return function
+
+
+def _refuse_unlike_numbers(function: ast.FunctionDef) -> None:
+    """Refuse numbers that equal an integer and are none: `np.zeros(1.0)` fails, and `1.0 == 1`.
+
+    Whoever reads a function compares its numbers by `==`. `True` is what `copy` is compared with.
+    """
+    flags = {
+        id(node.comparators[0])
+        for node in ast.walk(function)
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], ast.Is | ast.IsNot)
+    }
+    defaults = {id(each) for each in function.args.defaults}
+    for node in ast.walk(function):
+        if not isinstance(node, ast.Constant) or id(node) in defaults:
+            continue
+        value = node.value
+        if value is None or value is ... or type(value) in (int, str):
+            continue
+        if not (value is True and id(node) in flags):
+            raise Meaningless(f"`{function.name}` says {value!r} where an integer or text belongs")

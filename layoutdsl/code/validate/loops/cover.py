@@ -1,0 +1,130 @@
+"""Which write fills a slot: for each variable its value, from the coordinates of the slot.
+
+A loop over a digit of a coordinate is that coordinate divided by the steps of the loop, below the
+digits over it. These are guesses, but for `slid`: whether a write with such values is done, and has
+the place, is what is stated, and has to be shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import product
+from math import inf
+
+from layoutdsl.code.validate.loops.stores import Sliding, Turning, Variable, Write
+from layoutdsl.code.validate.normal import Normal
+from layoutdsl.proof.kernel.checker import Polynomial, Term, substitute
+from layoutdsl.proof.tactics.polynomials import canonical
+
+
+def covers(normal: Normal, write: Write, slot: tuple[str, ...]) -> tuple[Term, ...]:
+    """Return formulas, each: for some values of its variables a write is done, and fills a slot.
+
+    Where digits of several variables lie in one place, there is more than one guess.
+
+    Args:
+        normal: of the terms.
+        write: with variables.
+        slot: the coordinates of the slot.
+    """
+    return tuple(_done(normal, write, slot, values) for values in guesses(normal, write, slot))
+
+
+def guesses(
+    normal: Normal, write: Write, slot: tuple[str, ...], unknown: Sequence[float] = (1.0, inf)
+) -> list[dict[str, Term]]:
+    """Return values that the variables of a write may have where it fills a slot.
+
+    Args:
+        normal: of the terms.
+        write: with variables.
+        slot: the coordinates of the slot.
+        unknown: what counts that are no numbers are taken for, one guess after the other.
+    """
+    found = list[dict[str, Term]]()
+    for order, many in product((write.here.variables, write.here.variables[::-1]), unknown):
+        variables = {each.name: each for each in order}
+        values = dict[str, Term](dict.fromkeys(variables, 0))
+        for place, coordinate in zip(write.target, slot, strict=True):
+            digits = dict(_digits(normal.polynomial(place), coordinate, variables, many))
+            values.update({name: each for name, each in digits.items() if values[name] == 0})
+        if values not in found:
+            found.append(values)
+    return found
+
+
+def _done(normal: Normal, write: Write, slot: tuple[str, ...], values: dict[str, Term]) -> Term:
+    """That a write is done for these values, a slide for that which an index is in."""
+    within = list[Term]()
+    for variable in write.here.variables:
+        value = values[variable.name]
+        if isinstance(variable, Sliding):
+            within += [("<=", 0, value), ("<", value, variable.extent)]
+            values[variable.name] = _turn(variable, value)
+        else:
+            within += variable.facts
+    values = resolved(values)
+    same = [("=", place, own) for place, own in zip(write.target, slot, strict=True)]
+    goals = [substitute(each, values) for each in (*within, *write.here.conditions, *same)]
+    return ("and", ("<=", 0, 0), *dict.fromkeys(map(normal.form, goals)))
+
+
+def resolved(values: dict[str, Term]) -> dict[str, Term]:
+    """Return values that speak of no other variables; they may speak of those further out."""
+    for _ in range(3):
+        values = {name: substitute(value, values) for name, value in values.items()}
+    return values
+
+
+def _turn(variable: Sliding, index: Term) -> Term:
+    """The turn of a slide that an index below its extent is in; the last one is moved back."""
+    step = variable.step
+    return ("min", ("*", step, ("div", index, step)), ("-", variable.extent, step))
+
+
+def _digits(
+    place: Polynomial, coordinate: str, variables: Mapping[str, Variable], unknown: float
+) -> Iterator[tuple[str, Term]]:
+    """Guess the variables in a place; of one that slides, which index it is asked about."""
+    rest: Term = coordinate
+    steps = list[tuple[int, str]]()
+    other = dict(place)
+    for factors, weight in place.items():
+        variable = variables.get(factors[0]) if len(factors) == 1 else None
+        if variable is None or weight < 1:
+            continue
+        del other[factors]
+        if isinstance(variable, Turning):
+            steps.append((weight, variable.name))
+        else:
+            rest = ("-", coordinate, variable.name)
+            yield variable.name, coordinate
+    steps = list(_apart(steps, variables, unknown))
+    if set(other) == {()}:
+        rest = ("-", rest, other[()])
+    for number, (weight, name) in enumerate(steps):
+        below = ("mod", rest, steps[number - 1][0]) if number else rest
+        if number + 1 == len(steps) and set(other) - {()}:
+            above = [("*", each, outer) for each, outer in steps[:-1]]
+            below = reduce(lambda left, right: ("-", left, right), above, rest)
+            below = ("-", below, canonical(other))
+        yield name, ("div", below, weight)
+
+
+def _apart(
+    steps: list[tuple[int, str]], variables: Mapping[str, Variable], unknown: float
+) -> Iterator[tuple[int, str]]:
+    """The variables, most major first, without those whose steps lie within another's.
+
+    Of equal ones the first is kept; ``unknown`` is what a count is taken for that is no number.
+    """
+    order, reach = [*variables], 1.0
+    kept = list[tuple[int, str]]()
+    for weight, name in sorted(steps, key=lambda each: (each[0], order.index(each[1]))):
+        if weight >= reach:
+            kept.append((weight, name))
+            variable = variables[name]
+            count = variable.count if isinstance(variable, Turning) else unknown
+            reach = weight * (count if isinstance(count, int) else unknown)
+    return reversed(kept)

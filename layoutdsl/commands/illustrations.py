@@ -1,0 +1,132 @@
+"""Counterexamples and differences, drawn at the shape that shows them, with marks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from layoutdsl.language.meaning.banks import banks
+from layoutdsl.language.meaning.claims import (
+    AnyClaim,
+    Claim,
+    EqualsLayout,
+    Inverts,
+    Reads,
+    RecordClaim,
+)
+from layoutdsl.language.meaning.counterexample import Counterexample
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.shapes import Values, bind_index, indices, volume
+from layoutdsl.language.offsets.axes import Axes, paired
+from layoutdsl.proof.prover.verdict import Checked, Refuted
+from layoutdsl.view.banks_picture import drawn_banks
+from layoutdsl.view.cells import Drawn
+from layoutdsl.view.compare.difference import Difference, Different, EqualWhere
+from layoutdsl.view.compare.offsets import Mismatch
+from layoutdsl.view.picture import FEW, Asked, Indices, drawn
+from layoutdsl.view.record_picture import drawn_record
+from layoutdsl.view.words import at_shape
+
+
+def counterexamples(checked: Checked) -> tuple[Drawn, ...]:
+    """Return pictures of what refutes a claim, those of one shape once.
+
+    Where there is no shape, or nothing at it that can be drawn, there is none.
+    """
+    found: dict[str, Drawn] = {}
+    for finding in checked.findings:
+        if isinstance(finding, Refuted):
+            for picture in _of(checked.claim, finding.example):
+                found.setdefault(_told_apart(picture), picture)
+    return tuple(found.values())
+
+
+def _told_apart(picture: Drawn) -> str:
+    """Return what tells pictures of one claim apart: what is drawn, at which shape."""
+    return f"{picture.title} {picture.unit}"
+
+
+def _of(claim: AnyClaim, example: Counterexample) -> Iterator[Drawn]:
+    values = dict(example.shape)
+    try:
+        match claim:
+            case Claim():
+                yield from _of_layout(claim, example, values)
+            case RecordClaim():
+                yield drawn_record(claim.record, values)
+            case _ if isinstance(claim.predicate, Inverts):
+                yield _of_slots(claim.predicate.layout, example, values)
+    except (ValueError, ZeroDivisionError):  # of what is wrong not all can be drawn
+        return
+
+
+def _of_layout(claim: Claim, example: Counterexample, values: Values) -> Iterator[Drawn]:
+    layout, predicate = claim.layout, claim.predicate
+    marked = _indices(layout, example)
+    yield drawn(layout, values, Asked(marked=marked))
+    if isinstance(predicate, EqualsLayout):
+        yield drawn(predicate.other, values, Asked(marked=marked))
+    if isinstance(predicate, Reads):
+        title = at_shape(layout.name, example.shape)
+        yield drawn_banks(title, banks(layout, predicate.reading, values))
+
+
+def _indices(layout: Layout, example: Counterexample) -> Indices:
+    """The elements that a counterexample speaks of."""
+    names = [axis.name for axis in layout.axes]
+    named = [each.index for each in example.points if [name for name, _ in each.index] == names]
+    return tuple(tuple(value for _, value in index) for index in named)
+
+
+def _of_slots(layout: Layout, example: Counterexample, values: Values) -> Drawn:
+    """A layout, with the slots pointed out of which a table says something else."""
+    inside = {name: values[name] for name in layout.symbols}
+    box, slots = layout.box(inside), []
+    for point in example.points:
+        number = 0
+        for (_, place), extent in zip(point.index, box, strict=False):
+            number = number * extent + place
+        slots.append(number)
+    return drawn(layout, inside, Asked(slots=tuple(slots)))
+
+
+def differences(
+    one: Layout, other: Layout, found: Difference, axes: Axes | None = None
+) -> tuple[Drawn, ...]:
+    """Return both layouts at the smallest shape at which they differ.
+
+    Elements that lie elsewhere are pointed out; where nothing differs there is no picture.
+
+    Args:
+        one: the first.
+        other: the second.
+        found: what `diff` found of them.
+        axes: which axes are which, as `diff` was told.
+    """
+    if not isinstance(found, EqualWhere | Different) or found.mismatch is None:
+        return ()
+    pair = paired(one, other, axes)
+    values = dict(found.mismatch.shape)
+    asked = Asked(marked=_elsewhere(pair.one, pair.other, values, found.mismatch))
+    try:
+        return tuple(drawn(each, _own(each, values), asked) for each in (pair.one, pair.other))
+    except (ValueError, ZeroDivisionError):
+        return ()
+
+
+def _own(layout: Layout, values: Values) -> Values:
+    return {name: values[name] for name in layout.symbols}
+
+
+def _elsewhere(one: Layout, other: Layout, values: Values, found: Mismatch) -> Indices:
+    """The elements that lie at another offset in the other layout; of many the first."""
+    if volume(one, values) > FEW:
+        return () if found.index is None else (tuple(at for _, at in found.index),)
+    held = [set(indices(each, values)) for each in (one, other)]
+    return tuple(
+        index
+        for index in sorted(held[0] | held[1])
+        if index not in held[0]
+        or index not in held[1]
+        or one.offset_at(bind_index(one, values, index))
+        != other.offset_at(bind_index(other, values, index))
+    )

@@ -1,1 +1,0 @@
-"""Layouts as formulas of sympy, and their text; the only room with sympy."""

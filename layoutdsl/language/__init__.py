@@ -1,0 +1,1 @@
+"""Source to meaning and back: grammar, integers, digits, layouts, records, tables."""

@@ -1,0 +1,128 @@
+"""Tree -> meaning for claims: what is said of a layout, and of a table."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from layoutdsl.language.elaborate.axes import on_axes_of
+from layoutdsl.language.elaborate.banked import reading_of
+from layoutdsl.language.elaborate.claimed import counted, refuse_domain, run_of, width_of, word_of
+from layoutdsl.language.elaborate.elements import element_of
+from layoutdsl.language.elaborate.field_claim import no_fields
+from layoutdsl.language.elaborate.layout import Layouts
+from layoutdsl.language.elaborate.naming import with_names
+from layoutdsl.language.elaborate.rules import scope_of
+from layoutdsl.language.elaborate.scope import Scope
+from layoutdsl.language.elaborate.table import Tables, plain_predicate
+from layoutdsl.language.integers.expr import Constant, Extent
+from layoutdsl.language.meaning import claims
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.syntax import ast
+from layoutdsl.language.syntax.printer import print_body, print_declaration
+from layoutdsl.language.texts.faults import fault
+from layoutdsl.notation.foreign import foreign
+
+
+def claim_of(claim: ast.ClaimDecl, layouts: Layouts) -> claims.Claim | None:
+    """Return what is claimed of a layout; ``None`` where faults of the layout are reported already.
+
+    Raises:
+        Fault: the claim says nothing of this layout.
+    """
+    layout = layouts.referred(claim.subject)
+    if layout is None:
+        return None
+    if claim.part is not None:
+        raise no_fields(claim.subject.name, "layout", claim.part)
+    layout = replace(layout, name=print_body(claim.subject))
+    scope = scope_of(layout.axes, {name: Extent(name) for name in layout.parameters})
+    predicate = _predicate(claim.predicate, layout, scope, layouts)
+    where = scope.conditions(claim.where)
+    return claims.Claim(claim.polarity, layout, predicate, where, print_declaration(claim))
+
+
+def table_claim_of(claim: ast.ClaimDecl, tables: Tables, layouts: Layouts) -> claims.TableClaim:
+    """Return what is claimed of a table.
+
+    Raises:
+        Fault: the claim says nothing of this table.
+    """
+    table = tables.referred(claim.subject)
+    if claim.part is not None:
+        raise no_fields(claim.subject.name, "table", claim.part)
+    table = replace(table, name=print_body(claim.subject))
+    parameters = {name: Extent(name) for name in table.parameters}
+    where = scope_of(table.axes, parameters).conditions(claim.where)
+    predicate: claims.Sound | claims.Inverts
+    match claim.predicate:
+        case ast.Inverts(reference):
+            other = layouts.on_axes_of_slots(table.frame, reference)
+            if other.domain:
+                message = f"`{other.name}` holds only part of a shape, a table all of it"
+                raise fault("L304", message, reference.span)
+            predicate = claims.Inverts(other)
+        case plain:
+            predicate = plain_predicate(plain, table, claim.span)
+    return claims.TableClaim(claim.polarity, table, predicate, where, print_declaration(claim))
+
+
+def _predicate(
+    predicate: ast.Predicate, layout: Layout, scope: Scope, layouts: Layouts
+) -> claims.Predicate:
+    match predicate:
+        case ast.Sound():
+            return claims.Sound()
+        case ast.Fits(width, measure):
+            return claims.Fits(width_of(width), counted(measure, layout))
+        case ast.OffsetsFit(width, measure):
+            return claims.OffsetsFit(width_of(width), counted(measure, layout))
+        case ast.Computes(width):
+            return claims.Computes(width_of(width))
+        case ast.Keeps() | ast.Aligns():
+            return _of_runs(predicate, layout, scope)
+        case ast.Fills(number, span):
+            return claims.Fills(word_of(number, layout, span))
+        case ast.Reads():
+            return claims.Reads(reading_of(predicate, layout, scope))
+        case ast.Equals(right, names):
+            return _equality(right, layout, with_names(scope, right, names), layouts)
+        case ast.Inverts(reference):
+            message = f"`{layout.name}` is a layout, and only a table inverts one"
+            hint = f"write `{layout.name} == {print_body(reference)}`"
+            raise fault("L304", message, reference.span, help=hint)
+
+
+def _of_runs(predicate: ast.Keeps | ast.Aligns, layout: Layout, scope: Scope) -> claims.Predicate:
+    refuse_domain(layout, predicate.places[0].span)
+    if isinstance(predicate, ast.Keeps):
+        return claims.Keeps(run_of(scope, predicate.places))
+    number = predicate.bytes
+    if number.value < 1:
+        raise fault("L301", "alignment is to 1 byte or more", number.span)
+    run = run_of(scope, predicate.places)
+    if predicate.element is not None:
+        return claims.Aligns(run, number.value, element_of(predicate.element))
+    if layout.element is None:
+        message = f"`{layout.name}` does not say how wide an element is"
+        raise fault("L301", message, number.span, help="add `of f32` behind `bytes`")
+    return claims.Aligns(run, number.value, layout.element)
+
+
+def _equality(
+    right: ast.Reference | ast.Coordinates | ast.Foreign | ast.Expression,
+    layout: Layout,
+    scope: Scope,
+    layouts: Layouts,
+) -> claims.Predicate:
+    if isinstance(right, ast.Coordinates):
+        places = tuple(map(scope.coordinate, right.places))
+        body = replace(layout, coordinates=places, chunk_rank=right.chunk_rank)
+        return claims.EqualsLayout(replace(body, name=print_body(right), start=Constant(0)))
+    if isinstance(right, ast.Foreign):
+        read = replace(foreign(right, layout.axes, layout.copies), name=print_body(right))
+        return claims.EqualsLayout(on_axes_of(layout, read, right.span))
+    if isinstance(right, ast.Name) and right.text not in {**scope.axes, **scope.symbols}:
+        right = ast.Reference(right, (), right.span)
+    if isinstance(right, ast.Reference):
+        return claims.EqualsLayout(layouts.on_axes(layout, right))
+    return claims.EqualsFormula(scope.value(right))

@@ -1,0 +1,150 @@
+"""The rules for what elements are: their types, what they stand for, their bits, and the fill."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from dataclasses import replace
+
+from layoutdsl.language.elaborate.synonyms import element_called, fill_called, interface_called
+from layoutdsl.language.meaning.elements import (
+    BIT,
+    BIT_AXIS,
+    ELEMENT_TYPES,
+    ElementType,
+    Fill,
+    FillAny,
+    FillValue,
+    FillZeroPoint,
+)
+from layoutdsl.language.meaning.interface import ScaleOffset, takes_codes
+from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.syntax import ast
+from layoutdsl.language.syntax.walk import names_in, of_places
+from layoutdsl.language.texts.faults import Fault, did_you_mean, fault
+
+SCALE_OFFSET = "scale_offset"
+"""The interface of elements that are codes of real numbers."""
+
+
+def fill_of(clause: ast.FillClause) -> Fill:
+    """Return what a `fill` clause says."""
+    match clause.value:
+        case int(value):
+            return FillValue(value)
+        case "any":
+            return FillAny()
+        case "zero_point":
+            return FillZeroPoint()
+    called = fill_called(clause.value)
+    hint = f"write `{called}`" if called else "write a number, `any`, or `zero_point`"
+    raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
+
+
+def element_of(name: ast.Name) -> ElementType:
+    """Return the element type of that name."""
+    if name.text in ELEMENT_TYPES:
+        return ELEMENT_TYPES[name.text]
+    called = element_called(name.text)
+    close = f"write `{called}`" if called else did_you_mean(name.text, ELEMENT_TYPES)
+    hint = close or f"known are {', '.join(ELEMENT_TYPES)}"
+    raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
+
+
+def bit_in(places: tuple[ast.Place, ...]) -> ast.Name | None:
+    """Return where coordinates speak of `bit`, if they do."""
+    said = (name for each in of_places(places) for name in names_in(each))
+    return next((each for each in said if each.text == BIT_AXIS), None)
+
+
+def bits_of(
+    declaration: ast.LayoutDecl, axes: Sequence[Axis], parameters: Container[str]
+) -> ElementType | None:
+    """Return the type whose bits a layout places, each by itself; ``None`` where it places none.
+
+    Raises:
+        Fault: it does not say of which type.
+    """
+    assert isinstance(declaration.body, ast.Coordinates)
+    if BIT_AXIS in parameters or any(axis.name == BIT_AXIS for axis in axes):
+        return None
+    name = bit_in(declaration.body.places)
+    if name is None:
+        return None
+    for clause in declaration.clauses:
+        if isinstance(clause, ast.ElementClause):
+            return element_of(clause.name)
+    message = "`bit` is a bit of an element, and the layout does not say of which type"
+    raise fault("L201", message, name.span, help="add `of u4`")
+
+
+def with_element(layout: Layout, name: ast.Name) -> Layout:
+    """Return the layout of elements of a type; one that places their bits is of that type."""
+    element = element_of(name)
+    if layout.bit_of is None:
+        return replace(layout, element=element)
+    if layout.bit_of != element:
+        message = f"the layout places the bits of {layout.bit_of.name}"
+        raise fault("L208", message, name.span)
+    return replace(layout, element=BIT)
+
+
+def read_as(layout: Layout, clause: ast.ElementClause) -> Layout:
+    """Return the layout with what an `of` clause says its elements stand for; plain, by default."""
+    words = clause.interface
+    if words is None:
+        return replace(layout, interface=None)
+    if words.name.text != SCALE_OFFSET:
+        raise _no_interface(words)
+    element = element_of(clause.name)
+    if not takes_codes(element):
+        message = f"`{element.name}` holds no codes: these are integers of up to 32 bits"
+        hint = "write one of them, as in `of u8 as scale_offset`"
+        raise fault("L208", message, clause.name.span, help=hint)
+    if layout.bit_of is not None:
+        message = "the layout places the bits of its elements, and padding of bits is no zero point"
+        hint = f"write `of {element.name}`, and pack codes"
+        raise fault("L208", message, words.span, help=hint)
+    axes = [axis.name for axis in layout.element_axes]
+    if words.per is not None and words.per.text not in axes:
+        hint = did_you_mean(words.per.text, axes) or f"its axes are {', '.join(axes)}"
+        message = f"`{words.per.text}` is no axis of the layout"
+        raise fault("L208", message, words.per.span, help=hint)
+    per = None if words.per is None else words.per.text
+    return replace(layout, interface=ScaleOffset(per))
+
+
+def _no_interface(words: ast.InterfaceWords) -> Fault:
+    if words.name.text == "plain":
+        message = "plain elements stand for themselves, and have no scale"
+        hint = "write `as scale_offset per` and the axis, or leave out `per`"
+        return fault("L208", message, words.span, help=hint)
+    message = f"there is no interface `{words.name.text}`"
+    called = interface_called(words.name.text)
+    hint = f"write `{called}`" if called else "known are plain, scale_offset"
+    return fault("L208", message, words.name.span, help=hint)
+
+
+def quantised_fill(layout: Layout) -> Layout:
+    """Return the layout whose padding, where nothing else is said, is the quantised zero."""
+    if layout.interface is None or layout.fill != FillValue(0):
+        return layout
+    return replace(layout, fill=FillZeroPoint())
+
+
+def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
+    """Raise where the fill is no value of the element type."""
+    element, fill = layout.element, layout.fill
+    if clause is None or element is None:
+        return
+    if layout.bit_of is not None and fill not in (FillValue(0), FillAny()):
+        message = "padding of bits, each placed by itself, is 0 or `any`"
+        raise fault("L208", message, clause.span)
+    if not isinstance(fill, FillValue):
+        return
+    if element.values is None:
+        return
+    low, high = element.values
+    if not low <= fill.value <= high:
+        words = f"{element.name} holds {low} to {high}"
+        message = f"the fill {fill.value} is no value of `{element.name}`"
+        raise fault("L208", message, clause.span, words=words)

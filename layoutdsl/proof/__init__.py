@@ -1,0 +1,1 @@
+"""Claims to theorems to verdicts, and certificates on disk."""

@@ -1,0 +1,157 @@
+"""How many slots an element costs at most, and at least, over all shapes of the range.
+
+The ratio is a product of quotients that share no extent, so its supremum is the product of theirs.
+Each is found exactly along its extent. One of several extents is bounded, and the bound is kept
+where a shape is found that has it. What is said to be reached was worked out in plain integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import chain, islice
+from itertools import product as boxes
+from math import prod
+from typing import Literal
+
+from layoutdsl.language.integers.expr import Constant, Expr, substitute
+from layoutdsl.language.integers.value import evaluate
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.shapes import ceilings, in_range, small, telling
+from layoutdsl.proof.padding.along import Along, Undescribed, along
+from layoutdsl.proof.padding.parts import Part, Side, Values, given_values, part_of
+from layoutdsl.proof.padding.quotient import elements, per_element, size
+from layoutdsl.proof.refute.refute import witness
+
+How = Literal["reached", "limit", "unbounded", "undecided"]
+
+MOST_SHAPES = 4096
+"""Shapes that are tried one by one: all of a small range, or in search of a bad one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A supremum or infimum of the slots per element.
+
+    Attributes:
+        how: ``reached`` by ``shape``; the ``limit`` of shapes that come as near as one likes;
+            ``unbounded``; or ``undecided``: then ``value`` is only what ``shape`` has.
+        value: exact; ``None`` where there is no bound.
+        shape: extents and parameters by name, as small as was found; empty for a limit.
+        beyond: where undecided, a bound that is certain, if there is one.
+    """
+
+    how: How
+    value: Fraction | None
+    shape: tuple[tuple[str, int], ...] = ()
+    beyond: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What the ratio does over a range of shapes; ``far`` as all extents without end grow."""
+
+    most: Bound
+    least: Bound
+    far: Fraction | None
+
+
+def ratio_at(layout: Layout, values: Values) -> Fraction:
+    """Return the slots per element at one shape."""
+    return Fraction(evaluate(size(layout), values), evaluate(elements(layout), values))
+
+
+def spread(layout: Layout) -> Spread:
+    """Return the largest and the smallest ratio over the range of a layout.
+
+    Raises:
+        ValueError: no shape of the range was found.
+    """
+    first = witness(layout)
+    if first is None:
+        raise ValueError(f"no shape of `{layout.name}` was found in the range")
+    terms = [part_of(layout, each) for each in per_element(layout)]
+    most = _sum([each.most for each in terms])
+    least = _sum([each.least for each in terms])
+    return Spread(
+        _settled(layout, most, first, max), _settled(layout, least, first, min), _far(terms)
+    )
+
+
+def _far(terms: list[Part]) -> Fraction | None:
+    first, *others = terms
+    return first.far if all(each.far == 0 for each in others) and not first.ends else None
+
+
+def _sum(sides: list[Side]) -> Side:
+    """The bound of a sum is the sum of the bounds; it is sharp where one shape has them all."""
+    first, *others = sides
+    if not others:
+        return first
+    values = [each.value for each in sides]
+    total = None if None in values else sum((v for v in values if v is not None), Fraction(0))
+    return Side(total, first.at if first.at is not None else others[0].at, sharp=False)
+
+
+def _settled(layout: Layout, side: Side, first: Values, better: Callable[..., Fraction]) -> Bound:
+    """Return what is certain: the bound where shapes have it, or where it is known to be sharp."""
+    if side.at is not None and _has(layout, side.at, side.value):
+        return _reached(layout, side.value, side.at)
+    if side.sharp and side.at is None:
+        return Bound("unbounded" if side.value is None else "limit", side.value)
+    tried, complete = _shapes(layout)
+    ratios = [(ratio_at(layout, values), values) for values in (*tried, first)]
+    best = better(ratio for ratio, _ in ratios)
+    at = next(values for ratio, values in ratios if ratio == best)
+    if complete or best == side.value:
+        return _reached(layout, best, at)
+    bases = [first] if side.at is None else [first, {**first, **side.at}]
+    for start, name, line in (each for base in bases for each in _lines(layout, base)):
+        extreme = line.most if better is max else line.least
+        if extreme.value != side.value:
+            continue
+        if extreme.at is not None:
+            return _reached(layout, extreme.value, {**start, name: extreme.at})
+        return Bound("unbounded" if extreme.value is None else "limit", extreme.value)
+    return replace(_reached(layout, best, at), how="undecided", beyond=side.value)
+
+
+def _has(layout: Layout, values: Values, ratio: Fraction | None) -> bool:
+    whole = set(layout.symbols) <= set(values)
+    return whole and in_range(layout, values) and ratio_at(layout, values) == ratio
+
+
+def _reached(layout: Layout, ratio: Fraction | None, values: Values) -> Bound:
+    return Bound("reached", ratio, tuple((name, values[name]) for name in layout.symbols))
+
+
+def _lines(layout: Layout, start: Values) -> Iterator[tuple[Values, str, Along]]:
+    """What the ratio does along each extent, the others being as at a shape of the range."""
+    if not in_range(layout, start):
+        return
+    for name in layout.symbols:
+        given: dict[str, Expr] = {k: Constant(v) for k, v in start.items() if k != name}
+        top, bottom = substitute(size(layout), given), substitute(elements(layout), given)
+        try:
+            found = along(top, bottom, name, [given_values(each, given) for each in layout.where])
+        except Undescribed:
+            continue
+        if found is not None:
+            yield start, name, found
+
+
+def _shapes(layout: Layout) -> tuple[list[Values], bool]:
+    """Return shapes to try, by volume, and whether they are all there are."""
+    most = ceilings(layout)
+    names = layout.symbols
+    if set(names) <= set(most) and prod(most[name] for name in names) <= MOST_SHAPES:
+        every = boxes(*(range(1, most[name] + 1) for name in names))
+        values = [dict(zip(names, each, strict=True)) for each in every]
+        within = [each for each in values if in_range(layout, each)]
+        return sorted(within, key=lambda each: prod(layout.shape_of(each))), True
+    some: Iterator[Values] = chain(
+        islice(small(layout, MOST_SHAPES), MOST_SHAPES),
+        islice(telling(layout, (), MOST_SHAPES), MOST_SHAPES),
+    )
+    return list(some), False

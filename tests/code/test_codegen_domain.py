@@ -1,0 +1,161 @@
+"""Generated code for layouts that hold only part of a shape, held against the model."""
+
+from __future__ import annotations
+
+from functools import cache
+from types import ModuleType
+
+import numpy as np
+import pytest
+from proving import shapes
+from texts import DOMAINS
+
+from layoutdsl.code import generate_numpy, load
+from layoutdsl.code.moves import Fallback
+from layoutdsl.code.plan import plan
+from layoutdsl.language.meaning.elements import FillAny, FillValue
+from layoutdsl.language.meaning.model import Layout
+
+
+@cache
+def module_of(name: str) -> ModuleType:
+    return load(generate_numpy(DOMAINS[name], source=name, certificate=None))
+
+
+def numbered(shape: tuple[int, ...]) -> np.ndarray:
+    return np.arange(1, 1 + int(np.prod(shape)), dtype=np.int32).reshape(shape)
+
+
+def packed(layout: Layout, tensor: np.ndarray, poison: int) -> np.ndarray:
+    """What the model says the buffer holds; the slots before the first stay poisoned."""
+    shape = tensor.shape
+    buffer = np.full(layout.size(shape), poison, tensor.dtype)
+    for slot in range(layout.size(shape)):
+        index = layout.decode(slot, shape)
+        if index is not None:
+            buffer[slot] = tensor[index]
+        elif layout.is_padding(slot, shape):
+            fill = layout.fill
+            buffer[slot] = fill.value if isinstance(fill, FillValue) else poison
+    return buffer
+
+
+def held(layout: Layout, shape: tuple[int, ...]) -> np.ndarray:
+    mask = np.zeros(shape, bool)
+    for slot in range(layout.size(shape)):
+        index = layout.decode(slot, shape)
+        if index is not None:
+            mask[index] = True
+    return mask
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", DOMAINS)
+def test_pack_is_the_meaning(name: str) -> None:
+    layout, module = DOMAINS[name], module_of(name)
+    for values in shapes(layout, 4, 60):
+        shape = layout.shape_of(values)
+        tensor = numbered(shape)
+        wanted = packed(layout, tensor, -9)
+        out = np.full(layout.physical_shape(values), -9, tensor.dtype)
+        assert module.pack(tensor, out=out) is out
+        assert np.array_equal(out.ravel(), wanted)
+        fresh = module.pack(tensor)
+        assert fresh.shape == module.physical_shape(shape) == layout.physical_shape(values)
+        start = layout.size(values) - int(np.prod(layout.box(values)))
+        if not isinstance(layout.fill, FillAny):
+            assert np.array_equal(fresh.ravel()[start:], wanted[start:])
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", DOMAINS)
+def test_unpack_gives_back_what_has_a_slot(name: str) -> None:
+    layout, module = DOMAINS[name], module_of(name)
+    for values in shapes(layout, 4, 60):
+        shape = layout.shape_of(values)
+        tensor, mask = numbered(shape), held(layout, layout.shape_of(values))
+        buffer = packed(layout, tensor, -9)
+        fill = layout.fill.value if isinstance(layout.fill, FillValue) else 0
+        assert np.array_equal(module.unpack(buffer, shape), np.where(mask, tensor, fill))
+        assert np.array_equal(module.unpack(buffer, shape, fill=5), np.where(mask, tensor, 5))
+        out = np.full(shape, -7, tensor.dtype)
+        assert module.unpack(buffer, shape, out=out) is out
+        assert np.array_equal(out, np.where(mask, tensor, -7))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_elements_outside_the_domain_are_not_read(name: str) -> None:
+    layout, module = DOMAINS[name], module_of(name)
+    values = list(shapes(layout, 4, 60))[-1]
+    shape = layout.shape_of(values)
+    tensor, mask = numbered(shape), held(layout, layout.shape_of(values))
+    poisoned = np.where(mask, tensor, -5).astype(tensor.dtype)
+    assert np.array_equal(module.pack(tensor, fill=0), module.pack(poisoned, fill=0))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_offset_is_the_meaning_and_refuses_what_has_none(name: str) -> None:
+    layout, module = DOMAINS[name], module_of(name)
+    for values in shapes(layout, 3, 90):
+        shape = layout.shape_of(values)
+        for index in np.ndindex(*shape):
+            try:
+                wanted = layout.offset(index, values)
+            except ValueError:
+                with pytest.raises(ValueError, match="holds elements where"):
+                    module.offset(index, shape)
+            else:
+                assert module.offset(index, shape) == wanted
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_the_domain_is_why_elements_are_moved_one_by_one(name: str) -> None:
+    found = plan(DOMAINS[name])
+    assert isinstance(found, Fallback)
+    conditions = ", ".join(map(str, DOMAINS[name].domain))
+    assert found.reason == f"it holds elements only where {conditions}"
+    assert found.by_element == module_of(name).FALLBACK
+
+
+def test_packed_triangles_are_numpy_s() -> None:
+    tensor = numbered((7, 7))
+    assert np.array_equal(module_of("Lower").pack(tensor), tensor[np.tril_indices(7)])
+    assert np.array_equal(module_of("UpperRows").pack(tensor), tensor[np.triu_indices(7)])
+    assert np.array_equal(module_of("Upper").pack(tensor), tensor.T[np.tril_indices(7)])
+    assert np.array_equal(module_of("Strict").pack(tensor), tensor[np.tril_indices(7, -1)])
+    assert np.array_equal(module_of("Diagonal").pack(tensor), tensor.diagonal())
+
+
+def test_views_are_packed_and_filled_in_their_places() -> None:
+    tensor = numbered((6, 6)).T[::-1]
+    lower = module_of("Lower")
+    out = np.full(2 * 21, -9, tensor.dtype)
+    lower.pack(tensor, out=out[::2])
+    assert np.array_equal(out[::2], tensor[np.tril_indices(6)])
+    assert (out[1::2] == -9).all()
+    back = np.full((12, 6), -9, tensor.dtype)
+    lower.unpack(out[::2], (6, 6), out=back[::2])
+    assert np.array_equal(np.tril(back[::2]), np.tril(tensor))
+    assert (back[::2][np.triu_indices(6, 1)] == -9).all()
+    assert (back[1::2] == -9).all()
+
+
+def test_a_fill_that_does_not_fit_is_refused_before_anything_is_written() -> None:
+    lower = module_of("Lower")
+    with pytest.raises(ValueError, match="cannot hold"):
+        lower.unpack(np.zeros(6, np.int8), (3, 3), fill=300)
+
+
+def test_large_triangles_are_cut_into_pieces() -> None:
+    tensor = numbered((700, 700))
+    lower = module_of("Lower")
+    buffer = lower.pack(tensor)
+    assert np.array_equal(buffer, tensor[np.tril_indices(700)])
+    assert np.array_equal(lower.unpack(buffer, (700, 700)), np.tril(tensor))
+
+
+def test_empty_matrices_have_an_empty_buffer() -> None:
+    lower = module_of("Lower")
+    assert lower.pack(np.zeros((0, 0))).shape == (0,)
+    assert lower.unpack(np.zeros(0), (0, 0)).shape == (0, 0)
+    assert module_of("Strict").pack(np.ones((1, 1))).shape == (0,)

@@ -1,0 +1,141 @@
+"""Generated `pack`, `unpack`, `offset` and `physical_shape` against the meaning, slot by slot."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from codegen_cases import CASES, Case, emit, layout_of, module_of, tensor_of
+
+from layoutdsl.code import load
+from layoutdsl.language.meaning.elements import FillValue
+from layoutdsl.language.meaning.model import Layout
+
+POISON = -77
+WHOLE = {"Vector", "NCHW", "NHWC"}
+"""Cases that one assignment moves."""
+
+
+def expected(layout: Layout, tensor: np.ndarray, fill: int, lead: int) -> np.ndarray:
+    """The buffer by the definition: every element at its offset, the rest fill, `lead` before."""
+    values = layout.bind(tensor.shape)
+    size = layout.size(tensor.shape)
+    start = size - int(np.prod(layout.box(tensor.shape)))
+    flat = np.full(size, fill, tensor.dtype)
+    flat[:start] = lead
+    names = [axis.name for axis in layout.axes]
+    for index in product(*map(range, tensor.shape)):
+        flat[layout.offset_at({**values, **dict(zip(names, index, strict=True))})] = tensor[index]
+    return flat.reshape(layout.physical_shape(tensor.shape))
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_packs_as_the_layout_means(case: Case) -> None:
+    layout, emitted = layout_of(case.text), emit(case.text)
+    assert ("def _offsets(" in emitted.text) == case.gathers
+    module = load(emitted)
+    fill = layout.fill.value if isinstance(layout.fill, FillValue) else 6
+    for shape in case.shapes:
+        tensor = tensor_of(shape)
+        want = expected(layout, tensor, fill, POISON)
+        assert module.physical_shape(shape) == want.shape
+        out = np.full(want.shape, POISON, tensor.dtype)
+        assert module.pack(tensor, out, fill) is out
+        assert np.array_equal(out, want), shape
+        fresh = module.pack(tensor, fill=fill)
+        assert np.array_equal(fresh, expected(layout, tensor, fill, fill)), shape
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_unpacks_what_it_packed_and_reads_no_padding(case: Case) -> None:
+    layout, module = layout_of(case.text), module_of(case.text)
+    for shape in case.shapes:
+        tensor = tensor_of(shape)
+        buffer = expected(layout, tensor, POISON, POISON)
+        assert np.array_equal(module.unpack(buffer, shape), tensor), shape
+        assert np.array_equal(module.unpack(buffer.reshape(-1), list(shape)), tensor), shape
+        out = np.full(shape, POISON, tensor.dtype)
+        assert module.unpack(buffer, shape, out) is out
+        assert np.array_equal(out, tensor), shape
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_offset_is_the_meaning(case: Case) -> None:
+    layout, module = layout_of(case.text), module_of(case.text)
+    for shape in case.shapes[:8]:
+        for index in product(*map(range, shape)):
+            assert module.offset(index, shape) == layout.offset(index, shape)
+
+
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_every_slot_is_written_exactly_once(case: Case) -> None:
+    layout, module = layout_of(case.text), module_of(case.text)
+    assert hasattr(module, "_regions") != (case.gathers or case.name in WHOLE)
+    if not hasattr(module, "_regions"):
+        pytest.skip("elements are written one by one, or all of them at once")
+    for shape in case.shapes:
+        times = np.zeros(layout.physical_shape(shape), "u1")
+        slots = module._slots(times, shape) if hasattr(module, "_slots") else times
+        for box in module._beyond(times, shape) if hasattr(module, "_beyond") else ():
+            box[...] += 1
+        for gap in module._gaps(shape) if hasattr(module, "_gaps") else ():
+            slots[gap] += 1
+        for _, _, put in module._regions(shape):
+            slots[put] += 1
+        lead = layout.size(shape) - int(np.prod(layout.box(shape)))
+        assert (times.reshape(-1)[:lead] == 0).all()
+        assert (times.reshape(-1)[lead:] == 1).all(), shape
+
+
+def test_a_gather_in_several_pieces() -> None:
+    module, shape = module_of("layout Xor(i, j) = [i, (j/8)^(i%8), j%8] fill 9"), (300, 637)
+    tensor = np.arange(300 * 637).reshape(shape)
+    packed = module.pack(tensor)
+    i, j = np.indices(shape)
+    assert packed.shape == (300, 80, 8)
+    assert np.array_equal(packed[i, (j // 8) ^ (i % 8), j % 8], tensor)
+    assert (packed == 9).sum() == packed.size - tensor.size + 1
+    assert np.array_equal(module.unpack(packed, shape), tensor)
+
+
+def random_layout(seed: int) -> tuple[str, list[tuple[int, ...]]]:
+    """A layout of shuffled digits of up to three axes, some with larger declared extents."""
+    random = np.random.default_rng(seed)
+    digits: list[str] = []
+    for axis in "abc"[: random.integers(1, 4)]:
+        blocks = [int(random.integers(2, 5)) for _ in range(random.integers(0, 3))]
+        above = 1
+        for block in blocks:
+            cut = f"/{above}" if above > 1 else ""
+            declared = f" : {block + 1}" if random.random() < 0.2 else ""
+            digits.append(f"{axis}{cut}%{block}{declared}")
+            above *= block
+        digits.append(f"{axis}/{above}" if above > 1 else axis)
+    random.shuffle(digits)
+    if len(digits) > 2 and random.random() < 0.5:
+        first = int(random.integers(0, len(digits) - 1))
+        digits[first : first + 2] = [f"({digits[first]}, {digits[first + 1]})"]
+    axes = sorted({each for digit in digits for each in digit if each in "abc"})
+    start = f" offset {random.integers(1, 4)}" if random.random() < 0.2 else ""
+    text = f"layout Random({', '.join(axes)}) = [{', '.join(digits)}]{start} fill 7"
+    return text, [tuple(int(e) for e in random.integers(1, 14, len(axes))) for _ in range(4)]
+
+
+@pytest.mark.sampled(10)
+@pytest.mark.parametrize("seed", range(60))
+def test_random_digit_chains(seed: int) -> None:
+    text, shapes = random_layout(seed)
+    layout, emitted = layout_of(text), emit(text)
+    assert emitted.fallback is None, text
+    module = load(emitted)
+    for shape in shapes:
+        tensor = tensor_of(shape)
+        want = expected(layout, tensor, 7, POISON)
+        out = np.full(want.shape, POISON, tensor.dtype)
+        assert np.array_equal(module.pack(tensor, out), want), (text, shape)
+        assert np.array_equal(module.unpack(want, shape), tensor), (text, shape)

@@ -1,0 +1,133 @@
+"""Numbers beyond 64 bits on the way to an offset: emitted code is right there, or refuses."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from codegen_cases import emit, layout_of
+from random_numbers import arithmetic
+
+from layoutdsl.code import load
+from layoutdsl.code.validate import NotValidated, Validated, validate
+from layoutdsl.language.meaning.model import Layout
+
+# Found wrong once: coordinates that are small, made of numbers that are not. Beside each a shape.
+FOUND = {
+    "layout Y(i, j) = [i, j, (i - j)*(i - j)*1000000007*1000000007%3 : 3]": (12, 12),
+    "layout P(i) = [i, (i - 1)*999999999999999999%7 : 7]": (40,),
+    "layout P5(i) = [i, ((i-5)*(i-5)*(i-5)*(i-5)*(i-5)*(i-5)*(i-5))%7 : 7]": (600,),
+    "layout V(i) = [i, (i, 0 : 999999999999999999)%7 : 7]": (40,),
+    "layout W(i) = [i] where (i - 1)*999999999999999999%7 <= 3": (40,),
+    "layout Q(i) = [i, i*(1 << 62)/(1 << 62) - i + 1 : 3]": (9,),
+    "layout B(i) = [i, (i*(1 << 62) ^ i)%5 : 5]": (9,),
+    "layout M(i, j) = [i, j, min(i*(1 << 62), j*(1 << 62))%3 : 3]": (7, 9),
+    "layout N(i) = [i] where i*(8 << 62) <= 5*(8 << 62)": (12,),
+    "layout C(i) = [i, ((8 << 62) + 3)%4 : 4]": (5,),
+}
+
+
+def packed(layout: Layout, tensor: np.ndarray) -> np.ndarray:
+    """The flat buffer, by the definition; 0 elsewhere."""
+    flat = np.zeros(layout.size(tensor.shape), tensor.dtype)
+    values, names = layout.bind(tensor.shape), [axis.name for axis in layout.axes]
+    for index in product(*map(range, tensor.shape)):
+        known = {**values, **dict(zip(names, index, strict=True))}
+        if all(each.holds(known) for each in layout.domain):
+            flat[layout.offset_at(known)] = tensor[index]
+    return flat
+
+
+def check(text: str, shape: tuple[int, ...]) -> bool:
+    """Whether the module was validated; whatever was, does what the layout means."""
+    layout, emitted = layout_of(text), emit(text)
+    if isinstance(validate(emitted.text, layout, source=text), NotValidated):
+        return False
+    module = load(emitted)
+    tensor = np.arange(1, 1 + int(np.prod(shape)), dtype=np.int32).reshape(shape)
+    want = packed(layout, tensor)
+    assert np.array_equal(module.pack(tensor, fill=0).reshape(-1), want), text
+    held = module.pack(np.ones_like(tensor), fill=0).sum() if layout.domain else tensor.size
+    back = module.unpack(want, shape)
+    assert (back != 0).sum() == held
+    assert (back[back != 0] == tensor[back != 0]).all(), text
+    return True
+
+
+@pytest.mark.parametrize(("text", "shape"), FOUND.items(), ids=lambda each: str(each)[:12])
+def test_layouts_that_once_were_packed_wrongly(text: str, shape: tuple[int, ...]) -> None:
+    assert check(text, shape)
+
+
+# Random arithmetic: what is worked out on the way may have any size, the remainder has few values.
+
+
+@cache
+def drawn(seed: int) -> tuple[str, tuple[int, int]]:
+    draw = random.Random(seed)
+    shape = (draw.choice((1, 2, 5, 9)), draw.choice((1, 3, 8)))
+    value, most = arithmetic(draw, draw.randrange(1, 5)), draw.choice((2, 3, 5))
+    if draw.randrange(4) == 0:
+        return f"layout Drawn(i, j) = [i, j] where {value} <= {arithmetic(draw, 2)}", shape
+    return f"layout Drawn(i, j) = [i, j, ({value})%{most} : {most}]", shape
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(4))
+def test_random_arithmetic(block: int) -> None:
+    """Most of it is validated; all that is validated is right."""
+    done = sum(check(*drawn(seed)) for seed in range(block * 10, block * 10 + 10))
+    assert done >= 6
+
+
+@pytest.mark.campaign
+def test_random_arithmetic_without_end() -> None:
+    done = sum(check(*drawn(seed)) for seed in range(1000, 6000))
+    print(f"{done} of 5000 validated, none wrong")
+    assert done > 4000
+
+
+# Texts that overflow, or might, are not validated: what the first layout's says, and what instead.
+TWO_52 = 2**52
+WRONG = {
+    "there and back": ("(i_i*n_J + i_j)", f"(i_i*n_J + i_j*{TWO_52}//{TWO_52})"),
+    "the larger numbers are not asked": ("1000000007*1000000007 + 3,\n", "1000000007 + 3,\n"),
+    "another bound": ("most < 2**63", "most < 2**64"),
+    "always 64 bits": ("np.int64 if most < 2**63 else object", "np.int64"),
+    "64 bits whatever was asked": ("kind = _kind(shape)\n    i_i", "kind = np.int64\n    i_i"),
+    "one run in 64 bits": ("arange(shape[1], dtype=kind)", "arange(shape[1], dtype=np.int64)"),
+    "32 bits": ("return np.int64 if", "return np.int32 if"),
+    "what was worked out before": ("    offsets = ", "    i_i = (i_i*1)\n    offsets = "),
+    "no function of the numbers": ("def _kind(shape: tuple[int, ...])", "def _kind(shape)"),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong"), WRONG.values(), ids=WRONG)
+def test_texts_that_may_overflow_are_not_validated(right: str, wrong: str) -> None:
+    written = next(iter(FOUND))
+    text, layout = emit(written).text, layout_of(written)
+    assert isinstance(validate(text, layout, source=written), Validated)
+    assert text.count(right) >= 1
+    assert isinstance(validate(text.replace(right, wrong), layout, source=written), NotValidated)
+
+
+def test_arithmetic_in_a_function_of_its_own_is_not_validated() -> None:
+    """Neither on what is handed to it, nor on what it hands back."""
+    written = "layout Sum(i, j) = [i, (i + j)%2 : 2, j]"
+    text, layout = emit(written).text, layout_of(written)
+    line = "    i_i = np.arange(first, past, dtype=kind).reshape(-1, 1)\n"
+    assert line in text
+    given = text.replace(line, line + "    i_i = _same(i_i)\n")
+    helper = "\n\ndef _same(value: object) -> object:\n    return value*1\n\n\ndef pack("
+    handed = text.replace(line, "    i_i = _along(first, past, shape)\n")
+    maker = (
+        "\n\ndef _along(first: int, past: int, shape: object) -> object:\n"
+        f"    kind = _kind(shape)\n{line}    return i_i\n\n\ndef pack("
+    )
+    for changed in (given.replace("\n\ndef pack(", helper), handed.replace("\n\ndef pack(", maker)):
+        found = validate(changed, layout, source=written)
+        assert isinstance(found, NotValidated)
+        assert "indices" in found.reason

@@ -1,0 +1,217 @@
+"""Emitted C in a program of its own, under sanitizers of addresses and of undefined behaviour.
+
+`native_program.c` works out by the printed formula where each element lies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from codegen_cases import layout_of
+from native_cases import LAYOUTS
+from test_native_meaning import shapes_of
+
+from layoutdsl.code.loops.moves import Move
+from layoutdsl.code.native import WIDTHS
+from layoutdsl.code.native.kernel_text import Call, kernel_text
+from layoutdsl.code.native.program import EmittedProgram, Moved, generate_c, moved
+from layoutdsl.code.native.spelling import Spelling
+from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.offsets import offset_expr, size_expr
+
+CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+STRICT = ("-std=c11", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
+
+pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
+
+HARNESS = Path(__file__).with_name("native_program.c")
+
+WAYS: dict[str, tuple[str, ...]] = {
+    "vectors of 16 bytes": (),
+    "what Python calls": ("-march=native",),
+    "past the cache": ("-march=native", "-DSTREAM_BYTES=1"),
+    "no vectors": ("-DLAYOUT_PLAIN",),
+}
+
+PAIRS = (
+    ("layout A(n, c, h, w) = [n, c/16, h, w, c%16]", "layout B(n, c, h, w) = [n, h, w, c]"),
+    ("layout A(n, c, h, w) = [n, c/8, h, w, c%8]", "layout B(n, c, h, w) = [n, c/32, h, w, c%32]"),
+    (
+        "layout A(b, h, w, d) = [b, h/8, w/8, d/32, h%8, w%8, d%32]",
+        "layout B(b, h, w, d) = [b, h/8, w/8, d/32, h%8/2, w%8/2, d%32, h%2, w%2] fill 31",
+    ),
+    (
+        "layout A(n, c, w) = [n, c/4, w : 60, c%4]",
+        "layout B(n, c, w) = [w : 70, n, c/8, c%8] offset 3",
+    ),
+)
+"""Buffers that are turned into one another."""
+
+
+def program(sources: dict[str, str], moves: Sequence[str], sides: Sequence[Layout]) -> str:
+    """The text of `native_program.c` for some kernels.
+
+    Args:
+        sources: what it includes, by file.
+        moves: a row per kernel: its name, width, and the numbers of its sides, 0 for the tensor.
+        sides: the layouts; all have the axes of the first.
+    """
+    filled = {
+        "NAME": ", ".join(sources),
+        "INCLUDE": "".join(f'#include "{name}"\n' for name in sources if name.endswith(".h")),
+        "DECLARED": "".join(declared(row.split(", ")[0]) for row in moves),
+        "MOVES": "".join(f"    {row_text(row)},\n" for row in moves),
+        "RANK": str(sides[0].rank),
+        "SHAPES": ", ".join(f"{{{', '.join(map(str, each))}}}" for each in shapes_of(sides[0])),
+        "FUNCTIONS": "".join(functions_of(f"side{k}", each) for k, each in enumerate(sides)),
+        "SIDES": "".join(
+            f"    {{side{k}_size, side{k}_start, side{k}_offset}},\n" for k in range(len(sides))
+        ),
+    }
+    text = HARNESS.read_text()
+    for word, value in filled.items():
+        text = text.replace(f"@{word}@", value)
+    return text
+
+
+def declared(name: str) -> str:
+    arrays = "const void *restrict, void *restrict, const int64_t *, const void *"
+    return f"int {name}_part({arrays}, int64_t, int64_t);\nint64_t {name}_units(const int64_t *);\n"
+
+
+def row_text(row: str) -> str:
+    name, *numbers = row.split(", ")
+    return f'{{"{name}", {", ".join(numbers)}, {name}_part, {name}_units}}'
+
+
+def functions_of(name: str, layout: Layout) -> str:
+    """How many slots a layout has, which is its first, and where an element is."""
+    words, text = Spelling(layout), ""
+    values = {"size": size_expr(layout), "start": layout.start, "offset": offset_expr(layout)}
+    for word, value in values.items():
+        lines = [*words.unpacked([value]), "(void)shape;"]
+        given = "const int64_t *shape"
+        if word == "offset":
+            given += ", const int64_t *index"
+            for number, axis in enumerate(layout.axes):
+                lines += [f"const int64_t i_{axis.name} = index[{number}];"]
+                lines += [f"(void)i_{axis.name};"]
+        body = "\n    ".join([*lines, f"return {words.text(value)};"])
+        text += f"static int64_t {name}_{word}({given})\n{{\n    {body}\n}}\n\n"
+    return text
+
+
+def built(
+    directory: Path, sources: dict[str, str], main: str, options: Sequence[str]
+) -> Path | None:
+    """The program, or ``None`` where the compiler has no sanitizers."""
+    for name, text in {**sources, "main.c": main}.items():
+        (directory / name).write_text(text)
+    files = [name for name in (*sources, "main.c") if name.endswith(".c")]
+    command = [*str(CC).split(), *STRICT, *SANITIZED, *options, "-o", "program", *files]
+    done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
+    if done.returncode and "sanitize" in done.stderr and "error:" not in done.stderr:
+        return None
+    assert done.returncode == 0, done.stderr[:3000]
+    return directory / "program"
+
+
+def ran(made: Path | None, *plant: str) -> subprocess.CompletedProcess[str]:
+    if made is None:
+        pytest.skip("the compiler has no sanitizers")
+    return subprocess.run([made, *plant], capture_output=True, text=True, timeout=300, check=False)
+
+
+def assert_well(made: Path | None, moves: int) -> None:
+    done = ran(made)
+    assert done.returncode == 0, done.stdout + done.stderr[:3000]
+    assert done.stdout.startswith(f"{moves} moves of "), done.stdout
+
+
+def packing(number: int, way: str, widths: Sequence[int], directory: Path) -> Path | None:
+    """Pack and unpack of one layout."""
+    text, options = LAYOUTS[number], WAYS[way]
+    layout = layout_of(text)
+    emitted = generate_c(layout, source=text, certificate=None, widths=widths)
+    assert isinstance(emitted, EmittedProgram), emitted
+    moves = [
+        f"{emitted.stem}_{verb}_{8 * width}, {width}, {ends}"
+        for width in widths
+        for verb, ends in (("pack", "0, 1"), ("unpack", "1, 0"))
+    ]
+    sources = {f"{emitted.stem}.c": emitted.text, f"{emitted.stem}.h": emitted.header}
+    return built(directory, sources, program(sources, moves, [layout]), options)
+
+
+EVERY = [(number, way) for number in range(len(LAYOUTS)) for way in WAYS]
+SOME = [(number, way) for number, way in EVERY if list(WAYS)[number % len(WAYS)] == way]
+OF_EACH_KIND = (0, 2, 11, 19)
+"""Tiles, a comb, runs, and element by element."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("number", "way"), SOME)
+def test_pack_and_unpack(number: int, way: str, tmp_path: Path) -> None:
+    widths = WIDTHS if number in OF_EACH_KIND else (WIDTHS[number % 2], WIDTHS[2 + number % 2])
+    assert_well(packing(number, way, widths, tmp_path), 2 * len(widths))
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize(("number", "way"), EVERY)
+def test_pack_and_unpack_at_every_width(number: int, way: str, tmp_path: Path) -> None:
+    assert_well(packing(number, way, WIDTHS, tmp_path), 2 * len(WIDTHS))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(len(PAIRS)))
+def test_conversions_at_every_width(number: int, tmp_path: Path) -> None:
+    options = list(WAYS.values())[number % len(WAYS)]
+    layouts = [layout_of(text) for text in PAIRS[number]]
+    texts, moves, calls = list[str](), list[str](), set[Call]()
+    for width in WIDTHS:
+        name = f"convert_{8 * width}"
+        found = moved(name, Move(*layouts), width)
+        assert isinstance(found, Moved), found
+        texts.append(found.text)
+        calls |= found.calls
+        moves.append(f"{name}, {width}, 1, 2")
+    sources = {"convert.c": "\n".join([kernel_text(calls, *texts), *texts, ""])}
+    options = (*options, "-Wno-unused-variable")  # nobody but us compiles conversions
+    made = built(tmp_path, sources, program(sources, moves, layouts), options)
+    assert_well(made, len(WIDTHS))
+
+
+PLANTS = {
+    "read": "heap-buffer-overflow",
+    "write": "heap-buffer-overflow",
+    "value": "fault 2 at shape number 0",
+    "padding": "fault 3 at shape number 0",
+}
+
+
+@pytest.mark.slow
+def test_no_planted_fault_goes_unseen(tmp_path: Path) -> None:
+    """A kernel that reads or writes one byte too many, overflows, or puts an element wrongly."""
+    made = packing(0, "vectors of 16 bytes", (1, 4), tmp_path)
+    for plant, words in PLANTS.items():
+        done = ran(made, plant)
+        assert done.returncode != 0, plant
+        assert words in done.stdout + done.stderr, plant
+    assert " WRITE of size" in ran(made, "write").stderr.replace("\n", " ")
+    assert " READ of size" in ran(made, "read").stderr.replace("\n", " ")
+
+
+@pytest.mark.slow
+def test_the_same_text_every_time() -> None:
+    layout = layout_of(LAYOUTS[7])
+    first, second = (generate_c(layout, source="x", certificate=None) for _ in range(2))
+    assert first == second
+    hostile = generate_c(layout, source="*/ int x; /* \\\n??/", certificate=None).text
+    head = hostile[: hostile.index("\n\n")]
+    assert head.count("*/") == 1

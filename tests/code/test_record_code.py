@@ -1,0 +1,251 @@
+"""Code of records, written out: packages of Python, and C, against the definition of every bit.
+
+What puts parts together in Python is not proved from its text, and what is proved of C rests on
+helpers and compilers; so both are run: for records of the library, and for records drawn at random.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from functions_built import C
+from random_records import Values, drawn, elements, free, meant, shapes
+from test_record_found import MOVED
+
+import layoutdsl
+from layoutdsl.code.native import record_sizes
+from layoutdsl.code.numpy import record as record_moves
+from layoutdsl.code.record_trials import NotAsMeantError, loaded
+from layoutdsl.code.records import GeneratedRecord, generate_record
+from layoutdsl.language.meaning.record import Record
+
+NEEDS_C = pytest.mark.skipif(C is None, reason="there is no C compiler")
+OPTIONS = ("-std=c11", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror")
+SANITIZED = ("-O1", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+GUARD = 64
+
+
+def fields_of(record: Record, values: Values, random: Random) -> dict[str, np.ndarray]:
+    seed = np.random.default_rng(random.randrange(10**6))
+    return {each.name: elements(each.element, each.shape(values), seed) for each in record.fields}
+
+
+class Built:
+    """The C of a record as a library."""
+
+    def __init__(self, made: GeneratedRecord, folder: Path, *options: str) -> None:
+        self.record, self._stem = made.record, made.record.name.lower()
+        made.write(folder)
+        texts = sorted(map(str, folder.glob("*.c")))
+        command = [str(C), *OPTIONS, *(options or ("-O2",)), "-o", str(folder / "lib.so"), *texts]
+        subprocess.run(command, check=True, timeout=300)
+        self._library = ctypes.CDLL(str(folder / "lib.so"))
+
+    def _shape(self, values: Values) -> ctypes.Array[ctypes.c_int64]:
+        names = self.record.frame.symbols
+        return (ctypes.c_int64 * len(names))(*(values[name] for name in names))
+
+    def said(self, what: str, values: Values) -> int:
+        """What ``_bytes`` or ``_scratch`` says of a shape."""
+        function = self._library[f"{self._stem}_{what}"]
+        function.restype = ctypes.c_int64
+        return int(function(self._shape(values)))
+
+    def call(self, verb: str, values: Values, *arrays: np.ndarray) -> int:
+        """Move all fields, and see that nothing behind the memory in between was written."""
+        size = self.said("scratch", values)
+        scratch = np.full(size + GUARD, 0xA5, "u1")
+        pointers = [ctypes.c_void_p(each.ctypes.data) for each in (*arrays, scratch)]
+        found = self._library[f"{self._stem}_{verb}"](
+            *pointers[:-1], self._shape(values), pointers[-1]
+        )
+        assert (scratch[size:] == 0xA5).all()
+        return int(found)
+
+
+def check_c(built: Built, values: Values, random: Random) -> None:
+    record = built.record
+    fields = {n: np.ascontiguousarray(e) for n, e in fields_of(record, values, random).items()}
+    wanted = meant(record, values, fields)
+    assert built.said("bytes", values) == len(wanted)
+    out = np.full(len(wanted) + GUARD, 0x5A, "u1")
+    assert built.call("pack", values, *fields.values(), out) == 0
+    assert (out[: len(wanted)] == wanted).all(), (record, dict(values))
+    assert (out[len(wanted) :] == 0x5A).all()
+    back = {name: np.full_like(each, 1) for name, each in fields.items()}
+    assert built.call("unpack", values, wanted, *back.values()) == 0
+    for name, each in fields.items():
+        assert back[name].tobytes() == each.tobytes(), (record, name, dict(values))
+
+
+def whole_bytes(record: Record, random: Random, count: int, most: int) -> Iterator[Values]:
+    for values in shapes(record, random, count, most):
+        if record.size_bits(values) % 8 == 0:
+            yield values
+
+
+@NEEDS_C
+def test_c_of_a_record_packs_and_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_sizes, "PIECE", 100)  # so that rows go in several pieces
+    record, random = layoutdsl.library_record("Q5_0"), Random(1)
+    built = Built(generate_record(record, "c"), tmp_path)
+    for values in ({"R": 1, "K": 32}, {"R": 7, "K": 64}):
+        check_c(built, values, random)
+    assert built.said("bytes", {"R": 1, "K": 100}) == -1  # outside the range
+    assert built.said("bytes", {"R": 2**40, "K": 2**20}) == -1
+    assert built.said("bytes", {"R": 0, "K": 256}) == -1
+
+
+@NEEDS_C
+@pytest.mark.slow
+@pytest.mark.parametrize("name", layoutdsl.library_record_names())
+def test_c_of_the_library(name: str, tmp_path: Path) -> None:
+    record, random = layoutdsl.library_record(name), Random(name)
+    made = generate_record(record, "c")
+    for number, options in enumerate((("-O2",), SANITIZED)):
+        built = Built(made, tmp_path / str(number), *options)
+        for values in whole_bytes(record, random, 3, 60_000):
+            check_c(built, values, random)
+
+
+def random_c(seed: int, count: int, folder: Path, *options: str) -> int:
+    """Build C of random records, and hold it against the definition; returns how many were."""
+    random, done = Random(seed), 0
+    for number in range(count):
+        record = drawn(random).record
+        try:
+            made = generate_record(record, "c", validate=False)
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, ValueError):
+            continue
+        built = Built(made, folder / str(number), *options)
+        for values in whole_bytes(record, random, 4, 8000):
+            check_c(built, values, random)
+            done += 1
+    return done
+
+
+@NEEDS_C
+def test_signs_of_parts_that_are_whole_and_of_bits(tmp_path: Path) -> None:
+    """What has its sign already gets it once."""
+    text = """record A(r) = {
+        q(r, (0 : 2, i: 2)) = [r, i, bit : 8] of i2
+        q(r, (1 : 2, i: 2)) bits 0..0 = [r, i, 4 + bit : 8] of i2
+        q(r, (1 : 2, i: 2)) bits 1..1 = [r, i, 6 + bit : 8]
+    }"""
+    record = layoutdsl.parse(text).records["A"]
+    built = Built(generate_record(record, "c"), tmp_path)
+    check_c(built, {"R": 5}, Random(1))
+
+
+@NEEDS_C
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MOVED)
+def test_c_of_what_was_moved_wrong_once(name: str, tmp_path: Path) -> None:
+    record, random = layoutdsl.parse(MOVED[name]).records["A"], Random(1)
+    built = Built(generate_record(record, "c", validate=False), tmp_path)
+    for values in whole_bytes(record, random, 3, 8000):
+        check_c(built, values, random)
+
+
+@NEEDS_C
+@pytest.mark.slow
+def test_c_of_random_records(tmp_path: Path) -> None:
+    assert random_c(5, 30, tmp_path, *SANITIZED) > 20
+
+
+@NEEDS_C
+@pytest.mark.campaign
+@pytest.mark.parametrize("block", range(10))
+def test_c_of_many_random_records(block: int, tmp_path: Path) -> None:
+    assert random_c(1000 + block, 50, tmp_path, "-O1") > 40
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("Q6_K", "NV12") else pytest.param(name, marks=pytest.mark.slow)
+        for name in layoutdsl.library_record_names()
+    ],
+)
+def test_random_bytes_come_back(name: str) -> None:
+    """Unpacked and packed again, bytes are what they were, but for bits that no field holds."""
+    record, seed = layoutdsl.library_record(name), np.random.default_rng(7)
+    module = layoutdsl.compile(record, "numpy")
+    for values in whole_bytes(record, Random(name), 3, 60_000):
+        given = seed.integers(0, 256, module.physical_shape(values)).astype("u1")
+        fields = module.unpack(given, values)._asdict()
+        packed = module.pack(shape=values, **fields)
+        held = ~free(record, values).reshape(packed.shape)
+        assert (packed == given & held).all(), dict(values)
+
+
+def packages(seed: int, count: int, folder: Path) -> int:
+    """Write packages of random records, import them, and hold them against the definition."""
+    random, done = Random(seed), 0
+    for number in range(count):
+        record = drawn(random).record
+        try:
+            made = generate_record(record, validate=False)
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, ValueError):
+            continue
+        module = loaded(made.write(folder / f"r{number}"), f"random_record_{seed}_{number}")
+        for values in whole_bytes(record, random, 3, 8000):
+            fields = fields_of(record, values, random)
+            packed = module.pack(**fields, shape=values)
+            assert packed.tobytes() == meant(record, values, fields).tobytes(), dict(values)
+            back = module.unpack(packed, values)._asdict()
+            assert {n: e.tobytes() for n, e in back.items()} == {
+                n: np.ascontiguousarray(e).tobytes() for n, e in fields.items()
+            }
+            done += 1
+    return done
+
+
+def test_packages_of_random_records(tmp_path: Path) -> None:
+    assert packages(2, 4, tmp_path) > 2
+
+
+@pytest.mark.slow
+def test_packages_of_more_random_records(tmp_path: Path) -> None:
+    assert packages(3, 60, tmp_path) > 40
+
+
+def test_a_package_says_what_it_is(tmp_path: Path) -> None:
+    made = generate_record(layoutdsl.library_record("Q4_0"))
+    module = loaded(made.write(tmp_path / "q"), "q4_0_written")
+    assert layoutdsl.parse(module.SOURCE).records["Q4_0"] == made.record
+    assert module.FALLBACK is None
+    assert all(isinstance(each, str) and len(each) == 64 for each in module.VALIDATED)
+    assert module.physical_shape((3, 64)) == (3, 2, 18)
+    with pytest.raises(ValueError, match=r"`Q4_0` is defined where K%32 == 0"):
+        module.physical_shape((3, 40))
+    with pytest.raises(ValueError, match=r"and takes \(1, 32\) at R=1 K=32"):
+        module.pack(d=np.zeros((1, 1), "f2"), q=np.zeros((1, 64), "u1"))
+
+
+def test_a_package_that_errs_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trial at small shapes can fail: with windows one byte on it does."""
+    from layoutdsl.code import placed
+
+    narrowed = placed._narrowed
+
+    def moved(*given: object) -> object:
+        items, window = narrowed(*given)  # type: ignore[arg-type,misc]
+        first = (window.first + 1) % (window.block - window.count + 1)
+        return items, placed.Window(window.block, first, window.count)
+
+    monkeypatch.setattr(placed, "_narrowed", moved)
+    with pytest.raises(NotAsMeantError, match="the package of `Q8_0` errs at"):
+        generate_record(layoutdsl.library_record("Q8_0"))
+
+
+def test_carried_text_is_the_module_that_compile_uses() -> None:
+    made = generate_record(layoutdsl.library_record("NV12"))
+    carried = Path(record_moves.__file__).read_text("utf-8").split(f"\n# {'-' * 98}\n", 1)[1]
+    assert carried.strip() in made.files["__init__.py"]

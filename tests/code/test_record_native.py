@@ -1,0 +1,183 @@
+"""Records moved by compiled C: the same results and errors as numpy, or why numpy serves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+
+import numpy as np
+import pytest
+from native_cases import needs_compiler
+from random_records import Values, drawn, elements, free, meant, shapes
+
+import layoutdsl
+from layoutdsl.code.native import background, record_library, record_sizes
+from layoutdsl.code.record import RecordModule
+from layoutdsl.code.record_modules import record_module
+from layoutdsl.language.meaning.record import Record
+
+pytestmark = needs_compiler
+
+
+def fields_of(record: Record, values: Values, random: Random) -> dict[str, np.ndarray]:
+    seed = np.random.default_rng(random.randrange(10**6))
+    return {each.name: elements(each.element, each.shape(values), seed) for each in record.fields}
+
+
+@pytest.fixture
+def moved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was moved by C, in turn."""
+    found: list[str] = []
+    was = record_library.RecordCode.move
+
+    def move(self: record_library.RecordCode, verb: record_library.Verb, *given: object) -> bool:
+        done = was(self, verb, *given)  # type: ignore[arg-type]
+        if done:
+            found.append(verb)
+        return done
+
+    monkeypatch.setattr(record_library.RecordCode, "move", move)
+    return found
+
+
+def check(record: Record, module: RecordModule, values: Values, random: Random) -> None:
+    fields = fields_of(record, values, random)
+    wanted = meant(record, values, fields)
+    threads = random.choice((1, 1, 2, 5))
+    packed = module.pack(shape=dict(values), threads=threads, **fields)
+    assert (packed.reshape(-1) == wanted).all(), (record, dict(values))
+    dirty = wanted | (free(record, values) & 0xA7)  # what no field holds is not read
+    back = module.unpack(dirty.reshape(packed.shape), dict(values), threads)._asdict()
+    for name, each in fields.items():
+        assert back[name].tobytes() == each.tobytes(), (record, name, dict(values))
+        assert back[name].dtype == each.dtype
+
+
+def fresh(record: Record) -> RecordModule:
+    """A module that nobody had before, so that a library is made or looked for."""
+    return record_module.__wrapped__(record, "native", True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name in ("Q4_0", "NV12") else pytest.param(name, marks=pytest.mark.slow)
+        for name in layoutdsl.library_record_names()
+    ],
+)
+@pytest.mark.usefixtures("place")
+def test_of_the_library(name: str, moved: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_sizes, "PIECE", 100)  # so that rows go in several pieces
+    monkeypatch.setattr(record_library, "SHARE_BYTES", 64)
+    record, random = layoutdsl.library_record(name), Random(name)
+    module = fresh(record)
+    values = list(shapes(record, random, 4, 40_000))
+    for each in values:
+        check(record, module, each, random)
+    assert moved == ["pack", "unpack"] * len(values)
+    monkeypatch.setattr(record_library, "build", lambda *_: pytest.fail("compiled again"))
+    check(record, fresh(record), values[0], random)
+    assert len(moved) == 2 * len(values) + 2
+
+
+HALF = """record A(r, k: 3) = {
+    q(r, k) = [r, k] of u4
+}"""
+
+
+def test_rows_that_are_no_whole_bytes(moved: list[str]) -> None:
+    record, random = layoutdsl.parse(HALF).records["A"], Random(3)
+    module = fresh(record)
+    for rows in (2, 6, 100):
+        check(record, module, {"R": rows}, random)
+    with pytest.raises(ValueError, match="the 12 bits of `A` fill no whole bytes"):
+        module.physical_shape({"R": 1})
+    assert moved == ["pack", "unpack"] * 3
+
+
+def test_errors_are_those_of_numpy(moved: list[str]) -> None:
+    record, random = layoutdsl.library_record("Q4_0"), Random(1)
+    native, plain = fresh(record), layoutdsl.compile(record, "numpy")
+    shape = {"R": 3, "K": 64}
+    good = fields_of(record, shape, random)
+    packed = native.pack(**good)
+    bad: list[Callable[[RecordModule], object]] = [
+        lambda m: m.pack(d=good["d"]),
+        lambda m: m.pack(d=good["d"], q=good["q"].astype("u2")),
+        lambda m: m.pack(d=good["d"], q=good["q"] + np.uint8(16)),
+        lambda m: m.pack(d=good["d"][:2], q=good["q"]),
+        lambda m: m.pack(d=good["d"], q=good["q"], out=packed[:2]),
+        lambda m: m.pack(d=good["d"], q=good["q"], out=good["q"][:, :36].reshape(3, 2, 18)),
+        lambda m: m.pack(**good, threads=0),
+        lambda m: m.unpack(packed[:2], shape),
+        lambda m: m.unpack(packed, {"R": 3, "K": 65}),
+    ]
+    said = []
+    for each in bad:
+        for module in (native, plain):
+            with pytest.raises((ValueError, TypeError)) as found:
+                each(module)
+            said.append((found.type, str(found.value)))
+    assert said[::2] == said[1::2]
+    assert moved == ["pack"]
+
+
+def test_arrays_that_c_does_not_take(moved: list[str]) -> None:
+    """Those that are not in one piece, or of the other order of bytes, numpy takes."""
+    record, random = layoutdsl.library_record("Q4_0"), Random(1)
+    native, plain = fresh(record), layoutdsl.compile(record, "numpy")
+    good = fields_of(record, {"R": 3, "K": 64}, random)
+    turned = {"d": good["d"], "q": np.asfortranarray(good["q"])}
+    assert (native.pack(**turned) == plain.pack(**good)).all()
+    assert moved == []
+    wide = np.zeros((3, 2, 36), "u1")
+    assert native.pack(**good, out=wide[..., ::2]) is not None
+    assert (wide[..., ::2] == plain.pack(**good)).all()
+    assert not wide[..., 1::2].any()
+    assert moved == ["pack"]
+
+
+@pytest.mark.usefixtures("place")
+def test_a_compiler_that_fails(moved: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    record, random = layoutdsl.library_record("NV12"), Random(1)
+    good = fields_of(record, {"H": 4, "W": 6}, random)
+
+    def fail(*_: object) -> None:
+        raise layoutdsl.CompilerError("`cc` failed with 1: no message")
+
+    monkeypatch.setattr(record_library, "build", fail)
+    with pytest.raises(layoutdsl.CompilerError, match="`cc` failed"):
+        fresh(record).pack(**good)
+    served = record_module.__wrapped__(record, "auto", True)
+    assert (served.pack(**good) == layoutdsl.compile(record, "numpy").pack(**good)).all()
+    background.finish()
+    assert (served.pack(**good) == layoutdsl.compile(record, "numpy").pack(**good)).all()
+    assert moved == []
+
+
+def random_records(seed: int, count: int, moved: list[str]) -> int:
+    """Pack and unpack random records by C, against the meaning of every bit; how many were."""
+    random = Random(seed)
+    for _ in range(count):
+        record = drawn(random).record
+        try:
+            module = record_module.__wrapped__(record, "native", True)
+        except (layoutdsl.RefusedError, layoutdsl.UnprovedError, ValueError):
+            continue
+        for values in shapes(record, random, 3, 8000):
+            if record.size_bits(values) % 8 == 0:
+                check(record, module, values, random)
+    return len(moved)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:numpy serves", "ignore:.*undecided", "ignore:.*by element")
+def test_random_records(moved: list[str]) -> None:
+    assert random_records(11, 12, moved) > 30
+
+
+@pytest.mark.campaign
+@pytest.mark.filterwarnings("ignore:numpy serves", "ignore:.*undecided", "ignore:.*by element")
+@pytest.mark.parametrize("block", range(20))
+def test_many_random_records(block: int, moved: list[str]) -> None:
+    random_records(2000 + block, 25, moved)

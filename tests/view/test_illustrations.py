@@ -1,0 +1,208 @@
+"""Counterexamples and differences as pictures: what they speak of is pointed out, and only that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from cli_shell import Shell, shell
+from picture_pages import Page, index_of, read
+from random_layouts import drawn
+
+import layoutdsl
+from layoutdsl import library, library_record, parse
+from layoutdsl.commands.illustrations import counterexamples, differences
+from layoutdsl.proof.claims import claims_of
+from layoutdsl.proof.prover.check import check
+from layoutdsl.proof.prover.verdict import Refuted
+from layoutdsl.view.cells import Drawn
+from layoutdsl.view.html import fragment, report
+
+__all__ = ["shell"]
+
+WRONG = """\
+layout Lost(n, c) = [n, c%4]
+refute Lost
+layout Manual(n, c, h, w) = [n, c/16, h, w, c%16]
+prove Manual == ((n*(C/16) + c/16)*H*W + h*W + w)*16 + c%16
+prove Manual == [n, h, c/16, w, c%16]
+prove Manual keeps h contiguous
+prove Manual fits int8
+prove Manual aligns c%16 to 128 bytes of f32
+layout Rows(m: 8, k: 64) = [m, k] of f16
+prove Rows reads 16 bytes by t: 32 at (m = t%8, k = t/8*8) without conflicts
+table Away(n, c)[i: N, j: roundup(C, 4)] = (n = i, c = j + 1)
+layout Near(n, c) = [n, c : roundup(C, 4)]
+prove Away inverts Near
+record Twice(k) = { a(k) = [k] of u8  b(k) = [k] of u8 }
+refute Twice
+"""
+
+
+def marks(page: Page) -> set[tuple[int, ...]]:
+    """The elements that are pointed out in the tensor."""
+    (_, axes, _) = page.data["fields"][0]
+    return {index_of(cell.keys[0], axes) for cell in page.tensor if "k" in cell.kinds}
+
+
+def pictures() -> list[tuple[str, Refuted, tuple[Drawn, ...]]]:
+    found = []
+    for claim in claims_of(parse(WRONG)):
+        checked = check(claim)
+        refuted = [each for each in checked.findings if isinstance(each, Refuted)]
+        if refuted:
+            found.append((claim.text, refuted[0], counterexamples(checked)))
+    return found
+
+
+def test_each_kind_of_counterexample_is_drawn() -> None:
+    found = {text: (finding, shown) for text, finding, shown in pictures()}
+    assert len(found) == 10
+    for text, (finding, shown) in found.items():
+        count = 2 if " == [" in text or "reads" in text else 1
+        if text == "prove Away":  # a table by itself has no buffer to be drawn
+            assert shown == ()
+            continue
+        assert len(shown) == count, text
+        if text.startswith("refute Twice"):
+            kinds = [cell.kind for line in shown[0].lines for cell in line.cells]
+            assert set(kinds) == {"shared"}
+        elif "inverts" in text:
+            slots = [cell for line in shown[0].lines for cell in line.cells if cell.marked]
+            assert len(slots) >= 1
+        else:
+            page = read(fragment(shown[0]))
+            told = {tuple(at for _, at in point.index) for point in finding.example.points}
+            assert marks(page) == told, text
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("part", range(12))
+def test_differences_are_pointed_out(part: int) -> None:
+    """All elements that lie elsewhere, and no others, of pairs of layouts that are drawn."""
+    told = 0
+    for seed in range(10 * part, 10 * part + 10):
+        one, other = (drawn(Random(3 * seed + k)) for k in (0, 1))
+        if one.rank != other.rank or [a.extent for a in one.axes] != [a.extent for a in other.axes]:
+            other = layoutdsl.parse(f"layout Other{_axes(one)} = [{_reversed(one)}]")["Other"]
+        found = layoutdsl.diff(one, other)
+        shown = differences(one, other, found)
+        mismatch = getattr(found, "mismatch", None)
+        if mismatch is None or not shown or shown[0].folded:
+            continue
+        values = dict(mismatch.shape)
+        page = read(fragment(shown[0]))
+        names = [axis.name for axis in one.axes]
+        elsewhere = set()
+        for cell in page.tensor:
+            (_, axes, _) = page.data["fields"][0]
+            index = index_of(cell.keys[0], axes) if cell.keys else None
+            if index is not None and one.rank == other.rank:
+                mine = one.offset_at({**values, **dict(zip(names, index, strict=True))})
+                theirs = other.offset(index, other.bind({k: values[k] for k in other.symbols}))
+                if mine != theirs:
+                    elsewhere.add(index)
+        assert marks(page) == elsewhere
+        told += 1
+    assert told >= 1
+
+
+def _axes(layout: layoutdsl.Layout) -> str:
+    from layoutdsl.language.declaration import axes_text
+
+    return axes_text(layout)
+
+
+def _reversed(layout: layoutdsl.Layout) -> str:
+    return ", ".join(axis.name for axis in reversed(layout.axes)) or "0"
+
+
+def test_what_is_equal_has_no_picture() -> None:
+    one = library("NCHW16c")
+    assert differences(one, one, layoutdsl.diff(one, one)) == ()
+
+
+def test_words_of_a_report_are_text() -> None:
+    page = read(report("<script>", [("</h2><b>", "</pre><img src=x>", ())]))
+    assert page.tags.count("script") == 1
+    assert not {"b", "img"} & set(page.tags)
+    assert "</pre><img src=x>" in page.text
+
+
+# In a notebook.
+
+
+def test_a_notebook_displays_layouts_and_records() -> None:
+    page = read(library("NCHW4c")._repr_html_() or "")
+    assert "layout NCHW4c(n, c, h, w) = [n, c/4, h, w, c%4]" in page.text
+    assert "offset = " in page.text
+    assert "c%4" in page.text
+    assert "script" not in page.tags
+    page = read(library_record("Q4_0")._repr_html_() or "")
+    assert "record Q4_0(r, k)" in page.text
+
+
+def test_and_verdicts() -> None:
+    module = parse(WRONG)
+    found = layoutdsl.prove(module["Manual"])
+    page = read(found._repr_html_() or "")
+    assert page.text.startswith("proved: prove Manual")
+    assert len(repr(found)) <= 200
+    wrong = layoutdsl.prove(module.claims[1:3])
+    page = read(wrong._repr_html_() or "")
+    assert "refuted, and claimed otherwise: prove Manual == " in page.text
+    assert len([cell for cell in page.buffer if "k" in cell.kinds]) >= 2
+    page = read(wrong.checked[0]._repr_html_() or "")
+    assert page.buffer
+    found_ = layoutdsl.diff(library("NCHW"), library("NHWC"))
+    assert "Different" in (found_._repr_html_() or "") or "EqualWhere" in (
+        found_._repr_html_() or ""
+    )
+
+
+# In the shell.
+
+
+def test_prove_writes_a_page(shell: Shell) -> None:
+    Path("wrong.layout").write_text(WRONG)
+    ended = shell("prove", "wrong.layout", "--as", "html", "-o", "page.html")
+    assert ended.code == 1
+    assert ended.out.endswith("wrote page.html\n")
+    assert "refuted: the formula is not the offset of `Manual`" in ended.out
+    page = read(Path("page.html").read_text("utf-8"))
+    assert page.tags.count("script") == 1
+    assert page.text.index("refuted: the formula") < page.text.index("proved     Manual")
+    assert len([cell for cell in page.buffer if "k" in cell.kinds]) > 4
+    alone = shell("prove", "NCHW4c", "--as", "html")
+    assert alone.code == 0
+    assert alone.out.startswith("<!doctype html>")
+    assert read(alone.out).buffer == []
+
+
+def test_diff_writes_a_page(shell: Shell) -> None:
+    ended = shell("diff", "HtpNCHW", "R4NCHWMemoryLayout", "--as", "html", "-o", "page.html")
+    assert ended.code == 1
+    assert ended.out.startswith("different")
+    page = read(Path("page.html").read_text("utf-8"))
+    assert len([cell for cell in page.buffer if "k" in cell.kinds]) == 4
+    assert shell("diff", "NCHW16c", "onednn:aBcd16b", "--as", "html").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words", "code"),
+    [
+        ("prove NCHW4c -o page.html", "-o is for pictures", 2),
+        ("prove NCHW4c --as html --json", "--json and --as html are two things", 2),
+        ("diff NCHW NHWC --as html --json", "--json and --as html are two things", 2),
+        ("diff NCHW NHWC -o page.html", "-o is for pictures", 2),
+        ("diff NCHW NHWC --as html -o mine.txt", "exists and was not written by layoutdsl", 4),
+        ("prove demo.layout --as html -o demo.layout", "is the spec itself", 4),
+    ],
+)
+def test_what_the_shell_refuses(shell: Shell, arguments: str, words: str, code: int) -> None:
+    Path("mine.txt").write_text("mine")
+    ended = shell(*arguments.split())
+    assert ended.code == code
+    assert words in ended.err + ended.out
+    assert Path("mine.txt").read_text() == "mine"

@@ -1,0 +1,186 @@
+"""Pictures in a browser: each side points at the other, under the mouse and with keys.
+
+They need `playwright` and a Chromium of the system, and are skipped where there is none.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import layoutdsl
+from layoutdsl import library, library_record, parse
+from layoutdsl.commands.illustrations import counterexamples, differences
+from layoutdsl.proof.prover.check import check
+from layoutdsl.view.html import report
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+OPTIONS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--no-first-run"),
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = next((each for each in map(shutil.which, BROWSERS) if each), None)
+    if found is None:
+        pytest.skip("no chromium is installed")
+    with playwright.sync_playwright() as driver:
+        started = driver.chromium.launch(executable_path=found, args=list(OPTIONS))
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    """Open the text of a page; that it says nothing on the console is looked at afterwards."""
+    said: list[str] = []
+    context = browser.new_context()
+
+    def visit(text: str) -> Any:
+        place = tmp_path / "page.html"
+        place.write_text(text, encoding="utf-8")
+        page = context.new_page()
+        page.on("console", lambda each: said.append(each.text))
+        page.on("pageerror", lambda each: said.append(str(each)))
+        page.on(
+            "request", lambda each: said.append(each.url) if each.url != place.as_uri() else None
+        )
+        page.goto(place.as_uri())
+        return page
+
+    yield visit
+    context.close()
+    assert said == []
+
+
+def slot(number: int) -> str:
+    return f".buffer td[data-n='{number}']"
+
+
+def element(key: int) -> str:
+    return f".tensor td[data-k='{key}']"
+
+
+def test_either_side_points_at_the_other(opened: Any) -> None:
+    page = opened(layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3)).html())
+    key = (17 * 2 + 1) * 3 + 2
+    page.hover(element(key))
+    assert page.inner_text(".say") == "(n=0, c=17, h=1, w=2) lies at offset 177"
+    assert page.locator(".buffer td.there").get_attribute("data-n") == "177"
+    page.hover(slot(150))
+    assert (
+        page.inner_text(".say")
+        == "offset 150 is padding, filled with 0: c = 22 is not below C = 20"
+    )
+    assert page.locator(".there").count() == 0
+    page.hover(slot(177))
+    assert page.inner_text(".say") == "offset 177 holds (n=0, c=17, h=1, w=2)"
+    assert page.locator(".tensor td.there").get_attribute("data-k") == str(key)
+
+
+def test_keys_walk_on_both_sides(opened: Any) -> None:
+    page = opened(layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3)).html())
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.dataset.n") == "0"
+    for key, told in (
+        ("ArrowRight", "offset 1 holds (n=0, c=1, h=0, w=0)"),
+        ("ArrowDown", "offset 17 holds (n=0, c=1, h=0, w=1)"),
+        ("ArrowLeft", "offset 16 holds (n=0, c=0, h=0, w=1)"),
+        ("ArrowUp", "offset 0 holds (n=0, c=0, h=0, w=0)"),
+        ("Enter", "(n=0, c=0, h=0, w=0) lies at offset 0"),
+        ("ArrowRight", "(n=0, c=0, h=0, w=1) lies at offset 16"),
+        ("ArrowDown", "(n=0, c=0, h=1, w=1) lies at offset 64"),
+        ("End", "(n=0, c=19, h=1, w=2) lies at offset 179"),
+        ("Enter", "offset 179 holds (n=0, c=19, h=1, w=2)"),
+        ("Home", "offset 0 holds (n=0, c=0, h=0, w=0)"),
+    ):
+        page.keyboard.press(key)
+        assert page.inner_text(".say") == told
+    assert page.locator("td[tabindex='0']").count() == 2
+
+
+def test_the_order_is_played(opened: Any) -> None:
+    page = opened(layoutdsl.show(library("NCHW4c"), (1, 2, 1, 2)).html())
+    page.click("text=in order of the tensor")
+    page.locator("button[aria-pressed=true]").wait_for()
+    page.locator(".say", has_text="c=1, h=0, w=1").wait_for()
+    page.locator("button[aria-pressed=true]").wait_for(state="detached")
+
+
+def test_who_wants_no_motion_gets_none(browser: Any, tmp_path: Path) -> None:
+    place = tmp_path / "page.html"
+    place.write_text(layoutdsl.show(library("NCHW4c"), (1, 2, 1, 2)).html(), encoding="utf-8")
+    page = browser.new_page(reduced_motion="reduce")
+    page.goto(place.as_uri())
+    assert not page.is_visible("button")
+    page.close()
+
+
+def test_bits_of_a_byte(opened: Any) -> None:
+    page = opened(layoutdsl.show(library_record("Q4_0"), (1, 64)).html())
+    page.hover(slot(8))
+    assert page.inner_text(".say") == "byte 8 holds q[0, 6] and q[0, 22]"
+    assert page.locator(".bits span").all_inner_texts() == [
+        "bits 0..3: bits 0..3 of q[0, 6]",
+        "bits 4..7: bits 0..3 of q[0, 22]",
+    ]
+    assert page.locator(".tensor td.there").count() == 2
+
+
+def test_threads_at_their_banks(opened: Any) -> None:
+    rows = parse("layout Rows(m: 8, k: 64) = [m, k] of f16")["Rows"]
+    page = opened(layoutdsl.banks(rows, thread="m = t%8, k = t/8*8", bytes=16).html())
+    page.hover(slot(33))
+    assert page.inner_text(".say") == "cycle 1, bank 1: bytes 132..135 for thread 1"
+    page.hover(slot(40))
+    assert page.inner_text(".say") == "bank 8 is idle in cycle 1"
+    page.hover(element(9))
+    assert page.inner_text(".say") == "(thread=9) reads from byte 144"
+    assert page.locator(".buffer td.there").count() == 4
+
+
+def test_counterexamples_and_differences(opened: Any) -> None:
+    one, other = library("HtpNCHW"), library("R4NCHWMemoryLayout")
+    text = report("both", [("a", "b", differences(one, other, layoutdsl.diff(one, other)))])
+    page = opened(text)
+    assert page.locator(".buffer td.k").count() == 4
+    page.locator(".ldp").nth(1).locator(".buffer td.k").nth(0).hover()
+    assert page.locator(".say").nth(1).inner_text() == "offset 1 holds (b=0, h=1, w=0, d=0)"
+    claim = parse("layout A(n, c) = [n, c%4]  refute A").claims[0]
+    page = opened(report("one", [("a", "b", counterexamples(check(claim)))]))
+    page.hover(".buffer td.k")
+    assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
+
+
+def test_a_slot_that_several_want_names_them(opened: Any) -> None:
+    layout = parse("layout A(n, c) = [n, c%4]  refute A")["A"]
+    page = opened(layoutdsl.show(layout, (2, 6)).html())
+    page.hover(slot(0))
+    assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
+
+
+@pytest.mark.slow
+def test_many_cells_are_soon_there(opened: Any) -> None:
+    page = opened(layoutdsl.show(library("NCHW16c"), (1, 64, 16, 16)).html())
+    page.hover(slot(20))
+    assert page.inner_text(".say").startswith("offset 20 holds")
+    assert page.evaluate("performance.now()") < 20_000
+
+
+def test_two_pictures_in_one_page_do_not_meet(opened: Any) -> None:
+    one = layoutdsl.show(library("NCHW4c"), (1, 2, 1, 2))._repr_html_()
+    other = layoutdsl.show(library("NCHW4c"), (1, 3, 1, 2))._repr_html_()
+    page = opened(f"<!doctype html><title>both</title>{one}{other}")
+    page.locator(".ldp").nth(1).locator(slot(2)).hover()
+    assert page.locator(".say").nth(1).inner_text() == "offset 2 holds (n=0, c=2, h=0, w=0)"
+    assert page.locator(".ldp").nth(0).locator(".here").count() == 0
