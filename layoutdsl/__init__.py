@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         UnvalidatedError,
         banks,
         check,
-        compile,
+        compile,  # noqa: A004  the verb of `re.compile`: text is made ready to run
         convert,
         cost,
         differing_copies,

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 from layoutdsl.language.texts.values import DRAWING
 
 if TYPE_CHECKING:
-    from layoutdsl.code.compiling import Compiled, CompilerError, CompileTarget, compile
+    from layoutdsl.code.compiling import (
+        Compiled,
+        CompilerError,
+        CompileTarget,
+        compile,  # noqa: A004  the verb of `re.compile`
+    )
     from layoutdsl.code.converting import Conversion, convert
     from layoutdsl.code.generating import (
         Generated,
@@ -78,7 +83,7 @@ if TYPE_CHECKING:
     from layoutdsl.files.pieces.amount import Amount
     from layoutdsl.files.pieces.cut import Piece, TooLargeError
     from layoutdsl.files.places import OccupiedError
-    from layoutdsl.graphs.engines import engine_called, engine_names, load_engine
+    from layoutdsl.graphs.engine_text import engine_called, engine_names, load_engine
     from layoutdsl.language.elaborate.shelf import (
         declared,
         family_of,
@@ -214,7 +219,7 @@ _ELSEWHERE = {
     "commands.cutting": "pieces_of",
     "commands.copies": "Differing differing_copies",
     "commands.inferring": "axes_of infer",
-    "graphs.engines": "engine_called engine_names load_engine",
+    "graphs.engine_text": "engine_called engine_names load_engine",
     "commands.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
     "commands.files": "MEM pack_file unpack_file",
     "commands.formatting": "formatted marked_text",
@@ -234,8 +239,9 @@ _ELSEWHERE = {
     "to_notation translate",
     "code.tuning": "Tuned tune",
     "commands.weights": "inspect_weights pack_weights unpack_weights verify_weights",
-    "language.elaborate.shelf": "declared family_of library library_families library_module library_names "
-    "library_record library_record_names load parse pick pick_record pick_table read",
+    "language.elaborate.shelf": "declared family_of library library_families "
+    "library_module library_names library_record library_record_names load parse pick pick_record "
+    "pick_table read",
     "files.pieces.amount": "Amount",
     "files.places": "OccupiedError",
     "files.pieces.cut": "Piece TooLargeError",

@@ -12,7 +12,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TypeAlias
 
-from layoutdsl.graphs.engines import ENDING, engine_called, engine_in, engine_names
+from layoutdsl.graphs.engine_text import ENDING, engine_called, engine_in, engine_names
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.elaborate import shelf
 from layoutdsl.language.meaning.arguments import Kind, expect

@@ -5,7 +5,7 @@ documents' pixel P[x, y] is row y, column x. The names are those of `OpenCLBuffe
 case. Padding is 0. A kind is of a tensor whose axes have a meaning, so they go by name.
 
 Sources: MACE, "Memory layout", for the kinds and the sizes of their images; where its table of
-pixels is no inverse of anything, the map is the kernels' (`layoutdsl/language/library/mace.layout` refutes
+pixels is no inverse of anything, the map is the kernels' (`language/library/mace.layout` refutes
 the table). Three kinds are in no published document, and are refused.
 """
 

@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from domain_masks import held, numbered
 from proving import shapes
 from texts import DOMAINS
 
@@ -22,10 +23,6 @@ def module_of(name: str) -> ModuleType:
     return load(generate_numpy(DOMAINS[name], source=name, certificate=None))
 
 
-def numbered(shape: tuple[int, ...]) -> np.ndarray:
-    return np.arange(1, 1 + int(np.prod(shape)), dtype=np.int32).reshape(shape)
-
-
 def packed(layout: Layout, tensor: np.ndarray, poison: int) -> np.ndarray:
     """What the model says the buffer holds; the slots before the first stay poisoned."""
     shape = tensor.shape
@@ -38,15 +35,6 @@ def packed(layout: Layout, tensor: np.ndarray, poison: int) -> np.ndarray:
             fill = layout.fill
             buffer[slot] = fill.value if isinstance(fill, FillValue) else poison
     return buffer
-
-
-def held(layout: Layout, shape: tuple[int, ...]) -> np.ndarray:
-    mask = np.zeros(shape, bool)
-    for slot in range(layout.size(shape)):
-        index = layout.decode(slot, shape)
-        if index is not None:
-            mask[index] = True
-    return mask
 
 
 @pytest.mark.sampled(4)

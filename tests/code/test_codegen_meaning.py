@@ -7,27 +7,13 @@ from itertools import product
 import numpy as np
 import pytest
 from codegen_cases import CASES, Case, emit, layout_of, module_of, tensor_of
+from expected_buffers import POISON, expected
 
 from layoutdsl.code import load
 from layoutdsl.language.meaning.elements import FillValue
-from layoutdsl.language.meaning.model import Layout
 
-POISON = -77
 WHOLE = {"Vector", "NCHW", "NHWC"}
 """Cases that one assignment moves."""
-
-
-def expected(layout: Layout, tensor: np.ndarray, fill: int, lead: int) -> np.ndarray:
-    """The buffer by the definition: every element at its offset, the rest fill, `lead` before."""
-    values = layout.bind(tensor.shape)
-    size = layout.size(tensor.shape)
-    start = size - int(np.prod(layout.box(tensor.shape)))
-    flat = np.full(size, fill, tensor.dtype)
-    flat[:start] = lead
-    names = [axis.name for axis in layout.axes]
-    for index in product(*map(range, tensor.shape)):
-        flat[layout.offset_at({**values, **dict(zip(names, index, strict=True))})] = tensor[index]
-    return flat.reshape(layout.physical_shape(tensor.shape))
 
 
 @pytest.mark.sampled(8)

@@ -8,8 +8,9 @@ from math import prod
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
+from expected_buffers import expected
 from native_cases import LAYOUTS, WIDTHS, emit, fenced, modules, needs_compiler
-from test_codegen_meaning import expected, random_layout
+from test_codegen_meaning import random_layout
 
 from layoutdsl.code.native.loader import native_module
 from layoutdsl.language.integers.expr import Constant

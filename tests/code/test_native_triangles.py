@@ -1,7 +1,7 @@
 """C of triangles drawn at random: what is validated stays in the buffer, and puts elements there.
 
-Rows begin at halves of squares (`by_halves` of `code/validate/loops/theorems.py`). Half of what is drawn
-has a row, a size or a condition that may be wrong; which those are, plain integers say.
+Rows begin at halves of squares (`by_halves` of `code/validate/loops/theorems.py`). Half of what is
+drawn has a row, a size or a condition that may be wrong; which those are, plain integers say.
 """
 
 from __future__ import annotations

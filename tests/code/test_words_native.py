@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from test_record_code import NEEDS_C, SANITIZED, Built
+from record_programs import NEEDS_C, SANITIZED, Built
 
 import layoutdsl
 from layoutdsl.code.records import generate_words

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import pytest
-from texts import HERE
+from statements import STATEMENTS
 
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.grammars import LANGUAGE, Fault, parsed
 from layoutdsl.language.syntax.parser import parse
-from layoutdsl.language.texts import resources
 from layoutdsl.language.texts.source import Diagnostic, LayoutError, Source
 
 COUNT = 60
@@ -27,16 +26,6 @@ COUNT = 60
 WORDS = ("layout", "table", "prove", "refute", "fill", "offset", "where", "with", "fits", "keeps")
 WORDS += ("contiguous", "aligns", "bytes", "computes", "inverts", "offsets", "bits")
 WORDS += ("reads", "by", "at", "without", "conflicts")
-
-
-def statements() -> list[str]:
-    families = [text for _, text in resources.library_families()]
-    families += [each.read_text(encoding="utf-8") for each in (HERE / "layouts").glob("*.layout")]
-    found = [each.span.text for text in families for each in parse(Source("", text)).declarations]
-    return [each for each in dict.fromkeys(found) if len(each) < 300]
-
-
-STATEMENTS = statements()
 
 
 @dataclass(frozen=True)

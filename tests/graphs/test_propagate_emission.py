@@ -26,7 +26,7 @@ from layoutdsl.graphs.checking.remaking import Emit, emission_of, wishes_of
 from layoutdsl.graphs.emitting.laying import Constants
 from layoutdsl.graphs.emitting.moves import Moving, convert, padding_mask
 from layoutdsl.graphs.emitting.physical import Call, Emission, Emitted, Numbers, Step
-from layoutdsl.graphs.engines import engine_called
+from layoutdsl.graphs.engine_text import engine_called
 from layoutdsl.graphs.graph import Graph
 from layoutdsl.graphs.models.onnx_read import Model, read_model
 from layoutdsl.graphs.models.onnx_write import Writing, initialisers, model_of

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from layoutdsl.graphs.engines import engine_called, engine_names, load_engine
+from layoutdsl.graphs.engine_text import engine_called, engine_names, load_engine
 from layoutdsl.language.elaborate.shelf import operator_rules, parse
 from layoutdsl.language.meaning.operator import Engine, OperatorRule
 from layoutdsl.language.texts.faults import UnknownNameError

@@ -57,7 +57,7 @@ def carried(text: str, engine: str, place: Path, **tensors: Any) -> Any:
     import onnx
 
     from layoutdsl.commands.propagating import propagate
-    from layoutdsl.graphs.engines import load_engine
+    from layoutdsl.graphs.engine_text import load_engine
 
     onnx.save(proto(text, **tensors), place / "model.onnx")
     found = propagate(place / "model.onnx", load_engine(engine, "test"))

@@ -11,7 +11,7 @@ import pytest
 from models import SMALL, light
 
 from layoutdsl.commands import propagate
-from layoutdsl.graphs.engines import load_engine
+from layoutdsl.graphs.engine_text import load_engine
 
 onnx = pytest.importorskip("onnx", exc_type=ImportError)
 pytest.importorskip("scipy", exc_type=ImportError)

@@ -18,7 +18,7 @@ import onnx.reference
 from onnx import TensorProto, helper, numpy_helper
 
 from layoutdsl.graphs.checking.remaking import Emit, emission_of, wishes_of
-from layoutdsl.graphs.engines import engine_called
+from layoutdsl.graphs.engine_text import engine_called
 from layoutdsl.graphs.graph import Node
 from layoutdsl.graphs.models.fold import folded
 from layoutdsl.graphs.models.onnx_faults import UnfitModelError

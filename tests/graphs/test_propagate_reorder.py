@@ -23,7 +23,7 @@ from layoutdsl.commands import check, propagate  # noqa: E402
 from layoutdsl.graphs.emitting.emit_reorder import rows_of  # noqa: E402
 from layoutdsl.graphs.emitting.physical import Step  # noqa: E402
 from layoutdsl.graphs.placings.packing import packed  # noqa: E402
-from layoutdsl.graphs.placings.placing import Digit, Placing, as_written, canonical
+from layoutdsl.graphs.placings.placing import Digit, Placing, as_written, canonical  # noqa: E402
 from layoutdsl.graphs.running.onnx_run import block  # noqa: E402
 
 needs_blocks = pytest.mark.skipif(block() is None, reason="onnxruntime has no blocks here")

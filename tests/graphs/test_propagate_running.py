@@ -12,7 +12,7 @@ onnx = pytest.importorskip("onnx")
 from onnx import helper, numpy_helper  # noqa: E402
 
 from layoutdsl.graphs.running import onnx_run  # noqa: E402
-from layoutdsl.graphs.running.onnx_run import SMALL, Effort, RunError, is_fed, run
+from layoutdsl.graphs.running.onnx_run import SMALL, Effort, RunError, is_fed, run  # noqa: E402
 
 SHAPE = (24, 24)
 

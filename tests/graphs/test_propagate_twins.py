@@ -67,7 +67,7 @@ def model(text: str, place: Path) -> Path:
 )
 def test_a_wrong_rule_is_found_wrong(text: str, rule: str, layout: str, tmp_path: Path) -> None:
     from layoutdsl.commands.propagating import propagate
-    from layoutdsl.graphs.engines import load_engine
+    from layoutdsl.graphs.engine_text import load_engine
     from layoutdsl.language.meaning.operator import Engine
 
     place = model(text, tmp_path / "model.onnx")
@@ -105,7 +105,7 @@ def test_a_wrong_rule_is_found_wrong(text: str, rule: str, layout: str, tmp_path
 )
 def test_a_wrong_rule_fits_no_node(text: str, rule: str) -> None:
     """Extents tell most of what is wrong: axes that are one have one extent."""
-    from layoutdsl.graphs.engines import load_engine
+    from layoutdsl.graphs.engine_text import load_engine
     from layoutdsl.graphs.roles.binding import bind
 
     known = {

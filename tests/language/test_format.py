@@ -15,7 +15,7 @@ import random_layouts
 import random_records
 from cli_shell import Shell, shell
 from respelled import respelled
-from test_mistakes_random import STATEMENTS
+from statements import STATEMENTS
 
 from layoutdsl.commands import formatted
 from layoutdsl.language.syntax.lines import WIDTH

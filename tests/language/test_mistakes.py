@@ -11,8 +11,7 @@ import tomllib
 from collections.abc import Callable
 
 import pytest
-from conftest import GOLDEN
-from texts import LIBRARY, said
+from texts import GOLDEN, LIBRARY, said
 
 from layoutdsl.language.syntax import advice as offered
 from layoutdsl.language.syntax.advice import advice

@@ -20,7 +20,7 @@ UNRECORDED = {
     "view --no-browser": "a server that ends with Ctrl-C; tests/shell/test_viewing.py drives it",
     "probe --array torch": "needs torch, and what is recorded needs nothing",
     "probe --array jax": "needs jax, and what is recorded needs nothing",
-    "bench --peers jax": "peers are other people's packages; tests/commands/test_bench_peers.py runs them",
+    "bench --peers jax": "tests/commands/test_bench_peers.py runs peers, other people's packages",
 }
 """Options, or values of them, that no command line records, with the reason."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cute_layouts import Drawn, draw
-from test_notation_copies import holders, steps, tv_text
+from thread_values import holders, steps, tv_text
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError

@@ -104,7 +104,7 @@ def test_python(elsewhere: Path) -> None:
 import json, layoutdsl
 module = layoutdsl.parse(open("demo.layout").read())
 nchw16c = layoutdsl.library("NCHW16c")
-from layoutdsl.graphs.engines import engine_called
+from layoutdsl.graphs.engine_text import engine_called
 kernels = len(engine_called("blocked16").kernels)
 print(json.dumps([list(module), nchw16c.offset((1, 17, 2, 3), (2, 20, 3, 4)), kernels]))
 """

@@ -142,7 +142,13 @@ def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
     texts = []
     for seed in ("1", "2"):
         folder = tmp_path / seed
-        command = [sys.executable, "-c", WRITE, str(Path(__file__).parents[1] / "support"), str(folder)]
+        command = [
+            sys.executable,
+            "-c",
+            WRITE,
+            str(Path(__file__).parents[1] / "support"),
+            str(folder),
+        ]
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC{seed}"}
         subprocess.run(command, check=True, env=environment)
         texts.append({each.name: each.read_bytes() for each in sorted(folder.iterdir())})

@@ -13,8 +13,8 @@ import pytest
 import test_cli_copies
 import test_cli_json
 from cli_shell import Shell, shell
-from conftest import GOLDEN
 from replaying import REPLAY, blocks, replayed
+from texts import GOLDEN
 
 __all__ = ["shell"]
 

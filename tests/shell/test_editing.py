@@ -11,7 +11,7 @@ from random import Random
 import pytest
 import random_declarations
 from cli_shell import Shell, shell
-from test_mistakes_random import STATEMENTS
+from statements import STATEMENTS
 from texts import LIBRARY_MODULES, small_shapes
 
 from layoutdsl.commands import claims_of

@@ -17,6 +17,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from browsers import browser
 from cli_shell import Shell, shell
 from hostile_texts import HOSTILE
 from playground_pages import (
@@ -32,7 +33,6 @@ from playground_pages import (
     prove,
     write,
 )
-from test_pictures_browser import browser
 
 playwright = pytest.importorskip("playwright.sync_api")
 

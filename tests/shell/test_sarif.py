@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import pytest
 from cli_shell import Shell, shell
-from conftest import GOLDEN
+from texts import GOLDEN
 
 from layoutdsl.commands import load
 from layoutdsl.language.texts.source import LayoutError

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import browser
 from cli_shell import Shell, shell
 from hostile_texts import HOSTILE
 from playground_pages import GAP, LONG, WAIT, WRONG, heading, listen, nothing_runs, prove, write
 from processes import running
-from test_pictures_browser import browser
 
 __all__ = ["browser", "shell"]
 

@@ -1,12 +1,12 @@
 """Print the figures that the README and closing notes quote: proofs, code, start-up, packing.
 
-Run it as ``python tests/support/figures.py``, or with sections: ``python tests/support/figures.py pieces``; nothing
-here is a test. Times are medians of interleaved rounds on this machine; read them as ratios.
+Run it as ``python tests/support/figures.py``, or with sections:
+``python tests/support/figures.py pieces``. Times are medians of
+interleaved rounds on this machine; read them as ratios.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import statistics
 import subprocess
@@ -18,7 +18,6 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import journeys
 import numpy as np
 
 from layoutdsl import commands as api
@@ -251,25 +250,16 @@ def pieces() -> None:
     print(f"  a killed run, looked at     {best['looked at']:.2f} s")
 
 
-def house() -> None:
-    """Lines, rooms and arrows; what the five journeys of `journeys.py` enter."""
-    from test_architecture import FILES, HOUSE, ROOMS
-
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in FILES}
-    native = sum(lines[path] for path in FILES if "native" in path.relative_to(HOUSE).parts)
-    arrows = sum(len(known.split()) for known in ROOMS.values())
-    print(f"lines of layoutdsl/           {sum(lines.values())}, of which the native room {native}")
-    print(f"rooms, arrows                 {len(ROOMS)}, {arrows}")
-    for name in journeys.JOURNEYS:
-        command = [sys.executable, journeys.__file__, name]
-        with TemporaryDirectory() as kept:
-            env = {**os.environ, "LAYOUTDSL_CACHE": kept}
-            done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
-        words = ", ".join(f"{count} {what}" for what, count in json.loads(done.stdout).items())
-        print(f"  {name:<27} {words}")
+def sizes() -> None:
+    """Lines of each package."""
+    for folder in sorted(each for each in resources.PACKAGE.iterdir() if each.is_dir()):
+        files = [*folder.rglob("*.py")]
+        lines = sum(len(each.read_text(encoding="utf-8").splitlines()) for each in files)
+        if files:
+            print(f"  {folder.name:<27} {lines} lines in {len(files)} files")
 
 
-SECTIONS = (house, proofs, evidence, growth, validations, start_up, packing, pieces)
+SECTIONS = (sizes, proofs, evidence, growth, validations, start_up, packing, pieces)
 
 if __name__ == "__main__":
     asked = set(sys.argv[1:])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from layoutdsl.graphs.engines import load_engine
+from layoutdsl.graphs.engine_text import load_engine
 from layoutdsl.graphs.graph import Graph
 from layoutdsl.graphs.models.onnx_graph import graph_of
 from layoutdsl.graphs.models.onnx_weights import Weights

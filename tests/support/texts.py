@@ -28,6 +28,7 @@ from layoutdsl.language.texts import resources
 from layoutdsl.language.texts.source import Diagnostic, LayoutError, Source
 
 HERE = Path(__file__).parents[1]
+GOLDEN = HERE / "golden"
 
 
 def module(text: str, known: dict[str, Layout] | None = None, name: str = "demo.layout") -> Module:

@@ -10,7 +10,7 @@ import pytest
 from cli_shell import Shell, shell
 from picture_pages import Page, index_of, read
 from proving import shapes
-from test_tables_random import written
+from random_tables import written
 from texts import module
 
 import layoutdsl

@@ -1,9 +1,9 @@
 """C of a record: functions that pack and unpack its fields, over the C of a layout for each part.
 
 The items of a part are moved by the C of its layout, which is proved and read back by itself; what
-stands here takes bits out of elements and puts items side by side. It is read back as a whole
-(`code/validate/records/`). A caller brings the memory that lies in between; rows that know nothing of
-one another go a few at a time, so that it is small.
+stands here takes bits out of elements and puts items side by side. `code/validate/records/` reads
+it back as a whole. A caller brings the memory that lies in between; rows that know nothing of one
+another go a few at a time, so that it is small.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 The account stands under the key ``layoutdsl``, as JSON. Layouts are named by the hash of their
 text and stand once. Whoever reads it elaborates the text anew and compares: nothing is taken for
-granted. Every tensor has its bytes as stretches, each with a checksum (`files/pieces/sums.py`) by the
-token, so that a bit that has changed is found without the file that it was made from. The account
-itself, and the header of the file, have the checksum ``check``.
+granted. Every tensor has its bytes as stretches, each with a checksum by the token
+(`files/pieces/sums.py`), so that a bit that has changed is found without the file that it was made
+from. The account itself, and the header of the file, have the checksum ``check``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from codegen_cases import BY_NAME, CASES, Case, emit, layout_of, tensor_of
-from test_codegen_meaning import POISON, expected
+from expected_buffers import POISON, expected
 from text_mutants import Mutant, mutants
 
 import layoutdsl

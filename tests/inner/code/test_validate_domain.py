@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from domain_masks import held, numbered
 from proving import shapes
-from test_codegen_domain import held, numbered
 from text_mutants import Mutant, mutants
 from texts import DOMAINS, LIBRARY, module
 

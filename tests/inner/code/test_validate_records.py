@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from random_records import drawn
 from record_faults import changed
-from test_record_code import NEEDS_C, SANITIZED, Built, check_c, whole_bytes
+from record_programs import NEEDS_C, SANITIZED, Built, check_c, whole_bytes
 
 import layoutdsl
 from layoutdsl.code.native import record_sizes

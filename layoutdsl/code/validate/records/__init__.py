@@ -1,7 +1,7 @@
 """C of a record, read back: that the functions of all fields do what the record means.
 
-The C of each part's layout is validated by itself (`code/validate/loops/`); here it is a call that puts
-each element of a tensor at its offset among items, and back. What stands around these calls is read
+`code/validate/loops/` validates the C of each part's layout; here it is a call that puts each
+element of a tensor at its offset among items, and back. What stands around these calls is read
 as a map of bits, for one turn of every loop, and compared with what the record says: which bit of
 which element lies where, bit by bit, for every shape.
 """

@@ -19,7 +19,7 @@ import onnx
 from propagate_fuzz import random_model
 
 from layoutdsl.graphs.checking.remaking import Emit, emission_of, wishes_of
-from layoutdsl.graphs.engines import engine_called, load_engine
+from layoutdsl.graphs.engine_text import engine_called, load_engine
 from layoutdsl.graphs.graph import Graph
 from layoutdsl.graphs.models.onnx_read import read_model
 from layoutdsl.graphs.models.onnx_write import model_of
