@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from math import prod
+from typing import TypeAlias
 
+from layoutdsl.language.declaration import declaration, record_declaration, table_declaration
 from layoutdsl.language.meaning.banks import banks
 from layoutdsl.language.meaning.claims import (
     AnyClaim,
     Claim,
+    EqualsFormula,
     EqualsLayout,
     Inverts,
     Reads,
@@ -15,7 +21,9 @@ from layoutdsl.language.meaning.claims import (
 )
 from layoutdsl.language.meaning.counterexample import Counterexample
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.record import Record
 from layoutdsl.language.meaning.shapes import Values, bind_index, indices, volume
+from layoutdsl.language.meaning.table import Table
 from layoutdsl.language.offsets.axes import Axes, paired
 from layoutdsl.proof.prover.verdict import Checked, Refuted
 from layoutdsl.view.banks_picture import drawn_banks
@@ -24,6 +32,7 @@ from layoutdsl.view.compare.difference import Difference, Different, EqualWhere
 from layoutdsl.view.compare.offsets import Mismatch
 from layoutdsl.view.picture import FEW, Asked, Indices, drawn
 from layoutdsl.view.record_picture import drawn_record
+from layoutdsl.view.table_picture import drawn_table
 from layoutdsl.view.words import at_shape
 
 
@@ -62,9 +71,10 @@ def _of(claim: AnyClaim, example: Counterexample) -> Iterator[Drawn]:
 def _of_layout(claim: Claim, example: Counterexample, values: Values) -> Iterator[Drawn]:
     layout, predicate = claim.layout, claim.predicate
     marked = _indices(layout, example)
-    yield drawn(layout, values, Asked(marked=marked))
+    formula = predicate.formula if isinstance(predicate, EqualsFormula) else None
+    yield drawn(layout, values, Asked(marked=marked, formula=formula, brief=True))
     if isinstance(predicate, EqualsLayout):
-        yield drawn(predicate.other, values, Asked(marked=marked))
+        yield drawn(predicate.other, values, Asked(marked=marked, brief=True))
     if isinstance(predicate, Reads):
         title = at_shape(layout.name, example.shape)
         yield drawn_banks(title, banks(layout, predicate.reading, values))
@@ -86,7 +96,7 @@ def _of_slots(layout: Layout, example: Counterexample, values: Values) -> Drawn:
         for (_, place), extent in zip(point.index, box, strict=False):
             number = number * extent + place
         slots.append(number)
-    return drawn(layout, inside, Asked(slots=tuple(slots)))
+    return drawn(layout, inside, Asked(slots=tuple(slots), brief=True))
 
 
 def differences(
@@ -106,7 +116,8 @@ def differences(
         return ()
     pair = paired(one, other, axes)
     values = dict(found.mismatch.shape)
-    asked = Asked(marked=_elsewhere(pair.one, pair.other, values, found.mismatch))
+    marked = _elsewhere(pair.one, pair.other, values, found.mismatch)
+    asked = Asked(marked=marked, brief=True)
     try:
         return tuple(drawn(each, _own(each, values), asked) for each in (pair.one, pair.other))
     except (ValueError, ZeroDivisionError):
@@ -130,3 +141,85 @@ def _elsewhere(one: Layout, other: Layout, values: Values, found: Mismatch) -> I
         or one.offset_at(bind_index(one, values, index))
         != other.offset_at(bind_index(other, values, index))
     )
+
+
+# A layout without a counterexample, at a small shape.
+
+MOST_SLOTS = 1024
+"""Slots, or bytes, of a picture for which nobody chose a shape."""
+
+FEW_OF = (2, 3)
+"""Extents of axes that are not cut into blocks, in turn; the first of several axes gets one."""
+
+PARAMETERS = (16, 8, 4, 2)
+"""Values that are tried for each parameter."""
+
+Subject: TypeAlias = Layout | Record | Table
+
+
+def declared(subject: Subject) -> str:
+    """Return a layout, record or table as the language writes it, in one line."""
+    match subject:
+        case Layout():
+            return declaration(subject)
+        case Record():
+            return record_declaration(subject)
+        case Table():
+            return table_declaration(subject)
+
+
+def example(subject: Subject) -> Drawn | None:
+    """Return a picture at a small shape with a ragged end, or None where no such shape fits.
+
+    Blocks of the declaration give the shape: of `c/16, c%16` one block and a quarter are drawn.
+    """
+    frame = subject if isinstance(subject, Layout) else subject.frame
+    for shape in _small(frame, declared(subject)):
+        with suppress(ValueError, ZeroDivisionError):
+            values = frame.bind(shape)
+            if not all(each.holds(values) for each in subject.where):
+                continue
+            match subject:
+                case Layout() if subject.size(values) <= MOST_SLOTS:
+                    return drawn(subject, values, Asked())
+                case Record() if subject.size_bits_at(values) <= 8 * MOST_SLOTS:
+                    return drawn_record(subject, values)
+                case Table() if prod(frame.box(values)) <= MOST_SLOTS:
+                    return drawn_table(subject, values)
+    return None
+
+
+def _small(frame: Layout, words: str) -> Iterator[dict[str, int]]:
+    """Shapes, the first to be tried first: ragged, whole blocks, and two of everything."""
+    multiples = {name: int(number) for name, number in _MULTIPLE.findall(words)}
+    for parameter in PARAMETERS if frame.parameters else PARAMETERS[:1]:
+        given = dict.fromkeys(frame.parameters, parameter)
+        for ragged, few in ((True, FEW_OF), (False, FEW_OF), (True, (1,)), (False, (1,))):
+            found = dict(given)
+            for k, axis in enumerate(frame.axes):
+                single = 1 if k == 0 and len(frame.axes) > 2 else few[k % len(few)]
+                name = axis.name.upper()
+                if name in frame.symbols and name not in given:
+                    block = _block(axis.name, words, given)
+                    extent = block + max(1, block // 4) * ragged if block > 1 else single
+                    multiple = multiples.get(name, 1)
+                    found[name] = -(-extent // multiple) * multiple
+            for name in frame.symbols:
+                found.setdefault(name, few[0])
+            yield found
+
+
+_MULTIPLE = re.compile(r"\b([A-Z]\w*) ?% ?(\d+) == 0")
+_CUT = re.compile(r"([/%])(\w+)")
+
+
+def _block(axis: str, words: str, given: Mapping[str, int]) -> int:
+    """How many indices of an axis its largest digit covers, as far as numbers say so."""
+    most = 1
+    for digits in re.findall(rf"\b{re.escape(axis)}((?:[/%]\w+)+)", words):
+        divided = 1
+        for sign, word in _CUT.findall(digits):
+            number = given.get(word, int(word) if word.isdecimal() and len(word) < 5 else 1)
+            most = max(most, divided * number)
+            divided *= number if sign == "/" else 1
+    return most

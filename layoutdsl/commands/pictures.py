@@ -12,7 +12,7 @@ from layoutdsl.language.meaning.table import Table
 from layoutdsl.language.texts.faults import UnknownNameError, did_you_mean
 from layoutdsl.language.texts.values import said
 from layoutdsl.view.cells import Drawn
-from layoutdsl.view.html import fragment, page
+from layoutdsl.view.html import fragment, page, picture
 from layoutdsl.view.picture import FEW, MANY, Asked, drawn
 from layoutdsl.view.record_picture import drawn_record
 from layoutdsl.view.svg import svg
@@ -42,7 +42,7 @@ class Picture:
 
     def html(self) -> str:
         """Return a page of one file, which loads nothing: either side points at the other."""
-        return page(self.drawn.title, fragment(self.drawn))
+        return page(self.drawn.title, picture(self.drawn, "h1"))
 
     def _repr_html_(self) -> str:
         return fragment(self.drawn)

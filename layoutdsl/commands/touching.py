@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from layoutdsl.language.declaration import declaration
 from layoutdsl.language.elaborate.shelf import elaborated
 from layoutdsl.language.meaning import banks as meant
 from layoutdsl.language.meaning.arguments import INTEGER, TEXT, expect
@@ -12,8 +13,8 @@ from layoutdsl.language.meaning.model import LAYOUT, Layout, Shape
 from layoutdsl.language.texts.source import Source
 from layoutdsl.language.texts.values import said
 from layoutdsl.view.banks_picture import drawn_banks
-from layoutdsl.view.banks_words import banks_text
-from layoutdsl.view.html import fragment, page
+from layoutdsl.view.banks_words import banks_text, conflicts_text
+from layoutdsl.view.html import banner, block, fragment, page, paragraph, picture
 from layoutdsl.view.svg import svg
 from layoutdsl.view.words import at_shape
 
@@ -64,8 +65,16 @@ class BankReport:
         return svg(drawn_banks(self.title, self.banks))
 
     def html(self) -> str:
-        """Return the same as a page of one file, which loads nothing."""
-        return page(self.title, self._repr_html_())
+        """Return a page of one file, which loads nothing: the verdict, and the same matrix."""
+        title, _, *words = str(self).splitlines()  # the second line is the verdict
+        top = banner(
+            "good" if self else "bad",
+            conflicts_text(self.banks),
+            paragraph(title),
+            block("\n".join(words)),
+        )
+        drawn = drawn_banks(self.title, self.banks)
+        return page(self.title, top, block(declaration(self.layout)), picture(drawn))
 
     def _repr_html_(self) -> str:
         return fragment(drawn_banks(self.title, self.banks))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from layoutdsl.language.meaning.banks import BANKS, WORD, Access, Banks
-from layoutdsl.view.banks_words import bytes_text, reads_text, threads_text
+from layoutdsl.view.banks_words import bytes_text, conflicts_text, reads_text, threads_text
 from layoutdsl.view.cells import Cell, Drawn, Entry, Line, Tensor
 from layoutdsl.view.grounds import EIGHT
 from layoutdsl.view.panels import panels
@@ -38,9 +38,7 @@ def drawn_banks(title: str, found: Banks) -> Drawn:
         return Entry(access.thread, str(access.byte), tuple(where[access.thread]), ground)
 
     axes = (("thread", len(found.accesses)),)
-    counts = f"{reads_text(found)}; {found.cycles} cycles, {found.ways}-way"
-    if found.conflict is None:
-        counts = f"{reads_text(found)}; {found.cycles} cycles, without conflicts"
+    counts = f"{reads_text(found)}; {conflicts_text(found)}"
     return Drawn(
         title,
         counts,
@@ -58,11 +56,12 @@ def drawn_banks(title: str, found: Banks) -> Drawn:
 
 
 def _legend(found: Banks) -> Iterator[str]:
-    yield f"A column is one of {BANKS} banks of {WORD} bytes; a cell has the threads it serves."
-    yield "Of each thread stands below its number the byte where it begins."
-    yield "Grey: the bank is idle."
+    yield f"Each column is one of the {BANKS} banks, {WORD} bytes wide."
+    yield "Each row is one cycle; a cell shows the threads that are served."
+    yield "Each thread shows the first byte that it reads."
+    yield "Grey banks are idle in this cycle."
     if found.conflict is not None:
-        yield "Red: other words of a bank that is busy in this phase; these threads wait."
+        yield "Red threads wait: their bank is busy with another word of the same phase."
 
 
 def _lines(found: Banks) -> Iterator[Line]:

@@ -27,6 +27,18 @@ def reads_text(found: Banks) -> str:
     return f"{each} {bytes_} each{at_a_time}"
 
 
+def conflicts_text(found: Banks) -> str:
+    """Return the verdict: ``8-way conflicts: 32 cycles instead of 4, 8 times as many``."""
+    cycles = _plural(found.cycles, "cycle")
+    if found.conflict is None:
+        return f"no conflicts: {cycles}"
+    times = f"{found.cycles / found.least_cycles:g}"[:4].rstrip(".")
+    return (
+        f"{found.ways}-way conflicts: {cycles} instead of {found.least_cycles}, "
+        f"{times} times as many"
+    )
+
+
 def _conflicts(found: Banks) -> Iterator[str]:
     conflict, cycles = found.conflict, _plural(found.cycles, "cycle")
     if conflict is None:

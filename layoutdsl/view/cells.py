@@ -40,6 +40,7 @@ class Cell:
         reason: why it holds none.
         opens: whether a block starts here.
         marked: whether it is pointed out.
+        wrong: whether a formula or a table gives this slot, and the layout another one.
         bits: of a byte, what each of its bits holds.
     """
 
@@ -51,6 +52,7 @@ class Cell:
     reason: str = ""
     opens: bool = False
     marked: bool = False
+    wrong: bool = False
     bits: tuple[Bits, ...] = ()
 
 

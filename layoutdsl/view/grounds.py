@@ -34,6 +34,11 @@ def ground_of(number: int, wheel: int) -> str:
     return f"hsl({number % wheel * 360 // wheel} 75% {84 if number % 2 else 76}%)"
 
 
+def dark_ground_of(number: int, wheel: int) -> str:
+    """Return the dark colour of the same hue, on which light text reads well."""
+    return f"hsl({number % wheel * 360 // wheel} 45% {27 if number % 2 else 22}%)"
+
+
 def told_by(layout: Layout, box: tuple[int, ...]) -> tuple[int, ...]:
     """Return the coordinates that number blocks: quotients; else the most major coordinate."""
     found = [

@@ -1,14 +1,15 @@
-"""A picture as HTML: the buffer and the tensor side by side, each pointing at the other.
+"""Pages of HTML: pictures with the buffer beside the tensor, cards with verdicts.
 
-A page is one file that loads nothing. What runs in it is `picture.js` alone, which its policy names
-by its hash; every word that comes from a layout is escaped, and is text to the script. Cells are
-those of tables, so that whoever listens to a page finds rows and columns; they are drawn in parts,
-of which a browser lays out those in view.
+A page is one file that loads nothing. Its only script is `picture.js`, which the page's policy
+names by its hash. Every word that comes from a layout is escaped, and is text to the script. Cells
+are table cells, so that a screen reader finds rows and columns; the rows are split into parts, of
+which a browser lays out only those in view.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -16,21 +17,33 @@ from hashlib import sha256
 from html import escape as escaped
 from itertools import groupby
 from pathlib import Path
+from typing import Literal, TypeAlias
 
-from layoutdsl.view.cells import Bits, Cell, Drawn, Entry, Line, Panel, Tensor
-from layoutdsl.view.grounds import ground_of
+from layoutdsl.view.cells import Bits, Cell, Colour, Drawn, Entry, Line, Panel, Tensor
+from layoutdsl.view.grounds import EIGHT, dark_ground_of, ground_of
 
 PART = 64
 """Rows of a part that is laid out when it comes into view.
 
-The first always is, and says how wide all are: a frame may be filled where nobody sees it.
+The first part always is laid out. Its width is the width of all parts, so that a frame can be
+filled while it is hidden.
 """
 
 HIGH = 24
 
 OPENING = "<!doctype html>"
 SIGNED = "<!-- Drawn by layoutdsl. -->"
-"""What a page of ours starts with, and has in its head."""
+"""How a page of layoutdsl starts, and what its head contains."""
+
+STYLE_SHEET = Path(__file__).with_name("page.css")
+"""The style sheet of every page; the web server of `layoutdsl view` serves this file."""
+
+Tone: TypeAlias = Literal["good", "bad", "doubt"]
+"""How a card looks: the classes of the style sheet."""
+
+SIGNS: dict[Tone, str] = {"good": "\u2713", "bad": "\u2717", "doubt": "?"}
+
+_CODE = re.compile("`([^`]*)`")
 
 
 @cache
@@ -43,103 +56,184 @@ def escape(text: str) -> str:
     return escaped(text.encode("utf-8", "replace").decode())
 
 
-def page(title: str, body: str) -> str:
-    """Return a page of its own around pictures and words.
+def prose(text: str) -> str:
+    """Return a sentence, escaped, with its backquoted names as code.
+
+    >>> prose("`A` is < `B`")
+    '<code>A</code> is &lt; <code>B</code>'
+    """
+    return _CODE.sub(r"<code>\1</code>", escape(text))
+
+
+def page(title: str, *parts: str, live: bool = True) -> str:
+    """Return a page of its own.
 
     Args:
         title: of the page, not yet escaped.
-        body: what `fragment` and its like return.
+        parts: of its body: what `card`, `picture` and `prose` return.
+        live: whether the page has pictures, which need the script.
     """
-    script = b64encode(sha256(f"\n{_beside('picture.js')}\n".encode()).digest()).decode()
-    policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{script}'"
+    script = f"\n{_beside('picture.js')}\n" if live else ""
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    if live:
+        digest = b64encode(sha256(script.encode()).digest()).decode()
+        policy += f"; script-src 'sha256-{digest}'"
     return "\n".join(
         [
             OPENING,
             SIGNED,
             '<html lang="en"><head><meta charset="utf-8">',
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-            '<meta name="viewport" content="width=device-width">',
-            f"<title>{escape(title)}</title>",
-            "<style>:root{color-scheme:light dark}body{margin:1.2em;font-family:system-ui,"
-            "sans-serif}h1{font-size:1.2em}h2{font-size:1.05em;margin:1.6em 0 .3em}"
-            "pre{overflow-x:auto}</style>",
-            "</head><body>",
-            body,
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escape(title.replace('`', ''))}</title>",
+            _style(),
+            '</head><body class="page"><main class="report">',
+            *parts,
+            "</main>",
+            *([f"<script>{script}</script>"] if live else []),
             "</body></html>",
             "",
         ]
     )
 
 
-def section(heading: str, words: str) -> str:
-    """Return a heading and words as they would stand in a terminal, escaped."""
-    return f"<h2>{escape(heading)}</h2>\n<pre>{escape(words)}</pre>"
-
-
-def report(title: str, parts: Iterable[tuple[str, str, Sequence[Drawn]]]) -> str:
-    """Return a page of several parts, each a heading, words and pictures.
-
-    Args:
-        title: of the page.
-        parts: not yet escaped.
-    """
-    bodies = ("\n".join([section(h, words), *map(_picture, drawn)]) for h, words, drawn in parts)
-    return page(title, _with_look(f"<h1>{escape(title)}</h1>", *bodies))
-
-
 def fragment(*pictures: Drawn) -> str:
     """Return pictures for a page that has others: with their look, and what runs in them."""
-    return _with_look(*map(_picture, pictures))
+    drawn = map(picture, pictures)
+    return "\n".join([_style(), *drawn, f"<script>\n{_beside('picture.js')}\n</script>"])
 
 
-def _with_look(*bodies: str) -> str:
-    body = "\n".join(bodies)
-    return "\n".join(
-        [
-            f"<style>\n{_beside('picture.css')}\n</style>",
-            body,
-            f"<script>\n{_beside('picture.js')}\n</script>",
-        ]
-    )
+def _style() -> str:
+    return f"<style>\n{_beside('page.css')}\n{_beside('picture.css')}\n</style>"
 
 
-def _picture(drawn: Drawn) -> str:
+def banner(tone: Tone, title: str, *parts: str) -> str:
+    """Return the card at the top of a page: the answer in one line.
+
+    Args:
+        tone: its colour and sign.
+        title: the answer, not yet escaped.
+        parts: what follows it, escaped.
+    """
+    head = f"<h1>{_sign(tone)}{prose(title)}</h1>"
+    return "\n".join([f'<section class="card verdict {tone}">{head}', *parts, "</section>"])
+
+
+def card(tone: Tone, outcome: str, claim: str, *parts: str, took: str = "") -> str:
+    """Return the card of one claim.
+
+    Args:
+        tone: its colour and sign.
+        outcome: the verdict in a word or two, not yet escaped.
+        claim: as the language writes it, not yet escaped.
+        parts: what follows, escaped.
+        took: how long it took, in words.
+    """
+    words = f'<span class="outcome">{escape(outcome)}</span> <code>{escape(claim)}</code>'
+    words += f' <span class="took">{escape(took)}</span>' if took else ""
+    head = f"<h3>{_sign(tone)}{words}</h3>"
+    return "\n".join([f'<section class="card {tone}">{head}', *parts, "</section>"])
+
+
+def _sign(tone: Tone) -> str:
+    return f'<span class="sign" aria-hidden="true">{SIGNS[tone]}</span>'
+
+
+def heading(words: str) -> str:
+    """Return a heading of a section, escaped."""
+    return f"<h2>{prose(words)}</h2>"
+
+
+def paragraph(words: str, kind: str = "") -> str:
+    """Return a paragraph, escaped; ``kind`` is a class of the style sheet."""
+    return f'<p class="{kind}">{prose(words)}</p>' if kind else f"<p>{prose(words)}</p>"
+
+
+def block(words: str) -> str:
+    """Return lines as a terminal would show them, escaped; nothing for none."""
+    return f"<pre>{escape(words)}</pre>" if words else ""
+
+
+def facts(sentences: Iterable[str]) -> str:
+    """Return a list of what was proved, escaped; nothing for none."""
+    sign = f'<span class="sign" aria-hidden="true">{SIGNS["good"]}</span>'
+    items = "".join(f"<li>{sign}{prose(each)}</li>" for each in sentences)
+    return f'<ul class="facts">{items}</ul>' if items else ""
+
+
+def picture(drawn: Drawn, tag: str = "p") -> str:
+    """Return a picture for a page that has the style sheet and the script.
+
+    Args:
+        drawn: the picture.
+        tag: of its title: ``h1`` where it is the title of the page.
+    """
     reasons = list(dict.fromkeys(c.reason for line in drawn.lines for c in line.cells if c.reason))
     fields = [[each.name, each.axes, each.base] for each in drawn.tensors]
     data = {"unit": drawn.unit, "fill": drawn.fill, "fields": fields, "reasons": reasons}
     wide = max((len(c.label) for line in drawn.lines for c in line.cells), default=1)
+    buffer, tensor = _SIDES[drawn.unit]
     order = {"offset": "in order of the offset", "byte": "byte by byte", "cycle": "cycle by cycle"}
     return "\n".join(
         [
             f'<div class="ldp" data-all="{escape(json.dumps(data))}">',
-            f'<p class="head"><b>{escape(drawn.title)}</b><br>{escape(drawn.counts)}</p>',
-            '<p class="say" role="status" aria-live="polite">Point at a cell, or walk with the '
-            "arrow keys; Enter goes to the other side.</p>",
-            '<p class="bits"></p>' if drawn.unit == "byte" else "",
-            '<p class="play"><button type="button" data-side="buffer">&#9654; '
+            f'<{tag} class="head">{prose(drawn.title)}</{tag}>',
+            f'<p class="counts">{prose(drawn.counts)}</p>',
+            '<div class="bar"><p class="say" role="status" aria-live="polite">Point at a cell, or '
+            "tap it, to see where the same element is on the other side. Arrow keys move; Enter "
+            "changes sides.</p>",
+            '<span class="play"><button type="button" data-side="buffer">&#9654; '
             f'{order[drawn.unit]}</button> <button type="button" data-side="tensor">&#9654; '
             f"{'thread by thread' if drawn.unit == 'cycle' else 'in order of the tensor'}"
-            "</button></p>",
-            '<div class="sides">',
+            "</button></span></div>",
+            '<p class="bits"></p>' if drawn.unit == "byte" else "",
+            f'<div class="sides {drawn.unit}">',
+            f'<div><p class="name">{buffer}</p>',
             f'<div class="buffer" style="--w:{max(3, wide)}ch" role="group" aria-label="buffer">',
             *_buffer(drawn, reasons),
-            '</div><div class="tensor" role="group" aria-label="tensor">',
+            f'</div></div><div><p class="name">{tensor}</p>',
+            '<div class="tensor" role="group" aria-label="tensor">',
             *(_tensor(each, drawn.wheel) for each in drawn.tensors),
             "</div></div>",
             _legend(drawn),
-            "</div>",
+            "</div></div>",
         ]
     )
 
 
+_SIDES = {
+    "offset": ("Buffer: one cell for each slot", "Tensor: one cell for each element"),
+    "byte": ("Buffer: one cell for each byte", "Fields: one cell for each element"),
+    "cycle": ("Banks: one row for each cycle", "Threads: the first byte of each"),
+}
+
+_SWATCHES = (
+    ("Hatched", "p"),
+    ("Grey", "b"),
+    ("Red frame", "k"),
+    ("Dashed frame", "w"),
+    ("Red", "s"),
+)
+"""How a sentence of the legend begins, and the look of the cells that it explains."""
+
+
 def _legend(drawn: Drawn) -> str:
-    keys = "".join(
-        f'<span style="background:{ground_of(each.ground, drawn.wheel)}">{escape(each.words)}'
-        "</span> "
-        for each in drawn.colours
-    )
-    sentences = "<br>".join(escape(each) for each in (*drawn.legend, drawn.folded) if each)
-    return f'<p class="key">{keys}</p><p class="note">{sentences}</p>'
+    sentences = "".join(f"<li>{_swatch(each)}{prose(each)}</li>" for each in drawn.legend)
+    folded = f"<li>{prose(drawn.folded)}</li>" if drawn.folded else ""
+    keys = "".join(_key(each, drawn.wheel) for each in drawn.colours)
+    colours = f'<ul class="colours">{keys}</ul>' if keys else ""
+    words = f'<p class="name">Legend</p><ul>{sentences}{folded}</ul>'
+    return f'<aside class="key">{words}{colours}</aside>'
+
+
+def _swatch(sentence: str) -> str:
+    look = next((look for word, look in _SWATCHES if sentence.startswith(word)), None)
+    return f'<i class="{look}"></i>' if look else ""
+
+
+def _key(colour: Colour, wheel: int) -> str:
+    return f"<li {_ground(colour.ground, wheel)}>{escape(colour.words)}</li>"
 
 
 def _buffer(drawn: Drawn, reasons: Sequence[str]) -> Iterator[str]:
@@ -165,14 +259,18 @@ def _row(line: Line, wheel: int, reasons: dict[str, int], heads: int) -> str:
     if line.left_out:
         rows = "1 row" if line.left_out == 1 else f"{line.left_out} rows"
         gap = f'<tr><th class="gap" colspan="{heads + 1 + len(line.cells)}">... {rows} left out\n'
-    opens = ("", ' class="o"', ' class="oo"')[line.opens]
+    if line.opens == 2:  # room between chunks: a row of its own, as labels keep their height
+        gap += f'<tr><th class="space" colspan="{heads + 1 + len(line.cells)}">\n'
+    opens = ' class="o"' if line.opens else ""
     head = "".join(f"<th>{escape(each)}" for each in (str(line.number), *line.head))
     return f"{gap}<tr{opens}>{head}" + "".join(_cell(each, wheel, reasons) for each in line.cells)
 
 
 def _cell(cell: Cell, wheel: int, reasons: dict[str, int]) -> str:
     look = {"element": "", "padding": "p", "shared": "s", "before": "b"}[cell.kind]
-    classes = " ".join(x for x in (look, "o" * cell.opens, "k" * cell.marked) if x)
+    classes = " ".join(
+        x for x in (look, "o" * cell.opens, "k" * cell.marked, "w" * cell.wrong) if x
+    )
     said = [f"<td data-n={cell.number}"]
     if cell.holds:
         said.append(_quoted("data-k", " ".join(map(str, cell.holds))))
@@ -193,9 +291,10 @@ def _bits(bits: Bits) -> str:
 
 
 def _ground(ground: int, wheel: int) -> str:
-    if wheel <= 8:
-        return f"data-g={ground % 8}"
-    return f'style="background:{ground_of(ground, wheel)}"'
+    if wheel <= len(EIGHT):
+        return f"data-g={ground % len(EIGHT)}"
+    both = f"{ground_of(ground, wheel)},{dark_ground_of(ground, wheel)}"
+    return f'style="background:light-dark({both})"'
 
 
 def _quoted(name: str, value: str) -> str:
@@ -204,7 +303,7 @@ def _quoted(name: str, value: str) -> str:
 
 def _tensor(tensor: Tensor, wheel: int) -> str:
     labels = (len(e.label) for p in tensor.panels for row in p.rows for e in row if e is not None)
-    name = f"<h3>{escape(tensor.name)}</h3>" if tensor.name else ""
+    name = f'<p class="field">{escape(tensor.name)}</p>' if tensor.name else ""
     style = f"--w:{max(3, max(labels, default=1))}ch"
     tables = "\n".join(_table(each, wheel) for each in tensor.panels)
     return f'{name}<div class="tables" style="{style}">{tables}</div>'

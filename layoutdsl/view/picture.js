@@ -68,6 +68,7 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
     marked = [cell, ...others.filter(Boolean)];
     marked.forEach((each, k) => each.classList.add(k ? "there" : "here"));
     say.textContent = told(cell, side);
+    say.classList.add("told");
     drawBits(cell);
     return marked[1];
   };
@@ -94,6 +95,24 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
     const found = row && inRow(row)[Math.min(column, inRow(row).length - 1)];
     return found && (found.dataset.k || found.dataset.n) ? found : undefined;
   };
+
+  // A side that is scrolled shows its first mark. Parts out of view have a guessed height until they
+  // are laid out, so that the place is right at the second look.
+  const showMark = (side) => {
+    const cell = side.querySelector("td.k, td.w");
+    if (!cell) return;
+    const [frame, at] = [side.getBoundingClientRect(), cell.getBoundingClientRect()];
+    if (at.top < frame.top || at.bottom > frame.bottom) {
+      side.scrollTop += at.top - frame.top - (frame.height - at.height) / 2;
+    }
+    if (at.left < frame.left || at.right > frame.right) {
+      side.scrollLeft += at.left - frame.left - (frame.width - at.width) / 2;
+    }
+  };
+  for (const side of Object.values(sides)) {
+    showMark(side);
+    requestAnimationFrame(() => requestAnimationFrame(() => showMark(side)));
+  }
 
   for (const own of Object.values(cells)) {
     for (const each of own) each.tabIndex = -1;

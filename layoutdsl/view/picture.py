@@ -8,12 +8,14 @@ says. `html` and `svg` write what is returned here.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from math import prod
 
-from layoutdsl.language.integers.expr import coordinate_text
+from layoutdsl.language.integers.expr import Expr, coordinate_text
+from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import ElementType
 from layoutdsl.language.meaning.model import Layout, Shape
 from layoutdsl.language.meaning.shapes import bind_index, indices
@@ -38,6 +40,12 @@ COLUMNS, WIDEST = 16, 32
 MOST_COLOURS = 12
 """That a legend names."""
 
+MOST_MARKED = 16
+"""Rows with marks that are drawn besides the ends, where not all rows are."""
+
+FEWEST_LEFT_OUT = 3
+"""Rows of padding: fewer are drawn, as the words for them take a row as well."""
+
 Indices = tuple[tuple[int, ...], ...]
 
 
@@ -52,6 +60,8 @@ class Asked:
         element: the type of elements, for banks.
         marked: indices that are pointed out.
         slots: likewise.
+        formula: of a claim: the slots that it gives to the marked elements are marked as wrong.
+        brief: leave out rows that hold nothing but padding, and none of the marks.
     """
 
     colour: str = "block"
@@ -60,6 +70,8 @@ class Asked:
     element: ElementType | None = None
     marked: Indices = ()
     slots: tuple[int, ...] = ()
+    formula: Expr | None = None
+    brief: bool = False
 
 
 def drawn(layout: Layout, shape: Shape, asked: Asked) -> Drawn:
@@ -136,6 +148,16 @@ class _Painter:
     def marked(self) -> set[int]:
         return {self.key(index) for index in self.asked.marked}
 
+    @cached_property
+    def wrong(self) -> tuple[int, ...]:
+        """The slots that the formula gives to the marked elements, where it has a value."""
+        found = []
+        for index in self.asked.marked if self.asked.formula is not None else ():
+            with suppress(ZeroDivisionError):
+                known = bind_index(self.layout, self.values, index)
+                found.append(evaluate(self.asked.formula, known))
+        return tuple(found)
+
     # The buffer.
 
     def cell(self, slot: int) -> Cell:
@@ -143,17 +165,17 @@ class _Painter:
             return Cell(slot, "before", "", reason="lies before the first slot")
         found = self.holders(slot)
         opens = (slot - self.start) % self.inner == 0
-        here = slot in self.asked.slots
+        here, wrong = slot in self.asked.slots, slot in self.wrong
         if not found:
             reason = self.reason(slot)
-            return Cell(slot, "padding", "", reason=reason, opens=opens, marked=here)
+            return Cell(slot, "padding", "", reason=reason, opens=opens, marked=here, wrong=wrong)
         ground, words = self.tell(slot, found[0])
         self.colours.setdefault(ground, words)
         keys = tuple(self.key(index) for index in found)
         label = ",".join(str(found[0][k]) for k in self.written) or "*"
         kind: Kind = "element" if len(found) == 1 else "shared"
         marked = here or any(key in self.marked for key in keys)
-        return Cell(slot, kind, label, ground, keys, "", opens, marked)
+        return Cell(slot, kind, label, ground, keys, "", opens, marked, wrong)
 
     @cached_property
     def inner(self) -> int:
@@ -167,6 +189,10 @@ class _Painter:
         return "; ".join(reasons(self.layout, slot, self.values))
 
     def lines(self) -> Iterator[Line]:
+        every = self._lines()
+        return _without_padding(list(every)) if self.asked.brief else every
+
+    def _lines(self) -> Iterator[Line]:
         yield from self._before()
         cut, before = self.cut, -1
         for row, first, count in self._rows():
@@ -190,11 +216,24 @@ class _Painter:
         across = -(-box[cut.at] // cut.per)
         outer = (*box[: cut.at], across)
         most = max(1, self.most // (cut.per * cut.inner))
-        for row in numbers(kept(outer, most), outer):
+        rows = numbers(kept(outer, most), outer)
+        if not self.whole:
+            rows = sorted({*rows, *self._marked_rows(across)})
+        for row in rows:
             group, part = divmod(row, across)
             low = part * cut.per
             first = (group * box[cut.at] + low) * cut.inner
             yield row, first, min(cut.per, box[cut.at] - low) * cut.inner
+
+    def _marked_rows(self, across: int) -> Iterator[int]:
+        cut, values = self.cut, self.values
+        found = (bind_index(self.layout, values, each) for each in self.asked.marked[:MOST_MARKED])
+        marked = [self.layout.offset_at(known) for known in found]
+        for slot in [*marked, *self.asked.slots, *self.wrong][:MOST_MARKED]:
+            if slot in self.slots:
+                run = self.box[cut.at] * cut.inner
+                group, rest = divmod(slot - self.start, run)
+                yield group * across + rest // cut.inner // cut.per
 
     def _opens(self, first: int) -> int:
         if first == 0:
@@ -261,30 +300,44 @@ class _Painter:
     def legend(self, lines: Sequence[Line]) -> Iterator[str]:
         names = [axis.name for axis in self.layout.axes]
         if self.written:
-            yield f"A slot says {', '.join(names[k] for k in self.written)}."
+            written = ", ".join(names[k] for k in self.written)
+            yield f"Each slot shows the index {written} of its element."
         else:
-            yield "* is the element."
+            yield "The slot of the only element shows *."
         shape = self.layout.shape_of(self.values)
         single = [f"{n}=0" for k, n in enumerate(names) if k not in self.written and shape[k] == 1]
         if single and self.written:
-            yield f"{', '.join(single)} throughout."
-        kinds = {cell.kind for line in lines for cell in line.cells}
-        if "padding" in kinds:
-            yield f"Hatched is padding{filled_text(self.layout.fill)}."
-        if "before" in kinds:
-            yield "Grey slots lie before the first."
-        if "shared" in kinds:
-            yield "Red: several elements want the same slot."
-        if self.whole and self.outside:
-            yield f"An offset outside of {self.start}..{self.size - 1} is no slot."
-        if self.asked.marked or self.asked.slots:
-            yield "A frame points out what is spoken of."
+            yield f"Not written: {', '.join(single)}, the only index there is."
+        yield "Each element of the tensor shows the offset of its slot."
+        yield from self._marks(lines)
         if self.layout.domain:
             held = ", ".join(map(str, self.layout.domain))
-            yield f"There are elements where {held}; elsewhere the tensor is grey."
+            yield f"Only an index with {held} has an element; the rest of the tensor is grey."
         by = self.asked.colour
-        named = f"; the first {MOST_COLOURS} are named" if len(self.colours) > MOST_COLOURS else ""
-        yield f"Colours tell {f'`{by}`' if by not in WAYS else by + 's'} apart{named}."
+        named = f"; the first {MOST_COLOURS} are listed" if len(self.colours) > MOST_COLOURS else ""
+        yield f"Each colour is one {by if by in WAYS else f'value of {by}'}{named}."
+
+    def _marks(self, lines: Sequence[Line]) -> Iterator[str]:
+        kinds = {cell.kind for line in lines for cell in line.cells}
+        size = f"{self.start}..{self.size - 1}"
+        if "padding" in kinds:
+            yield f"Hatched slots are padding{filled_text(self.layout.fill)}."
+        if "before" in kinds:
+            yield "Grey slots lie before the start of the buffer."
+        if "shared" in kinds:
+            yield "Red slots would have to hold several elements at once."
+        if self.whole and self.outside:
+            yield f"Offsets outside {size} are not in the buffer."
+        if self.asked.marked or self.asked.slots:
+            yield "Red frame: where the layout puts what the message names."
+        inside = [each for each in self.wrong if each in self.slots]
+        outside = [str(each) for each in self.wrong if each not in self.slots]
+        if inside:
+            yield "Dashed frame: where the formula puts it."
+        if outside:
+            yield f"The formula gives {', '.join(outside)}, outside the buffer of slots {size}."
+        if self.asked.brief and self.whole and any(line.left_out for line in lines):
+            yield "Rows that hold only padding are left out."
 
     def folded(self, lines: Sequence[Line], tensor: Tensor) -> str:
         slots = sum(len(line.cells) for line in lines)
@@ -295,6 +348,26 @@ class _Painter:
             return ""
         words = f"Too large to be drawn whole: {slots} of {_plural(self.size, 'slot')}"
         return f"{words} and {shown} of {_plural(prod(self.extents), 'element')} are shown."
+
+
+def _without_padding(lines: Sequence[Line]) -> Iterator[Line]:
+    """Yield the lines without runs of rows that hold only padding; the last line is kept."""
+    left_out: list[Line] = []
+    for line in lines:
+        if line is not lines[-1] and all(_is_blank(each) for each in line.cells):
+            left_out.append(line)
+            continue
+        if len(left_out) < FEWEST_LEFT_OUT:
+            yield from left_out
+            yield line
+        else:
+            rows = len(left_out) + sum(each.left_out for each in left_out)
+            yield replace(line, left_out=line.left_out + rows)
+        left_out = []
+
+
+def _is_blank(cell: Cell) -> bool:
+    return cell.kind == "padding" and not (cell.marked or cell.wrong)
 
 
 def _plural(count: int, noun: str) -> str:

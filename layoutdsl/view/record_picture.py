@@ -216,12 +216,13 @@ class _Painter:
         )
 
     def legend(self, kinds: Sequence[Kind]) -> Iterator[str]:
-        yield "A byte says the elements that have bits in it; an element, its first byte."
-        yield "Colours tell fields apart."
+        yield "Each byte shows the elements that have bits in it."
+        yield "Each element of a field shows its first byte."
         if "padding" in kinds:
-            yield f"Hatched is padding{filled_text(self.record.fill)}."
+            yield f"Hatched bytes are padding{filled_text(self.record.fill)}."
         if "shared" in kinds:
-            yield "Red: a bit is held twice."
+            yield "Red bytes have a bit that several elements want."
+        yield "Each colour is one field."
 
     def folded(self, drawn: int, elements: int, tensors: Sequence[Tensor]) -> str:
         every = [panel for tensor in tensors for panel in tensor.panels]

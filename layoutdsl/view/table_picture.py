@@ -167,23 +167,26 @@ class _Painter:
     def legend(self, lines: Sequence[Line]) -> Iterator[str]:
         names = [axis.name for axis in self.table.axes]
         if self.written:
-            yield f"A slot says {', '.join(names[k] for k in self.written)}."
+            written = ", ".join(names[k] for k in self.written)
+            yield f"Each slot shows the index {written} of its element."
         else:
-            yield "* is the element."
+            yield "The slot of the only element shows *."
+        if self.whole:
+            yield "Each element of the tensor shows its first slot."
         kinds = {cell.kind for line in lines for cell in line.cells}
         if "padding" in kinds:
-            yield "Hatched is padding."
+            yield "Hatched slots are padding."
         if "shared" in kinds:
-            yield "Red: an element that several slots hold."
+            yield "Red slots hold an element that another slot holds as well."
         if self.whole and len(self.holders) < prod(self.extents):
-            yield "An element that no slot holds says none."
+            yield "An element that no slot holds shows none."
         runs = [
             each.name
             for each, extent in zip(self.table.slots, self.box, strict=False)
             if extent > 1
         ]
         if runs:
-            yield f"Colours tell runs along `{runs[-1]}` apart."
+            yield f"Each colour is one run along {runs[-1]}."
 
     def folded(self, lines: Sequence[Line]) -> str:
         if self.whole:

@@ -44,6 +44,7 @@ class Page(HTMLParser):
     handlers: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
     text: str = ""
+    title: str = ""
     data: dict[str, Any] = field(default_factory=dict)
     side: list[Read] | None = None
     open: list[str] = field(default_factory=list)
@@ -75,6 +76,8 @@ class Page(HTMLParser):
     def handle_data(self, data: str) -> None:
         if self.open[-1:] not in (["script"], ["style"]):
             self.text += data
+        if self.inside == "title":
+            self.title += data
         if self.inside == "td" and self.side:
             self.side[-1].label += data.strip()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 
@@ -17,7 +18,7 @@ from layoutdsl.proof.claims import claims_of
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Refuted
 from layoutdsl.view.cells import Drawn
-from layoutdsl.view.html import fragment, report
+from layoutdsl.view.html import banner, block, card, facts, fragment, heading, page, paragraph
 
 __all__ = ["shell"]
 
@@ -123,11 +124,42 @@ def test_what_is_equal_has_no_picture() -> None:
     assert differences(one, one, layoutdsl.diff(one, one)) == ()
 
 
-def test_words_of_a_report_are_text() -> None:
-    page = read(report("<script>", [("</h2><b>", "</pre><img src=x>", ())]))
-    assert page.tags.count("script") == 1
-    assert not {"b", "img"} & set(page.tags)
-    assert "</pre><img src=x>" in page.text
+def test_words_of_a_page_are_text() -> None:
+    word = "</pre></h2><b>`</code><img src=x>`"
+    parts = [heading(word), block(word), facts([word]), paragraph(word)]
+    found = read(page(word, banner("bad", word), card("good", word, word, *parts, took=word)))
+    assert found.tags.count("script") == 1
+    assert not {"b", "img"} & set(found.tags)
+    assert found.text.count("</pre></h2><b>") == 9
+    assert not found.handlers
+    assert not found.loads
+
+
+def test_the_slot_that_a_formula_gives_is_marked() -> None:
+    """It is not the slot of the layout, and is told where the buffer has no such slot."""
+    module = parse(WRONG)
+    claim = module.claims[1]
+    (shown,) = counterexamples(check(claim))
+    cells = [cell for line in shown.lines for cell in line.cells]
+    assert [cell.number for cell in cells if cell.wrong] == [0]
+    assert [cell.number for cell in cells if cell.marked] == [16]
+    beyond = parse("layout A(n) = [n]  prove A == n + 100 where N == 1").claims[0]
+    (shown,) = counterexamples(check(beyond))
+    assert "The formula gives 100, outside the buffer of slots 0..0." in shown.legend
+
+
+def test_rows_of_padding_between_marks_are_left_out() -> None:
+    claim = parse("layout A(n, c) = [n, c : 4096]  prove A == n*64 + c where N == 2, C == 1").claims
+    (shown,) = counterexamples(check(claim[0]))
+    assert sum(len(line.cells) for line in shown.lines) < 200
+    marks = [
+        cell.number for line in shown.lines for cell in line.cells if cell.marked or cell.wrong
+    ]
+    assert marks == [64, 4096]
+    assert "Rows that hold only padding are left out." in shown.legend
+    numbers = [line.number // 16 for line in shown.lines]
+    gaps = [after - before - 1 for before, after in pairwise(numbers)]
+    assert [line.left_out for line in shown.lines[1:]] == gaps
 
 
 # In a notebook.
@@ -172,12 +204,22 @@ def test_prove_writes_a_page(shell: Shell) -> None:
     assert "refuted: the formula is not the offset of `Manual`" in ended.out
     page = read(Path("page.html").read_text("utf-8"))
     assert page.tags.count("script") == 1
-    assert page.text.index("refuted: the formula") < page.text.index("proved     Manual")
+    assert page.text.index("the formula is not the offset of Manual") < page.text.index(
+        "proved prove Manual"
+    )
     assert len([cell for cell in page.buffer if "k" in cell.kinds]) > 4
+    assert "`" not in page.title
+    for claim in parse(WRONG).claims:
+        assert claim.text in page.text
     alone = shell("prove", "NCHW4c", "--as", "html")
     assert alone.code == 0
     assert alone.out.startswith("<!doctype html>")
-    assert read(alone.out).buffer == []
+    page = read(alone.out)
+    assert "layout NCHW4c(n, c, h, w) = [n, c/4, h, w, c%4]" in page.text
+    assert "every offset is in bounds" in page.text
+    assert "NCHW4c at shape N=1 C=5 H=2 W=3" in page.text
+    assert len(page.buffer) == 48
+    assert not [cell for cell in page.buffer if cell.kinds & {"k", "w", "s"}]
 
 
 def test_diff_writes_a_page(shell: Shell) -> None:
@@ -186,7 +228,17 @@ def test_diff_writes_a_page(shell: Shell) -> None:
     assert ended.out.startswith("different")
     page = read(Path("page.html").read_text("utf-8"))
     assert len([cell for cell in page.buffer if "k" in cell.kinds]) == 4
-    assert shell("diff", "NCHW16c", "onednn:aBcd16b", "--as", "html").code == 0
+    for words in (
+        "different: HtpNCHW and R4NCHWMemoryLayout",
+        "axes are exchanged",
+        "[b, d, w, h]",
+    ):
+        assert words in page.text
+    same = shell("diff", "NCHW16c", "onednn:aBcd16b", "--as", "html")
+    assert same.code == 0
+    page = read(same.out)
+    assert "equal: NCHW16c and onednn:aBcd16b, for all shapes" in page.text
+    assert page.buffer
 
 
 @pytest.mark.parametrize(

@@ -334,10 +334,10 @@ def test_colours() -> None:
 def test_a_legend_says_that_it_does_not_name_all_colours() -> None:
     layout = parse("layout Tile(h, w) = [h, w] of u8")["Tile"]
     few = layoutdsl.show(layout, (2, 12), colour="w")
-    assert (len(few.drawn.colours), few.drawn.legend[-1]) == (12, "Colours tell `w` apart.")
+    assert (len(few.drawn.colours), few.drawn.legend[-1]) == (12, "Each colour is one value of w.")
     many = layoutdsl.show(layout, (2, 128), colour="bank").drawn
     assert len(many.colours) == 12
-    assert many.legend[-1] == "Colours tell banks apart; the first 12 are named."
+    assert many.legend[-1] == "Each colour is one bank; the first 12 are listed."
 
 
 def test_elements_outside_of_the_buffer_are_counted() -> None:
@@ -346,7 +346,7 @@ def test_elements_outside_of_the_buffer_are_counted() -> None:
     assert found.counts == (
         "24 slots, 28 elements, 0 of padding, 2 in no slot, 2 slots before the first"
     )
-    assert "An offset outside of 2..25 is no slot." in found.legend
+    assert "Offsets outside 2..25 are not in the buffer." in found.legend
     right = layoutdsl.show(layout, (2, 10)).drawn
     assert right.counts == "24 slots, 20 elements, 4 of padding, 2 slots before the first"
 

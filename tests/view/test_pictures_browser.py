@@ -15,7 +15,8 @@ import layoutdsl
 from layoutdsl import library, library_record, parse
 from layoutdsl.commands.illustrations import counterexamples, differences
 from layoutdsl.proof.prover.check import check
-from layoutdsl.view.html import report
+from layoutdsl.view.html import page as page_of
+from layoutdsl.view.html import picture
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -133,13 +134,13 @@ def test_threads_at_their_banks(opened: Any) -> None:
 
 def test_counterexamples_and_differences(opened: Any) -> None:
     one, other = library("HtpNCHW"), library("R4NCHWMemoryLayout")
-    text = report("both", [("a", "b", differences(one, other, layoutdsl.diff(one, other)))])
-    page = opened(text)
+    both = differences(one, other, layoutdsl.diff(one, other))
+    page = opened(page_of("both", *map(picture, both)))
     assert page.locator(".buffer td.k").count() == 4
     page.locator(".ldp").nth(1).locator(".buffer td.k").nth(0).hover()
     assert page.locator(".say").nth(1).inner_text() == "offset 1 holds (b=0, h=1, w=0, d=0)"
     claim = parse("layout A(n, c) = [n, c%4]  refute A").claims[0]
-    page = opened(report("one", [("a", "b", counterexamples(check(claim)))]))
+    page = opened(page_of("one", *map(picture, counterexamples(check(claim)))))
     page.hover(".buffer td.k")
     assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
 
@@ -149,6 +150,78 @@ def test_a_slot_that_several_want_names_them(opened: Any) -> None:
     page = opened(layoutdsl.show(layout, (2, 6)).html())
     page.hover(slot(0))
     assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
+
+
+FAR = """layout Far(n, c, h) = [n, c/8, h, c%8 : 512]
+prove Far == n*(c/8) + h*512 + c%8 where C > 8, H >= 1
+"""
+
+
+def test_a_page_opens_at_the_counterexample(opened: Any) -> None:
+    """The slot of the layout and that of the formula are both in view, though slots lie between."""
+    claim = parse(FAR).claims[0]
+    page = opened(page_of("far", *map(picture, counterexamples(check(claim)))))
+    page.wait_for_timeout(100)
+    right, wrong = page.locator(".buffer td.k"), page.locator(".buffer td.w")
+    assert (right.count(), wrong.count()) == (1, 1)
+    assert right.get_attribute("data-n") != wrong.get_attribute("data-n")
+    frame = page.locator(".buffer").bounding_box()
+    for each in (right, wrong):
+        place = each.bounding_box()
+        assert frame["y"] <= place["y"] <= frame["y"] + frame["height"]
+        assert frame["x"] <= place["x"] <= frame["x"] + frame["width"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_fits_its_window_and_is_legible(
+    browser: Any, tmp_path: Path, width: int, scheme: str
+) -> None:
+    """Nothing is wider than the window, and words stand out by 4.5:1 from their ground."""
+    place = tmp_path / "page.html"
+    pages = [
+        layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3), colour="w").html(),
+        layoutdsl.banks(library("GmmaKSw128"), thread="m = t, k = 0", threads=8, bytes=16).html(),
+        layoutdsl.show(library_record("Q4_0"), (1, 64)).html(),
+        page_of("one", *map(picture, counterexamples(check(parse(FAR).claims[0])))),
+    ]
+    for text in pages:
+        place.write_text(text, encoding="utf-8")
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        page.goto(place.as_uri())
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(FAINT) == []
+        page.close()
+
+
+FAINT = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const paint = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map((each) => each / 255)
+    .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, each, k) => sum + each * [0.2126, 0.7152, 0.0722][k], 0);
+  const ground = (node) => {
+    for (let each = node; each; each = each.parentElement) {
+      const found = paint(getComputedStyle(each).backgroundColor);
+      if (found[3] === 255) return found;
+    }
+    return [255, 255, 255];
+  };
+  const WORDS = "h1, h2, h3, p, li, th, td, pre, code, button, span";
+  const faint = [];
+  for (const node of document.body.querySelectorAll(WORDS)) {
+    if (!node.textContent.trim() || node.getAttribute("aria-hidden")) continue;
+    const pair = [light(paint(getComputedStyle(node).color)), light(ground(node))];
+    pair.sort((a, b) => b - a);
+    if ((pair[0] + 0.05) / (pair[1] + 0.05) < 4.5) faint.push(node.outerHTML.slice(0, 80));
+  }
+  return faint;
+}"""
 
 
 @pytest.mark.slow

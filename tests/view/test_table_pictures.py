@@ -62,8 +62,8 @@ def test_what_is_held_twice_and_what_is_lost_is_told() -> None:
     page = read(layoutdsl.show(LOST, {"C": 4}).html())
     assert "4 slots, 4 elements, 0 of padding, 2 in no slot" in page.text
     assert [cell.label for cell in page.tensor] == ["0 +1", "none", "2 +1", "none"]
-    assert "Red: an element that several slots hold." in page.text
-    assert "An element that no slot holds says none." in page.text
+    assert "Red slots hold an element that another slot holds as well." in page.text
+    assert "An element that no slot holds shows none." in page.text
 
 
 def test_padding_says_why() -> None:
