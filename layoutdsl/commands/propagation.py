@@ -137,8 +137,9 @@ class Propagation:
             lines: that stand above everything else.
         """
         from layoutdsl.graphs.telling.drawing import drawn
-        from layoutdsl.graphs.telling.page import page
+        from layoutdsl.graphs.telling.page import report
+        from layoutdsl.view.html import page
 
         graph, found = self.source.graph, self.ways
         drawing = drawn(graph, self.plan, found.given, found.wanted, self.layouts)
-        return page(name, lines, self.figures, drawing)
+        return page(f"{name}: layouts", report(name, lines, self.figures, drawing), live=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from math import prod
 
 from layoutdsl.graphs.graph import Graph
 from layoutdsl.graphs.plan import Conversion, Plan
@@ -13,14 +14,16 @@ from layoutdsl.graphs.telling.report import size
 from layoutdsl.graphs.variants import Held
 from layoutdsl.language.meaning.model import Layout
 
-ACROSS, DOWN, BOX = 190, 46, (160, 24)
+ACROSS, DOWN, BOX = 210, 66, (160, 24)
 """Between columns, between layers, and the size of a node, in pixels."""
+
+LABEL = 60
+"""Pixels at the right for the label of an edge, which starts in the middle of its box."""
 
 TURN = 137
 """Degrees between the colours of layouts that are met one after another: no two are near."""
 
-WRITTEN = "#e6e6e6"
-MOVED = "#d7301f"
+WRITTEN = "light-dark(#e6e6e6, #3b414a)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +71,11 @@ class _Picture:
         self.layers = self._layers()
         self.places = self._places()
         self.colours: dict[str, str] = {}
+        self.labels: dict[str, list[str]] = {}
 
     def drawing(self) -> Drawing:
         body = [*self._lines(), *self._boxes()]
-        wide = max((x for x, _ in self.places.values()), default=0) + ACROSS
+        wide = max((x for x, _ in self.places.values()), default=0) + ACROSS + LABEL
         high = max((y for _, y in self.places.values()), default=0) + DOWN * 2
         head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}">'
         return Drawing("\n".join([head, *body, "</svg>"]), self.colours)
@@ -115,14 +119,17 @@ class _Picture:
         short = label if len(label) < 24 else f"{label[:22]}…"
         return (
             f"<g><title>{title}</title>"
-            f'<rect x="{x}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="4" fill="{colour}"/>'
+            f'<rect x="{x}" y="{y}" width="{BOX[0]}" height="{BOX[1]}" rx="4" '
+            f'style="fill:{colour}"/>'
             f'<text x="{x + 6}" y="{y + 16}">{escape(short)}</text></g>'
         )
 
     def _colour(self, name: str) -> str:
         if name not in self.colours:
             known = len([each for each in self.colours if each != "as written"])
-            turned = f"hsl({(200 + known * TURN) % 360} 60% {80 - known % 3 * 6}%)"
+            hue = (200 + known * TURN) % 360
+            light, dark = 80 - known % 3 * 6, 24 + known % 3 * 3
+            turned = f"light-dark(hsl({hue} 60% {light}%), hsl({hue} 45% {dark}%))"
             new = WRITTEN if name == "as written" else turned
             self.colours[name] = new
         return self.colours[name]
@@ -142,8 +149,28 @@ class _Picture:
         move = None if held is None else self.moves.get((value, held))
         style = 'class="moved"' if move else 'class="line"'
         title = escape(self._moved(move) if move else value)
-        bend = f"M{x1},{y1} C{x1},{y1 + 14} {x2},{y2 - 14} {x2},{y2}"
-        return f'<path {style} d="{bend}"><title>{title}</title></path>'
+        bend = f"M{x1},{y1} C{x1},{y1 + 24} {x2},{y2 - 24} {x2},{y2}"
+        path = f'<path {style} d="{bend}"><title>{title}</title></path>'
+        return path + self._labelled(target, self._label(value, move), x2, y2)
+
+    def _labelled(self, target: str, label: str, x: int, y: int) -> str:
+        # Labels stand at the ends of edges, where edges of one value have parted; those of one box
+        # stand above each other, and the gap between two layers takes three.
+        known = self.labels.setdefault(target, [])
+        if not label or label in known or len(known) == 3:
+            return ""
+        known.append(label)
+        place = f'x="{x + 6}" y="{y + 5 - 12 * len(known)}"'
+        return f'<text class="edge" {place}>{escape(label)}</text>'
+
+    def _label(self, value: str, move: Conversion | None) -> str:
+        """The shape of a value, and its bytes; of a transform the bytes that it moves."""
+        known = self.graph.values.get(value)
+        if known is None or known.dtype is None:
+            return ""
+        shape = "\u00d7".join(map(str, known.shape)) or "scalar"
+        own = size(prod(known.shape) * known.dtype.itemsize)
+        return f"{shape}, {size(move.moved)} moved" if move else f"{shape}, {own}"
 
     def _moved(self, move: Conversion) -> str:
         source, target = called(move.source, self.layouts), called(move.target, self.layouts)

@@ -1,35 +1,24 @@
-"""The report as one page of HTML: figures, each transform with its reason, and the graph.
+"""The report as the body of a page of HTML: figures, transforms with their reasons, the graph.
 
-Nothing of a model gets into the page but as escaped text. There is no script, nothing is loaded.
+Names of a model become escaped text and nothing else. There is no script, and nothing is loaded.
+The style sheet belongs to `showing`, which puts this body into a page.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 
-from layoutdsl.graphs.telling.drawing import MOVED, Drawing
-from layoutdsl.graphs.telling.figures import Figures
-from layoutdsl.graphs.telling.report import size
+from layoutdsl.graphs.telling.drawing import Drawing
+from layoutdsl.graphs.telling.figures import Amount, Figures
+from layoutdsl.graphs.telling.report import WIDTH, count, minimal, size
 
-_STYLE = f"""
-body {{ font: 14px/1.5 system-ui, sans-serif; margin: 2em; color: #222; }}
-pre {{ white-space: pre-wrap; overflow-wrap: anywhere; }}
-pre, td, text {{ font-family: ui-monospace, monospace; font-size: 12px; }}
-table {{ border-collapse: collapse; }}
-td, th {{ border-bottom: 1px solid #ccc; padding: 2px 10px; text-align: left; }}
-td.bytes {{ text-align: right; }}
-.graph {{ overflow: auto; border: 1px solid #ccc; max-height: 80vh; }}
-.swatch {{ display: inline-block; width: 1em; height: 1em; border-radius: 3px; }}
-path {{ fill: none; stroke: #888; }}
-path.moved {{ stroke: {MOVED}; stroke-width: 3; }}
-rect {{ stroke: #666; }}
-"""
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+_HEADS = ("value", "kind", "layout it has", "layout it gets", "bytes moved", "made by", "read by")
+_GAPS = ("node", "operator", "reason", "bytes moved there")
 
 
-def page(name: str, lines: Iterable[str], figures: Figures, drawing: Drawing) -> str:
-    """Return the page.
+def report(name: str, lines: Iterable[str], figures: Figures, drawing: Drawing) -> str:
+    """Return the body of the page.
 
     Args:
         name: of the model.
@@ -50,42 +39,74 @@ def page(name: str, lines: Iterable[str], figures: Figures, drawing: Drawing) ->
         for each in sorted(figures.left, key=lambda each: -each.bytes)
     ]
     gaps = [(each.name, each.operator, each.reason, size(each.bytes)) for each in figures.gaps]
-    heads = ("value", "kind", "has", "gets", "moved", "made by", "taken by")
     return "\n".join(
         [
-            "<!doctype html>",
-            '<html lang="en"><head><meta charset="utf-8">',
-            f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
-            f"<title>{escape(name)}: layouts</title><style>{_STYLE}</style></head><body>",
-            f"<h1>{escape(name)}</h1>",
-            f"<pre>{escape(chr(10).join(lines))}</pre>",
-            "<h2>Transforms that are left</h2>",
-            _table("left", heads, left),
-            "<h2>Nodes as written, as no rule fits</h2>",
-            _table("gaps", ("node", "operator", "reason", "moved there"), gaps),
+            *_verdict(name, figures),
+            _rows(name, lines),
+            "<h2>Transforms that remain</h2>",
+            _table("left", _HEADS, left, "No transform remains."),
+            "<h2>Nodes that keep the layout of the model</h2>",
+            _table("gaps", _GAPS, gaps, "Every node follows a rule."),
             "<h2>The graph</h2>",
             _legend(drawing),
             f'<div class="graph">{drawing.svg}</div>',
-            "</body></html>",
-            "",
         ]
     )
 
 
-def _table(called: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def _verdict(name: str, figures: Figures) -> Iterator[str]:
+    """The card at the top: how much is moved, and whether less is possible."""
+    least = figures.minimal
+    tone, sign = ("good", "\u2713") if least else ("doubt", "?")
+    own = figures.written.transforms
+    words = "No plan moves less: this is proved." if least else f"Minimal: {minimal(figures)}."
+    yield f'<section class="card verdict {tone}">'
+    yield f'<h1><span class="sign" aria-hidden="true">{sign}</span>{escape(name)}: '
+    yield f"{_amount(own)}, instead of {_amount(figures.alone)}</h1>"
+    yield f"<p>{escape(words)}</p></section>"
+
+
+def _amount(amount: Amount) -> str:
+    return f"{size(amount.bytes)} moved in {count(amount.count, 'transform')}"
+
+
+def _rows(name: str, lines: Iterable[str]) -> str:
+    """The lines of the shell, the word at the start of each as a term."""
+    rows = "".join(
+        f"<dt>{escape(head)}</dt><dd>{escape(words)}</dd>" for head, words in _cut(lines, name)
+    )
+    return f'<dl class="row">{rows}</dl>'
+
+
+def _cut(lines: Iterable[str], name: str) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        if line.startswith(f"{name} "):
+            yield name, line[len(name) :].strip()
+        elif line[WIDTH - 1 : WIDTH] == " ":
+            yield line[:WIDTH].strip(), line[WIDTH:].strip()
+        else:
+            yield "", line
+
+
+def _table(called: str, heads: Sequence[str], rows: Sequence[Sequence[str]], empty: str) -> str:
     if not rows:
-        return f'<p id="{called}">none</p>'
+        return f'<p id="{called}">{escape(empty)}</p>'
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     body = "\n".join(
         f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
-    return f'<table id="{called}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll" id="{called}">{table}</div>'
 
 
 def _legend(drawing: Drawing) -> str:
     swatches = [
-        f'<span class="swatch" style="background:{colour}"></span> {escape(name)}'
+        f'<span class="swatch" style="background:{colour}"></span>{escape(name)}'
         for name, colour in drawing.colours.items()
     ]
-    swatches.append(f'<span class="swatch" style="background:{MOVED}"></span> moved')
-    return f"<p>{' &nbsp; '.join(swatches)}</p>"
+    swatches.append('<span class="swatch moved"></span>moved to another layout')
+    keys = " ".join(f"<span>{each}</span>" for each in swatches)
+    words = (
+        "Each box is a node, coloured by the layout of its result. An edge shows shape and bytes."
+    )
+    return f'<p class="keys">{keys}</p><p class="faint">{words}</p>'
