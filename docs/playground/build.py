@@ -24,6 +24,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 PAGE = ROOT / "layoutdsl" / "shell" / "web" / "page"
+STYLE_SHEET = ROOT / "layoutdsl" / "view" / "page.css"
 
 PYODIDE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 RECORD = "contents.json"
@@ -132,7 +133,7 @@ def _own_wheel(folder: Path) -> None:
 def _lay_out(work: Path, contents: dict[str, Any]) -> None:
     """Put the page, Pyodide and what was packed side by side, and say what they were made of."""
     site = work / "site"
-    for each in (*sorted(PAGE.iterdir()), HERE / "worker.mjs"):
+    for each in (*sorted(PAGE.iterdir()), STYLE_SHEET, HERE / "worker.mjs"):
         shutil.copyfile(each, site / each.name)
     for name in PYODIDE:
         content = (work / "npm/package" / name).read_bytes()

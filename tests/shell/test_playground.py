@@ -136,15 +136,15 @@ def test_faults_are_underlined_as_somebody_types(page: Any) -> None:
 def test_the_last_good_picture_stays_and_is_grey(page: Any) -> None:
     write(page, "layout A(n, c) = [n, c/4, c%4]\n")
     frame = page.frame_locator("#picture")
-    frame.locator(".head", has_text="`A` at shape N=2 C=5").wait_for(timeout=WAIT)
+    frame.locator(".head", has_text="A at shape N=2 C=5").wait_for(timeout=WAIT)
     assert page.locator("#panel.old").count() == 0
     write(page, "layout A(n, c) = [n, c/4, c%2]\n")
     page.wait_for_selector("#panel.old", timeout=WAIT)
-    assert frame.locator(".head").inner_text().startswith("`A` at shape N=2 C=5")
+    assert frame.locator(".head").inner_text().startswith("A at shape N=2 C=5")
     write(page, "layout A(n, c) = [n, c/4, c%4]\n")
     page.wait_for_selector("#panel:not(.old)", timeout=WAIT)
     page.fill("#shape", "1,9")
-    frame.locator(".head", has_text="`A` at shape N=1 C=9").wait_for(timeout=WAIT)
+    frame.locator(".head", has_text="A at shape N=1 C=9").wait_for(timeout=WAIT)
     page.fill("#shape", "1,2,3")
     page.locator("#said.wrong").wait_for(timeout=WAIT)
     page.fill("#shape", "")
@@ -153,7 +153,7 @@ def test_the_last_good_picture_stays_and_is_grey(page: Any) -> None:
 def test_both_sides_of_a_picture_are_seen(page: Any) -> None:
     write(page, "layout NCHW4(n, c, h, w) = [n, c/4, h, w, c%4]\n")
     frame = page.frame_locator("#picture")
-    frame.locator(".head", has_text="`NCHW4` at").wait_for(timeout=WAIT)
+    frame.locator(".head", has_text="NCHW4 at").wait_for(timeout=WAIT)
     cell = frame.locator(".buffer td").first
     cell.hover()
     assert cell.bounding_box()["width"] > 5

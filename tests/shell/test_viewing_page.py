@@ -58,7 +58,7 @@ def test_the_file_is_shown_with_the_words_of_the_shell(page: Any, file: Path, sh
     assert page.locator("#colours .fault").all_inner_texts() == ["c", "/", "16"]
     write(page, FINE)
     frame = page.frame_locator("#picture")
-    frame.locator(".head", has_text="`NCHW4` at").wait_for(timeout=WAIT)
+    frame.locator(".head", has_text="NCHW4 at").wait_for(timeout=WAIT)
     frame.locator(".buffer td").first.hover()
     frame.locator(".say", has_text="offset 0 holds").wait_for()
     page.click("#tab-cuda")

@@ -23,6 +23,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from layoutdsl.shell.web.answerers import Answerers, Stopped
 from layoutdsl.shell.web.watched import held, version_of
+from layoutdsl.view.html import STYLE_SHEET
 
 HOST = "127.0.0.1"
 MOST_BODY = 1 << 22
@@ -137,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse_unknown()
             known = parse_qs(asked.query).get("version", [""])[0]
             return "application/json", _json(self._file(known))
-        every = PAGE.iterdir() if PAGE.is_dir() else ()
+        every = [*PAGE.iterdir(), STYLE_SHEET] if PAGE.is_dir() else []
         files = {f"/{each.name}": each for each in every if each.suffix in TYPES}
         place = files.get("/index.html" if asked.path == "/" else asked.path)
         if place is None:

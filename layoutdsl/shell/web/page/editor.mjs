@@ -7,14 +7,21 @@ const numbers = document.getElementById("numbers");
 const colours = document.getElementById("colours");
 const faults = document.getElementById("faults");
 const title = document.getElementById("faults-title");
+const start = document.getElementById("start");
 
 let marks = [];
 let lines = 0;
 let heard = () => {};
+let explained = async () => "";
 
 // Call `listener` at every change that somebody makes.
 export function onEdit(listener) {
   heard = listener;
+}
+
+// Say who explains a code: `ask("L202")` returns words.
+export function onExplain(ask) {
+  explained = ask;
 }
 
 export function text() {
@@ -58,6 +65,7 @@ function paintSoon() {
 // Show the faults and warnings of a text, of which `words` is what was looked at.
 export function showFaults(words, diagnostics, otherwise = "") {
   if (words !== source.value) return;
+  start.hidden = true;
   marks = diagnostics.flatMap((each) =>
     each.places.map((place, k) => ({
       ...span(words, place),
@@ -75,6 +83,17 @@ export function showFaults(words, diagnostics, otherwise = "") {
   faults.replaceChildren(...diagnostics.map((each) => item(words, each)));
 }
 
+// An empty text has no faults, and no praise either.
+export function showEmpty(starts) {
+  marks = [];
+  paint();
+  title.textContent = "The text is empty.";
+  title.className = "";
+  faults.replaceChildren();
+  start.replaceChildren("Write a layout, or start with an example:", ...starts);
+  start.hidden = false;
+}
+
 function item(words, { code, message, places, help, mend, severity }) {
   const whole = document.createElement("li");
   whole.className = severity;
@@ -85,6 +104,7 @@ function item(words, { code, message, places, help, mend, severity }) {
   button.title = `${severity} ${code}`;
   button.addEventListener("click", () => place && select(span(source.value, place)));
   whole.append(button);
+  if (code) whole.append(...explanation(code));
   if (help) {
     const line = document.createElement("p");
     line.textContent = `help: ${help}`;
@@ -102,6 +122,25 @@ function item(words, { code, message, places, help, mend, severity }) {
     whole.append(change);
   }
   return whole;
+}
+
+// The code, which opens its explanation below the message.
+function explanation(code) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "code";
+  button.textContent = code;
+  button.title = `explain ${code}`;
+  button.setAttribute("aria-expanded", "false");
+  const words = document.createElement("pre");
+  words.className = "explained";
+  words.hidden = true;
+  button.addEventListener("click", async () => {
+    words.hidden = !words.hidden;
+    button.setAttribute("aria-expanded", String(!words.hidden));
+    if (!words.textContent) words.textContent = await explained(code);
+  });
+  return [button, words];
 }
 
 function select({ start, end }) {

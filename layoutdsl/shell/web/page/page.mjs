@@ -3,7 +3,7 @@
 import { Stopped, answerer } from "./answers.mjs";
 import { loadRules } from "./colour.mjs";
 import * as editor from "./editor.mjs";
-import { fill } from "./examples.mjs";
+import { fill, starts } from "./examples.mjs";
 import { latest } from "./latest.mjs";
 import * as results from "./results.mjs";
 import * as share from "./share.mjs";
@@ -28,6 +28,10 @@ let typed;
 
 const answers = answerer(heard);
 results.begin(answers);
+editor.onExplain(async (code) => {
+  const { output, errors } = await answers.ask(["explain", code], "");
+  return (output || errors).trim();
+});
 
 function heard({ loading, ready: what, failed }) {
   if (failed) warn(`Python has failed: ${failed}. Load the page again.`);
@@ -68,6 +72,12 @@ function mark() {
 
 const look = latest(async () => {
   const words = editor.text();
+  if (!words.trim()) {
+    editor.showEmpty(starts(byId("examples"), take, FIRST));
+    verdicts.say("Verdicts stand here once there is something to prove.");
+    results.clear();
+    return;
+  }
   if (!ready.checking) return;
   try {
     const answer = await answers.ask(["check", "{file}", "--format", "json"], words);
@@ -84,6 +94,11 @@ const look = latest(async () => {
 });
 
 async function proveText() {
+  if (!editor.text().trim()) {
+    asked = false;
+    look();
+    return;
+  }
   if (!ready.proving) {
     asked = true;
     verdicts.say("It is proved once the prover is loaded.");
@@ -99,7 +114,9 @@ async function proveText() {
   const clock = setInterval(() => (byId("clock").textContent = passed()), 1000); // seen, not read out
   say("proving");
   try {
-    verdicts.show(await answers.ask(["prove", "{file}", "--json"], words));
+    const found = await answers.ask(["prove", "{file}", "--json"], words);
+    if (!editor.text().trim()) verdicts.clear();
+    else verdicts.show(found, answers.name);
     if (words !== editor.text()) verdicts.outdate();
     say("ready");
   } catch (failure) {

@@ -47,6 +47,18 @@ export function outdate() {
   panel.classList.add("old");
 }
 
+// The text is empty: there is nothing to show.
+export function clear() {
+  text = "";
+  subjects = [];
+  written = false;
+  chosen.replaceChildren();
+  settle();
+  picture.removeAttribute("srcdoc");
+  reveal(null);
+  tell("The picture of a layout stands here, and the code for it.");
+}
+
 export function nowProvable() {
   provable = true;
   if (tab() !== "picture") refresh();
@@ -105,7 +117,7 @@ async function draw() {
     const answer = await answers.ask(asked, words);
     first ??= answer;
     if (answer.exit !== 0) continue;
-    if (tab() !== "picture") return;
+    if (tab() !== "picture" || words !== text) return;
     if (!written) shape.value = each;
     reveal(picture); // first: a picture that is drawn where nobody sees it has no width
     // Only what changes is put there: a frame that is filled again forgets where it was.

@@ -2,6 +2,7 @@
 
 const place = document.getElementById("verdicts");
 const summary = document.getElementById("summary");
+const UNSAVED = "page.layout"; // what a text is called that is no file
 
 export function clear() {
   place.replaceChildren();
@@ -24,15 +25,15 @@ export function say(words) {
   summary.textContent = "";
 }
 
-// Show a result of `prove --json`, or why there is none.
-export function show({ output, errors }) {
+// Show a result of `prove --json`, or why there is none; `name` is what the shell calls the text.
+export function show({ output, errors }, name) {
   const found = read(output);
   place.classList.remove("old");
   if (!found?.claims) {
     say(found?.message ?? (errors || output).trim());
     return;
   }
-  place.replaceChildren(...found.claims.map(claim));
+  place.replaceChildren(...found.claims.map((each) => claim(each, name)));
   summary.textContent = found.summary;
 }
 
@@ -44,16 +45,21 @@ export function read(output) {
   }
 }
 
-function claim(each) {
+function claim(each, name) {
   const whole = document.createElement("details");
   whole.className = `claim ${each.passed ? "passed" : each.status}`;
   whole.open = !each.passed;
   const [first, ...others] = each.text.split("\n");
   const head = document.createElement("summary");
-  head.append(badge(each), element("code", "", each.passed ? said(first) : short(each)));
+  const sign = element("span", "sign", each.passed ? "\u2713" : each.status === "undecided" ? "?" : "\u2717");
+  sign.setAttribute("aria-hidden", "true");
+  head.append(sign, badge(each), element("code", "", each.passed ? said(first) : short(each)));
   whole.append(head);
   const text = each.passed ? others.join("\n") : each.text;
   if (text) whole.append(element("pre", "words", text));
+  if (name === UNSAVED && text.includes("= replay: ")) {
+    whole.append(element("p", "hint", `To run the replay line, save the text as ${UNSAVED}.`));
+  }
   if (each.passed) {
     for (const finding of each.findings.filter(({ sentence }) => sentence)) {
       whole.append(element("pre", "words", counterexample(finding)));
