@@ -151,11 +151,12 @@ class _Painter:
     @cached_property
     def wrong(self) -> tuple[int, ...]:
         """The slots that the formula gives to the marked elements, where it has a value."""
-        found = []
-        for index in self.asked.marked if self.asked.formula is not None else ():
+        found, formula = list[int](), self.asked.formula
+        if formula is None:
+            return ()
+        for index in self.asked.marked:
             with suppress(ZeroDivisionError):
-                known = bind_index(self.layout, self.values, index)
-                found.append(evaluate(self.asked.formula, known))
+                found.append(evaluate(formula, bind_index(self.layout, self.values, index)))
         return tuple(found)
 
     # The buffer.

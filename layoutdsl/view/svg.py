@@ -29,15 +29,18 @@ _STYLE = """\
 #{id} .w{{fill:#1b1b1b}}#{id} .f{{fill:#5a5a5a}}#{id} .t{{font-weight:bold;font-size:13px}}\
 #{id} rect{{stroke:#8a8a8a;stroke-width:.5}}#{id} .k{{stroke:#c8102e;stroke-width:2.5;fill:none}}\
 #{id} .o{{stroke:#1b1b1b;stroke-width:1.5}}#{id} .s{{fill:#a80f26}}#{id} text.x{{fill:#fff}}\
-#{id} .b{{fill:#d0d0d0}}\
+#{id} .b{{fill:#d0d0d0}}#{id} .h{{fill:#f4f4f4;stroke:none}}\
+#{id} .l{{stroke:#8f8f8f;stroke-width:1.5}}\
 @media(prefers-color-scheme:dark){{#{id} .w{{fill:#eee}}#{id} .f{{fill:#b5b5b5}}\
-#{id} .o{{stroke:#eee}}}}"""
+#{id} .o{{stroke:#eee}}#{id} .h{{fill:#1d2025}}#{id} .l{{stroke:#4a515c}}\
+#{id} .b{{fill:#2a2e35}}}}"""
 
 
 def svg(drawn: Drawn) -> str:
     """Return the picture; the same picture is the same text."""
     sheet = _Sheet(drawn.wheel, drawn.unit)
-    top = sheet.words(EDGE, EDGE + 10, drawn.title, "w t")
+    title = drawn.title.replace("`", "")
+    top = sheet.words(EDGE, EDGE + 10, title, "w t")
     top = sheet.words(EDGE, top + 6, drawn.counts, "f")
     left_end, left_bottom = sheet.buffer(drawn, top + 14)
     beside = left_end + 36
@@ -52,12 +55,12 @@ def svg(drawn: Drawn) -> str:
             f'viewBox="0 0 {sheet.right + EDGE} {bottom}" '
             f'aria-labelledby="{name}t {name}d">',
             SIGNED,
-            f'<title id="{name}t">{escape(drawn.title)}</title>',
+            f'<title id="{name}t">{escape(title)}</title>',
             f'<desc id="{name}d">{escape(_told(drawn))}</desc>',
             f"<style>{_STYLE.format(id=name)}</style>",
             f'<defs><pattern id="{name}h" width="6" height="6" patternUnits="userSpaceOnUse" '
-            'patternTransform="rotate(45)"><rect width="6" height="6" style="fill:#f4f4f4;'
-            'stroke:none"/><path d="M0 0V6" style="stroke:#8f8f8f;stroke-width:1.5"/></pattern>'
+            'patternTransform="rotate(45)"><rect width="6" height="6" class="h"/>'
+            '<path d="M0 0V6" class="l"/></pattern>'
             "</defs>",
             body.replace("#hatch", f"#{name}h"),
             "</svg>",
