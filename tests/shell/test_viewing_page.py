@@ -79,6 +79,31 @@ def test_a_file_that_changes_is_taken_and_what_was_typed_is_kept(page: Any, file
     assert file.read_text("utf-8") == WRONG
 
 
+def test_an_empty_text_offers_examples_and_shows_nothing_old(page: Any) -> None:
+    write(page, "")
+    heading(page, "The text is empty.")
+    assert page.locator(".claim").count() == 0
+    assert page.inner_text("#summary") == ""
+    assert not page.is_visible("#picture")
+    assert page.locator("#layout option").count() == 0
+    page.click("#start button:has-text('NCHW16c')")
+    page.locator(".claim.passed", has_text="NCHW16c for all shapes").wait_for(timeout=WAIT)
+    assert "layout NCHW16c" in page.input_value("#source")
+    assert not page.is_visible("#start")
+    page.frame_locator("#picture").locator(".head", has_text="NCHW16c at").wait_for(timeout=WAIT)
+
+
+def test_a_code_opens_its_explanation(page: Any, shell: Shell) -> None:
+    write(page, GAP)
+    heading(page, "1 fault")
+    page.click("#faults button:has-text('L202')")
+    page.locator("#faults .explained", has_text="L202").wait_for(timeout=WAIT)
+    told = " ".join(shell("explain", "L202").out.split())
+    assert " ".join(page.inner_text("#faults .explained").split()) == told
+    page.click("#faults button:has-text('L202')")
+    assert not page.is_visible("#faults .explained")
+
+
 def test_what_runs_is_stopped_and_the_page_goes_on(page: Any) -> None:
     write(page, LONG)
     heading(page, "well formed")
