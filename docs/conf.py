@@ -7,6 +7,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from site_parts import palette
+
 from layoutdsl import __version__
 
 project = "layoutdsl"
@@ -44,7 +46,13 @@ html_favicon = "_static/mark.svg"
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
-html_theme_options = {"navigation_with_keys": True}
+# The colours are those of all pages of layoutdsl, pictures and the playground among them.
+light, dark = palette()
+html_theme_options = {
+    "navigation_with_keys": True,
+    "light_css_variables": light,
+    "dark_css_variables": dark,
+}
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 

@@ -24,6 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from layoutdsl.pygments import LayoutLexer
 from layoutdsl.shell.shell import run
+from layoutdsl.view.html import STYLE_SHEET
 
 DOCS = Path(__file__).parent
 CHECKOUT = DOCS.parent
@@ -116,6 +117,27 @@ class ShownLexer(LayoutLexer):
     """Colours texts, among them those that are wrong on purpose."""
 
     tokens: ClassVar = {"root": [*LayoutLexer.tokens["root"], (r".", Text)]}
+
+
+_COLOUR = re.compile(r"--(\w+): light-dark\((\S+), (\S+)\);")
+_THEME = {
+    "ground": ("color-background-primary",),
+    "card": ("color-background-secondary",),
+    "ink": ("color-foreground-primary",),
+    "faint": ("color-foreground-secondary", "color-foreground-muted"),
+    "rule": ("color-background-border",),
+    "accent": ("color-brand-primary", "color-brand-content"),
+}
+"""Colours of `page.css`, and what the theme of the site calls them."""
+
+
+def palette() -> tuple[dict[str, str], dict[str, str]]:
+    """Return the variables of the theme, for light and for dark pages."""
+    light, dark = dict[str, str](), dict[str, str]()
+    for name, bright, dim in _COLOUR.findall(STYLE_SHEET.read_text(encoding="utf-8")):
+        for variable in _THEME.get(name, ()):
+            light[variable], dark[variable] = bright, dim
+    return light, dark
 
 
 DRAWING = ("banks", "show")
