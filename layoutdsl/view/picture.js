@@ -60,6 +60,18 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
     }
   };
 
+  // Scroll a side, and nothing else of the page, until a cell of it is in view.
+  const bring = (cell) => {
+    const side = sides[sideOf(cell)];
+    const [frame, at] = [side.getBoundingClientRect(), cell.getBoundingClientRect()];
+    if (at.top < frame.top || at.bottom > frame.bottom) {
+      side.scrollTop += at.top - frame.top - (frame.height - at.height) / 2;
+    }
+    if (at.left < frame.left || at.right > frame.right) {
+      side.scrollLeft += at.left - frame.left - (frame.width - at.width) / 2;
+    }
+  };
+
   const point = (cell) => {
     for (const each of marked) each.classList.remove("here", "there");
     const side = sideOf(cell);
@@ -70,6 +82,7 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
     say.textContent = told(cell, side);
     say.classList.add("told");
     drawBits(cell);
+    if (marked[1]) bring(marked[1]);
     return marked[1];
   };
 
@@ -96,22 +109,12 @@ for (const root of document.querySelectorAll(".ldp:not([data-live])")) {
     return found && (found.dataset.k || found.dataset.n) ? found : undefined;
   };
 
-  // A side that is scrolled shows its first mark. Parts out of view have a guessed height until they
-  // are laid out, so that the place is right at the second look.
-  const showMark = (side) => {
-    const cell = side.querySelector("td.k, td.w");
-    if (!cell) return;
-    const [frame, at] = [side.getBoundingClientRect(), cell.getBoundingClientRect()];
-    if (at.top < frame.top || at.bottom > frame.bottom) {
-      side.scrollTop += at.top - frame.top - (frame.height - at.height) / 2;
-    }
-    if (at.left < frame.left || at.right > frame.right) {
-      side.scrollLeft += at.left - frame.left - (frame.width - at.width) / 2;
-    }
-  };
   for (const side of Object.values(sides)) {
-    showMark(side);
-    requestAnimationFrame(() => requestAnimationFrame(() => showMark(side)));
+    const mark = side.querySelector("td.k, td.w");
+    if (!mark) continue;
+    bring(mark);
+    // Parts out of view have a guessed height until they are laid out: then the place is right.
+    requestAnimationFrame(() => requestAnimationFrame(() => bring(mark)));
   }
 
   for (const own of Object.values(cells)) {
