@@ -249,7 +249,7 @@ def _buffer(drawn: Drawn, reasons: Sequence[str]) -> Iterator[str]:
         rows = "\n".join(_row(line, drawn.wheel, place, len(drawn.heads)) for line in lines)
         high = (len(lines) + 1) * HIGH
         yield (
-            f'<div class="part" style="contain-intrinsic-size:auto {high}px">'
+            f'<div class="part" style="contain-intrinsic-height:auto {high}px">'
             f"<table><colgroup>{widths}</colgroup>{head}\n{rows}</table></div>"
         )
 
