@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from picture_pages import fits_and_is_legible
 from processes import ended
 
 onnx = pytest.importorskip("onnx")
@@ -100,6 +101,24 @@ def test_names_of_a_model_are_text(tmp_path: Path) -> None:
     assert tags.counts["script"] == 0
     assert tags.counts["svg"] == 1
     assert HOSTILE in tags.text
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_its_window_and_is_legible(tmp_path: Path, width: int, scheme: str) -> None:
+    playwright = pytest.importorskip("playwright.sync_api")
+    found = next((each for each in map(shutil.which, BROWSERS) if each), None)
+    if found is None:
+        pytest.skip("no chromium is installed")
+    place = tmp_path / "page.html"
+    report = planned(tmp_path, prefer="NCHW16c")
+    place.write_text(report.page("model.onnx", ["minimal           yes"]), encoding="utf-8")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+        page.goto(place.as_uri())
+        fits_and_is_legible(page, width)
+        browser.close()
 
 
 def test_a_browser_draws_it(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 from browsers import browser
 from cli_shell import Shell, shell
 from hostile_texts import HOSTILE
+from picture_pages import fits_and_is_legible
 from playground_pages import GAP, LONG, WAIT, WRONG, heading, listen, nothing_runs, prove, write
 from processes import running
 
@@ -102,6 +103,16 @@ def test_a_code_opens_its_explanation(page: Any, shell: Shell) -> None:
     assert " ".join(page.inner_text("#faults .explained").split()) == told
     page.click("#faults button:has-text('L202')")
     assert not page.is_visible("#faults .explained")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_a_telephone_and_is_legible(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": 390, "height": 800})
+    for text, words in ((WRONG, "well formed"), (GAP, "1 fault"), ("", "The text is empty.")):
+        write(page, text)
+        heading(page, words)
+        fits_and_is_legible(page, 390)
 
 
 def test_what_runs_is_stopped_and_the_page_goes_on(page: Any) -> None:

@@ -11,6 +11,43 @@ VOID = ("meta", "col", "br", "td", "th", "tr")
 """Tags that need no end; those of tables end where the next begins."""
 
 
+FAINT = """() => {
+  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const paint = (colour) => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map((each) => each / 255)
+    .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, each, k) => sum + each * [0.2126, 0.7152, 0.0722][k], 0);
+  const ground = (node) => {
+    for (let each = node; each; each = each.parentElement) {
+      const found = paint(getComputedStyle(each).backgroundColor);
+      if (found[3] === 255) return found;
+    }
+    return [255, 255, 255];
+  };
+  const WORDS = "h1, h2, h3, p, li, th, td, pre, code, button, span";
+  const faint = [];
+  for (const node of document.body.querySelectorAll(WORDS)) {
+    if (!node.textContent.trim() || node.getAttribute("aria-hidden")) continue;
+    const pair = [light(paint(getComputedStyle(node).color)), light(ground(node))];
+    pair.sort((a, b) => b - a);
+    if ((pair[0] + 0.05) / (pair[1] + 0.05) < 4.5) faint.push(node.outerHTML.slice(0, 80));
+  }
+  return faint;
+}"""
+"""A script: the elements whose words stand out by less than 4.5:1 from their ground."""
+
+
+def fits_and_is_legible(page: Any, width: int) -> None:
+    """Nothing is wider than the window, and all words are legible."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(FAINT) == []
+
+
 @dataclass
 class Read:
     """A cell: its attributes, and what is written in it."""

@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_shell import Shell, shell
+from picture_pages import fits_and_is_legible
 
 import layoutdsl
 from layoutdsl import library, library_record, parse
@@ -17,6 +19,8 @@ from layoutdsl.commands.illustrations import counterexamples, differences
 from layoutdsl.proof.prover.check import check
 from layoutdsl.view.html import page as page_of
 from layoutdsl.view.html import picture
+
+__all__ = ["shell"]
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -175,53 +179,34 @@ def test_a_page_opens_at_the_counterexample(opened: Any) -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_fits_its_window_and_is_legible(
-    browser: Any, tmp_path: Path, width: int, scheme: str
+    browser: Any, tmp_path: Path, width: int, scheme: str, shell: Shell
 ) -> None:
-    """Nothing is wider than the window, and words stand out by 4.5:1 from their ground."""
     place = tmp_path / "page.html"
+    Path("far.layout").write_text(FAR, encoding="utf-8")
     pages = [
         layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3), colour="w").html(),
         layoutdsl.banks(library("GmmaKSw128"), thread="m = t, k = 0", threads=8, bytes=16).html(),
         layoutdsl.show(library_record("Q4_0"), (1, 64)).html(),
-        page_of("one", *map(picture, counterexamples(check(parse(FAR).claims[0])))),
+        shell("prove", "far.layout", "--as", "html").out,
+        shell("diff", "NCHW16c", "onednn:aBcd16b", "--as", "html").out,
+        shell("diff", "HtpNCHW", "R4NCHWMemoryLayout", "--as", "html").out,
     ]
     for text in pages:
         place.write_text(text, encoding="utf-8")
         page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
         page.goto(place.as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
-        assert page.evaluate(FAINT) == []
+        fits_and_is_legible(page, width)
         page.close()
 
 
-FAINT = """() => {
-  const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-  const paint = (colour) => {
-    canvas.clearRect(0, 0, 1, 1);
-    canvas.fillStyle = colour;
-    canvas.fillRect(0, 0, 1, 1);
-    return [...canvas.getImageData(0, 0, 1, 1).data];
-  };
-  const light = ([r, g, b]) => [r, g, b].map((each) => each / 255)
-    .map((each) => (each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, each, k) => sum + each * [0.2126, 0.7152, 0.0722][k], 0);
-  const ground = (node) => {
-    for (let each = node; each; each = each.parentElement) {
-      const found = paint(getComputedStyle(each).backgroundColor);
-      if (found[3] === 255) return found;
-    }
-    return [255, 255, 255];
-  };
-  const WORDS = "h1, h2, h3, p, li, th, td, pre, code, button, span";
-  const faint = [];
-  for (const node of document.body.querySelectorAll(WORDS)) {
-    if (!node.textContent.trim() || node.getAttribute("aria-hidden")) continue;
-    const pair = [light(paint(getComputedStyle(node).color)), light(ground(node))];
-    pair.sort((a, b) => b - a);
-    if ((pair[0] + 0.05) / (pair[1] + 0.05) < 4.5) faint.push(node.outerHTML.slice(0, 80));
-  }
-  return faint;
-}"""
+def test_the_other_side_scrolls_to_the_same_element(opened: Any) -> None:
+    page = opened(layoutdsl.show(library("NCHW4c"), (1, 16, 16, 32)).html())
+    for cell, other in ((slot(8191), ".tensor"), (element(0), ".buffer")):
+        page.locator(cell).scroll_into_view_if_needed()
+        page.hover(cell)
+        frame, place = (page.locator(each).bounding_box() for each in (other, f"{other} .there"))
+        assert frame["y"] <= place["y"] <= frame["y"] + frame["height"] - place["height"]
+        assert frame["x"] <= place["x"] <= frame["x"] + frame["width"] - place["width"]
 
 
 @pytest.mark.slow
