@@ -23,13 +23,14 @@ MOST_DRAWN = 40
 MOST_EXAMPLES = 12
 """Layouts without a counterexample that are drawn, at a small shape."""
 
+_ORDER: dict[Tone, int] = {"bad": 0, "doubt": 1, "good": 2}
 _TIME = re.compile(r"\s+\(([^()]*)\)$")
 
 
 def verdict_page(verdicts: Sequence[Verdict], summary: str, verbosity: int) -> str:
     """Return a page with a section for each layout: its text, its claims, and a picture.
 
-    Layouts with a claim that failed come first, and their counterexamples are drawn.
+    Layouts with a claim that failed come first, then undecided ones. Counterexamples are drawn.
 
     Args:
         verdicts: in the order of the text.
@@ -46,7 +47,7 @@ def verdict_page(verdicts: Sequence[Verdict], summary: str, verbosity: int) -> s
         subject = each.checked.claim.subject
         sections.setdefault((type(subject), subject.name), []).append(each)
     room = _Room()
-    first = sorted(sections.values(), key=lambda each: all(one.checked.passed for one in each))
+    first = sorted(sections.values(), key=lambda each: _ORDER[_worst(each)])
     parts = [part for each in first for part in _section(each, verbosity, room)]
     return page(title, top, *parts)
 
@@ -75,7 +76,7 @@ def _section(verdicts: Sequence[Verdict], verbosity: int, room: _Room) -> Iterat
     subject = verdicts[0].checked.claim.subject
     yield heading(f"{type(subject).__name__} `{subject.name}`")
     yield block(declared(subject))
-    for each in sorted(verdicts, key=lambda each: each.checked.passed):
+    for each in sorted(verdicts, key=lambda each: _ORDER[_tone(each)]):
         yield _card(each, verbosity, room)
     if all(each.checked.passed for each in verdicts) and room.examples:
         drawn = example(subject)

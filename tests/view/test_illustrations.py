@@ -222,6 +222,15 @@ def test_prove_writes_a_page(shell: Shell) -> None:
     assert not [cell for cell in page.buffer if cell.kinds & {"k", "w", "s"}]
 
 
+def test_failures_come_first_then_what_is_undecided(shell: Shell) -> None:
+    Path("odd.layout").write_text(
+        "layout A(n) = [n]\nlayout Odd(n, c) = [n*n, c]\nprove Odd fits int8\n"
+    )
+    page = read(shell("prove", "odd.layout", "--as", "html").out)
+    titles = ("refuted prove Odd fits int8", "undecided prove Odd", "proved prove A")
+    assert sorted(map(page.text.index, titles)) == [page.text.index(each) for each in titles]
+
+
 def test_diff_writes_a_page(shell: Shell) -> None:
     ended = shell("diff", "HtpNCHW", "R4NCHWMemoryLayout", "--as", "html", "-o", "page.html")
     assert ended.code == 1
