@@ -33,6 +33,7 @@ from layoutdsl.files.grids import (
 from layoutdsl.files.tasks import Packs, Unpacks, Writes, expected, opened
 from layoutdsl.language.meaning.arguments import called, integers
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.texts.resources import install_command
 
 try:
     import dask.array as da
@@ -40,7 +41,7 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name not in ("dask", "dask.array"):
         raise
-    needed = "layoutdsl.dask needs dask: pip install 'layoutdsl[dask]'"
+    needed = f"layoutdsl.dask needs dask: {install_command('dask')}"
     raise ModuleNotFoundError(needed, name="dask") from None
 
 __all__ = ["delayed_into", "pack", "seams", "unpack"]

@@ -27,6 +27,7 @@ from layoutdsl.language.meaning.arguments import TEXT, Kind, called, expect
 from layoutdsl.language.meaning.elements import FillValue
 from layoutdsl.language.meaning.model import LAYOUT, Layout
 from layoutdsl.language.meaning.storage import ITEMS, STORAGES, StorageName
+from layoutdsl.language.texts.resources import install_command
 
 try:
     import torch
@@ -34,7 +35,7 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name != "torch":
         raise
-    needed = "layoutdsl.torch needs torch: pip install 'layoutdsl[torch]'"
+    needed = f"layoutdsl.torch needs torch: {install_command('torch')}"
     raise ModuleNotFoundError(needed, name="torch") from None
 
 __all__ = ["Compiled", "compiled", "convert", "custom_op", "pack", "unpack"]

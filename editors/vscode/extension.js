@@ -13,7 +13,7 @@ async function activate() {
     await client.start();
   } catch (failure) {
     client = undefined;
-    const remedy = "pip install 'layoutdsl[lsp]', or set layoutdsl.command";
+    const remedy = "install layoutdsl with its extra lsp, or set layoutdsl.command";
     vscode.window.showErrorMessage(`layoutdsl: ${command} cannot be started: ${remedy}. ${failure}`);
   }
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from layoutdsl.files.places import widest_mode
+from layoutdsl.language.texts.resources import install_command
 from layoutdsl.language.texts.values import printable
 from layoutdsl.shell.destination import refuse_inputs
 from layoutdsl.shell.exits import Exit, Failure, reason, usage, writing
@@ -168,7 +169,7 @@ def needed() -> None:
     """Fail where a package that models need is not there."""
     for name in ("onnx", "scipy"):
         if find_spec(name) is None:
-            hint = "install it: pip install 'layoutdsl[onnx]'"
+            hint = f"install it: {install_command('onnx')}"
             raise Failure(Exit.USAGE, f"the package {name} is not installed", hint)
 
 

@@ -308,13 +308,15 @@ def no_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     without(monkeypatch, "ziglang")
 
 
-ZIG = "pip install 'layoutdsl[ziglang]'"
+CHECKOUT = Path(layoutdsl.__file__).parents[1]
+NATIVE = f"pip install -e '{CHECKOUT}[native]'"
+ZIG = f"pip install -e '{CHECKOUT}[ziglang]'"
 MISSING: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
-    "cffi": (no_cffi, "the package `cffi` is missing", "pip install 'layoutdsl[native]'"),
+    "cffi": (no_cffi, "the package `cffi` is missing", NATIVE),
     "pycparser": (
         no_reader,
         "the package `pycparser` is missing, which reads C back",
-        "pip install 'layoutdsl[native]'",
+        NATIVE,
     ),
     "what $CC names": (
         no_such_compiler,

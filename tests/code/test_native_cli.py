@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cli_shell import Shell, shell
 
+import layoutdsl
 from layoutdsl.code.native.loader import why_not
 from layoutdsl.commands import compile as compiled
 from layoutdsl.commands import library
@@ -151,9 +152,10 @@ def test_every_target_packs_the_same(shell: Shell, target: str) -> None:
     assert np.array_equal(np.load("back.npy"), TENSOR)
 
 
-MISSING = """\
+ZIG = f"pip install -e '{Path(layoutdsl.__file__).parents[1]}[ziglang]'"
+MISSING = f"""\
 error: $CC is `no-such-compiler`, and there is no program `no-such-compiler`
-  = help: set $CC to a C compiler, or unset it and pip install 'layoutdsl[ziglang]'; without \
+  = help: set $CC to a C compiler, or unset it and {ZIG}; without \
 `--target native` numpy serves
 """
 NATIVE = {

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import pytest
 from bench_moves import CROUTON, NCHW4C, NHWC, move
 from texts import layout
 
+import layoutdsl
 from layoutdsl.commands.bench.limits import bound
 from layoutdsl.commands.bench.peers import onednn_reorder, peer
 from layoutdsl.commands.bench.peers.ours import Target
@@ -80,7 +82,8 @@ def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatc
     reasons = {each.name: each.missing() for each in PEERS}
     assert reasons.pop("np.pad") is None
     assert reasons["torch"] == (
-        "it is not installed: `pip install torch`, or `layoutdsl[bench]` for all peers"
+        "it is not installed: `pip install torch`, or "
+        f"`pip install -e '{Path(layoutdsl.__file__).parents[1]}[bench]'` for all peers"
     )
     assert all(each is not None and "pip install" in each for each in reasons.values())
 

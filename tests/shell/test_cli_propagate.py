@@ -15,6 +15,7 @@ pytest.importorskip("scipy")
 
 from small_models import network, written  # noqa: E402
 
+import layoutdsl  # noqa: E402
 from layoutdsl.shell import propagating  # noqa: E402
 
 __all__ = ["shell"]
@@ -246,7 +247,7 @@ def test_without_the_packages_it_says_how_to_get_them(
     assert ended.code == 2
     assert ended.err.splitlines() == [
         f"error: the package {package} is not installed",
-        "  = help: install it: pip install 'layoutdsl[onnx]'",
+        f"  = help: install it: pip install -e '{Path(layoutdsl.__file__).parents[1]}[onnx]'",
     ]
 
 

@@ -6,6 +6,7 @@ import json
 import sys
 from dataclasses import replace
 from itertools import takewhile
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ from cli_shell import Shell, shell
 from statements import STATEMENTS
 from texts import LIBRARY_MODULES, small_shapes
 
+import layoutdsl
 from layoutdsl.commands import claims_of
 from layoutdsl.language.syntax.grammars import LANGUAGE, Fault, parsed
 from layoutdsl.language.syntax.words import words_of
@@ -214,7 +216,9 @@ def test_a_server_that_lacks_its_package_says_so(
         monkeypatch.delitem(sys.modules, f"layoutdsl.shell.editing.{name}", raising=False)
     done = shell("lsp", "--stdio")
     assert (done.code, done.out) == (2, "")
-    assert done.err.endswith("is not installed\n  = help: pip install 'layoutdsl[lsp]'\n")
+    checkout = Path(layoutdsl.__file__).parents[1]
+    hint = f"  = help: pip install -e '{checkout}[lsp]'\n"
+    assert done.err.endswith(f"is not installed\n{hint}")
 
 
 def test_hover_of_what_the_library_holds() -> None:

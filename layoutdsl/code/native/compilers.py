@@ -20,6 +20,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 
+from layoutdsl.language.texts.resources import install_command
+
 SECONDS = 60.0
 """After so long a compiler is given up."""
 
@@ -32,9 +34,6 @@ WORDS = 400
 
 CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 ANOTHER = "set $CC to another compiler"
-EXTRA = "pip install 'layoutdsl[native]'"
-ZIG = "pip install 'layoutdsl[ziglang]'"
-NAMED = f"set $CC to a C compiler, or unset it and {ZIG}"
 
 
 class CompilerError(RuntimeError):
@@ -64,7 +63,9 @@ def expect_reader() -> None:
         CompilerError: it cannot; says where to get what is missing.
     """
     if find_spec("pycparser") is None:
-        raise CompilerError("the package `pycparser` is missing, which reads C back", EXTRA)
+        raise CompilerError(
+            "the package `pycparser` is missing, which reads C back", install_command("native")
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,10 @@ def _compiler(named: str, path: str) -> Compiler:
             command = tuple(shlex.split(named))
         except ValueError as error:
             words = f"$CC is `{named}`, which is no command: {error}"
-            raise CompilerError(words, NAMED) from None
+            raise CompilerError(words, _way_out()) from None
         if not command or shutil.which(command[0], path=path) is None:
             words = f"$CC is `{named}`, and there is no program `{command[0] if command else ''}`"
-            raise CompilerError(words, NAMED)
+            raise CompilerError(words, _way_out())
         return _identified(command)
     for program in ("cc", "gcc", "clang"):
         found = shutil.which(program, path=path)
@@ -118,7 +119,13 @@ def _compiler(named: str, path: str) -> Compiler:
             return _identified((found,))
     if find_spec("ziglang") is not None:
         return _identified((sys.executable, "-m", "ziglang", "cc"))
-    raise CompilerError("there is no C compiler", f"install one, set $CC, or {ZIG}")
+    raise CompilerError(
+        "there is no C compiler", f"install one, set $CC, or {install_command('ziglang')}"
+    )
+
+
+def _way_out() -> str:
+    return f"set $CC to a C compiler, or unset it and {install_command('ziglang')}"
 
 
 def _identified(command: tuple[str, ...]) -> Compiler:

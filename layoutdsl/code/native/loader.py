@@ -7,10 +7,11 @@ from types import ModuleType
 from warnings import warn
 
 from layoutdsl.code.loops.moves import move_of
-from layoutdsl.code.native.compilers import EXTRA, CompilerError, compiler, expect_reader
+from layoutdsl.code.native.compilers import CompilerError, compiler, expect_reader
 from layoutdsl.code.native.libraries import Emitter, Libraries, Untold
 from layoutdsl.code.native.module import Failed, NativeModule
 from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.texts.resources import install_command
 
 
 def expect_compiler() -> None:
@@ -22,7 +23,7 @@ def expect_compiler() -> None:
     try:
         import _cffi_backend  # noqa: F401
     except ImportError:
-        raise CompilerError("the package `cffi` is missing", EXTRA) from None
+        raise CompilerError("the package `cffi` is missing", install_command("native")) from None
     expect_reader()
     compiler()
 

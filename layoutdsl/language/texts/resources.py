@@ -1,4 +1,4 @@
-"""Where the data of the house is: `grammar/`, `proofs/` and the library, installed or not.
+"""Where this installation has `grammar/`, `proofs/` and the library, and how to extend it.
 
 In a wheel the folders lie in the package; in a checkout, editable or not installed at all,
 `grammar/` and `proofs/` lie beside it. This module imports nothing of ours.
@@ -6,7 +6,9 @@ In a wheel the folders lie in the package; in a checkout, editable or not instal
 
 from __future__ import annotations
 
+import json
 import os
+import shlex
 from functools import cache
 from pathlib import Path
 
@@ -42,6 +44,32 @@ def explanation(code: str) -> str:
         else Path(site).absolute().as_uri()
     )
     return f"{at}/reference/errors.html#{place}"
+
+
+def install_command(extra: str) -> str:
+    """Return the command that adds an extra: `pip install -e '/src/layoutdsl[native]'`.
+
+    layoutdsl is on no package index, so the command names the checkout, file or URL that pip
+    installed it from. Where pip recorded none, an index was asked, and the plain name works.
+    """
+    checkout = PACKAGE.parent
+    if (checkout / "pyproject.toml").is_file():
+        return f"pip install -e {shlex.quote(f'{checkout}[{extra}]')}"
+    origin = _origin()
+    requirement = f"layoutdsl[{extra}]{f' @ {origin}' if origin else ''}"
+    return f"pip install {shlex.quote(requirement)}"
+
+
+def _origin() -> str | None:
+    """Return the URL that pip recorded by PEP 610 when it installed this package."""
+    from importlib import metadata
+
+    try:
+        record = json.loads(metadata.distribution("layoutdsl").read_text("direct_url.json") or "{}")
+        url, vcs = record.get("url"), record.get("vcs_info")
+        return f"{vcs['vcs']}+{url}@{vcs['commit_id']}" if vcs else url
+    except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # not installed, or a record of another format
 
 
 def grammar(name: str) -> str:

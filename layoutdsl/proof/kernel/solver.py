@@ -150,7 +150,7 @@ def _refuse_no_processes() -> None:
 def _worker(what: str, work: int) -> list[str]:
     _refuse_no_processes()
     if importlib.util.find_spec("cvc5") is None:
-        raise NoSolver(f"{what} is not installed", "pip install 'layoutdsl[cvc5]'")
+        raise NoSolver(f"{what} is not installed", "pip install cvc5")
     return [sys.executable, "-P", str(_WORKER), str(work)]
 
 

@@ -306,7 +306,7 @@ def test_cvc5_is_the_program_on_the_path_else_the_package(
 def test_without_cvc5_nothing_is_answered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver.shutil, "which", lambda _: None)
     monkeypatch.setattr(solver.importlib.util, "find_spec", lambda _: None)
-    reason = "cvc5 is not installed: pip install 'layoutdsl[cvc5]'"
+    reason = "cvc5 is not installed: pip install cvc5"
     assert ask([TRUE], solver=CVC5) == solver.Answers(("unknown",), reason)
 
 

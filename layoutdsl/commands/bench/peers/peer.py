@@ -10,6 +10,7 @@ from typing import Protocol
 
 from layoutdsl.commands.bench.meaning import Array
 from layoutdsl.commands.bench.moves import Move
+from layoutdsl.language.texts.resources import install_command
 
 Run = Callable[[], object]
 """Moves once. Returns the result, or ``None`` where it wrote into `Move.write`."""
@@ -57,7 +58,8 @@ def not_installed(module: str, package: str) -> str | None:
 
 def how_to_install(package: str) -> str:
     """Return that a package is not there, and how to mend it."""
-    return f"it is not installed: `pip install {package}`, or `layoutdsl[bench]` for all peers"
+    all_peers = install_command("bench")
+    return f"it is not installed: `pip install {package}`, or `{all_peers}` for all peers"
 
 
 def version_of(package: str | None) -> str | None:
