@@ -19,10 +19,10 @@ PAGE = Path(__file__).parent / "reference" / "cli.md"
 HEAD = """\
 <!-- Written by docs/write_cli.py from the help of each verb. -->
 
-# The verbs
+# Commands
 
-What `layoutdsl VERB --help` says. [The shell](shell.md) has what verbs share, and the keys of
-`--json`.
+The help of each command, as `layoutdsl COMMAND --help` prints it. [](shell.md) describes output,
+exit codes and progress; [](json.md) lists the keys of `--json`.
 """
 
 
@@ -31,7 +31,7 @@ def page() -> str:
     group = layoutdsl
     parts = [HEAD, *told(group.help or "")]
     parts += [text_block(cleandoc(_plain(group.epilog or "")))]
-    parts += ["## All verbs\n", table(("verb", "what it does"), list(summary(group)))]
+    parts += ["## All commands\n", table(("command", "what it does"), list(summary(group)))]
     for name in group.commands:
         parts += verb(name, group.commands[name])
     return "\n".join(parts)

@@ -17,6 +17,7 @@ import layoutdsl
 sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
 
 import write_cli
+import write_pictures
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -41,6 +42,19 @@ def test_the_page_of_the_api_has_every_name() -> None:
     names = set(re.findall(r"auto(?:function|class):: layoutdsl\.(\w+)$", page, re.MULTILINE))
     assert names == set(layoutdsl.__all__) - {"__version__", "Difference"}
     assert "`Difference`" in page
+
+
+def test_pictures_of_the_readme_are_what_their_script_writes() -> None:
+    """`python docs/write_pictures.py` writes them anew."""
+    for name, picture in write_pictures.pictures().items():
+        assert (DOCS / "_static" / name).read_text(encoding="utf-8") == picture
+
+
+def test_the_page_of_json_keys_has_every_command() -> None:
+    page = (DOCS / "reference/json.md").read_text(encoding="utf-8")
+    for name, verb in write_cli.layoutdsl.commands.items():
+        if any("--json" in each.opts for each in verb.params):
+            assert f"| `{name}` |" in page, name
 
 
 def test_every_page_is_in_the_contents() -> None:
