@@ -61,7 +61,7 @@ def pictures() -> dict[str, str]:
 
 # Buffer beside tensor.
 
-CELL_WIDTH, CELL_HEIGHT = 46, 26
+CELL_WIDTH, CELL_HEIGHT = 36, 26
 
 
 def buffer_picture() -> str:
@@ -88,7 +88,7 @@ def buffer_picture() -> str:
             _cell(56 + CELL_WIDTH * w, y, f"{c},{w}", "ab"[c // block % 2]) for w in range(width)
         ]
 
-    left = 250
+    left = 212
     parts.append(_text(left, 32, "Buffer", "strong"))
     parts.append(
         _text(left, 50, "c/4 is a row, c%4 runs fastest; hatched slots are padding", "small")
