@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -34,6 +35,29 @@ ORIGINS = {
     "an index": (None, "'layoutdsl[dask]'"),
     "a record of another kind": ([1], "'layoutdsl[dask]'"),
 }
+
+
+def pages() -> list[Path]:
+    """Files that tell users how to install: pages, action, hooks, extension, and the package."""
+    root = PACKAGE.parent
+    found = [*root.glob("*.md"), root / "action.yml", root / ".pre-commit-hooks.yaml"]
+    found += [
+        each for name in ("docs", "grammar", "proofs") for each in (root / name).rglob("*.md")
+    ]
+    found += (root / "editors/vscode").glob("*.*")
+    return [*found, *PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.md")]
+
+
+def test_nothing_is_installed_from_an_index_or_a_made_up_address() -> None:
+    """Only one page has placeholders; it says what they stand for."""
+    texts = {each: each.read_text(encoding="utf-8") for each in pages()}
+    assert len(texts) > 500
+    index = r"pip install [\"']?layoutdsl\[[\w,-]+\][\"']?(?! @)"
+    wrong = re.compile(rf"{index}|your(?:\.forge|/layoutdsl)|\bADDRESS\b|(?<!onednn:)\bTAG\b")
+    found = {
+        each.relative_to(PACKAGE.parent).as_posix(): wrong.findall(texts[each]) for each in texts
+    }
+    assert set(filter(found.get, found)) == {"docs/install.md"}
 
 
 def hint(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Print the figures that the README and closing notes quote: proofs, code, start-up, packing.
+"""Print the figures that `docs/proofs.md` quotes: proofs, code, start-up, packing.
 
 Run it as ``python tests/support/figures.py``, or with sections:
 ``python tests/support/figures.py pieces``. Times are medians of
