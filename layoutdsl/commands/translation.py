@@ -11,6 +11,7 @@ from layoutdsl.language.elaborate.shelf import library_families, parse
 from layoutdsl.language.meaning.arguments import FUNCTION, MAPPING, TEXT, expect
 from layoutdsl.language.meaning.elements import FillAny
 from layoutdsl.language.meaning.model import LAYOUT, Condition, Layout
+from layoutdsl.language.texts.faults import UnknownNameError
 from layoutdsl.language.texts.source import LayoutError
 from layoutdsl.language.texts.values import brief
 
@@ -63,7 +64,7 @@ def to_notation(layout: Layout, notation: str) -> str:
 
     expect(layout=(layout, LAYOUT), notation=(notation, TEXT))
     if notation not in notations():
-        raise ValueError(f"there is no notation `{notation}`; known are {', '.join(notations())}")
+        raise _no_notation(notation)
     return write(notation, layout.of_codes)  # what codes stand for is said by none
 
 
@@ -108,8 +109,7 @@ def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = N
     """
     expect(layout=(layout, LAYOUT), notation=(notation, TEXT), notes=(notes, MAPPING.or_none()))
     if notation != LANGUAGE and notation not in notations():
-        known = ", ".join((*notations(), LANGUAGE))
-        raise ValueError(f"there is no notation `{notation}`; known are {known}")
+        raise _no_notation(notation)
     if notation == LANGUAGE:
         text = declaration(layout)
         return _read_back(layout, LANGUAGE, text, parse(text)[layout.name])
@@ -131,6 +131,12 @@ def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = N
 
 _CALLED = ("tvm", "einops", "mace")
 """Notations whose texts call axes as the layout does; in all others they go by their places."""
+
+
+def _no_notation(name: str) -> UnknownNameError:
+    from layoutdsl.notation.notation import notation_help
+
+    return UnknownNameError(f"there is no notation `{name}`", notation_help(name))
 
 
 def _read_back(

@@ -99,6 +99,34 @@ NAMES: tuple[str, ...] = tuple(_MODULES)
 """The notations that can be read and written."""
 
 
+_CALLED: Mapping[str, str] = {
+    **dict.fromkeys(("cutlass", "cutlass3", "pycute", "cutedsl"), "cute"),
+    **dict.fromkeys(("dnnl", "mkldnn", "mkl"), "onednn"),
+    **dict.fromkeys(("hlo", "stablehlo", "jax", "openxla"), "xla"),
+    **dict.fromkeys(("linalg", "affine", "memref"), "mlir"),
+    **dict.fromkeys(("strides", "torch", "pytorch"), "numpy"),
+    **dict.fromkeys(("ort", "onnx"), "onnxruntime"),
+    **dict.fromkeys(("ttgir", "gluon"), "triton"),
+    **dict.fromkeys(("cublas",), "cublaslt"),
+    **dict.fromkeys(("tma", "cutensormap"), "tensormap"),
+}
+"""Names of projects whose layouts a notation of another name reads."""
+
+
+def notation_help(name: str, form: str = "") -> str:
+    """Return the help line for an unknown notation: the nearest one, or all of them.
+
+    Args:
+        name: names no notation.
+        form: how a notation and its text are written together; empty if there is no text.
+    """
+    called = _CALLED.get(name.lower().replace("_", "").replace("-", ""))
+    if called is not None:
+        written = form.format(called, notation(called).EXAMPLE) if form else ""
+        return f"write `{called}`, as in `{written}`" if written else f"write `{called}`"
+    return did_you_mean(name, NAMES) or f"the notations are {', '.join(NAMES)}"
+
+
 def notation(name: str) -> Notation:
     """Return a notation by name; one of `NAMES`."""
     return cast("Notation", import_module(f"layoutdsl.notation.{_MODULES[name]}"))
@@ -124,7 +152,11 @@ def read(
         Fault: there is no such notation, or the text is not in it, or does not fit the axes.
     """
     if name not in _MODULES:
-        hint = did_you_mean(name, NAMES) or f"known are {', '.join(NAMES)}"
+        hint = notation_help(name, '{} "{}"')
+        if text.text.strip() in _MODULES:
+            hint = (
+                f"the two are exchanged: `{text.text.strip()}` is the notation, `{name}` its text"
+            )
         raise fault("L402", f"there is no notation `{name}`", at, help=hint)
     if len(text.text) > MOST_CHARACTERS:
         message = f"this text has {len(text.text)} characters, at most {MOST_CHARACTERS}"

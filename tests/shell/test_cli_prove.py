@@ -355,7 +355,8 @@ def test_a_range_narrows_what_is_proved() -> None:
             " --> --where:1:20\n"
             "  |\n"
             "1 | prove Manual where Q < 3\n"
-            "  |                    ^\n",
+            "  |                    ^\n"
+            "  = help: the names in scope are `n`, `c`, `h`, `w`, `N`, `C`, `H`, `W`\n",
         ),
         (
             "N < 3 layout Other(c) = [c]",

@@ -30,7 +30,7 @@ warning[L213]: the parameter `k` is used nowhere
   |
 3 | layout Idle<k>(n, c) = [n, c]
   |             ^
-  = help: leave it out
+  = help: remove it
 """
 
 VERBS = [

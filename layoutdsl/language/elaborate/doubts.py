@@ -50,7 +50,7 @@ def idle_parameters(
     for parameter in declaration.parameters:
         if parameter.text not in used:
             message = f"the parameter `{parameter.text}` is used nowhere"
-            yield _warning("L213", message, Label(parameter.span), hint="leave it out")
+            yield _warning("L213", message, Label(parameter.span), hint="remove it")
 
 
 def doubts_of_conditions(layout: Layout, clauses: Iterable[ast.Clause]) -> Iterator[Diagnostic]:

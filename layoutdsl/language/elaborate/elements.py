@@ -36,7 +36,11 @@ def fill_of(clause: ast.FillClause) -> Fill:
         case "zero_point":
             return FillZeroPoint()
     called = fill_called(clause.value)
-    hint = f"write `{called}`" if called else "write a number, `any`, or `zero_point`"
+    hint = f"write `{called}`" if called else "write a whole number, `any` or `zero_point`"
+    if clause.value.lower() in ("nan", "inf", "infinity"):
+        word = clause.value
+        way = f"`--fill {word}`, or `fill={word}` in Python"
+        hint = f"write `fill any`, and give the value to `pack`: {way}"
     raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
 
 

@@ -268,7 +268,7 @@ class Layouts:
             return [each.text for each in declaration.parameters]
         if name.text in self._known:
             return list(self._known[name.text].parameters)
-        raise no_layout(name, [*self._declared, *self._known])
+        raise no_layout(name, self._declared, self._known)
 
     def _with_clauses(self, layout: Layout, declaration: ast.LayoutDecl, scope: Scope) -> Layout:
         seen: dict[type, ast.Clause] = {}

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from layoutdsl.language.digits.network import NotDigits
-from layoutdsl.language.elaborate.scope import Scope
+from layoutdsl.language.elaborate.scope import MOST_LISTED, Scope
 from layoutdsl.language.integers.bounds import at_least
-from layoutdsl.language.integers.digit import read
+from layoutdsl.language.integers.digit import Digit, read
 from layoutdsl.language.integers.expr import Constant, Expr, Extent
 from layoutdsl.language.integers.written_out import folded
 from layoutdsl.language.meaning.model import Axis, Layout
@@ -97,16 +97,30 @@ def with_parameters(layout: Layout, values: Mapping[str, Expr]) -> Layout:
     return found.as_written
 
 
-def no_layout(name: ast.Name, known: Iterable[str]) -> Fault:
-    """Return the fault of a name that is no layout's: perhaps that of a notation without a text."""
+def no_layout(name: ast.Name, declared: Iterable[str], library: Iterable[str]) -> Fault:
+    """Return the fault of an unknown layout name, or of a notation without a text.
+
+    Args:
+        name: names no layout.
+        declared: the layouts of the text.
+        library: the other layouts that the text may use.
+    """
     from layoutdsl.notation.notation import NAMES, notation
 
     if name.text in NAMES:
         message = f"the notation `{name.text}` stands before a text in quotes"
         hint = f'write one, as in `{name.text} "{notation(name.text).EXAMPLE}"`'
         return fault("L401", message, name.span, help=hint)
-    close = unknown_name_help(name.text, known)
+    close = unknown_name_help(name.text, [*declared, *library]) or _declared_names(declared)
     return fault("L201", f"there is no layout `{name.text}`", name.span, help=close)
+
+
+def _declared_names(declared: Iterable[str]) -> str:
+    names = list(declared)
+    shown = ", ".join(f"`{name}`" for name in names[:MOST_LISTED])
+    more = ", ..." if len(names) > MOST_LISTED else ""
+    here = f"the layouts declared here are {shown}{more}; " if names else ""
+    return f"{here}`layoutdsl list` shows the library"
 
 
 def start_of(scope: Scope, value: ast.Expression) -> Expr:
@@ -122,7 +136,7 @@ def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
     above = body.places[found.wires[0]]
     step = read(layout.coordinates[found.wires[0]].value)
     others: tuple[Label, ...] = ()
-    hint = None
+    hint = _digit_below(above, step) if len(found.wires) == 1 else None
     if len(found.wires) > 1 and step is not None and isinstance(step.divisor, Constant):
         below = body.places[found.wires[1]]
         digit = read(layout.coordinates[found.wires[1]].value)
@@ -133,8 +147,25 @@ def gap(found: NotDigits, body: ast.Coordinates, layout: Layout) -> Fault:
                 block = step.divisor.value
                 again = f"{name}%{block}/{digit.radix.value}"
                 hint = f"write `{name}%{block}`, or cut again with `{again}`"
+            elif (
+                isinstance(digit.divisor, Constant)
+                and step.divisor.value % digit.divisor.value == 0
+            ):
+                radix = step.divisor.value // digit.divisor.value
+                hint = f"write `{print_place(below).rpartition('%')[0]}%{radix}`"
     words = f"steps by {step.divisor.value}" if step and isinstance(step.divisor, Constant) else ""
     return fault("L202", found.reason, above.span, words=words, others=others, help=hint)
+
+
+def _digit_below(above: ast.Place, step: Digit | None) -> str | None:
+    """Return how to write the missing digit below `c/16`."""
+    if step is None or not isinstance(step.divisor, Constant):
+        return None
+    written, divisor = print_place(above), f"/{step.divisor.value}"
+    if not written.endswith(divisor):
+        return None
+    rest = f"{written.removesuffix(divisor)}%{step.divisor.value}"
+    return f"add the remainder as a coordinate, as in `{written}, {rest}`"
 
 
 def unused(found: NotDigits, declaration: ast.LayoutDecl) -> Fault:

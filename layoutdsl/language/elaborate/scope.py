@@ -34,6 +34,8 @@ from layoutdsl.language.syntax.printer import print_expression
 from layoutdsl.language.texts.faults import Fault, did_you_mean, fault
 from layoutdsl.language.texts.source import Diagnostic, Label
 
+MOST_LISTED = 12
+"""Names that a help line lists; a longer list is not read."""
 WIDEST_SHIFT = 62
 MOST_BITS = 1024
 
@@ -128,15 +130,21 @@ class Scope:
             case ast.Operation():
                 return self._operation(expression)
 
-    def extent(self, expression: ast.Expression) -> Expr:
-        """Return an expression over extents alone, simplified."""
+    def extent(self, expression: ast.Expression, called: str = "an extent") -> Expr:
+        """Return an expression over extents alone, simplified; `called` so in a message."""
         value = self.value(expression)
         found = sorted(indices(value))
         if found:
             words = f"`{found[0]}` is an index"
-            message = "an extent may not depend on an index"
-            raise fault("L204", message, expression.span, words=words)
+            message = f"{called} may not depend on an index"
+            raise fault("L204", message, expression.span, words=words, help=self._free_of(found[0]))
         return simplify(value)
+
+    def _free_of(self, index: str) -> str:
+        """Return the ways out for an index where only extents are allowed."""
+        extent = self.axes.get(index)
+        named = f"the extent `{extent.name}`" if isinstance(extent, Extent) else "an extent"
+        return f"write a number, {named}, or a parameter of the layout, as in `layout NAME<k>(...)`"
 
     def conditions(self, clause: ast.WhereClause | None) -> tuple[Condition, ...]:
         """Return the comparisons of a ``where`` clause over extents; chains become several."""
@@ -159,12 +167,19 @@ class Scope:
             return Index(name.text)
         if name.text in self.symbols:
             return self.symbols[name.text]
-        hint = did_you_mean(name.text, [*self.axes, *self.symbols])
         axis = self.axes.get(name.text.lower())
+        hint = did_you_mean(name.text, [*self.axes, *self.symbols]) or self._known_names()
         if isinstance(axis, Extent):
             hint = f"the extent of `{name.text.lower()}` is called `{axis.name}`"
         message = f"`{name.text}` is neither {self.called} nor an extent here"
         raise fault("L201", message, name.span, help=hint)
+
+    def _known_names(self) -> str | None:
+        """List the names of the scope for a help line; `None` if there are too many to read."""
+        names = dict.fromkeys([*self.axes, *self.symbols])
+        if not 0 < len(names) <= MOST_LISTED:
+            return None
+        return f"the names in scope are {', '.join(f'`{name}`' for name in names)}"
 
     def _operation(self, operation: ast.Operation) -> Expr:
         left = self._value(operation.left)
@@ -192,7 +207,8 @@ class Scope:
 
         Where a quotient leaves nothing over it may as well be rounded up, and is positive then.
         """
-        divisor = self.extent(expression)
+        self._refuse_undeclared(expression)
+        divisor = self.extent(expression, "a divisor")
         for candidate in (divisor, simplify(_rounded_up(divisor, self.multiples))):
             if at_least(candidate, 1):
                 return candidate
@@ -204,8 +220,19 @@ class Scope:
             "L205", f"the divisor `{written}` may not be positive", expression.span, words=words
         )
 
+    def _refuse_undeclared(self, divisor: ast.Expression) -> None:
+        """An unknown name alone as divisor is most often a block size without a declaration."""
+        if not isinstance(divisor, ast.Name) or divisor.text in {**self.axes, **self.symbols}:
+            return
+        name = divisor.text
+        if name.lower() in self.axes or did_you_mean(name, [*self.axes, *self.symbols]):
+            return
+        message = f"`{name}` is neither {self.called} nor an extent here"
+        help_ = f"declare it as a parameter, `layout NAME<{name}>(...)`, or write a number"
+        raise fault("L201", message, divisor.span, help=help_)
+
     def _shift(self, expression: ast.Expression) -> int:
-        amount = self.extent(expression)
+        amount = self.extent(expression, "the width of a shift")
         if isinstance(amount, Constant) and 0 <= amount.value <= WIDEST_SHIFT:
             return amount.value
         message = f"a shift is by a number from 0 to {WIDEST_SHIFT}"

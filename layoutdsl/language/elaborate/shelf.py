@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from os import PathLike
 from pathlib import Path
@@ -23,7 +24,7 @@ from layoutdsl.language.meaning.table import Table
 from layoutdsl.language.meaning.unplaced import unknown_name_help
 from layoutdsl.language.texts import resources
 from layoutdsl.language.texts.faults import UnknownNameError
-from layoutdsl.language.texts.source import Source
+from layoutdsl.language.texts.source import LayoutError, Source
 
 _Found = TypeVar("_Found")
 
@@ -69,7 +70,14 @@ def parse(text: str, name: str = "<text>") -> Module:
         TypeError: ``text`` or ``name`` is no text.
     """
     expect(text=(text, TEXT), name=(name, TEXT))
-    return elaborated(Source(name, text), _Shelf(), _TableShelf(), _RecordShelf())
+    try:
+        return elaborated(Source(name, text), _Shelf(), _TableShelf(), _RecordShelf())
+    except LayoutError as wrong:
+        if not (text.strip().endswith(".layout") and "\n" not in text.strip()):
+            raise
+        hint = f"`layoutdsl.load({text.strip()!r})` reads a file; `parse` takes its text"
+        first, *others = wrong.diagnostics
+        raise LayoutError((replace(first, help=hint), *others)) from None
 
 
 def parse_beside(

@@ -108,7 +108,7 @@ def _characters(text: str, fault: Fault) -> Iterator[Advice]:
     if end > fault.start:
         shown = f"write `{instead.strip()}`" if instead.strip() else "write a blank"
         edit = Edit(fault.start, end, instead)
-        yield Advice(fault.start, end, None, shown if instead else "leave it out", edit)
+        yield Advice(fault.start, end, None, shown if instead else "remove it", edit)
 
 
 def in_ascii(character: str) -> str | None:
@@ -132,7 +132,7 @@ def _brackets(text: str, fault: Fault) -> Iterator[Advice]:
     opened = _open_at(text, fault.start)
     sign = text[fault.start : fault.start + 1]
     if sign in _OPENED and not opened:
-        words = f"leave it out, or open it with `{_OPENED[sign]}`"
+        words = f"remove it, or open it with `{_OPENED[sign]}`"
         edit = Edit(fault.start, fault.start + 1, "")
         yield Advice(fault.start, fault.start + 1, f"`{sign}` closes nothing", words, edit)
     for count in range(1, len(opened) + 1):
@@ -180,7 +180,7 @@ def _unbalanced(text: str) -> Iterator[Advice]:
         words = f"close it with `{_CLOSED[text[place]]}`"
         yield Advice(place, place + 1, f"`{text[place]}` is not closed", words)
     for place in loose[:1]:
-        words = f"leave it out, or open it with `{_OPENED[text[place]]}`"
+        words = f"remove it, or open it with `{_OPENED[text[place]]}`"
         yield Advice(place, place + 1, f"`{text[place]}` closes nothing", words)
 
 
@@ -220,7 +220,7 @@ def _repairs(name: str, text: str, fault: Fault) -> Iterator[Advice]:
         yield Advice(start, end, None, f"write `{word}`", edit, whole=True)
     glued = text[start - 1 : start].isalnum() and text[end : end + 1].isalnum()
     if (found in _LEFT_OUT or not fault.known) and not glued:
-        yield Advice(start, end, None, "leave it out", Edit(start, end, ""), whole=True)
+        yield Advice(start, end, None, "remove it", Edit(start, end, ""), whole=True)
 
 
 def _without_operator(name: str, text: str, fault: Fault) -> Iterator[Advice]:

@@ -115,7 +115,7 @@ def _without_blanks(text: str, start: int, end: int) -> tuple[int, int]:
 def _proposal(edit: Edit | None) -> str:
     assert edit is not None, "an entry without an edit says how to mend it"
     shown = edit.text.strip().replace("{", "{{").replace("}", "}}")
-    return f"write `{shown}`" if shown else "leave it out"
+    return f"write `{shown}`" if shown else "remove it"
 
 
 def _groups(match: re.Match[str]) -> dict[str, str]:
