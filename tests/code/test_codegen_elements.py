@@ -83,7 +83,7 @@ def test_numbers_that_are_no_elements_are_refused(body: str, element: str, targe
             shape = module.physical_shape(SHAPE) if source is wrong else SHAPE
             out = np.full(shape, 77, right.dtype)
             for into in (None, out):
-                with pytest.raises(ValueError, match="is no element"):
+                with pytest.raises(ValueError, match="the range of the elements"):
                     call(source, into)
             assert (out == 77).all()
     assert (module.unpack(buffer(module, right), SHAPE)[held] == right[held]).all()
@@ -120,7 +120,7 @@ def test_other_items_are_refused(body: str, target: str) -> None:
                 lambda: module.pack(array),  # noqa: B023  called at once
                 lambda: module.unpack(np.ones(module.physical_shape(SHAPE), array.dtype), SHAPE),  # noqa: B023
             ):
-                with pytest.raises(TypeError, match="travels as"):
+                with pytest.raises(TypeError, match="has to be of dtype"):
                     call()
 
 
@@ -129,7 +129,7 @@ def test_a_fill_that_is_no_element_is_refused(target: str) -> None:
     for fill in ("", " fill any", " fill zero_point"):
         module = compiled("blocks", "u4", fill, target)
         array = np.ones(SHAPE, "u1")
-        with pytest.raises(ValueError, match="16 is no element: these are 0 to 15"):
+        with pytest.raises(ValueError, match="16 is outside 0 to 15"):
             module.pack(array, fill=16)
         assert module.pack(array, fill=15).max() == 15
 
@@ -148,9 +148,9 @@ def test_conversions_refuse_as_well(compiled_by: str) -> None:
         conversion = commands.convert(source, target, compiled=compiled_by)  # type: ignore[arg-type]
         held = commands.compile(source, "numpy").physical_shape(SHAPE)
         assert conversion(np.full(held, 15, "u1"), SHAPE).max() == 15
-        with pytest.raises(ValueError, match="16 is no element"):
+        with pytest.raises(ValueError, match="16 is outside 0 to 15"):
             conversion(np.full(held, 16, "u1"), SHAPE)
-        with pytest.raises(TypeError, match="travels as uint8, not as int8"):
+        with pytest.raises(TypeError, match="of dtype uint8, not int8"):
             conversion(np.full(held, 1, "i1"), SHAPE)
     with pytest.raises(ValueError, match="elements are moved as they are"):
         commands.convert(one, layout("turned", "u8"))
@@ -253,9 +253,9 @@ def still_refuses(body: str, most: int | None) -> None:
         exec(compile(mutant.text, "mutant", "exec", dont_inherit=True), names)
         module = type("module", (), {k: staticmethod(f) for k, f in names.items() if callable(f)})
         for shape in (SHAPE, (1, 1)):
-            with pytest.raises(ValueError, match="is no element"):
+            with pytest.raises(ValueError, match="the range of the elements"):
                 module.pack(np.full(shape, 16, "u1"))
-            with pytest.raises(ValueError, match="is no element"):
+            with pytest.raises(ValueError, match="the range of the elements"):
                 module.unpack(np.full(module.physical_shape(shape), 16, "u1"), shape)
             for wrong in (0, True, 300):
                 with pytest.raises((TypeError, ValueError)):

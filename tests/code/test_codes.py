@@ -256,7 +256,7 @@ def test_codes_that_are_none_are_refused() -> None:
     given: dict[str, Any] = {"scale": 1, "zero_point": 0}
     with pytest.raises(TypeError, match="codes of u8 travel as uint8"):
         module_of("u8").dequantise(np.zeros(3, "i1"), **given)
-    with pytest.raises(ValueError, match="16 is no element: these are 0 to 15"):
+    with pytest.raises(ValueError, match="16 is outside 0 to 15"):
         module_of("u4").dequantise(np.full(3, 16, "u1"), **given)
 
 

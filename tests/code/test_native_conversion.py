@@ -162,7 +162,7 @@ def test_refuses_what_does_not_fit() -> None:
         conversion(source, (1, 3, 1, 1), fill=256)
     with pytest.raises(TypeError, match="not a numpy array"):
         conversion(bytes(16), (1, 3, 1, 1))
-    with pytest.raises(ValueError, match="numbers, not 4"):
+    with pytest.raises(ValueError, match="extents, and 4 are needed"):
         conversion(source, (1, 3, 1))
     with pytest.raises(ValueError, match="`threads` is 0"):
         conversion(source, (1, 3, 1, 1), threads=0)

@@ -188,5 +188,5 @@ def test_what_there_is_one_way_of() -> None:
     moves = layoutdsl.compile(layoutdsl.library("NCHW16c"), "native")
     with pytest.raises(ValueError, match="there is one way: numpy serves such tensors"):
         layoutdsl.tune(moves, (2, 20, 3, 4), "c16")
-    with pytest.raises(ValueError, match="`shape` has 3 numbers, not 4"):
+    with pytest.raises(ValueError, match="the shape has 3 extents, and 4 are needed"):
         layoutdsl.tune(moves, (2, 20, 3))

@@ -310,15 +310,15 @@ def fields_of(shape: tuple[int, int] = (3, 16)) -> dict[str, Array]:
         (
             {"q": np.zeros((3, 16), "i8")},
             TypeError,
-            "`q`: an element travels as uint8, not as int64",
+            "`q`: the array has to be of dtype uint8, not int64",
         ),
         (
             {"d": np.zeros((3, 2), "u2")},
             TypeError,
-            "`d`: an element travels as float16, not as uint16",
+            "`d`: the array has to be of dtype float16, not uint16",
         ),
         ({"q": [[1]]}, TypeError, "`q` is a list, not a numpy array"),
-        ({"q": np.full((3, 16), 16, "u1")}, ValueError, "16 is no element: these are 0 to 15"),
+        ({"q": np.full((3, 16), 16, "u1")}, ValueError, "16 is outside 0 to 15"),
         ({"q": np.zeros((3, 8), "u1")}, ValueError, "has the shape"),
         ({"q": np.zeros((3, 12), "u1")}, ValueError, "has the shape"),
         ({"q": np.zeros((16,), "u1")}, ValueError, "`q` has 1 dimensions, and takes 2"),

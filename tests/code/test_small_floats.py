@@ -140,10 +140,10 @@ def test_a_buffer_keeps_its_padding(target: Any) -> None:
 @pytest.mark.parametrize(
     ("element", "name", "words"),
     [
-        ("f16", "bfloat16", "travels as float16, not as bfloat16"),
-        ("i4", "int4", "travels as int8, not as int4"),
-        ("u16", "float8_e5m2", "travels as uint16, not as float8_e5m2"),
-        ("f4", "float8_e4m3fn", "is no element: these are 0 to 15"),
+        ("f16", "bfloat16", "of dtype float16, not bfloat16"),
+        ("i4", "int4", "of dtype int8, not int4"),
+        ("u16", "float8_e5m2", "of dtype uint16, not float8_e5m2"),
+        ("f4", "float8_e4m3fn", "is outside 0 to 15"),
     ],
 )
 def test_other_types_are_refused(element: str, name: str, words: str, target: Any) -> None:
@@ -162,7 +162,7 @@ def test_bare_bytes_are_elements_by_their_bits() -> None:
     """They were an error of numpy's, which knows no least of them."""
     module = layoutdsl.compile(layout("u4"), "numpy")
     assert module.pack(bits(array("uint4")).view("V1")).dtype == "V1"
-    with pytest.raises(ValueError, match="16 is no element: these are 0 to 15"):
+    with pytest.raises(ValueError, match="16 is outside 0 to 15"):
         module.pack(np.full(SHAPE, 16, "u1").view("V1"))
 
 
@@ -213,7 +213,7 @@ def test_tensors_of_others_are_told_what_to_do(target: Any) -> None:
         for given, words in ((Tensor(), torch), (ArrayImpl(), jax), ([1], "not a numpy array")):
             with pytest.raises(TypeError) as caught:
                 call(given)
-            assert str(caught.value) in (words, f"`src` is a list, {words}")
+            assert str(caught.value).startswith((words, f"`src` is a list, {words}"))
 
 
 SPEC = """\

@@ -287,9 +287,9 @@ def test_items_of_bits() -> None:
     assert packed.shape == module.physical_shape((2, 8)) == (2, 4, 1, 8)
     assert packed[1, 2].ravel().tolist() == [x >> 2 & 1 for x in range(8, 16)]
     assert np.array_equal(module.unpack(packed, (2, 8)), tensor)
-    with pytest.raises(ValueError, match="16 is no element: these are 0 to 15"):
+    with pytest.raises(ValueError, match="16 is outside 0 to 15"):
         module.pack(tensor + 1)
-    with pytest.raises(TypeError, match="an element travels as uint8, not as int64"):
+    with pytest.raises(TypeError, match="of dtype uint8, not int64"):
         module.pack(tensor.astype("i8"))
     with pytest.raises(ValueError, match="`Planes` places the bits of its elements"):
         layoutdsl.convert(layout_of(PLANES), layoutdsl.library("AwqWeights"))

@@ -165,7 +165,7 @@ def test_a_tuple_outermost() -> None:
 
 REFUSED = [
     ("[n, c/4, c%4]", np.zeros((2, 8)), TypeError, "has to be an array of dask"),
-    ("[n, c/4, c%4]", (2, 8, 3), ValueError, "`shape` has 3 numbers, not 2"),
+    ("[n, c/4, c%4]", (2, 8, 3), ValueError, "the shape has 3 extents, and 2 are needed"),
     ("[(n, c)%3, (n, c)/3]", (9, 70), ValueError, r"cannot be taken apart: .*rechunk\(-1\)"),
     ("[n, c/4, c%4] offset 5", (9, 70), ValueError, "has an `offset`, so its buffer is flat"),
     ("[n, bit, c/8, c%8] of u4", (9, 72), ValueError, "places the bits of its elements"),

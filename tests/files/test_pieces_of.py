@@ -121,7 +121,7 @@ def test_a_layout_that_starts_later() -> None:
 
 REFUSED = [
     ("[n, c/16, c%16]", (3, 40), 10, "the smallest piece takes 32 bytes: `c%16` has the same"),
-    ("[n, c/16, c%16]", (3,), 100, r"`shape` has 1 numbers, not 2"),
+    ("[n, c/16, c%16]", (3,), 100, r"the shape has 1 extents, and 2 are needed"),
     ("[n, c/16, c%16]", (3, 40), 0, "`memory` is 0, and `itemsize` 1: both are bytes"),
     ("[n, c]", (1 << 11, 1 << 10), 2, "2097152 pieces are too many"),
     ("[n, bit, c/8, c%8] of u4", (3, 40), 100, "`A` places the bits of its elements"),

@@ -46,12 +46,15 @@ def _array(value: object, name: str) -> _Array:
         named = type(value).__name__
         torch = "give `tensor.numpy()`, of bfloat16 `tensor.view(torch.uint16).numpy()` and of "
         torch = torch + "float8 that of uint8, or call `layoutdsl.torch.pack`"
+        new = f"give `np.array({name}, dtype=...)`"
         ways = {"Tensor": torch, "Parameter": torch, "ArrayImpl": "give `np.asarray(array)`"}
+        ways = {**ways, "list": new, "tuple": new}
         words = f"`{name}` is a {named}, not a numpy array"
         raise TypeError(f"{words}: {ways[named]}" if named in ways else words)
     dtype = value.dtype
     if dtype.hasobject or dtype.kind not in "biufcmMSUV" or dtype.itemsize == 0:
-        raise TypeError(f"`{name}` holds items of type {dtype}, which are no plain bytes")
+        words = f"`{name}` has dtype {dtype}, whose items have no fixed number of bytes"
+        raise TypeError(f"{words}: convert it with `astype`")
     return value if type(value) is np.ndarray else value.view(np.ndarray)
 
 
@@ -66,7 +69,10 @@ def _travels(array: _Array, kind: str, width: int) -> None:
     if dtype.itemsize != width or dtype.kind not in taken:
         names = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
         bits = "" if kind == "b" else 8 * width
-        raise TypeError(f"an element travels as {names[kind]}{bits}, not as {dtype}")
+        wanted, way = f"{names[kind]}{bits}", "convert it with `astype`"
+        if kind == "u" and dtype.kind == "f":
+            way = f"give bf16 and f8 as arrays of ml_dtypes, or as their bits in {wanted}"
+        raise TypeError(f"the array has to be of dtype {wanted}, not {dtype}: {way}")
 
 
 def _within(array: _Array, low: int, high: int) -> None:
@@ -75,7 +81,7 @@ def _within(array: _Array, low: int, high: int) -> None:
         held = array if array.dtype.kind in "iu" else array.view(np.uint8)
         for number in (int(held.min()), int(held.max())):
             if not low <= number <= high:
-                raise ValueError(f"{number} is no element: these are {low} to {high}")
+                raise ValueError(f"{number} is outside {low} to {high}, the range of the elements")
 
 
 def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
@@ -89,6 +95,8 @@ def _integers(values: object, count: int, name: str) -> tuple[int, ...]:
     if not isinstance(values, (tuple, list)):
         raise TypeError(f"`{name}` is a {type(values).__name__}, not a tuple or a list")
     if len(values) != count:
+        if name == "shape":  # `pack` takes it from the tensor, and has no such argument
+            raise ValueError(f"the shape has {len(values)} extents, and {count} are needed")
         raise ValueError(f"`{name}` has {len(values)} numbers, not {count}")
     for value in values:
         integer = type(value) is int or isinstance(value, (int, np.integer))
@@ -186,7 +194,7 @@ def _destination(out: object, shape: tuple[int, ...], source: _Array) -> _Array:
     if target.dtype != source.dtype:
         raise ValueError(f"`out` holds {target.dtype}, not {source.dtype}")
     if not target.flags.writeable:
-        raise ValueError("`out` is read-only")
+        raise ValueError("`out` is read-only: give a writeable array, or leave it out")
     reach = target.itemsize
     for stride, extent in sorted((abs(target.strides[k]), shape[k]) for k in range(target.ndim)):
         if stride < reach and extent > 1:

@@ -255,12 +255,12 @@ def test_arguments_are_refused_before_anything_is_written() -> None:
     module = layoutdsl.generate(layout_of(LANES)).load()
     tensor, out = np.ones((2, 10), "f4"), np.zeros((2, 2, 4, 8), "f4")
     calls: list[tuple[str, Callable[[], object]]] = [
-        ("numbers, not 2", lambda: module.pack(np.ones((2, 10, 4)))),
+        ("extents, and 2 are needed", lambda: module.pack(np.ones((2, 10, 4)))),
         ("`out` has shape", lambda: module.pack(tensor, np.zeros((2, 10), "f4"))),
         ("`threads` is 0", lambda: module.pack(tensor, out, threads=0)),
         ("`copy` is False", lambda: module.pack(tensor, out, copy=False)),
         ("`fill` is a str", lambda: module.pack(tensor, out, "x")),
-        ("numbers, not 2", lambda: module.unpack(out, (2, 10, 4))),
+        ("extents, and 2 are needed", lambda: module.unpack(out, (2, 10, 4))),
         ("has shape", lambda: module.unpack(out, (2, 20))),
     ]
     for words, call in calls:

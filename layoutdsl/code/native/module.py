@@ -31,7 +31,7 @@ from layoutdsl.code.native.calls import (
 from layoutdsl.code.native.compilers import CompilerError
 from layoutdsl.code.native.libraries import Libraries
 from layoutdsl.code.native.padding import moved_beside_padding, of_every_copy
-from layoutdsl.language.integers.expr import Constant, Extent
+from layoutdsl.language.integers.expr import Constant, Extent, text
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import ElementType, FillAny, FillValue, FillZeroPoint
 from layoutdsl.language.meaning.model import Layout
@@ -138,7 +138,7 @@ class NativeModule:
     def unpack(
         self,
         src: Array,
-        shape: Any,
+        shape: Any = None,
         out: Array | None = None,
         threads: int = 1,
         copy: bool | None = True,
@@ -147,7 +147,7 @@ class NativeModule:
 
         Args:
             src: a buffer of `physical_shape(shape)`, or a flat one of the same size.
-            shape: the extents of the tensor.
+            shape: the extents of the tensor; required.
             out: the tensor to write, which does not overlap `src`; new without it.
             threads: how many may work at once, 1 to 256.
             copy: None returns a view where the items of `src` lie so already, False wants one.
@@ -167,6 +167,12 @@ class NativeModule:
                 return into
         except (KeyError, AttributeError, TypeError):
             pass
+        if shape is None:
+            axes = ", ".join(text(axis.extent) for axis in self.layout.axes)
+            message = (
+                f"`shape` is missing: a buffer does not say the extents ({axes}) of its tensor"
+            )
+            raise TypeError(f"{message}; call `unpack(buffer, shape)`")
         return self._unpack(src, shape, out, checked_threads(threads), copy)
 
     def _pack(
@@ -233,6 +239,7 @@ class NativeModule:
             key = (src.shape, src.dtype, fill if fill is DEFAULT else (type(fill), fill))
         if key in self._packs:
             return self._packs[key]
+        self._expect_rank(src)
         extents = self._plain._extents(src.shape)
         padding = self.padding(extents, src.dtype, fill)
         called = None if padding is None else self.called("pack", extents, src.dtype)
@@ -241,6 +248,13 @@ class NativeModule:
         box = self._plain._box(extents)
         prepared = ready(called, extents, (src.shape, box), src.dtype, *padding)
         return _remembered(self._packs, None if self._values else key, prepared)
+
+    def _expect_rank(self, src: Array) -> None:
+        layout = self.layout
+        if src.ndim != layout.rank and layout.bit_of is None and not layout.copies:
+            axes = ", ".join(text(axis.extent) for axis in layout.axes)
+            words = f"`{layout.name}` takes a tensor of {layout.rank} axes: ({axes})"
+            raise ValueError(f"`src` has shape {src.shape}, and {words}")
 
     def _unpacking(self, src: object, shape: Any) -> Ready | None:
         if not isinstance(src, ndarray) or not self._taken(src.dtype):

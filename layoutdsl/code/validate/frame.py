@@ -17,7 +17,7 @@ from layoutdsl.code.validate.reading import assigned
 from layoutdsl.code.validate.values import Meaningless
 from layoutdsl.language.integers.parsing import PARSING
 
-SUPPORT_HASH = "326ddba87ccf7375e836e7c2f9af79ddc485fa78286ae2a418350fcd276a2d90"
+SUPPORT_HASH = "23d8b9a3393ed4221c0b2d7b04035ae28d25f517ff3f06246b9ddd92b3e2a443"
 """The SHA-256 of the support: its functions and what it names, as they follow each other."""
 ROWS_HASH = "fb0b36ab7097fceb21d98b72c798a768a427d4e64a44cda02a69f599edfc5ff1"
 """The same of what those carry beside that move runs or rows."""
