@@ -13,11 +13,16 @@ from layoutdsl.shell.output import say, say_json
 _SECTION = re.compile(r"^## +([A-Z]\d+): *(.*)$", re.MULTILINE)
 
 
+_BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MOST_COLUMNS = 96
+
+
 @click.command(short_help="Explain the code of a message.")
 @click.argument("code")
 @JSON
 def explain(code: str, form: str) -> None:
-    """Explain the code of a message: what is wrong, and how to mend it.
+    """Explain the code of a message, such as L202 in `error[L202]`: the rule, an example that
+    breaks it, and the corrected example.
 
     \b
       layoutdsl explain L202
@@ -35,7 +40,40 @@ def explain(code: str, form: str) -> None:
     if form == "json":
         say_json({"code": wanted, "title": title, "text": text})
     else:
-        say(f"{wanted}: {title}\n\n{text}")
+        say(f"{wanted}: {title}\n\n{_for_terminal(text)}")
+
+
+def _for_terminal(text: str) -> str:
+    """Return a section of Markdown as plain text: indented examples, tables in columns."""
+    import shutil
+    import textwrap
+
+    width = min(shutil.get_terminal_size().columns, MOST_COLUMNS)
+    shown: list[str] = []
+    for paragraph in _BLOCK.sub(lambda block: textwrap.indent(block[1], "    "), text).split(
+        "\n\n"
+    ):
+        if paragraph.startswith("|"):
+            shown.append(_columns(paragraph, width))
+        elif paragraph.startswith("    "):
+            shown.append(paragraph.rstrip())
+        else:
+            words = " ".join(paragraph.split())
+            fill = textwrap.fill(words, width, break_long_words=False, break_on_hyphens=False)
+            shown.append(fill)
+    return "\n\n".join(shown)
+
+
+def _columns(table: str, width: int) -> str:
+    rows = [[cell.strip() for cell in row.strip("|").split(" | ")] for row in table.splitlines()]
+    first = max(len(row[0]) for row in rows)
+    rows[1] = ["-" * first, "-" * len(rows[0][1])]
+    beside, below = f"    {{:<{first}}}  {{}}", "    {}\n        {}"
+    lines = [beside.format(*row) for row in rows]
+    return "\n".join(
+        line if len(line) <= width else below.format(*row)
+        for line, row in zip(lines, rows, strict=True)
+    )
 
 
 def sections() -> dict[str, tuple[str, str]]:
