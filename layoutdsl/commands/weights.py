@@ -101,6 +101,9 @@ def pack_weights(
     expect_target("target", target)
     if unruled not in ("keep", "refuse"):
         raise ValueError(f"`unruled` is `{unruled}`, not `keep` or `refuse`")
+    if isinstance(rules, Module) and not rules.rules:
+        rule = 'tensor "**.weight"(n, k) = [k/64, n, k%64]'
+        raise ValueError(f"`rules` has no rule for tensors; write one, such as `{rule}`")
     return packing.pack_weights(
         place_of(source, form),
         place_of(destination, form),

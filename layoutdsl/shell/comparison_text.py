@@ -63,7 +63,7 @@ def _verdict(found: Difference, one: str, other: str, took: str) -> Iterator[str
             head = click.style("equal where", fg="green" if found.same else "yellow", bold=True)
             yield f"{head} {_alternatives(found.agreements)}  {both}  ({took})"
             if mismatch is None:
-                yield "  elsewhere one of them is not defined"
+                yield "  at other shapes, only one of them is defined"
             else:
                 yield f"  {_elsewhere(found)}"
                 yield from _mismatch_lines(mismatch, one, other)
@@ -94,8 +94,8 @@ def _alternatives(agreements: tuple[Agreement, ...]) -> str:
 
 def _elsewhere(found: EqualWhere | Different) -> str:
     if found.exact:
-        return "elsewhere they differ, at every shape that was tried"
-    return "elsewhere they differ at some shapes, and not at all that were tried"
+        return "they differ at every other shape that was tried"
+    return "they differ at some of the other shapes that were tried"
 
 
 def _mismatch_lines(found: Mismatch, one: str, other: str) -> Iterator[str]:

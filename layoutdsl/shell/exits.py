@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from itertools import islice
+from pathlib import Path
 
 from layoutdsl.files.places import OccupiedError
 from layoutdsl.language.texts.faults import UnknownNameError, UnsearchedError, VerdictError
@@ -52,6 +54,10 @@ def usage() -> Iterator[None]:
         raise Failure(Exit.USAGE, str(error)) from None
 
 
+MOST_FILES = 2000
+"""Files of a folder that are looked at for a name like a missing one."""
+MOST_LISTED = 6
+
 WEIGHTS = (".safetensors", ".gguf", ".onnx", ".npz", ".npy")
 """How names of files end in which tensors lie, and no text."""
 
@@ -71,8 +77,35 @@ def reading(name: str) -> Iterator[None]:
         message = f"{name} is not UTF-8: byte 0x{byte:02x} at {error.start}"
         weights = name.strip("`").endswith(WEIGHTS)
         raise Failure(Exit.INPUT, message, OF_WEIGHTS if weights else None) from None
+    except FileNotFoundError as error:
+        hint = _files_like(Path(name.strip("`")))
+        raise Failure(Exit.INPUT, f"{name} cannot be read: {reason(error)}", hint) from None
     except OSError as error:
         raise Failure(Exit.INPUT, f"{name} cannot be read: {reason(error)}") from None
+
+
+def _files_like(path: Path) -> str | None:
+    """Return the help line for a missing file: a file with a similar name, or those of its kind.
+
+    Only stems are compared: all `.layout` files would be similar to each other otherwise.
+    """
+    from layoutdsl.language.texts.faults import did_you_mean
+
+    if not path.parent.is_dir():
+        return f"there is no folder `{path.parent}`"
+    try:
+        found = islice(path.parent.iterdir(), MOST_FILES)
+        stems = {each.stem for each in found if each.suffix == path.suffix and each.is_file()}
+    except OSError:
+        return None
+    hint = did_you_mean(path.stem, stems)
+    if hint is not None:
+        close = path.with_name(hint.split("`")[1] + path.suffix)
+        return f"did you mean `{close}`?"
+    if path.suffix and 0 < len(stems) <= MOST_LISTED:
+        names = ", ".join(f"`{stem}{path.suffix}`" for stem in sorted(stems))
+        return f"the folder has {names}"
+    return None
 
 
 @contextmanager

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 MOST_DIGITS = 40
 
+_JOINED = re.compile(r"\s*\(?\s*[0-9]{1,9}(\s*[xX*:;/ ]\s*[0-9]{1,9}){1,63}\s*\)?\s*", re.ASCII)
 _NAMED = re.compile(r"\s*([A-Za-z_]\w*)\s*=(.*)", re.ASCII | re.DOTALL)
 
 
@@ -65,6 +66,10 @@ def numbers(written: str, option: str, hint: str) -> tuple[int, ...] | dict[str,
     parts = [part for part in written.split(",") if part.strip()]
     pairs = [_NAMED.fullmatch(part) for part in parts]
     if not any(pairs):
+        if _JOINED.fullmatch(written):
+            commas = ",".join(re.findall(r"[0-9]+", written))
+            message = f"the numbers of {option} are separated by commas"
+            raise Failure(Exit.USAGE, message, f"write {option} {commas}")
         return tuple(_number(part, option, hint) for part in parts)
     values: dict[str, int] = {}
     for part, pair in zip(parts, pairs, strict=True):

@@ -247,11 +247,56 @@ def _failure(raised: Exception, given: Sequence[str]) -> Failure:
 
 def _misused(failure: click.ClickException) -> Failure:
     words = failure.format_message().strip()
-    message, mark, hint = words.replace("'", "`").partition(". Did you mean")
+    words = words.replace("'", "`").replace(". (Did you mean one of:", ". Did you mean one of")
+    message, mark, hint = words.replace("?)", "?").partition(". Did you mean")
     context = getattr(failure, "ctx", None)
     verb = context.command_path if context is not None else "layoutdsl"
     proposed = f"did you mean{hint}" if mark else f"see `{verb} --help`"
+    proposed = _instead(failure, verb.removeprefix("layoutdsl").strip()) or proposed
     return Failure(Exit.USAGE, message[:1].lower() + message[1:].rstrip("."), proposed)
+
+
+_COMMANDS_CALLED = {
+    **dict.fromkeys(("compile", "build", "codegen", "emit", "gen"), "generate"),
+    **dict.fromkeys(("draw", "plot", "render", "visualize", "picture"), "show"),
+    **dict.fromkeys(("compare", "equal", "equivalent"), "diff"),
+    **dict.fromkeys(("fmt",), "format"),
+    **dict.fromkeys(("lint", "validate", "parse"), "check"),
+    **dict.fromkeys(("test", "refute"), "prove"),
+    **dict.fromkeys(("repack", "transpose", "reorder"), "convert"),
+    **dict.fromkeys(("import", "export"), "translate"),
+    **dict.fromkeys(("infer", "guess"), "probe"),
+    **dict.fromkeys(("padding", "size", "overhead"), "cost"),
+    **dict.fromkeys(("offset", "index"), "where"),
+    **dict.fromkeys(("weights", "quantize"), "pack"),
+    **dict.fromkeys(("ls", "library"), "list"),
+    **dict.fromkeys(("conflicts",), "banks"),
+}
+"""Commands by the names that other tools give them."""
+
+_TO_FILE = "the formula goes to the standard output: `layoutdsl formula ... > FILE`"
+_OPTIONS_CALLED = {
+    ("formula", "-o"): _TO_FILE,
+    ("formula", "--out"): _TO_FILE,
+    ("formula", "--output"): _TO_FILE,
+    ("prove", "--solver"): "`layoutdsl recheck --solver cvc5` asks another solver",
+    ("generate", "--as"): "`layoutdsl formula FILE --as cuda` prints index functions",
+}
+"""What does the work of an option that a command does not have."""
+
+
+def _instead(failure: click.ClickException, verb: str) -> str | None:
+    """Return the help for a command, option or target that is known by another name."""
+    words = failure.format_message()
+    if isinstance(failure, click.NoSuchOption):
+        return _OPTIONS_CALLED.get((verb, failure.option_name))
+    if verb == "generate" and words.startswith("Invalid value for '--target'"):
+        target = words.removeprefix("Invalid value for '--target': '").partition("'")[0]
+        if target in ("cuda", "opencl", "triton", "mlir"):
+            return f"`layoutdsl formula FILE --as {target}` prints index functions for it"
+    name = words.removeprefix("No such command '").partition("'")[0]
+    called = _COMMANDS_CALLED.get(name.lower()) if not verb else None
+    return called and f"write `layoutdsl {called}`"
 
 
 def _bug(failure: Exception) -> Failure:

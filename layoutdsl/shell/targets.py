@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from layoutdsl.language.texts.faults import UnknownNameError
-from layoutdsl.shell.exits import Exit, Failure, reading, reason, usage
+from layoutdsl.shell.exits import Exit, Failure, reading, usage
 from layoutdsl.shell.output import error
 
 if TYPE_CHECKING:
@@ -188,9 +188,11 @@ def named(written: str) -> Target:
     if not written:
         raise Failure(Exit.USAGE, "a name is missing: of a file, or of a layout of the library")
     place, name = parted(written)
-    if place is not None:
-        return Target(_file(place), place, name)
     word, colon, foreign = written.partition(":")
+    if place is not None:
+        if colon and _NAME.fullmatch(word) and not os.path.lexists(place):
+            raise _no_notation(place, word)
+        return Target(_file(place), place, name)
     return _foreign(word, foreign) if colon else _library(written)
 
 
@@ -311,6 +313,14 @@ def _foreign(notation: str, written: str) -> Target:
     return Target(module, f"{notation}:{written}", None, notation, found.notes)
 
 
+def _no_notation(place: str, word: str) -> Failure:
+    """Return the failure for ``cutlass:TEXT``, which is read as a file unless it is a notation."""
+    from layoutdsl.notation.notation import notation_help
+
+    message = f"there is no file `{place}`, and no notation `{word}`"
+    return Failure(Exit.INPUT, message, notation_help(word, "{}:{}"))
+
+
 def _readable(path: str) -> bool:
     """Whether a path names something that can be read: a file, a pipe, a device."""
     with reading(f"`{path}`"):
@@ -328,25 +338,7 @@ def _file(path: str) -> Module:
     from layoutdsl.commands import load
 
     with reading(f"`{path}`"):
-        try:
-            return load(path)
-        except FileNotFoundError as error:
-            hint = _neighbour(Path(path))
-            if hint is None:
-                raise
-            message = f"`{path}` cannot be read: {reason(error)}"
-            raise Failure(Exit.INPUT, message, hint) from None
-
-
-def _neighbour(path: Path) -> str | None:
-    """Return the help line that names a file of the same folder, where one is called alike."""
-    from layoutdsl.language.texts.faults import did_you_mean
-
-    try:
-        names = [each.name for each in path.parent.iterdir() if each.is_file()]
-    except OSError:
-        return None
-    return did_you_mean(path.name, names)
+        return load(path)
 
 
 def _standard_input() -> Module:

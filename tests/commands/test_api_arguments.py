@@ -19,6 +19,7 @@ TEXT = "layout A(n, c) = [c, n]\nlayout B<k>(n, c) = [n, c/k, c%k]\n" + (
     "table T(n, c)[j: N, i: C] = (n = j, c = i)\nprove A\n"
 )
 MODULE = layoutdsl.parse(TEXT)
+RULED = layoutdsl.parse('tensor "**"(n, k) = [n, k]')
 A, B, T = MODULE["A"], MODULE["B"], MODULE.tables["T"]
 R = layoutdsl.library_record("Q4_0")
 
@@ -179,7 +180,7 @@ VERBS: Mapping[str, tuple[dict[str, Kind], dict[str, Any]]] = {
     "inspect_weights": ({"file": PATH, "form": MAYBE_WORDS}, {"file": "w.npz"}),
     "pack_weights": (
         WEIGHTS | {"rules": ("a module", {"a module"}), "unruled": WORDS, "tell": MAYBE_FUNCTION},
-        {"source": "in.npz", "destination": "out.npz", "rules": MODULE},
+        {"source": "in.npz", "destination": "out.npz", "rules": RULED},
     ),
     "unpack_weights": (
         WEIGHTS | {"tell": MAYBE_FUNCTION},
@@ -430,8 +431,8 @@ def test_the_way_out_is_named() -> None:
         (lambda: layoutdsl.convert(A, A, compiled="fpga"), "there is no target `fpga`"),
         (lambda: layoutdsl.probe(len, A, (2, 3), array="os"), "there are no arrays of `os`; known"),
         (lambda: layoutdsl.library("nope"), "there is no layout `nope` in the library"),
-        (lambda: layoutdsl.to_notation(A, "nope"), "there is no notation `nope`; known are"),
-        (lambda: layoutdsl.translate(A, "nope"), "there is no notation `nope`; known are"),
+        (lambda: layoutdsl.to_notation(A, "nope"), "there is no notation `nope`; did you mean"),
+        (lambda: layoutdsl.translate(A, "nope"), "there is no notation `nope`; did you mean"),
         (lambda: layoutdsl.cost(A, of="nope"), "there is no element type `nope`; known are"),
         (lambda: layoutdsl.from_notation("nope", "x"), "there is no notation `nope`"),
     ],

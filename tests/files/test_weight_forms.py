@@ -70,9 +70,9 @@ def test_which_form_a_name_has() -> None:
     assert form_of(Path("a/model.SafeTensors")).name == "safetensors"
     assert form_of(Path("x.npy.npz")).name == "npz"
     with pytest.raises(
-        ValueError, match=r"^`a\.pt` does not end in \.safetensors, .*; say what it is"
+        ValueError, match=r"^`a\.dat` does not end in \.safetensors, .*; name its format with"
     ):
-        form_of(Path("a.pt"))
+        form_of(Path("a.dat"))
     with pytest.raises(
         ValueError, match=r"^`pickle` is no format of weights; the formats are safe"
     ):

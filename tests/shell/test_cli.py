@@ -136,8 +136,8 @@ USAGE = [
     ),
     (
         ("where", "NCHW16c", "--shape", "2,20,3,4", "--index", "1 17 2 3"),
-        "`1 17 2 3` in --index is not an integer",
-        "write --index 1,19,2,3",
+        "the numbers of --index are separated by commas",
+        "write --index 1,17,2,3",
     ),
     (
         ("where", "NCHW16c", "--shape", f"2,{10**40},3,4", "--index", "0,0,0,0"),
@@ -265,7 +265,12 @@ def test_a_fault_as_json(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("not-there.layout", None, "`not-there.layout` cannot be read: no such file or directory"),
+        (
+            "not-there.layout",
+            None,
+            "`not-there.layout` cannot be read: no such file or directory\n"
+            "  = help: the folder has `demo.layout`",
+        ),
         ("latin.layout", b"# caf\xe9", "`latin.layout` is not UTF-8: byte 0xe9 at 5"),
     ],
 )

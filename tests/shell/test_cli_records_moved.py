@@ -112,7 +112,7 @@ ARCHIVES: dict[str, tuple[dict[str, np.ndarray], str]] = {
         {"d": D, "x": D},
         "`in.npz` holds no `q`, a field of `Block`; it has `d`, `x`",
     ),
-    "a value is too large": ({"d": D, "q": Q + 16}, "`q`: 16 is no element: these are 0 to 15"),
+    "a value is too large": ({"d": D, "q": Q + 16}, "`q`: 16 is outside 0 to 15, "),
     "a type is another": ({"d": D.astype("f4"), "q": Q}, "float16"),
     "shapes do not agree": ({"d": D[:, :2], "q": Q}, "`q` has the shape (2, 96)"),
     "an extent does not fit": ({"d": D, "q": Q[:, :95]}, "`q` has the shape (2, 95)"),
@@ -221,7 +221,8 @@ def test_buffers_that_do_not_fit(spec: Shell) -> None:
     assert ended.code == 4
     assert ended.err.startswith("error: `in.npy` does not fit: ")
     ended = spec("unpack", "my.layout:Block", "gone.bin", "out.npz", "--shape", "1,64")
-    assert ended.err == "error: `gone.bin` cannot be read: no such file or directory\n"
+    words = "error: `gone.bin` cannot be read: no such file or directory\n"
+    assert ended.err == f"{words}  = help: the folder has `in.bin`\n"
     assert not Path("out.npz").exists()
 
 

@@ -39,7 +39,32 @@ def form_of(place: Path) -> Form:
     for form in FORMS:
         if place.name.lower().endswith(form.suffixes):
             return form
-    ends = ", ".join(end for form in FORMS for end in form.suffixes)
+    for ends, what, way_out in _OTHERS:
+        if place.name.lower().endswith(ends):
+            raise ValueError(f"{shown(place.name)} is {what}, which is not read; {way_out}")
+    known = ", ".join(end for form in FORMS for end in form.suffixes)
     names = " | ".join(form.name for form in FORMS)
-    words = f"{shown(place.name)} does not end in {ends}"
-    raise ValueError(f"{words}; say what it is with --format {names}")
+    words = f"{shown(place.name)} does not end in {known}"
+    raise ValueError(f"{words}; name its format with --format {names}")
+
+
+_OTHERS = (
+    (
+        (".pt", ".pth", ".ckpt", ".bin"),
+        "a PyTorch checkpoint",
+        'convert it: `safetensors.torch.save_file(torch.load(PATH), "model.safetensors")`',
+    ),
+    ((".pkl", ".pickle"), "a pickle", "save the tensors with `numpy.savez` or as .safetensors"),
+    (
+        (".index.json",),
+        "the index of a sharded checkpoint",
+        "name the .safetensors files that it lists, each in a command of its own",
+    ),
+    ((".json",), "a JSON file", "name the .safetensors, .gguf or .npz file that holds the tensors"),
+    (
+        (".h5", ".hdf5", ".keras", ".tflite", ".pb", ".msgpack"),
+        "a file of another framework",
+        "save the tensors as .safetensors or .npz",
+    ),
+)
+"""Files that users try: how their names end, and how to get at the tensors."""
