@@ -133,9 +133,14 @@ _CALLED = ("tvm", "einops", "mace")
 """Notations whose texts call axes as the layout does; in all others they go by their places."""
 
 
-def _no_notation(name: str) -> UnknownNameError:
-    from layoutdsl.notation.notation import notation_help
+def notation_help(name: str, form: str = "") -> str:
+    """Return the help line for an unknown notation; the arguments are those of the reader's."""
+    from layoutdsl.notation import notation
 
+    return notation.notation_help(name, form)
+
+
+def _no_notation(name: str) -> UnknownNameError:
     return UnknownNameError(f"there is no notation `{name}`", notation_help(name))
 
 

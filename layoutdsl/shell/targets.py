@@ -315,7 +315,7 @@ def _foreign(notation: str, written: str) -> Target:
 
 def _no_notation(place: str, word: str) -> Failure:
     """Return the failure for ``cutlass:TEXT``, which is read as a file unless it is a notation."""
-    from layoutdsl.notation.notation import notation_help
+    from layoutdsl.commands.translation import notation_help
 
     message = f"there is no file `{place}`, and no notation `{word}`"
     return Failure(Exit.INPUT, message, notation_help(word, "{}:{}"))

@@ -92,7 +92,7 @@ LANGUAGE: dict[str, tuple[str, str, str]] = {
     f"{A}[n, c] fill=0": ("1:25", "`fill` is followed directly by its value", "write `fill 0`"),
     f"{A}[n, c] fill nan": (
         "1:25",
-        "`nan` is no fill",
+        "there is no fill `nan`",
         "write `fill any`, and give the value to `pack`: `--fill nan`, or `fill=nan` in Python",
     ),
     f"{A}[n, c] of f16 fill -inf": (

@@ -526,5 +526,5 @@ def test_an_unmarked_axis_is_one_of_the_tensor() -> None:
     plain = module_of(LANES.replace(" broadcast", ""))
     tensor = np.arange(80).reshape(2, 10, 4)
     assert (plain.pack(tensor)[0, 0, :, 0] == tensor[0, 0]).all()
-    with pytest.raises(LayoutError, match="only a layout puts one element into several slots"):
+    with pytest.raises(LayoutError, match="only a layout may store an element in several slots"):
         layoutdsl.parse("table T(n, k: 4 broadcast)[i: N, j: 4] = (n = i, k = j)")

@@ -25,7 +25,7 @@ warning[L212]: the digits of axis `c` overlap between 8 and 16
   = help: write `c%8` or `c/16`
 """
 IDLE = """\
-warning[L213]: the parameter `k` is used nowhere
+warning[L213]: the parameter `k` is not used
  --> my.layout:3:13
   |
 3 | layout Idle<k>(n, c) = [n, c]

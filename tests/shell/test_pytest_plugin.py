@@ -192,7 +192,7 @@ def test_a_layout_that_is_hardly_meant_warns(run) -> None:
     )
     result = run("--layouts", "-W", "default")
     result.assert_outcomes(passed=2, warnings=1)
-    assert "warning[L213]: the parameter `k` is used nowhere" in "\n".join(result.outlines)
+    assert "warning[L213]: the parameter `k` is not used" in "\n".join(result.outlines)
     run("--layouts", "-W", "error").assert_outcomes(passed=1, failed=1)
 
 

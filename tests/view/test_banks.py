@@ -209,8 +209,8 @@ WRONG = [
     ("reads 3 bytes by t: 32 at (m = t%8, k = 0)", "a thread reads 1, 2, 4, 8 or 16 bytes at once"),
     ("reads 4 bytes by t: 0 at (m = t%8, k = 0)", "there are 1 to 1024 threads"),
     ("reads 4 bytes by T: 32 at (m = 0, k = 0)", "the thread `T` is not in lower case"),
-    ("reads 4 bytes by m: 32 at (m = 0, k = 0)", "`m` is a name of the layout already"),
-    ("reads 4 bytes by t: 32 at (m = t%8)", "where a thread begins along `k` is not said"),
+    ("reads 4 bytes by m: 32 at (m = 0, k = 0)", "the layout already has the name `m`"),
+    ("reads 4 bytes by t: 32 at (m = t%8)", "the start index along `k` is missing"),
     ("reads 4 bytes by t: 32 at (m = t%8, k = 0, m = 0)", "axis `m` "),
     ("reads 4 bytes by t: 32 at (m = t%8, q = 0)", "`Rows` has no axis `q`"),
     ("reads 4 bytes of f17 by t: 32 at (m = t%8, k = 0)", "there is no element type `f17`"),
@@ -276,7 +276,7 @@ def test_the_shell(shell: Shell) -> None:
     [
         ("n=0, c=0, h=t, w=t+1", "thread 31 reads at w=32, outside 0..31"),
         ("n=0, c=0, h=t, w=0) without conflicts where (N == 1", "--thread"),
-        ("n=0, c=0, h=t", "where a thread begins along `w` is not said"),
+        ("n=0, c=0, h=t", "the start index along `w` is missing"),
         ("", "expected"),
     ],
 )

@@ -76,7 +76,7 @@ def copies_of(
         Fault: they do not say it; or there are no copies of elements here.
     """
     if parameters is None:
-        message = "only a layout puts one element into several slots"
+        message = "only a layout may store an element in several slots"
         raise fault("L215", message, word.span, help="leave out `broadcast`")
     extent = axis.extent
     if isinstance(extent, ast.Name) and extent.text in parameters:
@@ -90,7 +90,7 @@ def copies_of(
     if found.extent in own:
         return found
     name = axis.name.text
-    message = f"nothing says how many copies there are along `{name}`"
+    message = f"the number of copies along `{name}` is unknown"
     hint = f"give a number, `{name}: 32 broadcast`, a parameter or the extent of another axis"
     raise fault("L215", message, axis.name.span, help=hint)
 
@@ -100,8 +100,8 @@ def refuse_copies_in(domain: Iterable[Condition], copies: Container[str], span: 
     for each in domain:
         for name in sorted(each.indices):
             if name in copies:
-                message = f"the condition `{each}` tells copies of one element apart by `{name}`"
-                hint = "say it of the indices of the tensor"
+                message = f"the condition `{each}` uses the broadcast axis `{name}`"
+                hint = "state it for the indices of the tensor"
                 raise fault("L215", message, span, help=hint)
 
 

@@ -36,7 +36,7 @@ def reading_of(claim: ast.Reads, layout: Layout, scope: Scope) -> Reading:
     index = dict(_index(claim, layout, _threads(claim, scope)))
     missing = [axis.name for axis in layout.axes if axis.name not in index]
     if missing:
-        message = f"where a thread begins along `{missing[0]}` is not said"
+        message = f"the start index along `{missing[0]}` is missing"
         raise fault("L301", message, claim.span, help=f"add `{missing[0]} = 0`, or another value")
     ordered = tuple((axis.name, index[axis.name]) for axis in layout.axes)
     return Reading(number.value, claim.thread.text, threads.value, ordered, _element(claim, layout))
@@ -49,7 +49,7 @@ def _threads(claim: ast.Reads, scope: Scope) -> Scope:
         hint = f"write `{name.text.lower().lstrip('_') or 't'}`"
         raise fault("L301", f"the thread `{name.text}` is not in lower case", name.span, help=hint)
     if name.text in scope.axes or name.text in scope.symbols:
-        message = f"`{name.text}` is a name of the layout already"
+        message = f"the layout already has the name `{name.text}`"
         raise fault("L301", message, name.span, help="call the thread otherwise, as `t`")
     return Scope({name.text: Constant(claim.threads.value)}, scope.symbols, "the thread")
 

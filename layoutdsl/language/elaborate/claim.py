@@ -58,7 +58,7 @@ def table_claim_of(claim: ast.ClaimDecl, tables: Tables, layouts: Layouts) -> cl
         case ast.Inverts(reference):
             other = layouts.on_axes_of_slots(table.frame, reference)
             if other.domain:
-                message = f"`{other.name}` holds only part of a shape, a table all of it"
+                message = f"`{other.name}` holds only part of a shape, and a table all of it"
                 raise fault("L304", message, reference.span)
             predicate = claims.Inverts(other)
         case plain:

@@ -66,7 +66,7 @@ def run_of(scope: Scope, places: tuple[ast.Place, ...]) -> tuple[Coordinate, ...
             raise fault("L302", message, place.span, help=hint)
         if coordinate.declared:
             hint = f"write `{print_expression(place.value)}`"
-            message = "a digit of a run has no extent of its own"
+            message = "a digit of a run has no declared extent"
             raise fault("L302", message, place.span, help=hint)
         for other, known in before:
             if not apart(known, digit):

@@ -49,7 +49,7 @@ def idle_parameters(
         used |= extents(each.value) | extents(each.extent)
     for parameter in declaration.parameters:
         if parameter.text not in used:
-            message = f"the parameter `{parameter.text}` is used nowhere"
+            message = f"the parameter `{parameter.text}` is not used"
             yield _warning("L213", message, Label(parameter.span), hint="remove it")
 
 

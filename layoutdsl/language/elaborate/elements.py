@@ -41,7 +41,7 @@ def fill_of(clause: ast.FillClause) -> Fill:
         word = clause.value
         way = f"`--fill {word}`, or `fill={word}` in Python"
         hint = f"write `fill any`, and give the value to `pack`: {way}"
-    raise fault("L208", f"`{clause.value}` is no fill", clause.span, help=hint)
+    raise fault("L208", f"there is no fill `{clause.value}`", clause.span, help=hint)
 
 
 def element_of(name: ast.Name) -> ElementType:
@@ -77,7 +77,7 @@ def bits_of(
     for clause in declaration.clauses:
         if isinstance(clause, ast.ElementClause):
             return element_of(clause.name)
-    message = "`bit` is a bit of an element, and the layout does not say of which type"
+    message = "`bit` needs an element type, and the layout has none"
     raise fault("L201", message, name.span, help="add `of u4`")
 
 
@@ -101,8 +101,8 @@ def read_as(layout: Layout, clause: ast.ElementClause) -> Layout:
         raise _no_interface(words)
     element = element_of(clause.name)
     if not takes_codes(element):
-        message = f"`{element.name}` holds no codes: these are integers of up to 32 bits"
-        hint = "write one of them, as in `of u8 as scale_offset`"
+        message = f"`{element.name}` cannot hold codes: they are integers of up to 32 bits"
+        hint = "write an integer type, as in `of u8 as scale_offset`"
         raise fault("L208", message, clause.name.span, help=hint)
     if layout.bit_of is not None:
         message = "the layout places the bits of its elements, and padding of bits is no zero point"
@@ -111,7 +111,7 @@ def read_as(layout: Layout, clause: ast.ElementClause) -> Layout:
     axes = [axis.name for axis in layout.element_axes]
     if words.per is not None and words.per.text not in axes:
         hint = did_you_mean(words.per.text, axes) or f"its axes are {', '.join(axes)}"
-        message = f"`{words.per.text}` is no axis of the layout"
+        message = f"the layout has no axis `{words.per.text}`"
         raise fault("L208", message, words.per.span, help=hint)
     per = None if words.per is None else words.per.text
     return replace(layout, interface=ScaleOffset(per))
@@ -119,7 +119,7 @@ def read_as(layout: Layout, clause: ast.ElementClause) -> Layout:
 
 def _no_interface(words: ast.InterfaceWords) -> Fault:
     if words.name.text == "plain":
-        message = "plain elements stand for themselves, and have no scale"
+        message = "plain elements have no scale"
         hint = "write `as scale_offset per` and the axis, or leave out `per`"
         return fault("L208", message, words.span, help=hint)
     message = f"there is no interface `{words.name.text}`"
@@ -141,7 +141,7 @@ def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
     if clause is None or element is None:
         return
     if layout.bit_of is not None and fill not in (FillValue(0), FillAny()):
-        message = "padding of bits, each placed by itself, is 0 or `any`"
+        message = "padding of single bits is 0 or `any`"
         raise fault("L208", message, clause.span)
     if not isinstance(fill, FillValue):
         return
@@ -150,5 +150,5 @@ def check_fill(layout: Layout, clause: ast.Clause | None) -> None:
     low, high = element.values
     if not low <= fill.value <= high:
         words = f"{element.name} holds {low} to {high}"
-        message = f"the fill {fill.value} is no value of `{element.name}`"
+        message = f"the fill {fill.value} is outside the range of `{element.name}`"
         raise fault("L208", message, clause.span, words=words)

@@ -59,8 +59,8 @@ def field_predicate(
             if number.value < 1:
                 raise fault("L301", "alignment is to 1 byte or more", number.span)
             return claims.FieldAligns(found.name, axes, run_of(inside, places), number.value)
-    message = f"`{part.name.text}` is a field of a record, of which this is not said"
-    hint = "of a field is said `== FORMULA`, in bits, or `aligns RUN to N bytes`"
+    message = f"this claim is not available for `{part.name.text}`, a field of a record"
+    hint = "claims about a field are `== FORMULA`, in bits, and `aligns RUN to N bytes`"
     raise fault("L304", message, claim.span, help=hint)
 
 

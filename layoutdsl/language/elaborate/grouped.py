@@ -119,7 +119,7 @@ def _sources(group: ast.GroupDecl, record: Record) -> dict[str, ast.SourceDecl]:
             raise fault("L203", message, name.span, others=label)
     missing = [each for each in fields if each not in found]
     if missing:
-        message = f"nothing is said of the field `{missing[0]}` of `{record.name}`"
+        message = f"the group has no source for the field `{missing[0]}` of `{record.name}`"
         hint = f'write `{missing[0]} = "{{}}.{missing[0]}"`'
         raise fault(CODE, message, group.record.span, help=hint)
     return found

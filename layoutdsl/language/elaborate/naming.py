@@ -41,7 +41,7 @@ def with_names(scope: Scope, right: Written, names: tuple[ast.Definition, ...]) 
         names: what stands after it.
 
     Raises:
-        Fault: a name is taken, is not known yet or is used nowhere, or the formula is too large.
+        Fault: a name is taken, is not known yet or is not used, or the formula is too large.
     """
     known: dict[str, Extension] = {}
     later = {each.name.text: each.name for each in reversed(names)}
@@ -83,17 +83,17 @@ def _refuse_unused(right: Written, scope: Scope, names: tuple[ast.Definition, ..
     used |= {name.text for each in names for name in names_in(each.value)}
     for each in names:
         if each.name.text not in used:
-            message = f"the name `{each.name.text}` is used nowhere"
+            message = f"the name `{each.name.text}` is not used"
             raise fault("L305", message, each.name.span)
 
 
 def _refuse_large(found: Extension, written: ast.Expression) -> None:
     words = "with every name put in place"
     if found.nodes > LARGEST:
-        message = f"this comes to more than {LARGEST} names, numbers and operators"
+        message = f"the formula has more than {LARGEST} names, numbers and operators"
         raise fault("L103", message, written.span, words=words)
     if found.depth > DEEPEST:
-        message = f"this is nested more than {DEEPEST} operators deep"
+        message = f"the formula is nested more than {DEEPEST} operators deep"
         raise fault("L104", message, written.span, words=words)
 
 

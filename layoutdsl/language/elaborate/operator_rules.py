@@ -139,7 +139,7 @@ def _result(declared: ast.OperandDecl, known: Sequence[AxisPattern]) -> OperandP
     names = {each.name for each in known}
     for each in declared.axes or ():
         if each.role is not None:
-            message = "what becomes of an axis is said of the operand"
+            message = "the role of an axis is written on the operand"
             raise fault(CODE, message, each.role.span, help=f"leave out `: {each.role.text}`")
         name = "" if each.name is None else each.name.text
         if name not in names:

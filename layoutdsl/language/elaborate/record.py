@@ -82,7 +82,7 @@ def _clauses(declaration: ast.RecordDecl, scope: Scope) -> tuple[tuple[Condition
                 where, inside = scope.restrictions(clause)
                 if inside:
                     message = "the range of a record speaks of extents, not of an index"
-                    hint = "say which elements a part holds by a digit that is fixed, as `1 : 2`"
+                    hint = "select the elements of a part with a fixed digit, as in `1 : 2`"
                     raise fault("L204", message, clause.span, help=hint)
             case ast.FillClause():
                 fill = fill_of(clause)
@@ -90,7 +90,7 @@ def _clauses(declaration: ast.RecordDecl, scope: Scope) -> tuple[tuple[Condition
                     message = "bits that no field of a record holds are 0 or `any`"
                     raise fault("L208", message, clause.span)
             case _:
-                message = "this is said of a part of a record, not of the whole"
+                message = "this clause belongs to a part of a record, not to the record"
                 raise fault("L208", message, clause.span, help="write it behind the part")
     return where, fill
 
@@ -113,7 +113,7 @@ def _types(declaration: ast.RecordDecl) -> Mapping[str, tuple[ElementType, Span]
 
 def _refuse_interface(clause: ast.ElementClause) -> None:
     if clause.interface is not None:
-        message = "a field of a record holds codes, whatever they stand for"
+        message = "a field of a record holds plain codes, without `as`"
         hint = f"write `of {clause.name.text}`"
         raise fault("L208", message, clause.interface.span, help=hint)
 
@@ -286,7 +286,7 @@ class _Reader:
                     pass
                 case _:
                     word = "fill" if isinstance(clause, ast.FillClause) else "where"
-                    message = f"`{word}` is said of a record, not of a part"
+                    message = f"`{word}` belongs to the record, not to a part"
                     raise fault("L208", message, clause.span, help="write it behind the `}`")
         return layout
 

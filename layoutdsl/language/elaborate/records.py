@@ -103,7 +103,7 @@ def record_claim_of(claim: ast.ClaimDecl, records: Records) -> claims.RecordClai
             other = replace(records.referred(named), name=print_body(named))
             predicate = claims.EqualsRecord(_at_shapes_of(record, other, named))
         case _:
-            message = f"`{record.name}` is a record, of which this is not said"
+            message = f"this claim is not available for `{record.name}`, a record"
             raise fault("L304", message, claim.span, help=_of_a_field(claim, record))
     return claims.RecordClaim(claim.polarity, record, predicate, where, text)
 
@@ -125,7 +125,7 @@ def _of_a_field(claim: ast.ClaimDecl, record: Record) -> str:
 def _at_shapes_of(record: Record, other: Record, place: ast.Reference) -> Record:
     """The other record, which has to have the same shapes; fields are compared by their bits."""
     if record.frame.symbols != other.frame.symbols:
-        message = f"`{record.name}` and `{other.name}` have other shapes"
+        message = f"`{record.name}` and `{other.name}` have different shapes"
         has = ", ".join(record.frame.symbols) or "no extents"
         hint = f"`{record.name}` has {has}: name the axes of both records alike, in one order"
         raise fault("L303", message, place.span, help=hint)

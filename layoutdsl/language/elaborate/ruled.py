@@ -78,7 +78,7 @@ def _rule(rule: ast.RuleDecl, number: int, layouts: Layouts, records: Records) -
         message = f"`{layout.name}` holds elements of a domain only, and others would be lost"
         raise fault(CODE, message, rule.body.span)
     if isinstance(layout.fill, FillZeroPoint):
-        message = f"the fill of `{layout.name}` is a number that the rule has to say"
+        message = f"the rule has to give the fill of `{layout.name}` as a number"
         raise fault(CODE, message, rule.body.span, help="write `fill 0`, or another number")
     if rule.stored is not None:
         made, packed = converted(rule.stored, layout, layouts)
@@ -107,7 +107,7 @@ def _layout(
     """The layout of a rule; it has a name of its own where the rule says more than a name."""
     if isinstance(body, ast.Reference):
         if rule.axes is not None:
-            message = "a tensor that gets a layout by name takes its axes"
+            message = "a tensor with a layout by name takes the axes of the layout"
             hint = f'write `tensor "{rule.pattern}" = {print_body(body)}`'
             raise fault("L208", message, body.span, help=hint)
         if not rule.clauses:

@@ -108,8 +108,8 @@ def no_layout(name: ast.Name, declared: Iterable[str], library: Iterable[str]) -
     from layoutdsl.notation.notation import NAMES, notation
 
     if name.text in NAMES:
-        message = f"the notation `{name.text}` stands before a text in quotes"
-        hint = f'write one, as in `{name.text} "{notation(name.text).EXAMPLE}"`'
+        message = f"the notation `{name.text}` needs a text in quotes"
+        hint = f'write `{name.text} "{notation(name.text).EXAMPLE}"`'
         return fault("L401", message, name.span, help=hint)
     close = unknown_name_help(name.text, [*declared, *library]) or _declared_names(declared)
     return fault("L201", f"there is no layout `{name.text}`", name.span, help=close)

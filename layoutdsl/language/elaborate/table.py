@@ -131,7 +131,7 @@ def _index(declaration: ast.TableDecl, axes: tuple[Axis, ...], body: Scope) -> t
     found = {each.axis.text: body.value(each.value) for each in declaration.entries}
     for name in known:
         if name not in found:
-            message = f"the table does not say what index a slot has along `{name}`"
+            message = f"the table gives no index along `{name}`"
             hint = f"add `{name} = ...`"
             raise fault("L211", message, declaration.name.span, help=hint)
     return tuple(found[name] for name in known)
