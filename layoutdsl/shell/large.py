@@ -85,7 +85,7 @@ MEMORY = click.option(
     "--mem",
     callback=_bytes,
     metavar="SIZE",
-    help="Go piece by piece in so much memory: 256M. An interrupted run can go on.",
+    help="Stream the file in at most this much memory, such as 256M. Interrupted runs resume.",
 )
 
 

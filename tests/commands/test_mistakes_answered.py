@@ -89,6 +89,11 @@ LANGUAGE: dict[str, tuple[str, str, str]] = {
     f"{A}[n, mod(c, 16)]": ("1:22", "there is no function `mod`", "write `c%16`"),
     f"{A}[n, floor(c/16), c%16]": ("1:22", "there is no function `floor`", "write `c/16`"),
     f"{A}[n, c] of uint8": ("1:28", "there is no element type `uint8`", "write `u8`"),
+    f"{A}[n, c] of fp8": (
+        "1:28",
+        "there is no element type `fp8`",
+        "write `f8e4m3` or `f8e5m2`, or `f8` for either",
+    ),
     f"{A}[n, c] fill=0": ("1:25", "`fill` is followed directly by its value", "write `fill 0`"),
     f"{A}[n, c] fill nan": (
         "1:25",

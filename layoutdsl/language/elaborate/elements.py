@@ -50,7 +50,9 @@ def element_of(name: ast.Name) -> ElementType:
         return ELEMENT_TYPES[name.text]
     called = element_called(name.text)
     close = f"write `{called}`" if called else did_you_mean(name.text, ELEMENT_TYPES)
-    hint = close or f"known are {', '.join(ELEMENT_TYPES)}"
+    if called == "f8":
+        close = "write `f8e4m3` or `f8e5m2`, or `f8` for either"
+    hint = close or f"the element types are {', '.join(ELEMENT_TYPES)}"
     raise fault("L208", f"there is no element type `{name.text}`", name.span, help=hint)
 
 

@@ -72,6 +72,9 @@ def element_called(name: str) -> str | None:
     if found is None:
         return None
     known = _PREFIXES.get(found[1], found[1]) + found[2]
+    kind = next((each for each in ("e4m3", "e5m2") if each in lower), "")
+    if known == "f8":
+        return known + kind
     return known if known in ELEMENT_TYPES else None
 
 

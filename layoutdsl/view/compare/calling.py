@@ -240,6 +240,10 @@ class Asked(Caller):
         if wanted is None and answer.size != slots:
             sentence = f"it returns {answer.size} elements, of shape {answer.shape}; the buffer of"
             sentence += f" `{self.layout.name}` has {slots}, {self.layout.box(self.values)}"
+            element, word = self.layout.element, 8 * answer.dtype.itemsize
+            if element is not None and element.bits * slots == word * answer.size:
+                held = f"{slots // answer.size} elements" if answer.size else "elements"
+                sentence += f"; it returns words of {held}: return the elements, an item each"
             raise Faulty(ProbeFault("size", sentence), *self._rounded_down(answer.size))
 
     def _rounded_down(self, slots: int) -> Iterator[RoundedDown]:
