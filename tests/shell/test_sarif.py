@@ -244,7 +244,7 @@ def test_annotations(shell: Shell) -> None:
     first, second, third, summary = ended.out.splitlines()
     assert first == (
         "::warning file=a%2Cb.layout,line=3,endLine=3,col=14,endColumn=15,title=L213::"
-        "the parameter `k` is not used%0Ahelp: leave it out"
+        "the parameter `k` is not used%0Ahelp: remove it"
     )
     assert second.startswith(
         "::error file=a%2Cb.layout,line=5,endLine=5,col=1,endColumn=19,title=refuted::refuted: the"
