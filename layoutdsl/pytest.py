@@ -99,7 +99,7 @@ class LayoutFile(pytest.File):
         claims = dict.fromkeys(claims_of(module))
         if not claims:
             said = module.rules or module.operators
-            fault = None if said else "it says nothing, so there is nothing to prove"
+            fault = None if said else "it has no layout and no claim, so there is nothing to prove"
             yield TextItem.from_parent(self, name="is well formed", fault=fault)
         named: dict[str, int] = {}
         for claim in claims:

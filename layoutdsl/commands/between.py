@@ -204,7 +204,7 @@ def scaled_of(layout: Layout, scale: object, zero_point: object, dtype: DTypeLik
     if scale is None and zero_point is None:
         return None
     if layout.interface is None:
-        raise ValueError(f"the elements of `{layout.name}` stand for themselves, and have no scale")
+        raise ValueError(f"the elements of `{layout.name}` are plain, and have no scale")
     return Scaled(scale, zero_point, np.dtype(dtype))
 
 

@@ -43,7 +43,7 @@ def values_of(
         kind, width = field.element.item
         dtype = stored[field.name].dtype
         if (dtype.kind, dtype.itemsize) != (kind, width):
-            words = f"`{field.name}` holds {dtype}, and {field.element.name} travels as"
+            words = f"`{field.name}` holds {dtype}, and {field.element.name} is stored as"
             raise ValueError(f"{words} {np.dtype(f'{kind}{width}')}")
     return values
 

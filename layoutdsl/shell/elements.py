@@ -22,9 +22,11 @@ def refuse_items(layout: Layout, source: str, array: Any) -> None:
     if array.dtype.kind not in taken or array.dtype.itemsize != width:
         words = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
         bits = "" if kind == "b" else 8 * width
+        coded = kind == "u" and element.kind != "u"
+        way = "save the bits of its elements as" if coded else "convert it to"
         message = (
             f"`{source}` holds {array.dtype.name}, and `{layout.name}` is of {element.name}: "
-            f"its elements travel as {words[kind]}{bits}"
+            f"{way} {words[kind]}{bits}"
         )
         raise Failure(Exit.INPUT, message)
 

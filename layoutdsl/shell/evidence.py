@@ -178,7 +178,7 @@ def _readable(targets: tuple[Target, ...], folder: str | None) -> Path:
     if folder is not None:
         return Path(folder)
     if any(each.place for each in targets):
-        message = "it is not known where the certificates of this file are"
+        message = "the folder of the certificates of this file is unknown"
         raise Failure(Exit.USAGE, message, "write --dir DIR")
     from layoutdsl.language.texts import resources
 

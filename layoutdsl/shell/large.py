@@ -159,12 +159,14 @@ def places(files: tuple[str, str]) -> tuple[Path, Path]:
     """The files, where both are such as can be taken apart."""
     for name, stream in zip(files, ("input", "output"), strict=True):
         if name == "-":
-            message = f"the standard {stream} cannot be taken apart"
+            message = f"the standard {stream} cannot be processed in pieces"
             hint = "name a file, or leave out --mem, --jobs and --raw"
             raise Failure(Exit.USAGE, message, hint)
         if Path(name).exists() and not Path(name).is_file():
             hint = "leave out --mem, --jobs and --raw"
-            raise Failure(Exit.INPUT, f"`{name}` is no plain file, and cannot be taken apart", hint)
+            raise Failure(
+                Exit.INPUT, f"`{name}` is no plain file, and cannot be processed in pieces", hint
+            )
     return Path(files[0]), Path(files[1])
 
 

@@ -59,7 +59,7 @@ def refuse_unfit(layout: Layout, numbers: Numbers) -> None:
     if not numbers.asked:
         return
     if layout.interface is None:
-        message = f"the elements of `{layout.name}` stand for themselves, and have no scale"
+        message = f"the elements of `{layout.name}` are plain, and have no scale"
         type_ = "u8" if layout.element is None else layout.element.name
         raise Failure(Exit.USAGE, message, f"write `of {type_} as scale_offset` in the layout")
     for name, value in (("--scale", numbers.scale), ("--zero-point", numbers.zero_point)):

@@ -51,7 +51,7 @@ def plan_by_rules(
         raise Failure(Exit.USAGE, "--strict is for packing by rules", "leave it out")
     module = None if rules is None else rules_in(rules).module
     if source == "-":
-        raise Failure(Exit.USAGE, "the standard input cannot be taken apart", "name a file")
+        raise Failure(Exit.USAGE, "the standard input cannot be processed in pieces", "name a file")
     for name in (made.output, made.plan):
         refuse_inputs(name, source, rules or "")
     refuse_foreign(Path(made.plan), rules or "", HINT)

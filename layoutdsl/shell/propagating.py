@@ -188,8 +188,8 @@ def _propagated(model: str, options: Mapping[str, Any]) -> Propagation:
         for each in ("inputs", "outputs")
     ]
     if not preferred and options["engine"] is None:
-        hint = "say what operators would rather have: --prefer Conv=NHWC, or --engine nhwc"
-        raise Failure(Exit.USAGE, "nothing is asked of the model", hint)
+        hint = "name the layouts that operators prefer: --prefer Conv=NHWC, or --engine nhwc"
+        raise Failure(Exit.USAGE, "the model gets no preference and no engine", hint)
     return propagated(
         model,
         options["engine"],

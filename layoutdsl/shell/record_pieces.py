@@ -94,11 +94,11 @@ def _pieces(count: int) -> str:
 
 
 def _refuse_streams(files: tuple[str, ...]) -> None:
-    """Fail where one of the files cannot be taken apart."""
+    """Fail where one of the files cannot be processed in pieces."""
     for name in files:
         if name == "-":
             hint = "name a file, or leave out --mem and --jobs"
-            raise Failure(Exit.USAGE, "a standard stream cannot be taken apart", hint)
+            raise Failure(Exit.USAGE, "a standard stream cannot be processed in pieces", hint)
         if Path(name).exists() and not Path(name).is_file():
-            message = f"`{name}` is no plain file, and cannot be taken apart"
+            message = f"`{name}` is no plain file, and cannot be processed in pieces"
             raise Failure(Exit.INPUT, message, "leave out --mem and --jobs")

@@ -80,7 +80,7 @@ def _element_of(record: Record, written: str, shape: Shape) -> tuple[str, tuple[
     field = record.field(name.strip()) if colon else record.fields[0]
     hint = f"write --index {field.name}:{','.join(str(each - 1) for each in field.shape(values))}"
     if not colon:
-        raise Failure(Exit.USAGE, "--index says no field of the record", hint)
+        raise Failure(Exit.USAGE, "--index names no field of the record", hint)
     found = numbers(index, "--index", hint)
     if isinstance(found, dict):
         raise Failure(Exit.USAGE, "--index of a record has numbers without names", hint)

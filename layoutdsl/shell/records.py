@@ -66,7 +66,7 @@ def files_of(source: str, destination: str | None, fields: tuple[str, ...]) -> t
     if destination is None:
         raise click.UsageError("Missing argument 'OUT.npy'.", click.get_current_context())
     if fields:
-        message = f"`{source}` and --field both say what is packed"
+        message = f"`{source}` and --field both name the source"
         raise Failure(Exit.USAGE, message, "leave one out: --field q=q.npy, or an .npz archive")
     return source, destination
 

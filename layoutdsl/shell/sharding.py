@@ -73,7 +73,7 @@ def run(
     from layoutdsl.commands import finish_plan, load_plan, run_share
 
     if verb == "finish" and written is not None:
-        raise Failure(Exit.USAGE, "--finish does no share", "leave --shard out")
+        raise Failure(Exit.USAGE, "--finish and --shard exclude each other", "leave --shard out")
     number, of = _share(written)
     with _failing(place):
         planned = load_plan(place)

@@ -102,7 +102,7 @@ def _picture(
     subject = chosen.subject
     extents = shape_of(subject if isinstance(subject, Layout) else subject.frame, shape)
     if whole and most is not None:
-        raise Failure(Exit.USAGE, "--all and --most say different things", "leave out one of them")
+        raise Failure(Exit.USAGE, "--all and --most exclude each other", "leave out one of them")
     with usage():
         if whole and not isinstance(subject, Record) and subject.size(extents) > MANY:
             slots = subject.size(extents)

@@ -292,7 +292,7 @@ def claims_in(chosen: Target) -> tuple[AnyClaim, ...]:
 def refuse_silent(chosen: Target) -> None:
     """Fail where a text says nothing: what was never asked must not pass for proved."""
     if not claims_in(chosen):
-        message = f"{chosen.called} says nothing, so there is nothing to prove"
+        message = f"{chosen.called} has no layout and no claim, so there is nothing to prove"
         raise Failure(Exit.USAGE, message, "write `layout NCHW(n, c, h, w) = [n, c, h, w]`")
 
 

@@ -198,11 +198,13 @@ def _two(files: tuple[str, str | None]) -> tuple[str, str]:
     """Both files of weights, which are plain ones."""
     source, destination = files
     if destination is None:
-        hint = "write it after -o: -o packed.safetensors"
-        raise Failure(Exit.USAGE, "it is not said where the result goes", hint)
+        hint = "write `-o packed.safetensors`"
+        raise Failure(Exit.USAGE, "the output file is missing", hint)
     for name, stream in ((source, "input"), (destination, "output")):
         if name == "-":
-            raise Failure(Exit.USAGE, f"the standard {stream} cannot be taken apart", "name a file")
+            raise Failure(
+                Exit.USAGE, f"the standard {stream} cannot be processed in pieces", "name a file"
+            )
     return source, destination
 
 

@@ -267,7 +267,7 @@ def test_files_that_do_not_fit(shell: Shell) -> None:
         words = "error: --fill is 3, which |V2 cannot hold\n"
         done = shell("pack", "a.layout:Bf", "in.npy", "out.npy", "--fill", "3", *mem)
         assert (done.code, done.err) == (2, words + help_)
-        words = "error: `in.npy` holds void16, and `F32` is of f32: its elements travel as float32"
+        words = "error: `in.npy` holds void16, and `F32` is of f32: convert it to float32"
         done = shell("pack", "a.layout:F32", "in.npy", "out.npy", *mem)
         assert (done.code, done.err) == (4, f"{words}\n")
     for bare in ("V16", "V3", [("a", "<f4"), ("b", "<i4")]):  # what numpy has no integer for

@@ -265,8 +265,8 @@ def test_a_layout_that_places_bits_is_said_again() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("layout A(k) = [k, bit]", "`bit` is a bit of an element"),
-        ("layout A(k) = [k, bit] of u4 fill 3", "padding of bits, each placed by itself"),
+        ("layout A(k) = [k, bit]", "`bit` needs an element type"),
+        ("layout A(k) = [k, bit] of u4 fill 3", "padding of single bits"),
         (f"{PLANES}\nlayout B = Planes of u8", "the layout places the bits of u4"),
     ],
 )

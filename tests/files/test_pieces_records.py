@@ -143,7 +143,7 @@ def test_a_record_in_the_shell(shell: Shell) -> None:
     np.savez_compressed("small.npz", **fields)
     for line, code, words in (
         ("pack Q4_0 in.npz o.bin --mem 9", 2, "9 bytes of memory are too little"),
-        ("pack Q4_0 - o.bin --mem 9K", 2, "a standard stream cannot be taken apart"),
+        ("pack Q4_0 - o.bin --mem 9K", 2, "a standard stream cannot be processed in pieces"),
         ("pack Q4_0 small.npz o.bin --mem 9K", 4, "`small.npz` holds"),
         ("pack Q4_0 in.npz in.npz --mem 9K", 4, "`in.npz` is the input itself"),
         ("pack Q4_0 none.npz o.bin --mem 9K", 4, "`none.npz` cannot be read"),

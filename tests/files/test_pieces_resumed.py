@@ -489,7 +489,9 @@ def test_an_output_that_is_no_file_is_refused_at_once() -> None:
         pack_file(BLOCKED, "in.npy", "pipe", mem=ROW)
     with pytest.raises(IsADirectoryError):
         pack_file(BLOCKED, "in.npy", "folder", mem=ROW)
-    with pytest.raises(UnreadableError, match="is no plain file, and cannot be taken apart"):
+    with pytest.raises(
+        UnreadableError, match="is no plain file, and cannot be processed in pieces"
+    ):
         pack_file(BLOCKED, "pipe", "out.npy", mem=ROW)
     assert left_behind() == {"pipe", "folder"}
 

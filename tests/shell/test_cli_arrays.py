@@ -350,11 +350,15 @@ TYPES = [
     ("f8", "uint8", None),
     ("u4", "uint8", None),
     ("i1", "int8", None),
-    ("u8", "float32", "holds float32, and `A` is of u8: its elements travel as uint8"),
-    ("u8", "int8", "holds int8, and `A` is of u8: its elements travel as uint8"),
-    ("f64", "float32", "holds float32, and `A` is of f64: its elements travel as float64"),
-    ("bf16", "float16", "holds float16, and `A` is of bf16: its elements travel as uint16"),
-    ("u4", "uint16", "holds uint16, and `A` is of u4: its elements travel as uint8"),
+    ("u8", "float32", "holds float32, and `A` is of u8: convert it to uint8"),
+    ("u8", "int8", "holds int8, and `A` is of u8: convert it to uint8"),
+    ("f64", "float32", "holds float32, and `A` is of f64: convert it to float64"),
+    (
+        "bf16",
+        "float16",
+        "holds float16, and `A` is of bf16: save the bits of its elements as uint16",
+    ),
+    ("u4", "uint16", "holds uint16, and `A` is of u4: convert it to uint8"),
 ]
 
 

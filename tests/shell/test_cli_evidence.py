@@ -154,7 +154,7 @@ MISUSED = [
         "--write writes what the text claims",
     ),
     (("prove", "demo.layout", "NCHW16c", "--write", "--into", "x"), "certificates of a file have"),
-    (("recheck", "demo.layout"), "it is not known where the certificates of this file are"),
+    (("recheck", "demo.layout"), "the folder of the certificates of this file is unknown"),
     (("recheck", "demo.layout", "NCHW", "--dir", "x"), "certificates of a file have a folder"),
     (("recheck", "NCHW99c"), "there is no layout `NCHW99c` in the library"),
     (("recheck", "--solver", "vampire"), "invalid value for `--solver`"),

@@ -83,13 +83,13 @@ SAID = [
     (
         "pack NCHW16c - out.npy --mem 1K",
         2,
-        "error: the standard input cannot be taken apart\n"
+        "error: the standard input cannot be processed in pieces\n"
         "  = help: name a file, or leave out --mem, --jobs and --raw\n",
     ),
     (
         "unpack NCHW16c in.npy - --mem 1K --shape 2,20,3,4",
         2,
-        "error: the standard output cannot be taken apart\n"
+        "error: the standard output cannot be processed in pieces\n"
         "  = help: name a file, or leave out --mem, --jobs and --raw\n",
     ),
     (
@@ -130,7 +130,7 @@ SAID = [
     (
         "pack CudnnVectC4 in.npy out.npy --mem 1M",
         4,
-        "error: `in.npy` holds float32, and `CudnnVectC4` is of i8: its elements travel as int8\n",
+        "error: `in.npy` holds float32, and `CudnnVectC4` is of i8: convert it to int8\n",
     ),
     (
         "pack demo.layout:Crouton wide.npy out.npy --mem 1M",

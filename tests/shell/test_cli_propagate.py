@@ -127,7 +127,7 @@ def test_an_operator_of_ones_own_is_a_line_of_text(shell: Shell) -> None:
 
 REFUSED: list[tuple[tuple[str, ...], int, str]] = [
     ((), 2, "no model is named"),
-    (("model.onnx",), 2, "nothing is asked of the model"),
+    (("model.onnx",), 2, "the model gets no preference and no engine"),
     (("none.onnx", "--engine", "nhwc"), 4, "`none.onnx` cannot be read: no such file"),
     (("demo.layout", "--engine", "nhwc"), 4, "is no model of ONNX"),
     (("empty.onnx", "--engine", "nhwc"), 4, "is no model of ONNX"),

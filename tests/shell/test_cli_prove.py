@@ -199,7 +199,7 @@ SILENT = {
 @pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
 def test_what_says_nothing_does_not_pass(shell: Shell, verb: list[str], text: str) -> None:
     Path("my.layout").write_text(text)
-    message = "`my.layout` says nothing, so there is nothing to prove"
+    message = "`my.layout` has no layout and no claim, so there is nothing to prove"
     hint = "write `layout NCHW(n, c, h, w) = [n, c, h, w]`"
     for targets in (["my.layout"], ["demo.layout", "my.layout"]):
         ended = shell(*verb, *targets)
@@ -215,7 +215,7 @@ def test_what_says_nothing_does_not_pass(shell: Shell, verb: list[str], text: st
 def test_a_standard_input_that_says_nothing_does_not_pass(shell: Shell) -> None:
     ended = shell("prove", "-", stdin=b"# nothing\n")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("error: the standard input says nothing, so there is nothing")
+    assert ended.err.startswith("error: the standard input has no layout and no claim, so")
 
 
 def test_a_file_of_claims_alone_says_something(shell: Shell, answers: Answers) -> None:

@@ -100,7 +100,7 @@ SAID = [
     ("plan", "plan NCHW16c in.npy -o x --out out.npy", 4, "out.npy.part` is there already"),
     ("plan", "run plan.json --shard 4/4", 2, "`4/4` in --shard is no share"),
     ("plan", "run plan.json --shard 1", 2, "`1` in --shard is no share"),
-    ("plan", "run plan.json --shard 0/4 --finish", 2, "--finish does no share"),
+    ("plan", "run plan.json --shard 0/4 --finish", 2, "--finish and --shard exclude each other"),
     ("plan", "run none.json", 4, "`none.json` cannot be read: no such file"),
     ("plan", "run in.npy", 4, "`in.npy` is no plan of layoutdsl"),
     ("gone", "run plan.json", 4, "`plan.json` has no unfinished output any more"),

@@ -93,7 +93,7 @@ def test_the_line_of_a_claim_is_where_it_stands(run) -> None:
     [
         (b"layout A(n) = [n,, n]", "error[L101]: expected"),
         (b"layout A(n) = [n] # \xff", "it is not UTF-8"),
-        (b"# nothing\n", "it says nothing, so there is nothing to prove"),
+        (b"# nothing\n", "it has no layout and no claim, so there is nothing to prove"),
     ],
 )
 def test_a_text_that_is_not_in_order_is_one_test_that_fails(run, text: bytes, words: str) -> None:

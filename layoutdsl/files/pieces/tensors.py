@@ -197,7 +197,7 @@ def opened_input(source: Path) -> Iterator[Given]:
         handle = os.open(source, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         if not S_ISREG(os.fstat(handle).st_mode):
-            raise UnreadableError("is no plain file, and cannot be taken apart")
+            raise UnreadableError("is no plain file, and cannot be processed in pieces")
         yield Given(source, handle, identity(handle))
     finally:
         os.close(handle)
