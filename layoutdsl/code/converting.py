@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Protocol, cast, overload
 
 from layoutdsl.code.compiling import compile as compile_
 from layoutdsl.code.emitting import validated
@@ -21,23 +22,51 @@ from layoutdsl.code.modules import (
 )
 from layoutdsl.code.proved import CheckedConversion, require_proved
 from layoutdsl.language.declaration import declaration
+from layoutdsl.language.elaborate.shelf import find_layout_or_record
 from layoutdsl.language.meaning.arguments import FLAG, expect
 from layoutdsl.language.meaning.elements import ElementType
 from layoutdsl.language.meaning.matching import Crossed, matched
-from layoutdsl.language.meaning.model import LAYOUT, Layout
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.record import RECORD, Record
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from layoutdsl.code import EmittedModule
-    from layoutdsl.code.conversion import StraightConversion, TensorConversion
     from layoutdsl.code.loops.moves import NoCode
     from layoutdsl.code.native.conversion import BothModules, NativeConversion
     from layoutdsl.code.native.program import EmittedProgram
     from layoutdsl.code.record_conversion import RecordConversion
     from layoutdsl.language.offsets.axes import Axes
 
-Conversion: TypeAlias = "StraightConversion | TensorConversion"
-"""What `convert` returns; `fallback` says why the tensor lies in between, where it does."""
+
+class Conversion(Protocol):
+    """Code that turns buffers of one layout into buffers of another; `convert` returns one.
+
+    >>> to_nhwc: Conversion = convert("NCHW16c", "NHWC")
+    >>> to_nhwc(np.zeros((2, 2, 3, 4, 16)), (2, 20, 3, 4)).shape
+    (2, 3, 4, 20)
+    """
+
+    @property
+    def fallback(self) -> str | None:
+        """Why numpy unpacks the tensor and packs it again; ``None`` where it converts directly."""
+
+    def __call__(
+        self, src: Any, shape: Sequence[int], out: Any = None, fill: Any = None, threads: int = 1
+    ) -> NDArray[Any]:
+        """Return the buffer of the second layout for a buffer of the first.
+
+        Args:
+            src: a buffer of the first layout, in its shape or flat; padding is not read.
+            shape: the extents of the tensor, in the axis order of the first layout.
+            out: the buffer to write, which does not overlap `src`; new if left out.
+            fill: the number in padding; that of the second layout if left out.
+            threads: how many may work at once, 1 to 256.
+
+        Raises:
+            ValueError, TypeError: the arguments do not fit; nothing was written.
+        """
 
 
 @overload
@@ -54,8 +83,8 @@ def convert(
 
 @overload
 def convert(
-    source: Layout,
-    target: Layout,
+    source: Layout | str,
+    target: Layout | str,
     axes: Axes | None = None,
     *,
     compiled: CompileTarget = "auto",
@@ -65,8 +94,8 @@ def convert(
 
 
 def convert(
-    source: Layout | Record,
-    target: Layout | Record,
+    source: Layout | Record | str,
+    target: Layout | Record | str,
     axes: Axes | None = None,
     *,
     compiled: CompileTarget = "auto",
@@ -75,7 +104,7 @@ def convert(
 ) -> Conversion | RecordConversion:
     """Return what turns buffers of one layout into those of another, without the tensor between.
 
-    >>> to_nhwc = convert(library("NCHW16c"), library("NHWC"))
+    >>> to_nhwc = convert("NCHW16c", "NHWC")
     >>> to_nhwc(np.zeros((2, 2, 3, 4, 16)), (2, 20, 3, 4)).shape
     (2, 3, 4, 20)
 
@@ -89,7 +118,8 @@ def convert(
     Of two records it takes and returns bytes: their fields are matched by name.
 
     Args:
-        source: the layout or record of what is read, without open parameters.
+        source: the layout or record of what is read, without open parameters; or its name in the
+            library.
         target: that of what is written.
         axes: which axes of ``target`` are which of ``source``: ``"n=b, h=y"``, or all of them in
             order, ``"b, c, y, x"``. Left out, by name where the names are the same, else by order
@@ -110,9 +140,10 @@ def convert(
     """
     expect_target("compiled", compiled)
     expect(validate=(validate, FLAG), unproved=(unproved, FLAG))
+    source = find_layout_or_record(source, "source")
+    target = find_layout_or_record(target, "target")
     if isinstance(source, Record) or isinstance(target, Record):
         return _of_records(source, target, compiled, validate, unproved)
-    expect(source=(source, LAYOUT), target=(target, LAYOUT))
     for each in (source, target):
         if each.bit_of is not None:
             words = f"`{each.name}` places the bits of its elements, which are moved as they are"

@@ -13,8 +13,9 @@ from layoutdsl.code.emitting import validated
 from layoutdsl.code.proved import require_proved
 from layoutdsl.files.ownership import overwrites
 from layoutdsl.language.declaration import declaration
+from layoutdsl.language.elaborate.shelf import find_layout
 from layoutdsl.language.meaning.arguments import FLAG, PATH, TEXT, expect, integers
-from layoutdsl.language.meaning.model import LAYOUT, Layout
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.storage import ITEMS, StorageName, stored
 from layoutdsl.language.texts.source import LayoutError
 from layoutdsl.language.texts.values import brief
@@ -101,7 +102,7 @@ class UnvalidatedError(ValueError):
 
 
 def generate(
-    layout: Layout,
+    layout: Layout | str,
     *,
     source: str | None = None,
     storage: StorageName = "items",
@@ -114,7 +115,7 @@ def generate(
     ``VALIDATED``, with the hash of that proof.
 
     Args:
-        layout: without open parameters.
+        layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
         source: what to quote in the head, which states the layout by itself; the layout as the
             language writes it if left out.
         storage: ``items`` for one item an element; with another, such as ``u32`` or ``bytes``, the
@@ -134,7 +135,8 @@ def generate(
 
     from layoutdsl.code import generate_numpy
 
-    expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()))
+    layout = find_layout(layout)
+    expect(source=(source, TEXT.or_none()))
     expect(storage=(storage, TEXT), validate=(validate, FLAG), unproved=(unproved, FLAG))
     checked = require_proved(layout, unproved=unproved)
     text = _quoted(layout, source)
@@ -161,7 +163,7 @@ def _quoted(layout: Layout, source: str | None) -> str:
     if source is None:
         return declaration(layout)
     try:
-        stated = parse(source, "source").get(layout.name)
+        stated = parse(source, "source").layouts.get(layout.name)
     except LayoutError as fault:
         raise ValueError(f"`source` does not state `{layout.name}` by itself:\n{fault}") from None
     if stated != layout:
@@ -199,7 +201,7 @@ def certificate_of(checked: Checked) -> str:
 
 
 def generate_c(
-    layout: Layout,
+    layout: Layout | str,
     *,
     source: str | None = None,
     widths: tuple[int, ...] | None = None,
@@ -213,7 +215,7 @@ def generate_c(
     what the layout means, for all shapes: its head names the proofs.
 
     Args:
-        layout: without open parameters.
+        layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
         source: what to quote in the head, as for `generate`.
         widths: bytes of an element, of 1, 2, 4 and 8; those of the layout's element type if left
             out, and all four where it has none.
@@ -237,7 +239,8 @@ def generate_c(
     from layoutdsl.code.native.program import generate_c as emitted
     from layoutdsl.proof.claims import range_of
 
-    expect(layout=(layout, LAYOUT), source=(source, TEXT.or_none()), validate=(validate, FLAG))
+    layout = find_layout(layout)
+    expect(source=(source, TEXT.or_none()), validate=(validate, FLAG))
     expect(where=(where, TEXT.or_none()), unproved=(unproved, FLAG))
     if widths is not None:
         widths = integers(widths, "widths", "bytes of elements: some of 1, 2, 4 and 8")

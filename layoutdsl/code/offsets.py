@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, overload
 
+from layoutdsl.language.elaborate.shelf import find_layout, find_layout_or_record
 from layoutdsl.language.meaning.arguments import TEXT, expect
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES
-from layoutdsl.language.meaning.model import LAYOUT, Layout, Shape
+from layoutdsl.language.meaning.model import Layout, Shape
 from layoutdsl.language.meaning.record import Record
 from layoutdsl.proof.claims import range_of
 
@@ -19,14 +20,17 @@ if TYPE_CHECKING:
     from layoutdsl.proof.padding.record_cost import RecordCost
 
 
-def formula(layout: Layout) -> Formula:
+def formula(layout: Layout | str) -> Formula:
     """Return the offset, the size and the inverse of a layout as sympy expressions.
+
+    >>> formula("NCHW16c").size
+    (W*(H*(N*ceiling(C/16))))*16
 
     The inverse is one that was proved; where none was, its place is taken by the reason.
     """
     from layoutdsl.code.formula import formula as formula_of
 
-    expect(layout=(layout, LAYOUT))
+    layout = find_layout(layout)
     return formula_of(layout, closed_inverse(layout))
 
 
@@ -39,7 +43,11 @@ def closed_inverse(layout: Layout) -> Inverse | NotDigits:
 
 @overload
 def cost(
-    layout: Layout, shape: Shape | None = None, *, of: str | None = None, where: str | None = None
+    layout: Layout | str,
+    shape: Shape | None = None,
+    *,
+    of: str | None = None,
+    where: str | None = None,
 ) -> Cost: ...
 
 
@@ -50,7 +58,7 @@ def cost(
 
 
 def cost(
-    layout: Layout | Record,
+    layout: Layout | Record | str,
     shape: Shape | None = None,
     *,
     of: str | None = None,
@@ -58,13 +66,14 @@ def cost(
 ) -> Cost | RecordCost:
     """Return what padding costs: formulas, the worst ratio of slots to elements, numbers.
 
-    >>> cost(library("NCHW16c"), (1, 20, 3, 4)).at.ratio
+    >>> cost("NCHW16c", (1, 20, 3, 4)).at.ratio
     Fraction(8, 5)
 
     Of a record it counts in bits: those of the buffer, of each field, and of none.
 
     Args:
-        layout: its ``where`` clause is the range of shapes.
+        layout: a layout or record, or the name of one of the library; its ``where`` clause is the
+            range of shapes.
         shape: gives the numbers at this shape as well.
         of: the element type by name, for bytes; that of the layout if left out. Fields of a record
             have their own.
@@ -76,10 +85,10 @@ def cost(
     """
     from layoutdsl.proof.padding.cost import cost as cost_of
 
+    layout = find_layout_or_record(layout)
     expect(of=(of, TEXT.or_none()), where=(where, TEXT.or_none()))
     if isinstance(layout, Record):
         return _of_record(layout, shape, of, where)
-    expect(layout=(layout, LAYOUT))
     if of is not None and of not in ELEMENT_TYPES:
         raise ValueError(f"there is no element type `{of}`; known are {', '.join(ELEMENT_TYPES)}")
     conditions = () if where is None else range_of(layout, where)

@@ -20,9 +20,10 @@ from layoutdsl.code.record_trials import NotAsMeantError as NotAsMeantError
 from layoutdsl.code.record_trials import try_package
 from layoutdsl.files.ownership import overwrites
 from layoutdsl.language.declaration import record_lines
+from layoutdsl.language.elaborate.shelf import find_record
 from layoutdsl.language.meaning.arguments import FLAG, PATH, TEXT, expect
 from layoutdsl.language.meaning.model import LAYOUT, Layout
-from layoutdsl.language.meaning.record import RECORD, Record
+from layoutdsl.language.meaning.record import Record
 from layoutdsl.language.meaning.storage import StorageName
 from layoutdsl.language.texts.values import brief
 
@@ -75,7 +76,7 @@ class GeneratedRecord:
 
 
 def generate_record(
-    record: Record,
+    record: Record | str,
     target: RecordTarget = "numpy",
     *,
     validate: bool = True,
@@ -89,7 +90,7 @@ def generate_record(
     handed out.
 
     Args:
-        record: without open parameters.
+        record: without open parameters, or its name in the library: ``Q4_0``.
         target: ``numpy``, for a package with a module for each part; or ``c``, for a file with
             functions of all fields beside a file for each part.
         validate: with `False` the code of parts is not read back, and says so.
@@ -103,7 +104,8 @@ def generate_record(
         CompilerError: C was asked for, and the package `pycparser` is missing, which reads it back.
         ValueError: the record or a layout of a part has open parameters; or no such target.
     """
-    expect(record=(record, RECORD), target=(target, TEXT), validate=(validate, FLAG))
+    record = find_record(record)
+    expect(target=(target, TEXT), validate=(validate, FLAG))
     expect(unproved=(unproved, FLAG))
     if target not in ("numpy", "c"):
         raise ValueError(f"there is no target `{target}`; known are numpy, c")

@@ -24,7 +24,7 @@ USUAL = "float32"
 """Elements of layouts that do not say what they hold."""
 MOVES = Kind(
     "what `compile` or `convert` returned",
-    lambda value: hasattr(value, "unpack") or hasattr(value, "fallback"),
+    lambda value: hasattr(value, "FALLBACK") or hasattr(value, "fallback"),
     lambda value: "compile it first" if hasattr(value, "element_axes") else "",
 )
 

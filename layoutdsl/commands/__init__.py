@@ -18,6 +18,8 @@ if TYPE_CHECKING:
         CompilerError,
         CompileTarget,
         compile,  # noqa: A004  the verb of `re.compile`
+        pack,
+        unpack,
     )
     from layoutdsl.code.converting import Conversion, convert
     from layoutdsl.code.generating import (
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     )
     from layoutdsl.code.offsets import closed_inverse, cost, formula
     from layoutdsl.code.proved import RefusedError, UnprovedError
+    from layoutdsl.code.record import RecordModule
+    from layoutdsl.code.record_conversion import RecordConversion
     from layoutdsl.code.records import (
         GeneratedRecord,
         NotAsMeantError,
@@ -42,6 +46,7 @@ if TYPE_CHECKING:
         generate_record,
     )
     from layoutdsl.code.tuning import Tuned, tune
+    from layoutdsl.commands.comparing import diff, probe
     from layoutdsl.commands.copies import Differing, differing_copies
     from layoutdsl.commands.cutting import pieces_of
     from layoutdsl.commands.evidence import (
@@ -54,11 +59,11 @@ if TYPE_CHECKING:
         write_files,
     )
     from layoutdsl.commands.files import MEM, pack_file, unpack_file
-    from layoutdsl.commands.formatting import formatted, marked_text
+    from layoutdsl.commands.formatting import check, formatted, marked_text
     from layoutdsl.commands.inferring import axes_of, infer
     from layoutdsl.commands.pictures import Picture, show
     from layoutdsl.commands.planning import plan_file, plan_weights
-    from layoutdsl.commands.propagating import Propagation, check, propagate
+    from layoutdsl.commands.propagating import Propagation, check_model, propagate
     from layoutdsl.commands.record_files import RecordDone, pack_record_file, unpack_record_file
     from layoutdsl.commands.shards import Planned, PlannedWeights, finish_plan, load_plan, run_share
     from layoutdsl.commands.tensor import Tensor
@@ -80,10 +85,16 @@ if TYPE_CHECKING:
         unpack_weights,
         verify_weights,
     )
+    from layoutdsl.files.npy import UnreadableError
     from layoutdsl.files.pieces.amount import Amount
     from layoutdsl.files.pieces.cut import Piece, TooLargeError
+    from layoutdsl.files.pieces.runs import TooLittleError
     from layoutdsl.files.places import OccupiedError
+    from layoutdsl.files.weights.faults import UnfitError
+    from layoutdsl.files.weights.looking import Inspected
+    from layoutdsl.files.weights.verifying import Verified
     from layoutdsl.graphs.engine_text import engine_called, engine_names, load_engine
+    from layoutdsl.graphs.models.onnx_faults import UnfitModelError
     from layoutdsl.language.elaborate.shelf import (
         declared,
         family_of,
@@ -102,6 +113,9 @@ if TYPE_CHECKING:
     )
     from layoutdsl.language.texts.source import LayoutError
     from layoutdsl.proof.claims import claims_about, claims_of, narrowed
+    from layoutdsl.proof.padding.cost import Cost
+    from layoutdsl.proof.padding.record_cost import RecordCost
+    from layoutdsl.proof.prover.verdict import Checked
     from layoutdsl.proof.proving import Report, checks, prove, timed_checks, usual_jobs
 
 __all__ = [
@@ -109,15 +123,18 @@ __all__ = [
     "MEM",
     "Amount",
     "BankReport",
+    "Checked",
     "CompileTarget",
     "Compiled",
     "CompilerError",
     "Conversion",
+    "Cost",
     "Differing",
     "Generated",
     "GeneratedC",
     "GeneratedRecord",
     "IndexFunctions",
+    "Inspected",
     "LayoutError",
     "NotAsMeantError",
     "OccupiedError",
@@ -126,20 +143,29 @@ __all__ = [
     "Planned",
     "PlannedWeights",
     "Propagation",
+    "RecordConversion",
+    "RecordCost",
     "RecordDone",
+    "RecordModule",
     "RecordTarget",
     "RefusedError",
     "Report",
     "Tensor",
     "TooLargeError",
+    "TooLittleError",
     "Translation",
     "Tuned",
+    "UnfitError",
+    "UnfitModelError",
     "UnprovedError",
+    "UnreadableError",
     "UnvalidatedError",
+    "Verified",
     "WidthError",
     "axes_of",
     "banks",
     "check",
+    "check_model",
     "checks",
     "claims_about",
     "claims_of",
@@ -148,6 +174,7 @@ __all__ = [
     "convert",
     "cost",
     "declared",
+    "diff",
     "differing_copies",
     "engine_called",
     "engine_names",
@@ -180,6 +207,7 @@ __all__ = [
     "missing_solver",
     "narrowed",
     "notations",
+    "pack",
     "pack_file",
     "pack_record_file",
     "pack_weights",
@@ -190,6 +218,7 @@ __all__ = [
     "pieces_of",
     "plan_file",
     "plan_weights",
+    "probe",
     "propagate",
     "prove",
     "read",
@@ -203,6 +232,7 @@ __all__ = [
     "to_notation",
     "translate",
     "tune",
+    "unpack",
     "unpack_file",
     "unpack_record_file",
     "unpack_weights",
@@ -214,7 +244,8 @@ __all__ = [
 _ELSEWHERE = {
     "commands.touching": "BankReport banks",
     "proof.claims": "claims_about claims_of narrowed",
-    "code.compiling": "Compiled CompilerError CompileTarget compile",
+    "code.compiling": "Compiled CompilerError CompileTarget compile pack unpack",
+    "commands.comparing": "diff probe",
     "code.converting": "Conversion convert",
     "commands.cutting": "pieces_of",
     "commands.copies": "Differing differing_copies",
@@ -222,11 +253,11 @@ _ELSEWHERE = {
     "graphs.engine_text": "engine_called engine_names load_engine",
     "commands.evidence": "left_over lemma_files missing_solver recheck record subjects write_files",
     "commands.files": "MEM pack_file unpack_file",
-    "commands.formatting": "formatted marked_text",
+    "commands.formatting": "check formatted marked_text",
     "code.offsets": "closed_inverse cost formula",
     "code.index_functions": "IndexFunctions WidthError index_functions languages",
     "code.generating": "Generated GeneratedC UnvalidatedError generate generate_c",
-    "commands.propagating": "Propagation check propagate",
+    "commands.propagating": "Propagation check_model propagate",
     "proof.proving": "Report checks prove timed_checks usual_jobs",
     "code.proved": "RefusedError UnprovedError",
     "code.records": "GeneratedRecord NotAsMeantError RecordTarget generate_record",
@@ -239,13 +270,23 @@ _ELSEWHERE = {
     "to_notation translate",
     "code.tuning": "Tuned tune",
     "commands.weights": "inspect_weights pack_weights unpack_weights verify_weights",
-    "language.elaborate.shelf": "declared family_of library library_families "
-    "library_module library_names library_record library_record_names load parse pick pick_record "
-    "pick_table read",
-    "files.pieces.amount": "Amount",
+    "language.elaborate.shelf": "declared family_of library library_families library_module library_names "
+    "library_record library_record_names load parse pick pick_record pick_table read",
+    "code.record": "RecordModule",
+    "code.record_conversion": "RecordConversion",
+    "files.npy": "UnreadableError",
     "files.places": "OccupiedError",
+    "proof.padding.cost": "Cost",
+    "proof.padding.record_cost": "RecordCost",
+    "files.pieces.amount": "Amount",
     "files.pieces.cut": "Piece TooLargeError",
+    "files.pieces.runs": "TooLittleError",
+    "graphs.models.onnx_faults": "UnfitModelError",
+    "proof.prover.verdict": "Checked",
     "language.texts.source": "LayoutError",
+    "files.weights.faults": "UnfitError",
+    "files.weights.looking": "Inspected",
+    "files.weights.verifying": "Verified",
 }
 _FILES = {name: file for file, names in _ELSEWHERE.items() for name in names.split()}
 """The file that each name comes from."""

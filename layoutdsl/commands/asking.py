@@ -151,8 +151,8 @@ def _name(layout: Named) -> str:
 def _layout(module: Module, name: str) -> Layout:
     """A layout of the text, or of the library."""
     bare = name.partition("<")[0].strip()
-    if bare in module:
-        return shelf.pick(module, name)
+    if bare in module.layouts:
+        return shelf.pick(module.layouts, name)
     return shelf.library(name)
 
 

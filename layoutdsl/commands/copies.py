@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from layoutdsl.code.compiling import compile as compile_
+from layoutdsl.language.elaborate.shelf import find_layout
 from layoutdsl.language.meaning.arguments import FLAG, TEXT, Kind, expect, integers
 from layoutdsl.language.meaning.counterexample import index_text
-from layoutdsl.language.meaning.model import LAYOUT, Layout
+from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.storage import StorageName
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Differing:
 
 
 def differing_copies(
-    layout: Layout,
+    layout: Layout | str,
     buffer: Any,
     shape: Sequence[int],
     *,
@@ -63,7 +64,7 @@ def differing_copies(
     'copies of (r=0, c=0) differ: slot 0 holds 0, slot 4 holds 4'
 
     Args:
-        layout: without open parameters.
+        layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
         buffer: of the layout, in its shape or flat.
         shape: the extents of the tensor, axes of copies left out or not.
         storage: how the buffer is stored, as for `compile`.
@@ -77,7 +78,8 @@ def differing_copies(
     """
     import numpy as np
 
-    expect(layout=(layout, LAYOUT), buffer=(buffer, ARRAY), storage=(storage, TEXT))
+    layout = find_layout(layout)
+    expect(buffer=(buffer, ARRAY), storage=(storage, TEXT))
     expect(unproved=(unproved, FLAG))
     given = integers(shape, "shape", "an extent for each axis of the tensor, in order")
     values = layout.bind([each or 1 for each in given])

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.code.compiling import compile as compiled
 from layoutdsl.code.proved import CheckedModule
+from layoutdsl.language.elaborate.shelf import find_layout
 from layoutdsl.language.meaning.arguments import INTEGER, expect, integers
-from layoutdsl.language.meaning.model import LAYOUT, Layout
+from layoutdsl.language.meaning.model import Layout
 
 if TYPE_CHECKING:
     from layoutdsl.files.pieces.cut import Piece
@@ -18,7 +19,7 @@ MOST_PIECES = 1 << 20
 
 
 def pieces_of(
-    layout: Layout,
+    layout: Layout | str,
     shape: tuple[int, ...],
     memory: int,
     *,
@@ -41,7 +42,7 @@ def pieces_of(
     True
 
     Args:
-        layout: without open parameters.
+        layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
         shape: the extents of the tensor, in axis order.
         memory: bytes that a piece of the tensor and what is packed of it may take together.
         itemsize: bytes of an item.
@@ -56,7 +57,8 @@ def pieces_of(
     """
     from layoutdsl.files.pieces.cut import cut, lead_of
 
-    expect(layout=(layout, LAYOUT), memory=(memory, INTEGER), itemsize=(itemsize, INTEGER))
+    layout = find_layout(layout)
+    expect(memory=(memory, INTEGER), itemsize=(itemsize, INTEGER))
     if memory < 1 or itemsize < 1:
         raise ValueError(f"`memory` is {memory}, and `itemsize` {itemsize}: both are bytes")
     if layout.bit_of is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from layoutdsl.code.modules import CompileTarget, expect_target, is_proved, plain_module, unchecked
 from layoutdsl.code.proved import check_shape
 from layoutdsl.files.ownership import overwrites
+from layoutdsl.language.elaborate.shelf import find_layout
 from layoutdsl.language.meaning.arguments import (
     FLAG,
     FUNCTION,
@@ -23,7 +24,7 @@ from layoutdsl.language.meaning.arguments import (
     expect,
     integers,
 )
-from layoutdsl.language.meaning.model import LAYOUT, Layout
+from layoutdsl.language.meaning.model import Layout
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -45,7 +46,7 @@ EXTENTS = "an extent for each axis, in order"
 
 @overwrites
 def pack_file(
-    layout: Layout,
+    layout: Layout | str,
     source: str | PathLike[str],
     destination: str | PathLike[str],
     *,
@@ -72,7 +73,7 @@ def pack_file(
     interrupted goes on where it was, if neither layout nor input has changed.
 
     Args:
-        layout: without open parameters.
+        layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
         source: a `.npy` file.
         destination: becomes a `.npy` file.
         fill: the number in padding; that of the layout if left out.
@@ -108,7 +109,8 @@ def pack_file(
     from layoutdsl.files.pieces import tensors
     from layoutdsl.files.pieces.every_copy import copies_last, with_copies
 
-    expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
+    layout = find_layout(layout)
+    expect(source=(source, PATH), destination=(destination, PATH))
     expect(force=(force, FLAG))
     expect(fill=(fill, NUMBER.or_none()), raw=(raw, TYPE.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))
@@ -147,7 +149,7 @@ def pack_file(
 
 @overwrites
 def unpack_file(
-    layout: Layout,
+    layout: Layout | str,
     source: str | PathLike[str],
     destination: str | PathLike[str],
     shape: tuple[int, ...],
@@ -171,7 +173,7 @@ def unpack_file(
     It goes about it as `pack_file` does, and raises what that raises. Of copies the first are read.
 
     Args:
-        layout: without open parameters.
+        layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
         source: a `.npy` file with the buffer.
         destination: becomes a `.npy` file with the tensor.
         shape: the extents of the tensor, in axis order.
@@ -195,7 +197,8 @@ def unpack_file(
     from layoutdsl.commands.between import about_of, between_of, refuse_raw, scaled_of
     from layoutdsl.files.pieces import tensors
 
-    expect(layout=(layout, LAYOUT), source=(source, PATH), destination=(destination, PATH))
+    layout = find_layout(layout)
+    expect(source=(source, PATH), destination=(destination, PATH))
     expect(force=(force, FLAG))
     expect(raw=(raw, TYPE.or_none()), look=(look, FUNCTION.or_none()))
     expect(progress=(progress, FUNCTION.or_none()), tell=(tell, FUNCTION.or_none()))

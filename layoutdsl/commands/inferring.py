@@ -84,5 +84,5 @@ def _called(function: Callable[..., Any], axes: Sequence[str]) -> str:
 
 
 def _read(text: str) -> Layout:
-    (layout,) = parse(text).values()
+    (layout,) = parse(text).layouts.values()
     return layout

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layoutdsl.language.meaning.arguments import INTEGER, TEXT, Kind, expect
+from layoutdsl.language.elaborate.shelf import find_subject
+from layoutdsl.language.meaning.arguments import INTEGER, TEXT, expect
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType
 from layoutdsl.language.meaning.model import Layout, Shape
 from layoutdsl.language.meaning.record import Record
@@ -17,10 +18,6 @@ from layoutdsl.view.picture import FEW, MANY, Asked, drawn
 from layoutdsl.view.record_picture import drawn_record
 from layoutdsl.view.svg import svg
 from layoutdsl.view.table_picture import drawn_table
-
-SHOWN = Kind(
-    "a layout, a record or a table", lambda value: isinstance(value, Layout | Record | Table)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Picture:
 
 
 def show(
-    layout: Layout | Record | Table,
+    layout: Layout | Record | Table | str,
     shape: Shape | None = None,
     *,
     colour: str = "block",
@@ -63,11 +60,11 @@ def show(
 ) -> Picture:
     """Return a picture of the buffer and the tensor at a shape.
 
-    >>> show(library("NCHW4c"), (1, 6, 2, 3))
+    >>> show("NCHW4c", (1, 6, 2, 3))
     <Picture `NCHW4c` at shape N=1 C=6 H=2 W=3: 48 slots, 36 elements, 12 of padding>
 
     Args:
-        layout: a layout, a record, or a table.
+        layout: a layout, a record, or a table; or its name in the library.
         shape: its extents; left out where all of them are fixed.
         colour: what has a colour of its own: ``block``, ``chunk``, ``bank`` of a GPU's shared
             memory, or an axis; fields of a record and runs of a table have their own.
@@ -79,8 +76,8 @@ def show(
     Raises:
         ValueError: the shape does not fit, or there is no such colour or type.
     """
+    layout = find_subject(layout, "layout")
     expect(
-        layout=(layout, SHOWN),
         colour=(colour, TEXT),
         columns=(columns, INTEGER.or_none()),
         most=(most, INTEGER),

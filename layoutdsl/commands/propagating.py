@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from layoutdsl.graphs.checking.remaking import Emit
     from layoutdsl.graphs.roles.anchors import Choice
 
-__all__ = ["Propagation", "check", "propagate"]
+__all__ = ["Propagation", "check_model", "propagate"]
 
 EMITS = ("functions", "inlined", "plain", "onnxruntime", "plan")
 VERIFICATIONS = ("nodes", "outputs", "off")
@@ -117,15 +117,18 @@ def propagate(
     return Run(Path(model), wanted, extents, choice, emit, trial, unproved).propagation(verify)
 
 
-def check(out: File, against: File) -> Checked:
-    """Check a model or a plan that says how it was planned, without planning.
+def check_model(out: File, against: File) -> Checked:
+    """Check the certificate of a model or plan that `propagate` wrote, without planning again.
 
     Args:
-        out: that was written; the weights of a plan are looked for beside it.
-        against: that was planned.
+        out: the file that was written. The weights of a plan are looked for beside the plan.
+        against: the original model.
+
+    Returns:
+        The result, which is true in an ``if`` where the certificate holds; ``faults`` says why not.
 
     Raises:
-        UnfitModelError: a file is no model, or the first says nothing of a plan.
+        UnfitModelError: a file is no model, or the first one has no certificate.
         OSError: a file cannot be read.
     """
     from layoutdsl.graphs.checking import warrant

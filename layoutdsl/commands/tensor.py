@@ -1,6 +1,6 @@
 """A tensor where it lies: a buffer, its layout, a shape, and what its elements stand for.
 
->>> tensor = Tensor.pack(library("NCHW16c"), np.ones((1, 20, 2, 2), "f4"))
+>>> tensor = Tensor.pack("NCHW16c", np.ones((1, 20, 2, 2), "f4"))
 >>> tensor[0, 17, 1, 0]
 np.float32(1.0)
 >>> tensor[0, 16:, 0, 0] = 3
@@ -14,9 +14,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from layoutdsl.code.proved import check_undecided
-from layoutdsl.language.meaning.arguments import expect
+from layoutdsl.language.elaborate.shelf import find_layout
 from layoutdsl.language.meaning.elements import FillValue
-from layoutdsl.language.meaning.model import LAYOUT, Layout, Shape
+from layoutdsl.language.meaning.model import Layout, Shape
 from layoutdsl.language.meaning.selection import Selection, selection
 from layoutdsl.language.texts.values import said
 
@@ -47,7 +47,7 @@ class Tensor:
 
     def __init__(
         self,
-        layout: Layout,
+        layout: Layout | str,
         shape: Shape,
         buffer: NDArray[Any] | None = None,
         *,
@@ -59,7 +59,7 @@ class Tensor:
         """Look at a buffer as a tensor.
 
         Args:
-            layout: without open parameters.
+            layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
             shape: the extents, or each by its name.
             buffer: contiguous; without it one is made, of zeros, its padding filled.
             scale: a positive real number, or one for each index where the layout says ``per``.
@@ -78,7 +78,7 @@ class Tensor:
 
         from layoutdsl.code.compiling import compile as ready
 
-        expect(layout=(layout, LAYOUT))
+        layout = find_layout(layout)
         if layout.bit_of is not None:
             words = f"`{layout.name}` places the bits of its elements, each by itself"
             raise ValueError(f"{words}: `compile(layout)` packs them")
@@ -100,7 +100,7 @@ class Tensor:
     @classmethod
     def pack(
         cls,
-        layout: Layout,
+        layout: Layout | str,
         array: NDArray[Any],
         *,
         scale: object = None,
@@ -112,7 +112,7 @@ class Tensor:
         """Return a tensor with the numbers of an array, packed.
 
         Args:
-            layout: without open parameters.
+            layout: without open parameters, or the name of one of the library: ``NCHWc<8>``.
             array: of the layout's items; or of real numbers, where elements are codes.
             scale: as for `Tensor`.
             zero_point: as for `Tensor`.
@@ -125,7 +125,7 @@ class Tensor:
             RefusedError: the layout is refuted, or wrong at this shape.
             UnprovedError: the layout is undecided.
         """
-        expect(layout=(layout, LAYOUT))
+        layout = find_layout(layout)
         buffer = _packed(layout, array, scale, zero_point, fill, unproved)
         return cls(
             layout,

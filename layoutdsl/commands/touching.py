@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from layoutdsl.language.declaration import declaration
-from layoutdsl.language.elaborate.shelf import elaborated
+from layoutdsl.language.elaborate.shelf import elaborated, find_layout
 from layoutdsl.language.meaning import banks as meant
 from layoutdsl.language.meaning.arguments import INTEGER, TEXT, expect
 from layoutdsl.language.meaning.claims import Reads
-from layoutdsl.language.meaning.model import LAYOUT, Layout, Shape
+from layoutdsl.language.meaning.model import Layout, Shape
 from layoutdsl.language.texts.source import Source
 from layoutdsl.language.texts.values import said
 from layoutdsl.view.banks_picture import drawn_banks
@@ -81,7 +81,7 @@ class BankReport:
 
 
 def banks(
-    layout: Layout,
+    layout: Layout | str,
     shape: Shape | None = None,
     *,
     thread: str,
@@ -91,12 +91,12 @@ def banks(
 ) -> BankReport:
     """Return what threads touch in shared and in global memory when they read together.
 
-    >>> rows = banks(library("GmmaKSw128"), thread="m = t%8, k = t/8*8", bytes=16)
+    >>> rows = banks("GmmaKSw128", thread="m = t%8, k = t/8*8", bytes=16)
     >>> rows.banks.ways, rows.banks.cycles
     (1, 4)
 
     Args:
-        layout: of what is read.
+        layout: of what is read, or its name in the library.
         shape: its extents; left out where all of them are fixed.
         thread: where thread ``t`` begins, along every axis: ``"m = t%8, k = t/8*8"``.
         bytes: that each thread reads from there on: 1, 2, 4, 8 or 16.
@@ -107,8 +107,8 @@ def banks(
         LayoutError: ``thread`` is not in the language, or names what the layout has not.
         ValueError: the shape does not fit, or a thread reads outside, or what is not aligned.
     """
+    layout = find_layout(layout)
     expect(
-        layout=(layout, LAYOUT),
         thread=(thread, TEXT),
         bytes=(bytes, INTEGER),
         threads=(threads, INTEGER),

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from layoutdsl.language.declaration import declaration
-from layoutdsl.language.elaborate.shelf import library_families, parse
+from layoutdsl.language.elaborate.shelf import find_layout, library_families, parse
 from layoutdsl.language.meaning.arguments import FUNCTION, MAPPING, TEXT, expect
 from layoutdsl.language.meaning.elements import FillAny
-from layoutdsl.language.meaning.model import LAYOUT, Condition, Layout
+from layoutdsl.language.meaning.model import Condition, Layout
 from layoutdsl.language.texts.faults import UnknownNameError
 from layoutdsl.language.texts.source import LayoutError
 from layoutdsl.language.texts.values import brief
@@ -51,10 +51,10 @@ def reading_of(notation: str, text: str) -> Reading:
     return read_text(notation, text)
 
 
-def to_notation(layout: Layout, notation: str) -> str:
-    """Return the text of a layout in another notation.
+def to_notation(layout: Layout | str, notation: str) -> str:
+    """Return the text of a layout, or of the library's of that name, in another notation.
 
-    >>> to_notation(library("NCHW16c"), "onednn")
+    >>> to_notation("NCHW16c", "onednn")
     'nChw16c'
 
     Raises:
@@ -62,7 +62,8 @@ def to_notation(layout: Layout, notation: str) -> str:
     """
     from layoutdsl.notation.notation import write
 
-    expect(layout=(layout, LAYOUT), notation=(notation, TEXT))
+    layout = find_layout(layout)
+    expect(notation=(notation, TEXT))
     if notation not in notations():
         raise _no_notation(notation)
     return write(notation, layout.of_codes)  # what codes stand for is said by none
@@ -93,26 +94,29 @@ class Translation:
         return self.proved
 
 
-def translate(layout: Layout, notation: str, notes: Mapping[str, str] | None = None) -> Translation:
+def translate(
+    layout: Layout | str, notation: str, notes: Mapping[str, str] | None = None
+) -> Translation:
     """Return the text of a layout in a notation, or in our language, and whether it was proved.
 
-    >>> translate(library("NCHW16c"), "onednn").text
+    >>> translate("NCHW16c", "onednn").text
     'nChw16c'
 
     Args:
-        layout: any.
+        layout: any, or its name in the library.
         notation: one of `notations`, or ``layout`` for our own language.
         notes: what a text in that notation said beyond the layout, to be said again.
 
     Raises:
         ValueError: there is no such notation.
     """
-    expect(layout=(layout, LAYOUT), notation=(notation, TEXT), notes=(notes, MAPPING.or_none()))
+    layout = find_layout(layout)
+    expect(notation=(notation, TEXT), notes=(notes, MAPPING.or_none()))
     if notation != LANGUAGE and notation not in notations():
         raise _no_notation(notation)
     if notation == LANGUAGE:
         text = declaration(layout)
-        return _read_back(layout, LANGUAGE, text, parse(text)[layout.name])
+        return _read_back(layout, LANGUAGE, text, parse(text).layouts[layout.name])
     from layoutdsl.notation.notation import Unwritable, read_text, write
 
     try:
@@ -164,7 +168,7 @@ def _read_back(
 
 
 def identify(
-    layout: Layout, progress: Callable[[str], None] | None = None
+    layout: Layout | str, progress: Callable[[str], None] | None = None
 ) -> Iterator[Match | Untold]:
     """Yield each layout of the library that is equal to a layout, or is in a range of shapes.
 
@@ -176,22 +180,25 @@ def identify(
     """
     from layoutdsl.view.compare.identify import identify as look_up
 
-    expect(layout=(layout, LAYOUT), progress=(progress, FUNCTION.or_none()))
+    layout = find_layout(layout)
+    expect(progress=(progress, FUNCTION.or_none()))
     return look_up(layout, _library(), progress)
 
 
-def look(layout: Layout, progress: Callable[[str], None] | None = None) -> Iterator[Seen]:
+def look(layout: Layout | str, progress: Callable[[str], None] | None = None) -> Iterator[Seen]:
     """Yield what `identify` does, and for each other layout of the library how it differs."""
     from layoutdsl.view.compare.identify import look as look_at
 
-    expect(layout=(layout, LAYOUT), progress=(progress, FUNCTION.or_none()))
+    layout = find_layout(layout)
+    expect(progress=(progress, FUNCTION.or_none()))
     return look_at(layout, _library(), progress)
 
 
 def _library() -> Iterator[tuple[str, Layout]]:
     """The layouts, but for those that say no more than what elements of another one are."""
     seen = set[Layout]()
-    for name, layout in (each for family in library_families() for each in family.items()):
+    families = library_families()
+    for name, layout in (each for family in families for each in family.layouts.items()):
         lies = replace(layout.of_codes, name="", fill=FillAny(), element=None)
         if layout.element is None or lies not in seen:
             yield name, layout

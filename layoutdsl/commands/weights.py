@@ -234,7 +234,7 @@ def declared_in(text: str) -> Layout | Record:
         module = parse(text)
     except LayoutError as wrong:
         raise ValueError(wrong.diagnostics[0].message) from None
-    found: list[Layout | Record] = [*module.values(), *module.records.values()]
+    found: list[Layout | Record] = [*module.layouts.values(), *module.records.values()]
     if len(found) != 1 or module.all_claims or module.tables or module.rules:
         raise ValueError("it is not the declaration of one layout")
     return found[0]

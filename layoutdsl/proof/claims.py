@@ -42,7 +42,7 @@ def claims_of(
                 for claim in subject.claims
                 if claim.polarity == "refute" and isinstance(claim.predicate, Sound)
             }
-            sound = [_sound(each) for each in subject.values() if each not in refuted]
+            sound = [_sound(each) for each in subject.layouts.values() if each not in refuted]
             even = [_sound(each) for each in _not_refuted_tables(subject)]
             held = [_sound(each) for each in _not_refuted_records(subject)]
             of_records = (*held, *subject.record_claims)
@@ -62,7 +62,7 @@ def claims_of(
 
 def _of_rules(module: Module) -> Iterator[Layout | Record]:
     """Layouts that tensors get or have, and records of groups; none that the module declares."""
-    declared: list[Layout | Record] = [*module.values(), *module.records.values()]
+    declared: list[Layout | Record] = [*module.layouts.values(), *module.records.values()]
     rules = [each for each in module.rules if isinstance(each, Rule)]
     stored = [rule.stored.layout for rule in rules if rule.stored is not None]
     given = [rule.layout for rule in rules if rule.layout is not None]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from layoutdsl.language.elaborate.shelf import find_subject
 from layoutdsl.language.meaning.arguments import FUNCTION, expect
 from layoutdsl.language.meaning.claims import AnyClaim
 from layoutdsl.language.meaning.model import Layout
@@ -66,7 +67,7 @@ class Report(Displayed):
 
 
 def prove(
-    subject: Layout | Table | Record | Module | Iterable[AnyClaim],
+    subject: Layout | Table | Record | Module | Iterable[AnyClaim] | str,
     progress: Callable[[str], None] | None = None,
 ) -> Report:
     """Return what is found of a layout, table or record, of a module, or of some claims.
@@ -75,7 +76,7 @@ def prove(
     ``refute NAME`` says is wrong.
 
     Args:
-        subject: what to look at.
+        subject: what to look at; a name is that of a layout, table or record of the library.
         progress: is told, in a few words, what is being asked.
 
     Returns:
@@ -86,6 +87,8 @@ def prove(
         ValueError: there is nothing to prove.
     """
     expect(progress=(progress, FUNCTION.or_none()))
+    if isinstance(subject, str):
+        subject = find_subject(subject, "subject")
     claims = claims_of(subject)
     if not claims:
         raise ValueError("there is nothing to prove")

@@ -71,7 +71,7 @@ def _modules_json(chosen: tuple[Target, ...]) -> dict[str, Any]:
     return {
         "status": "ok",
         "diagnostics": [said.as_json() for each in chosen for said in each.warnings],
-        "layouts": [layout_json(each) for held in modules for each in held.values()],
+        "layouts": [layout_json(each) for held in modules for each in held.layouts.values()],
         "tables": [table_json(each) for held in modules for each in held.tables.values()],
         "records": [record_json(each) for held in modules for each in held.records.values()],
         "rules": [rule.text for held in modules for rule in held.rules],
@@ -146,7 +146,10 @@ def record_json(record: Record) -> dict[str, Any]:
 def _well_formed(module: Module) -> str:
     from layoutdsl.language.declaration import declaration, table_declaration
 
-    written = [*map(declaration, module.values()), *map(table_declaration, module.tables.values())]
+    written = [
+        *map(declaration, module.layouts.values()),
+        *map(table_declaration, module.tables.values()),
+    ]
     rows = [_row(each) for each in written]
     rows += [row for each in module.records.values() for row in _record_rows(each)]
     rows += [(head, rest) for head, _, rest in (each.text.partition(" ") for each in module.rules)]
@@ -157,7 +160,7 @@ def _well_formed(module: Module) -> str:
     lines = [f"{name:<{width}}  {written}" for name, written in rows]
     claims = len(module.all_claims)
     alone = not (module.records or module.rules or module.operators)
-    counts = [_count(len(module), "layout")] if module or alone else []
+    counts = [_count(len(module.layouts), "layout")] if module.layouts or alone else []
     counts += [_count(len(module.tables), "table")] if module.tables else []
     counts += [_count(len(module.records), "record")] if module.records else []
     counts += [_count(len(module.rules), "rule")] if module.rules else []

@@ -128,7 +128,7 @@ def _json(entry: Entry) -> dict[str, Any]:
     module = declared(entry.file)
     match entry.kind:
         case "layout":
-            values = layout_json(module[entry.name])
+            values = layout_json(module.layouts[entry.name])
         case "table":
             values = table_json(module.tables[entry.name])
         case _:
@@ -153,7 +153,7 @@ def _spelled(entry: Entry) -> str:
     module = declared(entry.file)
     match entry.kind:
         case "layout":
-            return declaration(module[entry.name]).removeprefix("layout ")
+            return declaration(module.layouts[entry.name]).removeprefix("layout ")
         case "table":
             return table_declaration(module.tables[entry.name])
     return record_fields(module.records[entry.name])

@@ -335,10 +335,10 @@ def _check(model: str | None, output: str | None, options: Mapping[str, Any]) ->
     if against is None or output is not None:
         hint = "write `layoutdsl propagate --check out.onnx --against model.onnx`"
         raise Failure(Exit.USAGE, "--check compares two models, and writes none", hint)
-    from layoutdsl.commands.propagating import check
+    from layoutdsl.commands.propagating import check_model
 
     with failing(against):
-        found = check(options["checked"], against)
+        found = check_model(options["checked"], against)
     if options["form"] == "json":
         say_json({"status": "confirmed" if found.holds else "failed", **asdict(found)})
     else:

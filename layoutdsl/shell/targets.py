@@ -65,25 +65,25 @@ class Target:
             from layoutdsl.commands import pick
 
             wanted = _bare(self.name)
-            if wanted in self.module.tables and wanted not in self.module:
+            if wanted in self.module.tables and wanted not in self.module.layouts:
                 message = f"`{wanted}` is a table, and a layout is needed"
                 instead = (
                     "`prove`, `at` and `show --as` take tables; "
                     "ask the rest of the layout that it inverts"
                 )
                 raise Failure(Exit.USAGE, message, instead)
-            if wanted in self.module.records and wanted not in self.module:
+            if wanted in self.module.records and wanted not in self.module.layouts:
                 raise _record_given(wanted)
             with usage():
-                return self._narrowed(pick(self.module, self.name, f"in {self.called}"))
+                return self._narrowed(pick(self.module.layouts, self.name, f"in {self.called}"))
         if self.record is not None:
             raise _record_given(self.record.name)
-        if len(self.module) != 1:
-            names = self.module or self.module.records
+        if len(self.module.layouts) != 1:
+            names = self.module.layouts or self.module.records
             held = ", ".join(f"`{name}`" for name in names) or "no layout at all"
             hint = f"write `{self.place}:NAME`" if names else None
             raise Failure(Exit.USAGE, f"{self.called} has {held}; one is needed", hint)
-        return self._narrowed(next(iter(self.module.values())))
+        return self._narrowed(next(iter(self.module.layouts.values())))
 
     def _narrowed(self, layout: Layout) -> Layout:
         if self.range is None:
@@ -98,14 +98,14 @@ class Target:
         """The layout that is named, or all."""
         if self.name is not None:
             return (self.layout,)
-        return tuple(map(self._narrowed, self.module.values()))
+        return tuple(map(self._narrowed, self.module.layouts.values()))
 
     @property
     def subject(self) -> Layout | Table | Record:
         """The layout, table or record that is named; what a layout is called comes first."""
         from layoutdsl.commands import pick_table
 
-        named = self.name is not None and _bare(self.name) not in self.module
+        named = self.name is not None and _bare(self.name) not in self.module.layouts
         with usage():
             found = pick_table(self.module.tables, self.name or "") if named else None
         return found or self.record or self.layout
@@ -117,9 +117,9 @@ class Target:
 
         records = self.module.records
         if self.name is None:
-            only = len(records) == 1 and not self.module
+            only = len(records) == 1 and not self.module.layouts
             found = next(iter(records.values())) if only else None
-        elif _bare(self.name) in self.module:
+        elif _bare(self.name) in self.module.layouts:
             return None
         else:
             with usage():

@@ -41,7 +41,7 @@ def tour() -> None:
     from layoutdsl.commands import parse
 
     module = parse(SPEC, "tour")
-    crouton = module["Crouton"]
+    crouton = module.layouts["Crouton"]
     _written(crouton)
     _proved(crouton)
     _refuted(module)

@@ -95,11 +95,11 @@ def test_the_library_is_used_by_name() -> None:
 def test_the_library() -> None:
     names = layoutdsl.library_names()
     assert len(set(names)) == len(names) > 20
-    assert tuple(layoutdsl.library_module()) == names
+    assert tuple(layoutdsl.library_module().layouts) == names
     for name in names:
         assert layoutdsl.library(name).name == name
     families = library_families()
-    assert sum(map(len, families)) == len(names)
+    assert sum(len(each.layouts) for each in families) == len(names)
     assert len(layoutdsl.library_module().claims) == sum(len(each.claims) for each in families)
     assert layoutdsl.library("NCHWc<16>").physical_shape((2, 20, 3, 4)) == (2, 2, 3, 4, 16)
     with pytest.raises(ValueError, match="no layout `NCHW16` in the library; did you mean"):
@@ -151,7 +151,7 @@ def test_parameters_are_given_as_in_a_text() -> None:
         assert module[name] == pick(module, name)
         assert name in module
     assert module["Blocked<16>"].name == "Blocked_16"
-    assert list(module) == ["Blocked", "Two", "Over"]
+    assert list(module.layouts) == ["Blocked", "Two", "Over"]
     for name in layoutdsl.library_names():
         layout = layoutdsl.library(name)
         if layout.parameters:
@@ -208,18 +208,18 @@ def test_a_call_that_gives_no_parameters(call: Any, error: type[Exception], said
         call(layoutdsl.parse(OPEN))
 
 
+NONE = "the source has no layout, table or record"
+HELD = "it has `Blocked`, `Two`, `Over`, `Slots`"
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("Nope", "Nope"),
-        ("Nope<3>", "Nope<3>"),
-        ("Blocked<k>", "Blocked<k>"),
-        ("Blocked<>", "Blocked<>"),
-        ("Blocked<-3>", "Blocked<-3>"),
+        *((name, f"{NONE} `{name}`; {HELD}") for name in ("Nope", "Nope<3>", 3, None)),
+        ("Blocked<k>", f"{NONE} `Blocked<k>`; did you mean `Blocked`?"),
+        ("Blockd", f"{NONE} `Blockd`; did you mean `Blocked`?"),
         ("Blocked<3, 4>", "layout `Blocked` has <k>, and not `Blocked<3, 4>`"),
         ("Blocked<0>", "parameter `k` of layout `Blocked` is 0, must be >= 1"),
-        (3, 3),
-        (None, None),
     ],
 )
 def test_a_module_has_no_such_layout(name: Any, said: Any) -> None:

@@ -20,7 +20,7 @@ from propagate_fuzz import random_model  # noqa: E402
 from propagate_odd import odd_model  # noqa: E402
 from small_models import network, written  # noqa: E402
 
-from layoutdsl import check, propagate  # noqa: E402
+from layoutdsl import check_model, propagate  # noqa: E402
 
 __all__ = ["shell"]
 
@@ -86,7 +86,7 @@ def test_names_like_those_of_inlined_bodies_are_told_apart(tmp_path: Path) -> No
     assert is_plain(made)
     one, other = (ReferenceEvaluator(each).run(None, given)[0] for each in (model, made))
     assert np.allclose(one, other, atol=1e-4)
-    assert check(out, place).holds
+    assert check_model(out, place).holds
 
 
 def test_functions_of_the_models_own_are_inlined_too(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def tried(seed: int, folder: Path, draw: Callable[[int], Any]) -> None:
     assert found.status != "refuted", (seed, found.verified)
     found.write(out)
     assert is_plain(onnx.load(out))
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
 
 
 @pytest.mark.parametrize("draw", [random_model, odd_model])

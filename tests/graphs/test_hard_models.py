@@ -16,7 +16,7 @@ pytest.importorskip("scipy")
 
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
-from layoutdsl import check, propagate  # noqa: E402
+from layoutdsl import check_model, propagate  # noqa: E402
 
 __all__ = ["shell"]
 
@@ -90,7 +90,7 @@ def test_scales_make_the_extents_of_the_runtime(
     one, other = (run(each, {"x": image()}) for each in (place, out))
     assert one.shape == other.shape
     assert np.allclose(one, other, atol=1e-4)
-    assert check(out, place).holds
+    assert check_model(out, place).holds
 
 
 @pytest.mark.parametrize("said", [[1, 20, 7, 8], [1, 20, 6, 8]])
@@ -121,7 +121,7 @@ def test_a_default_of_an_input_may_still_be_replaced(
     for feeds in ({}, {"w": image(5, 20, 3, 3, 3)}, {"small": np.array(-3, "f4")}):
         one, other = (run(each, {"x": image(), **feeds}) for each in (place, out))
         assert np.allclose(one, other, atol=1e-4)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
 
 
 def test_a_default_lies_as_the_caller_gives_the_input(shell: Shell) -> None:

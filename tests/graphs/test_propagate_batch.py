@@ -16,7 +16,7 @@ from propagate_fuzz import random_model  # noqa: E402
 from small_graphs import proto  # noqa: E402
 from small_models import written  # noqa: E402
 
-from layoutdsl.commands import check, propagate  # noqa: E402
+from layoutdsl.commands import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.checking.warrant import KEY  # noqa: E402
 from layoutdsl.graphs.emitting.following import FixedBatchError, generalised, inferred  # noqa: E402
 from layoutdsl.graphs.emitting.physical import Times  # noqa: E402
@@ -79,7 +79,7 @@ def tried(seed: int, target: str, folder: Path) -> bool:
         return False
     assert found.status != "refuted", (seed, found.verified)
     found.write(folder / "out.onnx")
-    assert check(folder / "out.onnx", place).faults == (), seed
+    assert check_model(folder / "out.onnx", place).faults == (), seed
     result = onnx.load(folder / "out.onnx")
     for batch in UNPLANNED:
         feeds = drawn(model, batch)
@@ -131,7 +131,7 @@ def test_a_batch_that_is_written_in_stays_at_one(
     assert any(each in found.batch.reason for each in reason.split("|")), found.batch.reason
     assert found.status == "done"
     found.write(tmp_path / "out.onnx")
-    assert check(tmp_path / "out.onnx", place).holds
+    assert check_model(tmp_path / "out.onnx", place).holds
 
 
 def test_a_batch_of_two_that_is_written_in_has_to_be_given(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_two_names_of_one_batch_stay_open(
         assert isinstance(found.batch, Kept), found.batch
         assert (found.status, found.batch.name) == ("done", names[0] or names[1])
         found.write(tmp_path / "out.onnx")
-        assert check(tmp_path / "out.onnx", place).faults == ()
+        assert check_model(tmp_path / "out.onnx", place).faults == ()
         for batch in UNPLANNED:
             feeds = drawn(model, batch)
             for one, other in zip(run(model, feeds), run(found.model, feeds), strict=True):
@@ -257,9 +257,9 @@ def test_other_batches_than_tell_extents_apart_are_refused(batches: str, tmp_pat
     onnx.save(found, tmp_path / "out.onnx")
     if batches == "[]":
         with pytest.raises(UnfitModelError, match="is open"):
-            check(tmp_path / "out.onnx", place)
+            check_model(tmp_path / "out.onnx", place)
         return
-    assert not check(tmp_path / "out.onnx", place).holds
+    assert not check_model(tmp_path / "out.onnx", place).holds
 
 
 def test_a_number_in_place_of_the_batch_is_noticed(tmp_path: Path) -> None:
@@ -267,7 +267,7 @@ def test_a_number_in_place_of_the_batch_is_noticed(tmp_path: Path) -> None:
     found = propagate(place, "nhwc", verify="off").model
     found.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 2
     onnx.save(found, tmp_path / "out.onnx")
-    assert not check(tmp_path / "out.onnx", place).holds
+    assert not check_model(tmp_path / "out.onnx", place).holds
 
 
 EXTENTS = (

@@ -20,7 +20,7 @@ pytest.importorskip("scipy")
 from small_models import written  # noqa: E402
 from test_propagate_placing import drawn_placing  # noqa: E402
 
-from layoutdsl.commands import check, propagate  # noqa: E402
+from layoutdsl.commands import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.checking import weights  # noqa: E402
 from layoutdsl.graphs.checking.warrant import KEY  # noqa: E402
 from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
@@ -45,7 +45,7 @@ def planned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
 
 def test_what_was_written_holds(planned: Path) -> None:
-    found = check(planned / "out.onnx", planned / "model.onnx")
+    found = check_model(planned / "out.onnx", planned / "model.onnx")
     assert found.faults == ()
     assert found.holds
     assert found.bound == found.cost
@@ -53,7 +53,7 @@ def test_what_was_written_holds(planned: Path) -> None:
 
 def test_another_model_is_not_what_was_planned(planned: Path) -> None:
     other = written(planned, "other.onnx", between="Tanh")
-    assert not check(planned / "out.onnx", other).holds
+    assert not check_model(planned / "out.onnx", other).holds
 
 
 def bit(model: Any) -> None:
@@ -160,7 +160,7 @@ def test_a_model_that_was_changed_is_refused(
     place = tmp_path / "changed.onnx"
     place.write_bytes(model.SerializeToString())
     try:
-        found = check(place, planned / "model.onnx")
+        found = check_model(place, planned / "model.onnx")
     except UnfitModelError:
         return
     assert found.faults
@@ -231,7 +231,7 @@ def test_a_certificate_that_was_changed_is_refused(
     entry.value = json.dumps(said, sort_keys=True)
     place = tmp_path / "changed.onnx"
     place.write_bytes(model.SerializeToString())
-    assert check(place, planned / "model.onnx").faults
+    assert check_model(place, planned / "model.onnx").faults
 
 
 def test_large_weights_lie_beside_the_model(
@@ -244,11 +244,11 @@ def test_large_weights_lie_beside_the_model(
     found.write(tmp_path / "out.onnx")
     assert (tmp_path / "out.onnx.data").stat().st_size > 4 * 20 * 20 * 9
     onnx.checker.check_model(tmp_path / "out.onnx", full_check=True)
-    assert check(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
+    assert check_model(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
     data = bytearray((tmp_path / "out.onnx.data").read_bytes())
     data[-1] ^= 1
     (tmp_path / "out.onnx.data").write_bytes(bytes(data))
-    assert not check(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
+    assert not check_model(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
 
 
 def test_a_file_is_what_the_package_would_write(tmp_path: Path) -> None:
@@ -275,14 +275,14 @@ def test_slots_of_weights_are_those_of_their_placings(
 def test_a_model_that_says_nothing_of_a_plan_is_refused(tmp_path: Path) -> None:
     model = written(tmp_path)
     with pytest.raises(UnfitModelError, match="does not say how it was planned"):
-        check(model, model)
+        check_model(model, model)
 
 
 @pytest.mark.parametrize("planned", ["NCHW16c"], indirect=True)
 def test_it_is_checked_without_a_solver(planned: Path) -> None:
     code = (
-        "import sys\nfrom layoutdsl.commands import check\n"
-        f"found = check({str(planned / 'out.onnx')!r}, {str(planned / 'model.onnx')!r})\n"
+        "import sys\nfrom layoutdsl.commands import check_model\n"
+        f"found = check_model({str(planned / 'out.onnx')!r}, {str(planned / 'model.onnx')!r})\n"
         "print(found.holds, *sorted({each.split('.')[0] for each in sys.modules}))"
     )
     words = ended([sys.executable, "-c", code], text=True).stdout.split()
@@ -373,18 +373,18 @@ SAID = [
 
 def test_a_plan_is_checked_and_whatever_is_changed_is_refused(tmp_path: Path) -> None:
     place = planned_json(tmp_path)
-    found = check(place, tmp_path / "model.onnx")
+    found = check_model(place, tmp_path / "model.onnx")
     assert found.faults == ()
     assert (found.weights, found.bound) == (5, found.cost)
     text = place.read_text(encoding="utf-8")
     sound = json.loads(text)
     place.write_text(json.dumps(sound, sort_keys=True), encoding="utf-8")
-    assert check(place, tmp_path / "model.onnx").holds  # the order of keys says nothing
+    assert check_model(place, tmp_path / "model.onnx").holds  # the order of keys says nothing
     for change in SAID:
         said = json.loads(text)
         change(said)
         place.write_text(json.dumps(said), encoding="utf-8")
-        assert check(place, tmp_path / "model.onnx").faults, change.__name__
+        assert check_model(place, tmp_path / "model.onnx").faults, change.__name__
 
 
 @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ def test_what_is_no_plan_gets_a_sentence(text: str, tmp_path: Path) -> None:
     place = planned_json(tmp_path)
     place.write_text(text, encoding="utf-8")
     with pytest.raises(UnfitModelError):
-        check(place, tmp_path / "model.onnx")
+        check_model(place, tmp_path / "model.onnx")
 
 
 def test_weights_of_a_plan_that_were_changed_are_refused(tmp_path: Path) -> None:
@@ -423,23 +423,23 @@ def test_weights_of_a_plan_that_were_changed_are_refused(tmp_path: Path) -> None
     }
     for name, each in changed.items():
         np.savez(archive, **each)
-        assert check(place, model).faults, name
+        assert check_model(place, model).faults, name
     np.savez(archive, **arrays)
-    assert check(place, model).holds
+    assert check_model(place, model).holds
     np.savez_compressed(archive, **arrays)
-    assert check(place, model).faults
+    assert check_model(place, model).faults
     chance = random.Random(5)
     for _ in range(20):  # anywhere among the items, and in what stands around them
         wrong = bytearray(sound)
         wrong[chance.randrange(len(wrong))] ^= 1 << chance.randrange(8)
         archive.write_bytes(bytes(wrong))
-        assert check(place, model).faults or _reads_the_same(archive, arrays)
+        assert check_model(place, model).faults or _reads_the_same(archive, arrays)
         archive.write_bytes(sound)
     archive.write_bytes(sound[:-40])
-    assert check(place, model).faults
+    assert check_model(place, model).faults
     archive.unlink()
     with pytest.raises(FileNotFoundError):
-        check(place, model)
+        check_model(place, model)
 
 
 def _reads_the_same(archive: Path, arrays: dict[str, Any]) -> bool:

@@ -44,7 +44,7 @@ MEASURED = """if True:
         found.write(f"{place}.out")
 
     def checked(place):
-        assert layoutdsl.check(f"{place}.out", place).holds
+        assert layoutdsl.check_model(f"{place}.out", place).holds
 
     carried(small), checked(small)
     grown = []

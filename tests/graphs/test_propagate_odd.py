@@ -16,7 +16,7 @@ from propagate_odd import odd_model  # noqa: E402
 from small_graphs import proto  # noqa: E402
 from test_propagate_batch import run  # noqa: E402
 
-from layoutdsl.commands import check, propagate  # noqa: E402
+from layoutdsl.commands import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
 from layoutdsl.graphs.running.onnx_run import with_all_pieces  # noqa: E402
 
@@ -55,7 +55,7 @@ def tried(seed: int, target: str, folder: Path) -> str:
     assert found.status == "done", (seed, target, found.verified, found.theorems.refuted)
     out = folder / ("out.json" if target == "plan" else "out.onnx")
     found.write(out)
-    assert check(out, place).faults == (), (seed, target)
+    assert check_model(out, place).faults == (), (seed, target)
     if target == "plan":
         return "done"
     result = onnx.load(out)

@@ -13,7 +13,7 @@ pytest.importorskip("onnxruntime")
 
 import onnx
 
-from layoutdsl.commands import check, propagate
+from layoutdsl.commands import check_model, propagate
 
 STEPS, BATCH, FEATURES, HIDDEN = 7, 2, 20, 4
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}
@@ -51,7 +51,7 @@ def test_batches_may_come_first(operator: str, direction: str, tmp_path: Path) -
     names = {each.op_type.split("_")[0] for each in found.model.graph.node}
     assert names - {"Reshape"} == {operator, "Relu"}
     found.write(tmp_path / "out.onnx")
-    assert check(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
+    assert check_model(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
     plain = propagate(tmp_path / "model.onnx", prefer={"Conv": "NHWC"}, emit="plain")
     assert (plain.status, len(plain.transforms)) == ("done", 2)
 
@@ -76,7 +76,7 @@ def test_features_come_from_a_convolution(operator: str, layout: str, tmp_path: 
     assert (found.status, found.ways.gaps) == ("done", {})
     assert found.figures.minimal
     found.write(tmp_path / "out.onnx")
-    assert check(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
+    assert check_model(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
 
 
 def test_what_has_its_own_layout_is_as_written(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ pytest.importorskip("onnxruntime")
 
 from small_graphs import proto  # noqa: E402
 
-from layoutdsl.commands import check, propagate  # noqa: E402
+from layoutdsl.commands import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.emitting.emit_reorder import rows_of  # noqa: E402
 from layoutdsl.graphs.emitting.physical import Step  # noqa: E402
 from layoutdsl.graphs.placings.packing import packed  # noqa: E402
@@ -92,7 +92,7 @@ def test_drawn_shuffles_are_run_and_checked(seed: int, tmp_path: Path) -> None:
     assert found.verified.faults == ()
     assert found.status == "done"
     found.write(tmp_path / "out.onnx")
-    assert check(tmp_path / "out.onnx", place).holds
+    assert check_model(tmp_path / "out.onnx", place).holds
 
 
 def test_rows_are_moved_and_not_numbers(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_blocks_of_another_machine_are_written_and_not_run(channels: int, tmp_pa
         assert found.verified.faults == ()
         assert f"hold {block()} channels on this machine" in found.verified.unrun[0]
     found.write(out)
-    assert check(out, place).holds
+    assert check_model(out, place).holds
 
 
 def drawn_blocks(chance: random.Random) -> tuple[Placing, Placing]:

@@ -15,7 +15,7 @@ pytest.importorskip("scipy")
 from small_graphs import proto  # noqa: E402
 from test_propagate_batch import run  # noqa: E402
 
-from layoutdsl.commands import check, load_engine, propagate  # noqa: E402
+from layoutdsl.commands import check_model, load_engine, propagate  # noqa: E402
 from layoutdsl.files.places import OccupiedError  # noqa: E402
 from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
 
@@ -71,7 +71,7 @@ def test_what_is_in_functions_is_planned_too(target: str, tmp_path: Path) -> Non
     assert [each.operator for each in found.source.graph.nodes] == ["Conv", "LeakyRelu"] * 2
     assert found.figures.gaps == ()
     found.write(out)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
     given = {"x": np.random.default_rng(3).standard_normal((1, 3, 6, 5)).astype("f4")}
     for one, other in zip(run(model, given), run(onnx.load(out), given), strict=True):
         assert np.allclose(one, other, 1e-4, 1e-5)
@@ -103,7 +103,7 @@ def test_functions_of_an_older_opset(
     own = [each.operator for each in found.source.graph.nodes]
     assert own == operators
     found.write(out)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
 
 
 def test_a_function_that_a_text_speaks_of_stays_one(tmp_path: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_function_that_a_text_speaks_of_stays_one(tmp_path: Path) -> None:
     assert [each.operator for each in found.source.graph.nodes] == ["my::Block"] * 2
     assert [each.value for each in found.transforms] == ["x", "y"]
     found.write(out)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
 
 
 def test_what_came_out_can_be_planned_again(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_nodes_of_one_name_are_told_apart(tmp_path: Path) -> None:
         names = [each.name for each in found.source.graph.nodes]
         assert names == ["n", "n_3", "n_2", "", "n_4"]
         found.write(out)
-        assert check(out, place).faults == ()
+        assert check_model(out, place).faults == ()
 
 
 def of_type(kind: int, *, text: str = "y = Relu(c)") -> Any:
@@ -200,7 +200,7 @@ def test_what_nobody_runs_is_said_and_written(words: str, target: str, tmp_path:
     assert words in found.verified.unrun
     assert (found.status, found.verified.faults) == ("open", ())
     found.write(out)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
 
 
 @pytest.mark.parametrize("target", TARGETS)
@@ -213,7 +213,7 @@ def test_weights_that_are_made_when_it_is_run(target: str, tmp_path: Path) -> No
     assert found.verified is not None
     assert (found.status, found.verified.faults) == ("done", ())
     found.write(out)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
 
 
 def test_weights_that_a_model_is_read_from_are_not_replaced(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_weights_that_a_model_is_read_from_are_not_replaced(tmp_path: Path) -> N
         "out.onnx.data",
     ]
     found.write(tmp_path / "other.onnx")
-    assert check(tmp_path / "other.onnx", place).faults == ()
+    assert check_model(tmp_path / "other.onnx", place).faults == ()
 
 
 def test_a_picture_that_is_too_large_is_planned(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_what_a_graph_inside_uses_may_be_an_output(target: str, tmp_path: Path) 
     assert found.verified is not None
     assert (found.status, found.verified.faults) == ("done", ())
     found.write(out)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
     given = {"x": np.random.default_rng(3).standard_normal((1, 3, 6, 5)).astype("f4")}
     for one, other in zip(run(model, given), run(onnx.load(out), given), strict=True):
         assert np.allclose(one, other, 1e-4, 1e-5)
@@ -312,7 +312,7 @@ def test_a_view_of_what_is_known_is_known(target: str, view: str, tmp_path: Path
     found = propagate(place, **TARGETS[target])
     assert (found.status, found.source.graph.constants.get("v") is None) == ("done", False)
     found.write(out)
-    assert check(out, place).faults == ()
+    assert check_model(out, place).faults == ()
     given = {"x": np.random.default_rng(3).standard_normal((1, 3, 6, 5)).astype("f4")}
     for one, other in zip(run(onnx.load(place), given), run(onnx.load(out), given), strict=True):
         assert np.allclose(one, other, 1e-4, 1e-5)

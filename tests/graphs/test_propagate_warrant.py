@@ -77,7 +77,7 @@ def test_a_dual_that_was_changed_to_prove_less_is_refused(fault: str, tmp_path: 
     pytest.importorskip("scipy")
     from small_models import written as model_written
 
-    from layoutdsl.commands import check, propagate
+    from layoutdsl.commands import check_model, propagate
     from layoutdsl.graphs.checking.warrant import KEY
 
     place = model_written(tmp_path)
@@ -96,6 +96,6 @@ def test_a_dual_that_was_changed_to_prove_less_is_refused(fault: str, tmp_path: 
             said["bound"] -= 500
     entry.value = json.dumps(said, sort_keys=True)
     onnx.save(model, tmp_path / "out.onnx")
-    faults = check(tmp_path / "out.onnx", place).faults
+    faults = check_model(tmp_path / "out.onnx", place).faults
     assert faults
     assert any("proves" in each for each in faults), faults

@@ -120,10 +120,10 @@ def test_a_propagated_model_is_true_where_it_is_done(tmp_path: Path) -> None:
     assert found
     assert found.verified
     found.write(out)
-    assert layoutdsl.check(out, model)
+    assert layoutdsl.check_model(out, model)
     assert not layoutdsl.propagate(model, prefer={"Conv": "NHWC"}, verify="off").verified
     onnx.save(network("Tanh"), model)
-    assert not layoutdsl.check(out, model)
+    assert not layoutdsl.check_model(out, model)
 
 
 def test_rechecked_certificates_are_true(tmp_path: Path) -> None:

@@ -24,4 +24,4 @@ def default_tasks() -> Iterator[Task]:
 
 @cache
 def _layout(text: str) -> Layout:
-    return list(parse(text).values())[-1]
+    return list(parse(text).layouts.values())[-1]

@@ -68,7 +68,7 @@ def _layout(family: Family, places: list[str]) -> Layout:
 
 @cache
 def _parsed(text: str) -> Layout:
-    return parse(text)["Drawn"]
+    return parse(text).layouts["Drawn"]
 
 
 def _shape(random: Random, family: Family, width: int) -> tuple[int, ...]:

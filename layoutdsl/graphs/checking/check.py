@@ -66,7 +66,7 @@ class Checked:
     batches: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        """Return `holds`: ``assert check(out, against)`` fails where anything is wrong."""
+        """Return `holds`: ``assert check_model(out, against)`` fails where anything is wrong."""
         return self.holds
 
     @property

@@ -15,16 +15,17 @@ from os import PathLike
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
-from layoutdsl.language.meaning.arguments import PATH, TEXT, expect
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.arguments import PATH, TEXT, Kind, expect
+from layoutdsl.language.meaning.model import LAYOUT, Layout
 from layoutdsl.language.meaning.module import Module
 from layoutdsl.language.meaning.operator import OperatorRule
-from layoutdsl.language.meaning.record import Record
+from layoutdsl.language.meaning.record import RECORD, Record
 from layoutdsl.language.meaning.table import Table
 from layoutdsl.language.meaning.unplaced import unknown_name_help
 from layoutdsl.language.texts import resources
 from layoutdsl.language.texts.faults import UnknownNameError
 from layoutdsl.language.texts.source import LayoutError, Source
+from layoutdsl.language.texts.values import shortened
 
 _Found = TypeVar("_Found")
 
@@ -142,11 +143,13 @@ def pick(module: Mapping[str, Layout], name: str, where: str = "here") -> Layout
         hint = unknown_name_help(wanted, module)
         if wanted in _record_families():
             hint = f"`{wanted}` is a record: `layoutdsl.library_record` returns it"
+        elif wanted in _table_families():
+            hint = f'`{wanted}` is a table: `layoutdsl.library_module()["{wanted}"]` returns it'
         raise UnknownNameError(f"there is no layout `{wanted}` {where}", hint)
     if applied is None:
         return module[name]
     made = "_".join([wanted, *re.findall(r"\w+", applied[2])])
-    return elaborated(Source(name, f"layout {made} = {name}"), module)[made]
+    return elaborated(Source(name, f"layout {made} = {name}"), module).layouts[made]
 
 
 def pick_table(tables: Mapping[str, Table], name: str) -> Table | None:
@@ -212,6 +215,99 @@ def library(name: str) -> Layout:
     return pick(_Shelf(), name, "in the library")
 
 
+def find_layout(layout: Layout | str, argument: str = "layout") -> Layout:
+    """Return a layout that a caller gave as a value or by its name in the library.
+
+    Public functions call this helper, `find_record`, `find_layout_or_record` or `find_subject` for
+    each such argument, so all of them take the same names.
+
+    Args:
+        layout: a layout, or a name such as ``NCHW16c`` or ``NCHWc<8>``.
+        argument: the name of the argument, for messages.
+
+    Raises:
+        TypeError: the value is neither a layout nor a name.
+        UnknownNameError: the library has no such name; suggests a similar one.
+        ValueError: the name is that of a record or table.
+        LayoutError: the parameters after the name do not fit.
+    """
+    found = find_subject(layout, argument, LAYOUT)
+    assert isinstance(found, Layout)
+    return found
+
+
+def find_record(record: Record | str, argument: str = "record") -> Record:
+    """Return a record that a caller gave as a value or by its name; see `find_layout`."""
+    found = find_subject(record, argument, RECORD)
+    assert isinstance(found, Record)
+    return found
+
+
+_LAYOUT_OR_RECORD = Kind(
+    "a layout or a record", lambda v: LAYOUT.holds(v) or RECORD.holds(v), LAYOUT.help
+)
+
+
+def find_layout_or_record(
+    subject: Layout | Record | str, argument: str = "layout"
+) -> Layout | Record:
+    """Return a layout or record that a caller gave as a value or by name; see `find_layout`."""
+    found = find_subject(subject, argument, _LAYOUT_OR_RECORD)
+    assert isinstance(found, Layout | Record)
+    return found
+
+
+_SUBJECT = Kind(
+    "a layout, a record or a table",
+    lambda v: isinstance(v, Layout | Record | Table),
+    LAYOUT.help,
+)
+
+
+def find_subject(
+    subject: Layout | Record | Table | str, argument: str, kind: Kind = _SUBJECT
+) -> Layout | Record | Table:
+    """Return a layout, record or table that a caller gave as a value or by name.
+
+    Args:
+        subject: the value, or a name of the library.
+        argument: the name of the argument, for messages.
+        kind: the kinds that the caller takes.
+
+    Raises:
+        TypeError, UnknownNameError, ValueError, LayoutError: as `find_layout` does.
+    """
+    if not isinstance(subject, str):
+        named = Kind(f"{kind.words}, or the name of one", kind.holds, kind.help)
+        expect(**{argument: (subject, named)})
+        return subject
+    found = _in_library(subject, argument, kind)
+    if not kind.holds(found):
+        other = type(found).__name__.lower()
+        words = f"`{argument}` is `{subject}`, the name of a {other}, and has to be {kind.words}"
+        raise ValueError(words)
+    return found
+
+
+def _in_library(name: str, argument: str, kind: Kind) -> Layout | Record | Table:
+    bare = _bare(name).strip()
+    if bare in _families():
+        return pick(_Shelf(), name.strip(), "in the library")
+    found = pick_record(_RecordShelf(), name) or pick_table(_TableShelf(), name)
+    if found is not None:
+        return found
+    hint = unknown_name_help(bare, (*_families(), *_record_families(), *_table_families()))
+    if hint is None:
+        hint = "`layoutdsl.load` reads a file, `layoutdsl.parse` the text of one"
+    given, wanted = shortened(name, _MOST_OF_A_NAME), kind.words.removeprefix("a ")
+    words = f"`{argument}` is `{given}`, and the library has no {wanted} of that name"
+    raise UnknownNameError(words, hint)
+
+
+_MOST_OF_A_NAME = 40
+"""Characters of a wrong name that a message quotes: a caller may give a whole source."""
+
+
 def library_names() -> tuple[str, ...]:
     """Return the names of the library's layouts, family by family."""
     return tuple(_families())
@@ -220,7 +316,7 @@ def library_names() -> tuple[str, ...]:
 def library_module() -> Module:
     """Return the whole library as one module, with its claims."""
     found = library_families()
-    layouts = {name: layout for each in found for name, layout in each.items()}
+    layouts = {name: layout for each in found for name, layout in each.layouts.items()}
     texts = {name: text for each in found for name, text in each.texts.items()}
     tables = {name: table for each in found for name, table in each.tables.items()}
     records = {name: record for each in found for name, record in each.records.items()}
@@ -298,7 +394,7 @@ class _Shelf(Mapping[str, Layout]):
     """The library by name; a family is read when one of its layouts is first asked for."""
 
     def __getitem__(self, name: str) -> Layout:
-        return _family(_families()[name])[name]
+        return _family(_families()[name]).layouts[name]
 
     def __contains__(self, name: object) -> bool:
         return name in _families()

@@ -7,11 +7,12 @@ proofs and generated code are all held against it. It imports nothing of ours bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layoutdsl.language.integers.bounds import declared, simplify
 from layoutdsl.language.integers.conditions import (
@@ -51,6 +52,9 @@ from layoutdsl.language.meaning.elements import (
 from layoutdsl.language.meaning.interface import ScaleOffset, interface_text
 from layoutdsl.language.meaning.parameters import Parametrised
 from layoutdsl.language.texts.values import A_FIELD, MOST, Displayed, said, shortened
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
 
 __all__ = ["ZERO", "Axis", "Condition", "Indices", "Layout", "Operator", "Origin", "Shape"]
 
@@ -232,6 +236,46 @@ class Layout(Parametrised, Displayed):
         axes = tuple(Axis(f"d{n}", Constant(extent)) for n, extent in enumerate(array.shape))
         digits = strided.digits_at([axis.name for axis in axes], array.shape, strides)
         return Layout("array", axes, strided.coordinates(digits), fill=FillAny())
+
+    def pack(
+        self,
+        src: NDArray[Any],
+        out: NDArray[Any] | None = None,
+        *,
+        fill: float | None = None,
+        scale: object = None,
+        zero_point: object = None,
+        unproved: bool = False,
+    ) -> NDArray[Any]:
+        """Return the buffer of a tensor; see `layoutdsl.pack`, which this method calls.
+
+        >>> library("NCHW16c").pack(np.ones((2, 20, 3, 4))).shape
+        (2, 2, 3, 4, 16)
+        """
+        moves: Callable[..., NDArray[Any]] = _public("pack")
+        scales = {"scale": scale, "zero_point": zero_point}
+        return moves(self, src, out, fill=fill, unproved=unproved, **scales)
+
+    def unpack(
+        self,
+        src: NDArray[Any],
+        shape: Sequence[int],
+        out: NDArray[Any] | None = None,
+        *,
+        scale: object = None,
+        zero_point: object = None,
+        dtype: DTypeLike | None = None,
+        unproved: bool = False,
+    ) -> NDArray[Any]:
+        """Return the tensor of a buffer; see `layoutdsl.unpack`, which this method calls.
+
+        >>> nhwc = library("NHWC")
+        >>> nhwc.unpack(nhwc.pack(np.ones((2, 20, 3, 4))), (2, 20, 3, 4)).shape
+        (2, 20, 3, 4)
+        """
+        moves: Callable[..., NDArray[Any]] = _public("unpack")
+        scales = {"scale": scale, "zero_point": zero_point}
+        return moves(self, src, shape, out, dtype=dtype, unproved=unproved, **scales)
 
     @property
     def all_coordinates(self) -> tuple[Coordinate, ...]:
@@ -546,9 +590,15 @@ def _simple(condition: Condition) -> Condition:
     return Condition(left, condition.operator, right)
 
 
+def _public(name: str) -> Any:
+    # Packing needs proofs and code generation, which are packages above this one. So this module
+    # does not import them: `layoutdsl` itself, which Python loads before any module inside it, has
+    # the function by name, and fetches it when it is first asked for. A hook that the API registers
+    # would be missing in a process that only unpickled a layout, as workers of dask or Ray do.
+    return getattr(sys.modules[__name__.partition(".")[0]], name)
+
+
 def _instead(value: object) -> str:
-    if isinstance(value, str):
-        return "`layoutdsl.library` returns one by its name, `layoutdsl.parse` those of a text"
     if isinstance(value, Layout):
         return "that one has no coordinates, as the frame of a record: take the record"
     return "it holds layouts by name, take one of them" if isinstance(value, Mapping) else ""

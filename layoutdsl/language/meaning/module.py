@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layoutdsl.language.meaning.claims import AnyClaim, Claim, RecordClaim, Sound, TableClaim
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.record import Record
 from layoutdsl.language.meaning.table import Table
+from layoutdsl.language.meaning.unplaced import unknown_name_help
 from layoutdsl.language.texts.source import Diagnostic, Span
 from layoutdsl.language.texts.values import said
 
@@ -22,20 +23,26 @@ _APPLIED = re.compile(r"([A-Za-z_]\w*)\s*<\s*([0-9]{1,18}(?:\s*,\s*[0-9]{1,18})*
 """A name with numbers for its parameters."""
 
 
+_MOST_NAMES = 8
+"""Names that a message lists; of a longer text it names the number."""
+
 Written: TypeAlias = tuple[Span, Span]
 """Where a declaration, rule or claim stands: all of it, and the name or text that it is about."""
 
 
-class Module(Mapping[str, Layout]):
-    """The layouts of one text by name, in its order, its tables and records, and its claims.
+class Module(Mapping[str, Any]):
+    """The layouts, tables and records of one `.layout` source by name, with its claims.
 
-    Where each of them stands is kept beside the meaning, so that two texts that say the same have
-    equal layouts and claims: `span_of`, `name_span_of`.
-
-    A layout with parameters is taken with numbers for them as ``module["NCHWc<8>"]``.
-
-    >>> parse("layout NHWC(n, c, h, w) = [n, h, w, c]")["NHWC"].offset((1, 1, 0, 2), (2, 3, 4, 5))
+    >>> module = parse("layout NHWC(n, c, h, w) = [n, h, w, c]")
+    >>> module["NHWC"].offset((1, 1, 0, 2), (2, 3, 4, 5))
     67
+
+    The mapping lists layouts, then tables, then records, each in source order. `layouts`, `tables`
+    and `records` are mappings of one kind, which a type checker knows: ``module.layouts["NHWC"]``
+    is a `Layout`. Numbers in angle brackets fill parameters: ``module["NCHWc<8>"]``.
+
+    Source positions are kept beside the meaning, in `span_of` and `name_span_of`, so that two
+    sources that declare the same have equal layouts and claims.
     """
 
     __slots__ = (
@@ -121,32 +128,70 @@ class Module(Mapping[str, Layout]):
         ruled = next((each.text for each in self.rules if about in each.named), "")
         return declared or self._written.get(ruled, ())
 
-    def __getitem__(self, name: str) -> Layout:
-        """Return a layout by name; ``NCHWc<8>`` gives its parameters values, and is `NCHWc_8`.
+    @property
+    def layouts(self) -> Mapping[str, Layout]:
+        """The layouts alone, in source order."""
+        return self._layouts
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a layout, table or record by name; ``NCHWc<8>`` fills parameters.
 
         Raises:
-            KeyError: there is none of that name, or it takes other parameters; says which.
+            KeyError: the module has no such name, or the parameters do not fit; the message names
+                a similar name, or those there are.
         """
-        if name in self._layouts:
-            return self._layouts[name]
-        applied = _APPLIED.fullmatch(name) if isinstance(name, str) else None
-        if applied is None or applied[1] not in self._layouts:
-            raise KeyError(name)
-        layout = self._layouts[applied[1]]
+        found = self._find(name)
+        if found is None:
+            raise KeyError(self._unknown(name))
+        return found
+
+    def _find(self, name: object) -> Layout | Table | Record | None:
+        if not isinstance(name, str):
+            return None
+        plain = self._plain(name)
+        if plain is not None:
+            return plain
+        applied = _APPLIED.fullmatch(name)
+        declared = None if applied is None else self._plain(applied[1])
+        if applied is None or declared is None:
+            return None
         numbers = [int(each) for each in applied[2].split(",")]
-        if len(numbers) != len(layout.parameters):
-            held = f"<{', '.join(layout.parameters)}>" if layout.parameters else "no parameters"
-            raise KeyError(f"layout `{layout.name}` has {held}, and not `{name}`")
+        if len(numbers) != len(declared.parameters):
+            own = f"<{', '.join(declared.parameters)}>" if declared.parameters else "no parameters"
+            kind = type(declared).__name__.lower()
+            raise KeyError(f"{kind} `{declared.name}` has {own}, and not `{name}`")
+        values = dict(zip(declared.parameters, numbers, strict=True))
         try:
-            return layout.with_parameters(**dict(zip(layout.parameters, numbers, strict=True)))
+            return declared.with_parameters(**values)
         except ValueError as wrong:
             raise KeyError(str(wrong)) from None
 
+    def _plain(self, name: str) -> Layout | Table | Record | None:
+        return self._layouts.get(name) or self.tables.get(name) or self.records.get(name)
+
+    def _unknown(self, name: object) -> str:
+        place = "the source" if self.name.startswith("<") else f"`{self.name}`"
+        said = f"{place} has no layout, table or record `{name}`"
+        hint = unknown_name_help(str(name), self)
+        if hint is None:
+            names = [f"`{each}`" for each in self]
+            few = 0 < len(names) <= _MOST_NAMES
+            hint = f"it has {', '.join(names)}" if few else f"it has {len(names)} others"
+        return f"{said}; {hint}"
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return self._find(name) is not None
+        except KeyError:  # of other parameters
+            return False
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._layouts)
+        yield from self._layouts
+        yield from self.tables
+        yield from self.records
 
     def __len__(self) -> int:
-        return len(self._layouts)
+        return len(self._layouts) + len(self.tables) + len(self.records)
 
     def __repr__(self) -> str:
-        return said(self, f"{self.name}: {', '.join((*self, *self.tables, *self.records))}")
+        return said(self, f"{self.name}: {', '.join(self)}")

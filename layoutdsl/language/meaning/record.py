@@ -249,9 +249,5 @@ class Record(Parametrised, Displayed):
         return sum(prod(each.shape(values)) * each.element.bits for each in self.fields)
 
 
-def _instead(value: object) -> str:
-    return "`layoutdsl.parse` returns those of a text" if isinstance(value, str) else ""
-
-
-RECORD = Kind("a record", lambda value: isinstance(value, Record), _instead)
+RECORD = Kind("a record", lambda value: isinstance(value, Record))
 """The argument that is a record."""

@@ -139,8 +139,8 @@ def _axes_of(current: Document, name: str) -> Iterator[Proposal]:
     if name in heads and heads[name][3]:
         yield from _headed(*heads[name][2:])
         return
-    module: Mapping[str, Layout] = {} if current.good is None else current.good.module
-    layout = module.get(name)
+    layouts: Mapping[str, Layout] = {} if current.good is None else current.good.module.layouts
+    layout = layouts.get(name)
     if layout is None:
         from layoutdsl.commands import library, library_names
 

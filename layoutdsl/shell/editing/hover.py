@@ -78,7 +78,7 @@ def _of_name(good: Good, name: Occurrence) -> str | None:
 
 
 def _extent(good: Good, name: Occurrence) -> str:
-    layout = good.module.get(name.symbol.scope)
+    layout = good.module.layouts.get(name.symbol.scope)
     for axis in layout.axes if layout is not None else ():
         if axis.name == name.symbol.name:
             return text(axis.extent)
@@ -89,8 +89,8 @@ def _layout(good: Good, name: str) -> Layout | None:
     """A layout of the text or of the library; ``None`` where it is neither."""
     from layoutdsl.commands import library, library_names
 
-    if name in good.module:
-        return good.module[name]
+    if name in good.module.layouts:
+        return good.module.layouts[name]
     return library(name) if name in library_names() else None
 
 
@@ -132,7 +132,7 @@ def _coordinate_at(good: Good, place: int) -> tuple[str, int, int] | None:
     for each in good.file.declarations:
         if not isinstance(each, ast.LayoutDecl) or not isinstance(each.body, ast.Coordinates):
             continue
-        layout = good.module.get(each.name.text)
+        layout = good.module.layouts.get(each.name.text)
         places = each.body.places
         if layout is None or len(layout.coordinates) != len(places):
             continue

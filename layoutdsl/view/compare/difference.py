@@ -10,8 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from layoutdsl.language.meaning.arguments import FUNCTION, expect
-from layoutdsl.language.meaning.model import LAYOUT, Condition, Layout
+from layoutdsl.language.meaning.model import Condition, Layout
 from layoutdsl.language.offsets.axes import Axes, Paired, Pairing, Unpaired, paired
 from layoutdsl.language.texts.values import Displayed, said
 from layoutdsl.proof.prover.check import check
@@ -136,25 +135,7 @@ Difference: TypeAlias = Equal | EqualWhere | Different | Unknown
 def diff(
     one: Layout, other: Layout, axes: Axes | None = None, progress: Tell | None = None
 ) -> Difference:
-    """Return whether two layouts are equal, for which shapes, and in what they differ.
-
-    >>> diff(library("NCHW16c"), from_notation("onednn", "aBcd16b")).same
-    True
-
-    Args:
-        one: a layout.
-        other: a layout over as many axes; axes of one element may be missing.
-        axes: which axes of ``other`` are which of ``one``: ``"n=b, h=y"``, or all of them in
-            order, ``"b, c, y, x"``. Left out, by name where the names are the same, else by order.
-        progress: told, in a few words, what is being done.
-
-    Returns:
-        `Equal`, which alone is true in an ``if``, or `EqualWhere`, `Different` or `Unknown`.
-
-    Raises:
-        ValueError: ``axes`` names what there is not.
-    """
-    expect(one=(one, LAYOUT), other=(other, LAYOUT), progress=(progress, FUNCTION.or_none()))
+    """Compare two layouts; `layoutdsl.diff` documents the arguments."""
     tell = progress or (lambda _: None)
     try:
         pair = paired(one, other, axes)

@@ -16,9 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.arguments import FLAG, FUNCTION, INTEGER, TEXT, TYPE, expect
 from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import LAYOUT, Layout, Shape
+from layoutdsl.language.meaning.model import Layout, Shape
 from layoutdsl.language.offsets.arrays import exchanged_in, offsets, orders_in
 from layoutdsl.language.offsets.axes import Pairing, Unpaired, over_same_axes
 from layoutdsl.language.offsets.one_by_one import size
@@ -92,29 +91,7 @@ def probe(
     bits: int = 4,
     progress: Callable[[str], None] | None = None,
 ) -> Probe:
-    """Call a function that packs, or unpacks, and compare what it does with a layout.
-
-    >>> probe(lambda x: x.transpose(0, 2, 3, 1), library("NHWC"), (2, 3, 4, 5)).same
-    True
-
-    Args:
-        function: takes a tensor and returns a packed buffer, of any shape; with ``unpack`` takes a
-            buffer and returns a tensor. One that needs two arguments is given the shape too.
-        layout: what the function should do.
-        shape: as for `Layout.offset`.
-        unpack: whether the function unpacks.
-        dtype: of the elements, as numpy calls it.
-        array: what the function is called with.
-        flat: whether a function that unpacks is given a flat buffer.
-        bits: of a digit; the elements have to hold every number below ``2**bits``.
-        progress: told which call is under way.
-
-    Raises:
-        ValueError: the shape does not fit, the buffer is too large, or the type holds too little.
-    """
-    expect(function=(function, FUNCTION), layout=(layout, LAYOUT), unpack=(unpack, FLAG))
-    expect(flat=(flat, FLAG), bits=(bits, INTEGER), progress=(progress, FUNCTION.or_none()))
-    expect(dtype=(dtype, TYPE), array=(array, TEXT))
+    """Call a function and compare it with a layout; `layoutdsl.probe` documents the arguments."""
     if layout.copies:
         words = f"`{layout.name}` holds copies of its elements, which a probe does not tell apart"
         raise ValueError(f"{words}: compare with what `compile` of it packs")

@@ -62,7 +62,7 @@ class Target:
             unpack = _threaded(ready(source, self.target), "unpack", threads)
             return partial(unpack, read, task.shape, write)
         axes = tuple(axis.name for axis in target.axes)  # by their order, as the buffers are
-        conversion = convert(source, target, axes, compiled=self.target)
+        conversion: Any = convert(source, target, axes, compiled=self.target)
         if conversion.fallback is not None and conversion.native is None:
             if self.target == "native":
                 raise CannotError(f"there is no straight way: {conversion.fallback}")
