@@ -22,7 +22,7 @@ RIGHT, WRONG = (1, 65536, 1, 1), (1, 65600, 1, 1)
 
 
 def layout(text: str) -> layoutdsl.Layout:
-    (found,) = layoutdsl.parse(text).values()
+    (found,) = layoutdsl.parse(text).layouts.values()
     return found
 
 

@@ -79,7 +79,7 @@ def test_what_was_declared_prints_back(seed: int) -> None:
     drawn = draw(Random(seed))
     axes = ", ".join(f"a{number}" for number in range(len(drawn.rooms)))
     text = f'layout One({axes}) = xla "{drawn.text}"\nlayout Two = One'
-    for layout in layoutdsl.parse(text).values():
+    for layout in layoutdsl.parse(text).layouts.values():
         assert layoutdsl.to_notation(layout, "xla") == drawn.text
 
 

@@ -30,7 +30,7 @@ class Case:
 
 def layout_of(text: str) -> Layout:
     module = elaborate(parse(Source("test", text)), "test")
-    return list(module.values())[-1]
+    return list(module.layouts.values())[-1]
 
 
 def emit(text: str) -> EmittedModule:

@@ -37,7 +37,7 @@ def module(text: str, known: dict[str, Layout] | None = None, name: str = "demo.
 
 def layout(text: str) -> Layout:
     """The last layout of the text."""
-    return list(module(text).values())[-1]
+    return list(module(text).layouts.values())[-1]
 
 
 def coordinates(body: str, axes: str) -> Layout:
@@ -63,10 +63,10 @@ def said(text: str, known: dict[str, Layout] | None = None) -> tuple[Diagnostic,
 
 
 LIBRARY_MODULES = tuple(module(text, name=name) for name, text in resources.library_families())
-LIBRARY = {each.name: each for found in LIBRARY_MODULES for each in found.values()}
-EXAMPLES = dict(module((HERE / "layouts/examples.layout").read_text(encoding="utf-8")))
+LIBRARY = {each.name: each for found in LIBRARY_MODULES for each in found.layouts.values()}
+EXAMPLES = dict(module((HERE / "layouts/examples.layout").read_text(encoding="utf-8")).layouts)
 EVERY = {**LIBRARY, **EXAMPLES}
-DOMAINS = dict(module((HERE / "layouts/domains.layout").read_text(encoding="utf-8")))
+DOMAINS = dict(module((HERE / "layouts/domains.layout").read_text(encoding="utf-8")).layouts)
 
 
 def refusal(read: Callable[..., object], *given: str) -> tuple[str, int]:

@@ -41,7 +41,9 @@ def shaped(test: object) -> object:
 
 
 @pytest.mark.parametrize(
-    "layout", [*library_module().values(), *MODULE.values()], ids=lambda each: each.name
+    "layout",
+    [*library_module().layouts.values(), *MODULE.layouts.values()],
+    ids=lambda each: each.name,
 )
 def test_a_declaration_means_the_layout(layout: Layout) -> None:
     again = parse(declaration(layout) + (f" refute {layout.name}" * (layout.name == "Overlapping")))

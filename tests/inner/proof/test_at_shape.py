@@ -33,7 +33,7 @@ def test_boxes_find_what_plain_integers_find(seed: int, monkeypatch: pytest.Monk
     monkeypatch.setattr(at_shape, "FEW_ELEMENTS", 0)
     monkeypatch.setattr(at_shape, "BOX_ELEMENTS", draw.choice((1, 2, 7, 50)))
     text = draw.choice(SPELLINGS).format(p=draw.randint(2, 5), q=draw.randint(1, 20))
-    (layout,) = layoutdsl.parse(text).values()
+    (layout,) = layoutdsl.parse(text).layouts.values()
     for _ in range(10):
         values = layout.bind(tuple(draw.randint(1, 7) for _ in layout.element_axes))
         found, wanted = at_shape.faults_at_shape(layout, values), unsound(layout)(values)

@@ -30,7 +30,7 @@ def layouts() -> dict[str, Layout]:
     found = dict(LIBRARY)
     for path in [TESTS / "layouts/examples.layout", *sorted((TESTS / "specs").glob("*.layout"))]:
         text = path.read_text(encoding="utf-8")
-        found |= dict(elaborated(Source(path.name, text), LIBRARY))
+        found |= elaborated(Source(path.name, text), LIBRARY).layouts
     whole = {name: each for name, each in found.items() if not each.domain}
     return {name: each for name, each in whole.items() if name not in NOT_DIGITS}
 
