@@ -55,8 +55,10 @@ def banks(
 
     \b
       layoutdsl banks GmmaKSw128 --thread "m = t%8, k = t/8*8" --bytes 16
-      layoutdsl banks NCHW --shape 1,1,32,32 --of f32 --thread "n=0, c=0, h=t, w=0"
-      layoutdsl banks GmmaKSw128 --thread "m = t, k = 0" --threads 8 --bytes 16 --as html -o b.html
+      layoutdsl banks NCHW --shape 1,1,32,32 --of f32 \\
+          --thread "n=0, c=0, h=t, w=0"
+      layoutdsl banks GmmaKSw128 --thread "m = t, k = 0" --threads 8 \\
+          --bytes 16 --as html -o b.html
 
     As a claim of a text, which `prove` looks at:
 

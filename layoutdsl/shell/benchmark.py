@@ -9,7 +9,7 @@ import click
 
 from layoutdsl.shell.benchmark_cases import cases, tasks_of
 from layoutdsl.shell.exits import Exit, Failure, usage
-from layoutdsl.shell.options import JSON, choice
+from layoutdsl.shell.options import JSON, choice, quiet
 from layoutdsl.shell.output import error, say, say_json
 from layoutdsl.shell.progress import Progress
 
@@ -63,6 +63,7 @@ WORST = 10
 )
 @choice("propagate", "subject", "Of models of ONNX: how many transforms are left in them.")
 @choice("markdown", "form", "Print tables for a document, by case and element type.")
+@quiet
 @JSON
 def bench(
     written: tuple[str, ...],
@@ -94,17 +95,19 @@ def bench(
       layoutdsl bench --only Crouton --only pack
       layoutdsl bench --target numpy --peers np.pad,einops
       layoutdsl bench --random 200 --seed 7
-      layoutdsl bench --random 1 --seed 31          one of them again
+      layoutdsl bench --random 1 --seed 31       one of them again
       layoutdsl bench --peers all --markdown > table.md
-      layoutdsl bench --propagate model.onnx        or without one, those of the package onnx
+      layoutdsl bench --propagate model.onnx     without one, those of onnx
     \b
-    us      microseconds of a call of our first target, compiled C where there is a compiler
-    share   the time of the floor over that of a candidate: 1 is as fast as a copy. The floor is
-            a copy of the tensor, a fill of the padding, and a read of the other cache lines that
-            hold elements, on the same buffers in the same rounds
-    2.5x    how many times longer a peer takes than our first target
+    us      microseconds of a call of our first target, which is compiled C
+            where there is a compiler
+    share   the time of the floor over that of a candidate: 1 is as fast as a
+            copy. The floor is a copy of the tensor, a fill of the padding, and
+            a read of the other cache lines that hold elements, on the same
+            buffers in the same rounds
+    2.5x    a peer takes so many times longer than our first target
     ~       noise: the middle half of the rounds is wider than 15 % of the median
-    -       it cannot do this; why is said at the end
+    -       the candidate cannot do this; the end of the report says why
 
     Medians of rounds; what it takes to compile is apart. The process is bound to as many cores as
     threads. Ctrl-C ends it, and what was measured so far is reported. The exit code is 1 where a

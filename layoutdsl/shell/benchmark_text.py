@@ -24,13 +24,15 @@ from layoutdsl.commands.bench.summary import (
     worst,
 )
 from layoutdsl.language.integers.expr import coordinate_text
+from layoutdsl.shell.output import terminal_width
 
 SHARED = {"native", "numpy"}
 """Of these the share of the floor is shown, of all others how many times longer they take."""
 
 MOST_NAMED = 2
 
-_STANDINGS = "  {:<12}{:>6}{:>7}  {:<12}{:>6}  {:>13}{:>12}{:>10}{:>11}"
+# 79 characters, so that a terminal of 80 columns shows a candidate in a line.
+_STANDINGS = "  {:<11}{:>5}{:>6}  {:<11}{:>6}{:>10}{:>11}{:>9}{:>6}"
 
 
 def head(plan: Plan) -> str:
@@ -45,20 +47,36 @@ def _versions(candidates: Iterable[Peer]) -> str:
 
 
 class Rows:
-    """The rows of moves, with a head where their columns change."""
+    """The rows of moves, with a head where their columns change.
+
+    A terminal that is too narrow for a row gets the name of the case on a line of its own, above
+    the rows of the case.
+    """
 
     def __init__(self, candidates: Sequence[Peer]) -> None:
         self._names = [each.name for each in candidates]
         self._names_shown: list[str] = []
+        self._case_shown = ""
 
     def lines(self, result: Result) -> str:
         """Return the row of a result, below a head where there has to be one."""
         names = _columns(self._names, result.task.verb)
+        head, row, case = _row_head(names), _row(result, names).rstrip(), result.task.name
+        narrow = len(head) > terminal_width()
+        if narrow:
+            head, row = (f"  {each[_CASE:]}" for each in (head, row))
         lines = []
         if names != self._names_shown:
-            lines += ["", click.style(_row_head(names), bold=True)]
-            self._names_shown = names
-        return "\n".join([*lines, _row(result, names).rstrip()])
+            lines += ["", click.style(head, bold=True)]
+            self._names_shown, self._case_shown = names, ""
+        if narrow and case != self._case_shown:
+            lines.append(case)
+            self._case_shown = case
+        return "\n".join([*lines, row])
+
+
+_CASE = 27
+"""Columns of the name of a case."""
 
 
 def _columns(names: Sequence[str], verb: str) -> list[str]:
@@ -68,7 +86,7 @@ def _columns(names: Sequence[str], verb: str) -> list[str]:
 
 def _row_head(names: list[str]) -> str:
     cells = "".join(f" {each:>{_width(each)}}" for each in names)
-    return f"{'case':<27}{'type':<9}{'shape':<16}{'verb':<8}{'us':>9} {cells}"
+    return f"{'case':<{_CASE}}{'type':<9}{'shape':<16}{'verb':<8}{'us':>9} {cells}"
 
 
 def _row(result: Result, names: list[str]) -> str:
@@ -81,7 +99,7 @@ def _row(result: Result, names: list[str]) -> str:
         if each in result.outcomes
     )
     shape = "x".join(map(str, task.shape))
-    return f"{task.name:<27}{task.dtype:<9}{shape:<16}{task.verb:<8}{micros} {cells}"
+    return f"{task.name:<{_CASE}}{task.dtype:<9}{shape:<16}{task.verb:<8}{micros} {cells}"
 
 
 def _width(name: str) -> int:
@@ -132,10 +150,10 @@ def _standings_text(title: str, results: list[Result]) -> str:
                 "share",
                 "middle half",
                 "least",
-                f"times {reference or '-'}",
+                f"x {reference or '-'}",
                 "wins of it",
                 "at least",
-                "compiled",
+                "built",
             ),
             bold=True,
         ),
@@ -146,7 +164,7 @@ def _standings_text(title: str, results: list[Result]) -> str:
 
 def _standing_line(each: Standing) -> str:
     if each.share is None or each.shares is None or each.worst is None:
-        return f"  {each.name:<12}{each.measured:>6}"
+        return f"  {each.name:<11}{each.measured:>5}"
     beside = ["", "", ""]
     if each.beside is not None:
         wins = f"{each.beside.wins}/{each.beside.count}"
@@ -158,7 +176,7 @@ def _standing_line(each: Standing) -> str:
         f"{each.shares.low:.2f}..{each.shares.high:.2f}",
         f"{each.worst.value:.2f}",
         *beside,
-        f"{each.compiled:.2f} s",
+        f"{each.compiled:.1f}s",
     )
 
 

@@ -8,8 +8,8 @@ import click
 
 from layoutdsl.language.texts.source import LayoutError
 from layoutdsl.shell.exits import Exit
-from layoutdsl.shell.options import Form, forms
-from layoutdsl.shell.output import faults_json, say, say_json
+from layoutdsl.shell.options import Form, forms, quiet
+from layoutdsl.shell.output import faults_json, say_json, say_passed
 from layoutdsl.shell.targets import Target, every, named, warn
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 @click.command(short_help="Check that a spec is well formed.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@quiet
 @forms
 def check(files: tuple[str, ...], form: Form) -> int:
     """Check that specs are well formed; prove nothing.
@@ -60,8 +61,8 @@ def check(files: tuple[str, ...], form: Form) -> int:
             for each in chosen:
                 warn(each)
                 if len(chosen) > 1:
-                    say(f"{each.place}:")
-                say(_well_formed(each.module))
+                    say_passed(f"{each.place}:")
+                say_passed(_well_formed(each.module))
     return Exit.OK
 
 

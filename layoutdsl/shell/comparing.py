@@ -16,7 +16,7 @@ from layoutdsl.shell.drawing import (
     refuse_output,
 )
 from layoutdsl.shell.exits import Exit, usage
-from layoutdsl.shell.options import JSON
+from layoutdsl.shell.options import JSON, quiet
 from layoutdsl.shell.output import say, say_json
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.targets import SHIELD, target
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 )
 @PAGE
 @drawn_to
+@quiet
 @JSON
 def diff(one: str, other: str, axes: str | None, drawn: str, output: str | None, form: str) -> int:
     """Say whether two layouts are equal, for which shapes, and where they differ.
@@ -45,8 +46,8 @@ def diff(one: str, other: str, axes: str | None, drawn: str, output: str | None,
 
     \b
     equal          for all shapes, proved: exit code 0
-    equal where .. for shapes in a range, proved. 0 where elsewhere one of the two is not defined,
-                   so that no shape tells them apart; 1 where elsewhere they differ
+    equal where .. for shapes in a range, proved: 0 if one of the two is not
+                   defined elsewhere; 1 if they differ elsewhere
     different      with the smallest shape that was found: 1
     undecided      neither proved nor told apart: 3
     \b

@@ -9,7 +9,7 @@ import click
 from layoutdsl.shell.arrays import DESTINATION, SOURCE, VERBOSE, extents_of, fill_of, named
 from layoutdsl.shell.destination import refuse_inputs
 from layoutdsl.shell.exits import Exit, Failure, usage
-from layoutdsl.shell.options import COMPILED, SHAPE, choice, forced, proving
+from layoutdsl.shell.options import COMPILED, SHAPE, choice, forced, proving, quiet
 from layoutdsl.shell.output import error
 from layoutdsl.shell.progress import Way, progress_option
 from layoutdsl.shell.records import convert_records, refuse_options
@@ -42,6 +42,7 @@ _ANYWAY = "`--unvalidated` converts all the same"
 @choice("unvalidated", "trust", "Convert by code that was not proved to do what A and B mean.")
 @progress_option
 @VERBOSE
+@quiet
 @forced
 def convert(
     one: str,
@@ -70,7 +71,8 @@ def convert(
 
     \b
       layoutdsl convert NCHW16c NHWC in.npy out.npy --shape 2,20,3,4
-      layoutdsl convert R4CroutonLayout NHWC in.npy - --shape 1,56,56,64 --axes n,h,w,c
+      layoutdsl convert R4CroutonLayout NHWC in.npy - \\
+          --shape 1,56,56,64 --axes n,h,w,c
 
     Records are converted field by field, where both have the same fields; --shape is that of the
     first, and a file whose name ends in .bin holds bytes without a header.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from layoutdsl.shell.exits import Exit, Failure, reading, writing
-from layoutdsl.shell.options import JSON
-from layoutdsl.shell.output import say, say_json
+from layoutdsl.shell.options import JSON, quiet
+from layoutdsl.shell.output import say, say_json, say_passed
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.targets import Target, refuse_silent, targets_of
 
@@ -116,6 +116,7 @@ def _writable(targets: tuple[Target, ...], into: str | None) -> Path:
 @click.option("--proofs", is_flag=True, help="Replay cvc5's proof of every answer.")
 @click.option("--dir", "folder", metavar="DIR", help="Where the certificates are.")
 @click.option("-v", "--verbose", is_flag=True, help="List every certificate.")
+@quiet
 @JSON
 def recheck(
     written: tuple[str, ...],
@@ -170,7 +171,7 @@ def recheck(
     if form == "json":
         say_json({"status": status, "solvers": solvers, "certificates": found})
     else:
-        say(_summary(found, asked, seconds))
+        say_passed(_summary(found, asked, seconds))
     return {"confirmed": Exit.OK, "failed": Exit.REFUTED, "undecided": Exit.UNDECIDED}[status]
 
 
@@ -223,7 +224,7 @@ def _tell(found: Rechecked, verbose: bool) -> None:
         say(_problem_text(each))
     if verbose and not found.problems:
         word = click.style("confirmed", fg="green", bold=True)
-        say(f"{word}  {found.name}  ({_counted(found.claims, found.questions)})")
+        say_passed(f"{word}  {found.name}  ({_counted(found.claims, found.questions)})")
 
 
 def _problem_text(problem: Problem) -> str:

@@ -53,7 +53,8 @@ def formula(
     \b
       layoutdsl formula NCHW16c
       layoutdsl formula demo.layout:NCHW16c --as latex
-      layoutdsl formula NCHW16c --as cuda --where "N <= 64, C <= 4096, H <= 64, W <= 64"
+      layoutdsl formula NCHW16c --as cuda \\
+          --where "N <= 64, C <= 4096, H <= 64, W <= 64"
 
     python, sympy and latex are formulas in integers of any size. c, opencl, cuda, triton and mlir
     are functions to be called from a kernel, of a layout that is proved first: NAME_offset,

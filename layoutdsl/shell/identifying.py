@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from layoutdsl.shell.exits import Exit
-from layoutdsl.shell.options import JSON
-from layoutdsl.shell.output import say, say_json
+from layoutdsl.shell.options import JSON, quiet
+from layoutdsl.shell.output import say, say_json, table, terminal_width
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.targets import SHIELD, target
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 @click.argument("written", metavar="A")
 @click.option("--shape", metavar="1,20,3,4", help="A is a function that takes such a tensor.")
 @click.option("--dtype", metavar="u1", help="With --shape: type of the elements, as numpy says it.")
+@quiet
 @JSON
 def identify(written: str, shape: str | None, dtype: str | None, form: str) -> int:
     """Say which layouts of the library a layout is equal to, whatever its axes are called.
@@ -131,9 +132,10 @@ def _text(found: Sequence[Seen], name: str) -> str:
     matches = [each for each in found if isinstance(each, Match)]
     matches.sort(key=lambda each: (not each.everywhere, each.axes is not None))
     untold = [each for each in found if isinstance(each, Untold)]
-    lines = [*(_match(each, name) for each in matches), *(_untold(each, name) for each in untold)]
-    if lines:
-        return "\n".join(lines)
+    rows = [*map(_match, matches), *map(_untold, untold)]
+    if rows:
+        lines = table(rows, terminal_width() - len(_BELOW))
+        return "\n".join([f"`{name}` is", *(f"{_BELOW}{line}" for line in lines)])
     apart = [each for each in found if isinstance(each, Apart)]
     count = f"{len(apart)} layouts of the library"
     some = ", ".join(f"`{each.name}`" for each in apart if not each.complete)
@@ -145,18 +147,22 @@ def _text(found: Sequence[Seen], name: str) -> str:
     )
 
 
-def _untold(untold: Untold, name: str) -> str:
-    axes = f" with --axes {untold.axes}" if untold.axes else ""
+_BELOW = "  "
+
+
+def _untold(untold: Untold) -> tuple[str, str, str]:
     head = click.style("undecided", fg="yellow", bold=True)
-    return f"{head}  `{name}` and `{untold.name}`{axes}\n  {untold.reason}"
+    axes = [f"with --axes {untold.axes}"] if untold.axes else []
+    return head, f"`{untold.name}`", "; ".join([*axes, untold.reason])
 
 
-def _match(match: Match, name: str) -> str:
-    axes = f" with --axes {match.axes}" if match.axes else ""
-    defined = f", where {', '.join(map(str, match.where))}" if match.where else ""
+def _match(match: Match) -> tuple[str, str, str]:
+    defined = f"where {', '.join(map(str, match.where))}" if match.where else ""
+    axes = [f"with --axes {match.axes}"] if match.axes else []
     if match.everywhere:
         head = click.style("equal", fg="green", bold=True)
-        return f"{head}  `{name}` and `{match.name}`{axes}{defined or ', for all shapes'}"
-    ranges = "; or where ".join(map(str, match.agreements))
+        return head, f"`{match.name}`", ", ".join([defined or "for all shapes", *axes])
     head = click.style("equal where", fg="yellow", bold=True)
-    return f"{head} {ranges}  `{name}` and `{match.name}`{axes}{defined}"
+    ranges = "; or where ".join(map(str, match.agreements))
+    stated = [f"both are defined {defined}"] if defined else []
+    return head, f"`{match.name}`", ", ".join([ranges, *axes, *stated])

@@ -11,7 +11,7 @@ import click
 
 from layoutdsl.shell.exits import Exit, Failure
 from layoutdsl.shell.options import JSON
-from layoutdsl.shell.output import error, say, say_json
+from layoutdsl.shell.output import error, say, say_json, terminal_width
 
 _DECLARED = re.compile(r"^(layout|table|record) +(\w+)", re.MULTILINE)
 
@@ -76,15 +76,18 @@ def _one_line(remark: str) -> str:
     metavar="WORDS",
     help="Only what has all these words: in its name, family, source, spelling or claims.",
 )
+@click.option("--long", "is_long", is_flag=True, help="Also print the declarations and sources.")
 @JSON
-def list_library(name: str | None, search: str | None, form: str) -> None:
-    """List the layouts, tables and records of the library, each with its source; or one of them.
+def list_library(name: str | None, search: str | None, is_long: bool, form: str) -> None:
+    """List the names of the library's layouts, tables and records, family by family.
 
-    Of a record its fields are listed, and with NAME all its parts.
+    With NAME, --search or --long, each is listed with its declaration and its source. Of a record
+    the fields are listed, and with NAME all its parts.
 
     \b
       layoutdsl list
       layoutdsl list Q4_0
+      layoutdsl list --long
       layoutdsl list --search onednn
       layoutdsl list --search "gguf u4"
     """
@@ -103,6 +106,8 @@ def list_library(name: str | None, search: str | None, form: str) -> None:
         say_json(
             {f"{kind}s": [values for each, values in shown if each.kind == kind] for kind in kinds}
         )
+    elif found and not (is_long or name or words):
+        say(_names(families))
     elif found:
         spelled = _spelled if name is None else _in_full
         names = dict.fromkeys(each.family for each in found)
@@ -111,6 +116,25 @@ def list_library(name: str | None, search: str | None, form: str) -> None:
         error(f"note: nothing in the library mentions `{' '.join(words)}`")
         for reason in filter(None, (why_unplaced(word.upper()) for word in words)):
             error(f"note: {reason}")
+
+
+def _names(families: Sequence[Sequence[Entry]]) -> str:
+    """Return the names of each family, wrapped to the terminal, and how to see more."""
+    from textwrap import wrap
+
+    # A pipe has no width; lines of a family of 40 names are still for people.
+    width = min(terminal_width(), _NAMES_WIDTH)
+    blocks = list[str]()
+    for found in families:
+        names = " ".join(each.name for each in found)
+        lines = wrap(names, width, initial_indent="  ", subsequent_indent="  ")
+        blocks += [click.style(found[0].family, bold=True), *lines]
+    count = sum(map(len, families))
+    more = "`layoutdsl list NAME` shows one with its source, `--search WORDS` some, `--long` all"
+    return "\n".join([*blocks, "", f"{count} names; {more}"])
+
+
+_NAMES_WIDTH = 98
 
 
 def _unknown(name: str, known: Sequence[Entry]) -> Failure:

@@ -10,6 +10,7 @@ import click
 
 from layoutdsl.files.ownership import overwriting
 from layoutdsl.shell.exits import Exit, Failure
+from layoutdsl.shell.output import QUIET
 
 if TYPE_CHECKING:
     from layoutdsl.language.meaning.storage import StorageName
@@ -32,6 +33,22 @@ def choice(name: str, variable: str, help: str) -> Callable[[Command], Command]:
 
 JSON = choice(
     "json", "form", "Print JSON; its keys are listed in the documentation, under The shell."
+)
+
+
+def _keep_quiet(context: click.Context, _: click.Parameter, given: bool) -> None:
+    context.meta[QUIET] = given
+
+
+# The value is kept in the run's context and not handed to commands: progress and summaries are
+# printed by functions far below them.
+quiet = click.option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_quiet,
+    help="Print no progress and no summary, and nothing about what passed.",
 )
 
 Form: TypeAlias = Literal["text", "json", "sarif", "github"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 import click
@@ -27,6 +28,78 @@ def coloured(stream: TextIO) -> bool:
 def say(text: str = "") -> None:
     """Print a result."""
     click.echo(text, color=coloured(sys.stdout))
+
+
+def say_passed(text: str) -> None:
+    """Print what passed or was done, unless ``--quiet`` is given."""
+    if not is_quiet():
+        say(text)
+
+
+QUIET = "layoutdsl.shell.quiet"
+"""Under which a run keeps that ``--quiet`` is given."""
+
+
+def is_quiet() -> bool:
+    """Return whether ``--quiet`` is given."""
+    context = click.get_current_context(silent=True)
+    return context is not None and bool(context.meta.get(QUIET))
+
+
+def terminal_width() -> int:
+    """Return the columns that tables may take: those of the terminal, or what ``COLUMNS`` says.
+
+    Files and pipes have no width: programs that read a table want one row a line.
+    """
+    from shutil import get_terminal_size
+
+    return get_terminal_size((sys.maxsize, 24)).columns
+
+
+INDENT = "    "
+"""Stands before what does not fit beside the first cells of a row."""
+
+
+def table(rows: Sequence[Sequence[str]], width: int, gap: str = "  ") -> list[str]:
+    """Return rows as lines, their columns aligned; no line is longer than a width if words allow.
+
+    >>> table([("a", "f16", "2 x 3"), ("long", "u8", "")], 80)
+    ['a     f16  2 x 3', 'long  u8']
+
+    A row that is too long is folded: as many of its cells as fit stay in their columns, and the
+    others follow below, indented.
+
+    >>> table([("a", "f16", "2 x 3"), ("long", "u8", "")], 12)
+    ['a     f16', '    2 x 3', 'long  u8']
+
+    Cells may be styled: their width is that of their text.
+    """
+    from textwrap import wrap
+
+    widths: list[int] = []
+    for row in rows:
+        sizes = [len(click.unstyle(cell)) for cell in row]
+        widths += [0] * (len(sizes) - len(widths))
+        widths[: len(sizes)] = map(max, sizes, widths)
+    lines = list[str]()
+    for row in rows:
+        line, left = "", list(row)
+        for size in widths:
+            cell = left[0] if left else ""
+            longer = f"{line}{cell}" if not line else f"{line}{gap}{cell}"
+            if not left or (line and len(click.unstyle(longer).rstrip()) > width):
+                break
+            line = longer + " " * (size - len(click.unstyle(left.pop(0))))
+        lines.append(line.rstrip())
+        lines += wrap(
+            gap.join(filter(None, left)),
+            max(width, len(INDENT) + 1),
+            initial_indent=INDENT,
+            subsequent_indent=INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return lines
 
 
 def error(text: str) -> None:

@@ -21,7 +21,16 @@ from layoutdsl.shell.numbers import (
     scaled,
     scales_of,
 )
-from layoutdsl.shell.options import BYTES, COMPILED, TARGET, WORD, forced, proving, storage_of
+from layoutdsl.shell.options import (
+    BYTES,
+    COMPILED,
+    TARGET,
+    WORD,
+    forced,
+    proving,
+    quiet,
+    storage_of,
+)
 from layoutdsl.shell.progress import Way
 from layoutdsl.shell.records import (
     files_of,
@@ -79,6 +88,7 @@ from layoutdsl.shell.arrays import (
 @in_pieces
 @by_rules
 @VERBOSE
+@quiet
 @forced
 def pack(
     written: str,
@@ -125,7 +135,8 @@ def pack(
     as the nearest codes; without them IN.npy holds codes, and --fill says what padding holds.
 
     \b
-      layoutdsl pack demo.layout:Quantised in.npy out.npy --scale 0.02 --zero-point 128
+      layoutdsl pack demo.layout:Quantised in.npy out.npy \\
+          --scale 0.02 --zero-point 128
 
     Of a record IN is an .npz archive with an array for each field, or each has a --field. OUT.npy
     holds bytes; they have no header where its name ends in .bin, or with --raw u8.
@@ -142,7 +153,8 @@ def pack(
     rule for its name, in pieces. What was packed, and how, stands in the result.
 
     \b
-      layoutdsl pack model.safetensors --rules rules.layout -o packed.safetensors --jobs 2
+      layoutdsl pack model.safetensors --rules rules.layout \\
+          -o packed.safetensors --jobs 2
     """
     from layoutdsl.shell import elements, npy
     from layoutdsl.shell.at_once import amounts, under_way

@@ -73,8 +73,10 @@ def plan(
     A share is then tensors, and pieces of them.
 
     \b
-      layoutdsl plan model.safetensors --rules rules.layout -o plan.json --out packed.safetensors
-      layoutdsl plan packed.safetensors --unpack -o plan.json --out model.safetensors
+      layoutdsl plan model.safetensors --rules rules.layout -o plan.json \\
+          --out packed.safetensors
+      layoutdsl plan packed.safetensors --unpack -o plan.json \\
+          --out model.safetensors
     """
     _refuse_same(plan, output)
     if rules is not None or (source is None and verb == "unpack"):

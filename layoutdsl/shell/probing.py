@@ -13,7 +13,7 @@ import click
 
 from layoutdsl.shell.exits import Exit, Failure, usage
 from layoutdsl.shell.imported import imported
-from layoutdsl.shell.options import JSON, SHAPE
+from layoutdsl.shell.options import JSON, SHAPE, quiet
 from layoutdsl.shell.output import error, say, say_json
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.shapes import shape_of
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     help="What the function is called with.",
 )
 @click.option("--flat", is_flag=True, help="With --unpack: the buffer is flat, and not a box.")
+@quiet
 @JSON
 def probe(
     function: str,
@@ -69,7 +70,8 @@ def probe(
 
     \b
       layoutdsl probe mine.py:pack --against NCHW16c --shape 1,20,3,4
-      layoutdsl probe package.module:unpack --against onednn:aBcd16b --shape 1,20,3,4 --unpack
+      layoutdsl probe package.module:unpack --against onednn:aBcd16b \\
+          --shape 1,20,3,4 --unpack
       layoutdsl probe mine.py:pack --shape N=1,C=20,H=3,W=4 > found.layout
     """
     if against is None:

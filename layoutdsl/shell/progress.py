@@ -20,7 +20,7 @@ import click
 from layoutdsl.files.pieces.amount import Amount
 from layoutdsl.shell.amounts import Pace, amount_parts, fitted, joined
 from layoutdsl.shell.options import Command
-from layoutdsl.shell.output import error
+from layoutdsl.shell.output import error, is_quiet
 from layoutdsl.shell.streams import drop, handle_of
 
 Way: TypeAlias = Literal["auto", "plain", "json", "none"]
@@ -62,6 +62,8 @@ class Progress:
             way: ``auto`` tells terminals alone.
             clock: seconds; tests have one of their own.
         """
+        if way == "auto" and is_quiet():
+            way = "none"
         self._teller, self._clock, self._pace = _teller(verb, way), clock, Pace()
         self._latest: Told | None = None
         self._said: Told | None = None

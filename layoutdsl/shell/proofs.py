@@ -18,8 +18,8 @@ from layoutdsl.shell.drawing import (
     refuse_output,
 )
 from layoutdsl.shell.exits import Exit, Failure, usage
-from layoutdsl.shell.options import Form, choice, forms
-from layoutdsl.shell.output import say, say_json
+from layoutdsl.shell.options import Form, choice, forms, quiet
+from layoutdsl.shell.output import is_quiet, say, say_json, say_passed
 from layoutdsl.shell.progress import Progress, Way, progress_option
 from layoutdsl.shell.targets import Target, claims_in, named, refuse_silent, target, targets_of
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 @progress_option
 @PAGE
 @drawn_to
+@quiet
 @forms
 def prove(
     written: tuple[str, ...],
@@ -163,7 +164,7 @@ def _report(
             writer.take(checked)
         if told is not None:
             told.take(verdicts[-1], each.written)
-        elif form == "text" and not _on_stdout(page):
+        elif form == "text" and not (_on_stdout(page) or (checked.passed and is_quiet())):
             say(verdict_text(verdicts[-1], verbose))
     report = Report(tuple(each.checked for each in verdicts))
     code = {"proved": Exit.OK, "refuted": Exit.REFUTED, "undecided": Exit.UNDECIDED}[report.status]
@@ -179,7 +180,7 @@ def _report(
         lines = [summary(verdicts, perf_counter() - started)]
         lines += [] if writer is None else [writer.summary]
         if not _on_stdout(page):
-            say("\n".join(lines))
+            say_passed("\n".join(lines))
         if page[0] != "text":
             from layoutdsl.shell.verdict_page import verdict_page
 

@@ -18,8 +18,8 @@ from layoutdsl.language.texts.resources import install_command
 from layoutdsl.language.texts.values import printable
 from layoutdsl.shell.destination import refuse_inputs
 from layoutdsl.shell.exits import Exit, Failure, reason, usage, writing
-from layoutdsl.shell.options import JSON, forced
-from layoutdsl.shell.output import say, say_json
+from layoutdsl.shell.options import JSON, forced, quiet
+from layoutdsl.shell.output import say, say_json, say_passed
 from layoutdsl.shell.propagation_words import extents, layout, layouts, pairs
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ _ALL = ""
 )
 @click.option("--against", metavar="MODEL", help="With --check: the model that was planned.")
 @JSON
+@quiet
 @forced
 def propagate(model: str | None, output: str | None, **options: Any) -> int:
     """Carry layouts through a model of ONNX, with as little moved as can be, and prove it.
@@ -130,7 +131,8 @@ def propagate(model: str | None, output: str | None, **options: Any) -> int:
     \b
       layoutdsl propagate model.onnx --prefer Conv=NHWC -o out.onnx
       layoutdsl propagate model.onnx --engine acme.layout -o out.onnx
-      layoutdsl propagate model.onnx --prefer Conv=NCHW16c,NHWC --input x=NHWC -o out.onnx
+      layoutdsl propagate model.onnx --prefer Conv=NCHW16c,NHWC \\
+          --input x=NHWC -o out.onnx
       layoutdsl propagate model.onnx --prefer Conv=NCHW --emit plain -o out.onnx
       layoutdsl propagate --check out.onnx --against model.onnx
 
@@ -161,7 +163,8 @@ def propagate(model: str | None, output: str | None, **options: Any) -> int:
     if options["form"] == "json":
         say_json(_told(found, model, output))
     else:
-        say("\n".join(map(printable, told)))
+        passed = found.status == "done" and asked is None
+        (say_passed if passed else say)("\n".join(map(printable, told)))
     return _CODES[found.status]
 
 
@@ -344,5 +347,6 @@ def _check(model: str | None, output: str | None, options: Mapping[str, Any]) ->
     else:
         from layoutdsl.graphs.telling.report import checked
 
-        say("\n".join(map(printable, checked(found, Path(options["checked"]).name))))
+        lines = "\n".join(map(printable, checked(found, Path(options["checked"]).name)))
+        (say_passed if found.holds else say)(lines)
     return Exit.OK if found.holds else Exit.REFUTED

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from layoutdsl.shell.destination import refuse, refuse_foreign
 from layoutdsl.shell.exits import Exit, Failure, reading, usage, writing
-from layoutdsl.shell.output import error, say
+from layoutdsl.shell.output import error, say, say_passed
 from layoutdsl.shell.targets import Target
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _written(made: list[tuple[GeneratedRecord, Path]], chosen: Target, mode: str
     for each, folder in made:
         with writing(f"`{folder}`"):
             each.write(folder)
-        say(f"wrote {folder}/ ({len(each.files)} files)")
+        say_passed(f"wrote {folder}/ ({len(each.files)} files)")
     return Exit.OK
 
 
@@ -116,5 +116,8 @@ def _same(place: Path, text: str) -> bool:
     if place.exists():
         with reading(f"`{place}`"):
             found = place.read_bytes() == text.encode()
-    say(f"{'same' if found else 'differs'}: {place}")
+    if found:
+        say_passed(f"same: {place}")
+    else:
+        say(f"differs: {place}")
     return found

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _CODES = """\b
 Exit codes:
   0    proved, or done
-  1    refuted or different, --check found a difference, or a certificate does not stand
+  1    refuted or different; --check found a difference; a certificate fails
   2    the spec or the command line is wrong, or there is nothing to prove
   3    undecided, which is never a pass
   4    a file cannot be read or written, or does not fit
@@ -118,7 +118,8 @@ class _Verbs(click.Group):
     cls=_Verbs,
     commands=_Commands(),
     epilog=_CODES,
-    context_settings={"help_option_names": ["-h", "--help"], "terminal_width": 96},
+    # Help follows the width of the terminal; lines longer than 98 characters are hard to read.
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 98},
     no_args_is_help=True,
 )
 @click.version_option(__version__, prog_name="layoutdsl", message="%(prog)s %(version)s")

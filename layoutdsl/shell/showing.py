@@ -26,7 +26,7 @@ ROWS = 48
 PICTURED = "add --as html -o OUT.html, or --as svg"
 
 
-@click.command()
+@click.command(short_help="Show the buffer as a grid of blocks, or draw it.")
 @TARGET
 @SHAPE
 @AS

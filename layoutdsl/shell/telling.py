@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from layoutdsl.shell.exits import Exit, Failure
-from layoutdsl.shell.output import error
+from layoutdsl.shell.output import error, is_quiet
 
 
 def say_done(word: str, source: Any, result: Any, verbose: int) -> None:
@@ -19,7 +19,7 @@ def say_done(word: str, source: Any, result: Any, verbose: int) -> None:
 
 def say_words(done: str, verbose: int) -> None:
     """Say what was done, in words."""
-    if verbose or sys.stderr.isatty():
+    if verbose or (sys.stderr.isatty() and not is_quiet()):
         error(done)
 
 

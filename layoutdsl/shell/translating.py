@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from layoutdsl.shell.exits import Exit, Failure, usage
-from layoutdsl.shell.options import JSON
+from layoutdsl.shell.options import JSON, quiet
 from layoutdsl.shell.output import say, say_json
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.targets import Target, target
@@ -23,6 +23,7 @@ ALL = "all"
 @click.option(
     "--to", "notation", required=True, metavar="NOTATION", help="Or `layout`, ours; or `all`."
 )
+@quiet
 @JSON
 def translate(written: str, notation: str, form: str) -> int:
     """Write a layout in another notation, or say why it cannot be written there.

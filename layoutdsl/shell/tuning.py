@@ -11,7 +11,7 @@ import click
 
 from layoutdsl.shell.benchmark_cases import cases, tasks_of
 from layoutdsl.shell.exits import Exit, Failure
-from layoutdsl.shell.options import JSON
+from layoutdsl.shell.options import JSON, quiet
 from layoutdsl.shell.output import error, say, say_json
 from layoutdsl.shell.progress import Progress
 from layoutdsl.shell.telling import notes
@@ -25,6 +25,7 @@ _ROW = "{:<28}{:<8} {:<8} {:>18} {:>10} {:>7} {:>6}"
 
 @click.command(short_help="Find the fastest compiled code for a shape, by the clock.")
 @cases
+@quiet
 @JSON
 def tune(
     written: tuple[str, ...],
@@ -49,8 +50,9 @@ def tune(
       layoutdsl bench --random 20 --seed 7          measures what was found
     \b
     us      microseconds of a call of what serves now
-    times   as fast as before; 1.00 where what seemed to be the fastest is
-    tree    which one serves: 1 for that, 2 for the next by the costs that are worked out
+    times   as fast as before; 1.00 where the first choice is the fastest
+    tree    the one that is used: 1 for the first choice by the cost model, 2 for
+            the next
 
     Without LAYOUT it is those of `bench`. The machine had better do nothing else. Ctrl-C ends it;
     what was found so far is kept.

@@ -29,6 +29,7 @@ from layoutdsl.shell.options import (
     choice,
     forced,
     proving,
+    quiet,
     storage_of,
 )
 from layoutdsl.shell.progress import Way
@@ -84,6 +85,7 @@ from layoutdsl.shell.arrays import (
 @choice("check", "copies", "Fail where copies of an element differ, before OUT.npy is written.")
 @by_itself
 @VERBOSE
+@quiet
 @forced
 def unpack(
     written: str,
@@ -115,14 +117,15 @@ def unpack(
 
     \b
       layoutdsl unpack NCHW16c out.npy back.npy --shape 2,20,3,4
-      layoutdsl unpack NCHW16c large.npy back.npy --shape 64,256,512,512 --mem 256M --jobs 2
+      layoutdsl unpack NCHW16c large.npy back.npy --shape 64,256,512,512 \\
+          --mem 256M --jobs 2
 
     Where elements are codes, --scale and --zero-point return the real numbers that they stand for;
     without them OUT.npy holds codes.
 
     \b
-      layoutdsl unpack demo.layout:Quantised out.npy back.npy --shape 2,20,3,4 --scale 0.02 \\
-          --zero-point 128
+      layoutdsl unpack demo.layout:Quantised out.npy back.npy --shape 2,20,3,4 \\
+          --scale 0.02 --zero-point 128
 
     Of a layout that puts an element into several slots the first is read, and --check compares them
     all. With --mem it goes in pieces, as `pack` does. The buffer of a record is unpacked into an

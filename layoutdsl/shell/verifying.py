@@ -10,8 +10,8 @@ from layoutdsl.language.texts.values import printable
 from layoutdsl.shell.exits import Exit
 from layoutdsl.shell.interrupts import watched
 from layoutdsl.shell.large import memory_options, size_text
-from layoutdsl.shell.options import JSON
-from layoutdsl.shell.output import say, say_json
+from layoutdsl.shell.options import JSON, quiet
+from layoutdsl.shell.output import say, say_json, say_passed, table, terminal_width
 from layoutdsl.shell.progress import Progress, Way, progress_option
 from layoutdsl.shell.weights import FORMAT, Limits, count_text, failing_weights
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 @memory_options
 @FORMAT
 @JSON
+@quiet
 @progress_option
 def verify(
     packed: str,
@@ -70,9 +71,10 @@ def verify(
         if not found.checked:
             every = "every byte of the tensors has its checksum"
         head = f"verified  {packed}: {count_text(found.tensors)}, {found.packed} of them packed"
-        say(f"{head}; {every if against is None else lie}")
+        say_passed(f"{head}; {every if against is None else lie}")
         if not found.checked:
-            say("  = note: written by layoutdsl 0.1.0: its header and account have no checksum")
+            words = "written by layoutdsl 0.1.0: its header and account have no checksum"
+            say_passed(f"  = note: {words}")
     return Exit.OK if found.fault is None else Exit.REFUTED
 
 
@@ -101,10 +103,8 @@ def inspect(file: str, called: str | None, form: str) -> int:
         say_json({**told, "tensors": tensors})
         return Exit.OK
     rows = [_row(each) for each in found.tensors]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        say("  ".join(cells).rstrip())
+    for line in table(rows, terminal_width()):
+        say(line)
     packed = sum(each.layout is not None for each in found.tensors)
     size = size_text(sum(each.bytes for each in found.tensors))
     form = found.form + (" with the most significant byte first" if found.order == ">" else "")

@@ -433,7 +433,7 @@ def test_places_as_json(shell: Shell) -> None:
 
 
 def test_list(shell: Shell) -> None:
-    listed = shell("list").out
+    listed = shell("list", "--long").out
     for name in layoutdsl.commands.library_names():
         assert f"  {name}(" in listed or f"  {name}<" in listed
     found = json.loads(shell("list", "--json").out)["layouts"]

@@ -54,11 +54,11 @@ def test_a_search_that_finds_nothing_says_so(shell: Shell) -> None:
 
 
 def test_the_whole_list_has_every_entry_below_its_family(shell: Shell) -> None:
-    listed = shell("list").out
+    listed = shell("list", "--long").out
     assert named(listed) == [each.name for each in ENTRIES]
     heads = re.findall(r"^\w+$", listed, re.MULTILINE)
     assert heads == [file.removesuffix(".layout") for file, _ in FAMILIES]
-    assert listed == shell("list", "--search", "").out
+    assert listed == shell("list", "--long", "--search", "").out
 
 
 def test_an_entry_is_the_text_around_a_declaration() -> None:

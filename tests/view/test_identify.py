@@ -194,7 +194,7 @@ UNKNOWN = (
 
 
 def seen_of(text: str, *names: str) -> dict[str, Match | Untold | Apart]:
-    layout = list(layoutdsl.parse(text).values())[-1]
+    layout = list(layoutdsl.parse(text).layouts.values())[-1]
     return {each.name: each for each in look(layout, [(name, LIBRARY[name]) for name in names])}
 
 
@@ -264,7 +264,9 @@ def little(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
     """The shell, with a library of a few layouts."""
     names = ("XlaTile8x128", "GmmaKSw128", "LapackPackedUpper", "NCHWc", "XlaRowMajor")
     few = {name: LIBRARY[name] for name in names}
-    monkeypatch.setattr(translation, "library_families", lambda: iter([few]))
+    monkeypatch.setattr(
+        translation, "library_families", lambda: iter([layoutdsl.Module("few", few, (), {})])
+    )
     Path("mine.layout").write_text(
         f"{UNKNOWN}\n"
         "layout Odd(y: 4, x: 6) = [x, y%2, y/2]\n"
@@ -275,14 +277,16 @@ def little(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
 
 SHOWN = [
     ("xla:f32[300,400]{1,0:T(8,128)}", 0,
-     "equal  `xla:f32[300,400]{1,0:T(8,128)}` and `XlaTile8x128`, where Y == 300, X == 400\n"),
+     "`xla:f32[300,400]{1,0:T(8,128)}` is\n  equal  `XlaTile8x128`  where Y == 300, X == 400\n"),
     ("xla:f32[9000,9000]{1,0:T(8,128)}", 0,
-     "equal  `xla:f32[9000,9000]{1,0:T(8,128)}` and `XlaTile8x128`, where Y == 9000, X == 9000\n"),
+     "`xla:f32[9000,9000]{1,0:T(8,128)}` is\n"
+     "  equal  `XlaTile8x128`  where Y == 9000, X == 9000\n"),
     ("cute:S<3,3,3> o 0 o (8,64):(64,1)", 0,
-     "equal  `cute:S<3,3,3> o 0 o (8,64):(64,1)` and `GmmaKSw128`, for all shapes\n"),
+     "`cute:S<3,3,3> o 0 o (8,64):(64,1)` is\n  equal  `GmmaKSw128`  for all shapes\n"),
     ("mine.layout:Least", 3,
-     "undecided  `mine.layout:Least` and `LapackPackedUpper` with --axes i=j,j=i\n"
-     "  no proof was found: the two sides have different normal forms\n"),
+     "`mine.layout:Least` is\n"
+     "  undecided  `LapackPackedUpper`  with --axes i=j,j=i; "
+     "no proof was found: the two sides have different normal forms\n"),
     ("mine.layout:Odd", 1,
      "`mine.layout:Odd` is none of the 5 layouts of the library: each differs from it\n"),
     ("mine.layout:Other", 1,
