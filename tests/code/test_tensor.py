@@ -253,8 +253,8 @@ def test_what_is_no_tensor_is_refused() -> None:
             made(*given, **named)
     with pytest.raises(layoutdsl.RefusedError):
         made("layout W(n, c) = [n, c : 9]", (1, 12), np.zeros(9))
-    with pytest.raises(TypeError, match="`layout` is a str"):
-        Tensor("NCHW16c", (1, 2, 3, 4))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="`layout` is an int, and has to be a layout, or the name"):
+        Tensor(7, (1, 2, 3, 4))  # type: ignore[arg-type]
 
 
 def test_values_that_an_item_cannot_hold_are_refused() -> None:

@@ -102,7 +102,8 @@ def test_white_space_and_order_of_the_indices_say_nothing() -> None:
 def test_a_text_has_layouts_tables_and_claims() -> None:
     text = "prove T inverts L\ntable T(n)[j: N] = (n = j)\nlayout L(n) = [n]\nprove L\nrefute T"
     made = module(text)
-    assert list(made) == ["L"]
+    assert list(made) == ["L", "T"]
+    assert list(made.layouts) == ["L"]
     assert list(made.tables) == ["T"]
     assert list(made.texts) == ["L", "T"]
     assert [each.text for each in made.all_claims] == ["prove L", "prove T inverts L", "refute T"]
