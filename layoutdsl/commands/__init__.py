@@ -270,8 +270,8 @@ _ELSEWHERE = {
     "to_notation translate",
     "code.tuning": "Tuned tune",
     "commands.weights": "inspect_weights pack_weights unpack_weights verify_weights",
-    "language.elaborate.shelf": "declared family_of library library_families library_module library_names "
-    "library_record library_record_names load parse pick pick_record pick_table read",
+    "language.elaborate.shelf": "declared family_of library library_families library_module "
+    "library_names library_record library_record_names load parse pick pick_record pick_table read",
     "code.record": "RecordModule",
     "code.record_conversion": "RecordConversion",
     "files.npy": "UnreadableError",
