@@ -119,6 +119,6 @@ def test_files_that_are_named_to_contributors_are_there() -> None:
     page = (DOCS.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
     named = {each for each in re.findall(r"`([\w./]+)`", page) if each.split("/")[0] in FOLDERS}
     there = {each for each in named if "NAME" not in each and "FAMILY" not in each}
-    there -= {"tests/test_cli_VERB.py"}
+    there -= {"tests/shell/test_cli_VERB.py"}
     assert len(there) > 20
     assert [each for each in sorted(there) if not (DOCS.parent / each).exists()] == []
