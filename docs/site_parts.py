@@ -35,7 +35,6 @@ ELSEWHERE = {
     "README.md": "index",
     "grammar/README.md": "reference/language",
     "grammar/errors.md": "reference/errors",
-    "layoutdsl/shell/README.md": "reference/shell",
     "proofs/README.md": "certificates",
 }
 """Which page of the site stands for a file outside `docs/`."""

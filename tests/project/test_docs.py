@@ -95,10 +95,10 @@ def site_parts() -> Any:
         ("[a](ci.md#b)", "docs/design/code.md", "design/code.md", "[a](ci.md#b)"),
         ("[a](../ci.md#b)", "docs/design/code.md", "design/code.md", "[a](../ci.md#b)"),
         (
-            "[`proof/kernel/`](kernel/README.md)",
+            "[`proof/`](proof/README.md)",
             "layoutdsl/README.md",
             "a.md",
-            "`proof/kernel/` (`layoutdsl/proof/kernel/README.md`)",
+            "`proof/` (`layoutdsl/proof/README.md`)",
         ),
     ],
 )
