@@ -1,6 +1,6 @@
 """Runs that are killed at any moment, and go on with files that others have touched: some of them.
 
-More: `python -m tests.crashes --count 10000`.
+More: `python -m tests.support.crashes --count 10000`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if not hasattr(os, "fork"):
 
 def campaign(*given: str) -> subprocess.CompletedProcess[str]:
     """In a process of its own: it has one thread, and splits."""
-    line = [sys.executable, "-m", "tests.crashes", *given]
+    line = [sys.executable, "-m", "tests.support.crashes", *given]
     root = Path(__file__).parents[2]
     return subprocess.run(line, cwd=root, capture_output=True, text=True, check=False)
 

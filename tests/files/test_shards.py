@@ -1,6 +1,6 @@
 """Plans: shares in any order, in several processes, killed, done twice; and plans that do not fit.
 
-More of the kills: `python -m tests.crashes --of plans --count 10000`.
+More of the kills: `python -m tests.support.crashes --of plans --count 10000`.
 """
 
 from __future__ import annotations

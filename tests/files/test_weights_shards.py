@@ -1,6 +1,6 @@
 """Plans of weights: shares in any order and number, the same file as at once; plans that lie.
 
-More, with shares that are killed: `python -m tests.crashes --of weights --count 10000`.
+More, with shares that are killed: `python -m tests.support.crashes --of weights --count 10000`.
 """
 
 from __future__ import annotations

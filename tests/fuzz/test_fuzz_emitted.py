@@ -1,6 +1,6 @@
 """Random layouts with all that is emitted of them, a sample; and that faults are found and shrunk.
 
-The rest: `python -m tests.emitted_fuzz --count 20000`, or `pytest -m campaign -k emitted -s`.
+The rest: `python -m tests.support.emitted_fuzz --count 20000`, or `pytest -m campaign -k emitted -s`.
 """
 
 from __future__ import annotations
@@ -181,5 +181,5 @@ def test_a_fault_is_found_and_made_small(kind: Kind, monkeypatch: pytest.MonkeyP
     assert re.fullmatch(r"layout L\(\w+\) = \[[^,]{1,12}(, [^,]{1,8})?\]", small.text), small.text
     assert small.shape[0] <= 5
     assert small.ways == Ways()
-    assert f"python -m tests.emitted_fuzz --kind {kind} --layout 'layout L(" in str(small)
+    assert f"python -m tests.support.emitted_fuzz --kind {kind} --layout 'layout L(" in str(small)
     assert run(small)[0] == "wrong"

@@ -1,6 +1,6 @@
 """The campaign of mutants, a sample of it in every run; and that its oracle can tell.
 
-The rest, with a table at the end: `python -m tests.mutants --count 2000 --jobs 2`.
+The rest, with a table at the end: `python -m tests.support.mutants --count 2000 --jobs 2`.
 """
 
 from __future__ import annotations

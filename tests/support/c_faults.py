@@ -1,6 +1,6 @@
 """Functions of C with one fault each: a number, a sign, a name, an argument or a line is another.
 
-    python -m tests.c_faults --count 20 --seed 7
+    python -m tests.support.c_faults --count 20 --seed 7
 
 Truth is the text carried out in plain integers at shapes around the edges (`c_run`). A text that is
 wrong there and validated all the same is a hole in the proof.

@@ -1,6 +1,6 @@
 """Compiled C for layouts drawn at random, held against the meaning byte by byte.
 
-    python -m tests.native_fuzz --count 20000 --seed 7
+    python -m tests.support.native_fuzz --count 20000 --seed 7
 
 Many kernels are one program, `native_fuzz.c`; where each element comes from and goes to is worked
 out here in plain integers, and the program reads it from a file. The memory of functions starts as
@@ -434,7 +434,7 @@ def campaign(seed: int, count: int, jobs: int = 1, draw: Draw = drawn) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.native_fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.native_fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="layouts")
     parser.add_argument("--seed", type=int, default=1, help=f"of the first {BATCH}, that draws all")
     parser.add_argument("--jobs", type=int, default=1, help="processes")

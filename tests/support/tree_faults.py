@@ -1,6 +1,6 @@
 """Trees with one fault each: every single change of one node.
 
-    python -m tests.tree_faults --count 20 --seed 7
+    python -m tests.support.tree_faults --count 20 --seed 7
 
 Truth is the tree carried out in plain integers at shapes around the edges. A tree that is wrong
 there and validated all the same is a hole in the proof.

@@ -1,6 +1,6 @@
 """Trees of random layouts, carried out in plain integers and held against the meaning.
 
-python -m tests.tree_fuzz --count 2000 --seed 7
+python -m tests.support.tree_fuzz --count 2000 --seed 7
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run the campaign: ``python -m tests.crashes --count 10000 --seed 0``; exits with 1 on a fault.
+"""Run the campaign: ``python -m tests.support.crashes --count 10000 --seed 0``; exits with 1 on a fault.
 
 The same seed gives the same case but for what depends on the speed of the machine: jobs run beside
 each other, so a case that failed is worth a second look with ``--seed N --count 1``.
@@ -28,7 +28,7 @@ locks.MOMENT = 0.0
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.crashes", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.crashes", description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="of the first case; then one by one")
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Run the campaign: ``python -m tests.emitted_fuzz --count 20000``; ends with 1 on a fault.
+"""Run the campaign: ``python -m tests.support.emitted_fuzz --count 20000``; ends with 1 on a fault.
 
 A line that it prints for a fault runs that one again: ``--kind numpy --layout '...' --shape 3,4``.
 """
@@ -43,7 +43,7 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.emitted_fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.emitted_fuzz", description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="layouts")
     parser.add_argument("--seed", type=int, default=0, help="of the first layout; then one by one")
     parser.add_argument("--jobs", type=int, default=1, help="processes, from a seed far off each")

@@ -74,4 +74,4 @@ class Case:
         words = ["--kind", self.kind, "--layout", self.text]
         words += ["--other", self.other] if self.other else []
         words += ["--shape", ",".join(map(str, self.shape)), "--ways", str(self.ways)]
-        return f"python -m tests.emitted_fuzz {shlex.join(words)}"
+        return f"python -m tests.support.emitted_fuzz {shlex.join(words)}"

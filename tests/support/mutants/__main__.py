@@ -1,4 +1,4 @@
-"""Run the campaign: ``python -m tests.mutants --count 2000 --seed 0 --jobs 2``.
+"""Run the campaign: ``python -m tests.support.mutants --count 2000 --seed 0 --jobs 2``.
 
 Every mutant is judged by the prover, and its verdict held against plain integers. The same seed and
 count give the same mutants in the same order, whatever the number of jobs.
@@ -19,7 +19,7 @@ from .report import as_json, failed, table
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tests.support.mutants", description=__doc__)
     parser.add_argument("--count", type=int, default=2000, help="mutants, refused ones apart")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2, help="processes")
