@@ -19,7 +19,7 @@ FIRST = ("click", "lark", "layoutdsl")
 
 LEFT_OUT = {
     "layoutdsl": [
-        r"layoutdsl/(bench|editing|proofs|propagation|viewing/page|weights)/",
+        r"layoutdsl/(commands/bench|shell/editing|proofs|graphs|shell/web/page|files/weights)/",
         r"layoutdsl/(dask|notebook|pygments|pytest|torch)\.py",
     ],
     "sympy": [

@@ -100,7 +100,7 @@ def file_of(name: str) -> str | None:
     """Return a file that a place is in, relative to where we are; ``None`` where it is in none."""
     path = Path(name)
     if name == "<stdin>" or not path.exists():
-        library = resources.folder("library") / name
+        library = resources.folder("language/library") / name
         return str(library) if path.suffix == ".layout" and library.exists() else None
     here = Path.cwd()
     absolute = here / path

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from propagate_fuzz import random_model
 
-from layoutdsl.commands import check, propagate
+from layoutdsl.commands import check_model, propagate
 from layoutdsl.graphs.checking.warrant import KEY
 from layoutdsl.graphs.models.onnx_faults import UnfitModelError
 
@@ -97,7 +97,7 @@ def model_changed(draw: Random, model: Any) -> str:
 def taken(out: Path, source: Path) -> bool:
     """Whether a changed model is taken for what was planned."""
     try:
-        return check(out, source).holds
+        return check_model(out, source).holds
     except UnfitModelError:
         return False
 
@@ -112,7 +112,7 @@ def tried(seed: int, target: str, folder: Path) -> dict[str, Any]:
     if found.status == "refuted":
         return said | {"wrong": str((found.theorems.refuted, found.verified))}
     found.write(out)
-    if not check(out, source).holds:
+    if not check_model(out, source).holds:
         return said | {"wrong": "its own certificate is refused"}
     model = onnx.load(out)
     entry = next(each for each in model.metadata_props if each.key == KEY)

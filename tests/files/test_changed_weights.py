@@ -308,8 +308,8 @@ def test_tensors_of_groups_return_in_their_order(form: str) -> None:
 @pytest.mark.parametrize("rules", ["", "layout A(n) = [n]"])
 def test_no_rules_are_refused(rules: str) -> None:
     np.savez("in.npz", a=np.arange(4))
-    with pytest.raises(ValueError, match="`rules` holds no rule for tensors; write one, such as"):
+    with pytest.raises(ValueError, match="`rules` has no rule for tensors; write one, such as"):
         pack_weights("in.npz", "out.npz", layoutdsl.parse(rules))
-    with pytest.raises(ValueError, match="holds no rule"):
+    with pytest.raises(ValueError, match="has no rule"):
         pack_weights("in.npz", "out.npz", ())
     assert not Path("out.npz").exists()

@@ -1,6 +1,7 @@
 """Random layouts with all that is emitted of them, a sample; and that faults are found and shrunk.
 
-The rest: `python -m tests.support.emitted_fuzz --count 20000`, or `pytest -m campaign -k emitted -s`.
+The rest: `python -m tests.support.emitted_fuzz --count 20000`, or
+`pytest -m campaign -k emitted -s`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ pytest.importorskip("scipy")
 from small_graphs import proto  # noqa: E402
 from test_propagate_batch import CONV, TARGETS, WEIGHT, drawn, opened, run  # noqa: E402
 
-from layoutdsl.commands import check, propagate  # noqa: E402
+from layoutdsl.commands import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.emitting.lines import Line, Number, UndecidedError, value_at  # noqa: E402
 from layoutdsl.graphs.telling.batch import Kept, Stays  # noqa: E402
 
@@ -80,7 +80,7 @@ def test_what_is_worked_out_from_the_batch_stays_open(
     assert isinstance(found.batch, Kept), found.batch
     assert found.status == "done", found.verified
     found.write(tmp_path / "out")
-    assert check(tmp_path / "out", place).faults == ()
+    assert check_model(tmp_path / "out", place).faults == ()
     result = onnx.load(tmp_path / "out")
     onnx.checker.check_model(result, full_check=True)
     for batch in (1, 3, 4, 11):
@@ -127,7 +127,7 @@ def test_a_changed_piece_or_number_is_noticed(tmp_path: Path) -> None:
         if each.name == rests.input[1]:
             each.CopyFrom(onnx.numpy_helper.from_array(np.array([2]), each.name))
     onnx.save(found, tmp_path / "out")
-    assert not check(tmp_path / "out", place).holds
+    assert not check_model(tmp_path / "out", place).holds
 
 
 ASKED = (

@@ -133,9 +133,9 @@ def test_a_file_that_is_replaced_is_the_old_one_to_who_reads_it(tmp_path: Path) 
     other.replace(place)
     found.write(tmp_path / "out.onnx")
     assert written(tmp_path).stat().st_size
-    from layoutdsl.commands import check
+    from layoutdsl.commands import check_model
 
-    assert check(tmp_path / "out.onnx", place).holds
+    assert check_model(tmp_path / "out.onnx", place).holds
 
 
 def test_weights_are_shared_while_they_are_used_and_kept_by_nobody(tmp_path: Path) -> None:

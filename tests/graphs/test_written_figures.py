@@ -24,7 +24,7 @@ from propagate_fuzz import random_model  # noqa: E402
 from propagate_odd import odd_model  # noqa: E402
 from small_models import written  # noqa: E402
 
-from layoutdsl import Propagation, check, propagate  # noqa: E402
+from layoutdsl import Propagation, check_model, propagate  # noqa: E402
 
 __all__ = ["shell"]
 
@@ -219,7 +219,7 @@ def counted(found: Propagation, original: Any, place: Path) -> None:
             figures.planned.bytes,
         )
     assert transforms.bytes >= sum(size for _, size in moves(made))
-    assert check(place, place.with_name("model.onnx")).faults == ()
+    assert check_model(place, place.with_name("model.onnx")).faults == ()
 
 
 def tried(seed: int, target: str, folder: Path, draw: Any = random_model) -> bool:

@@ -1,7 +1,8 @@
 """Layouts that put one element into several slots: meaning, modules, C, verbs, and what is refused.
 
 The meaning is `Layout.offset` in plain integers, for every index of the buffer, copies among them.
-`python -m tests.support.native_fuzz --copies` runs C of drawn ones, `pytest -m campaign -k copies` modules.
+`python -m tests.support.native_fuzz --copies` runs C of drawn layouts, and
+`pytest -m campaign -k copies` runs modules.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ ROOT = Path(__file__).parents[2]
 _PROGRAM = """\
 #!{python} -P
 import sys
-from layoutdsl.shell import main
+from layoutdsl.cli import main
 sys.argv[0] = "layoutdsl"
 sys.exit(main())
 """

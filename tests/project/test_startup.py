@@ -29,13 +29,14 @@ ELSEWHERE = (
     *(
         "layoutdsl.proof.proving",
         "layoutdsl.shell.proofs",
-        "layoutdsl.code",
+        "layoutdsl.code.generating",
+        "layoutdsl.code.plan",
         "layoutdsl.proof.kernel",
     ),
-    *("layoutdsl.notation", "layoutdsl.language.syntax.advice"),
+    *("layoutdsl.notation.notation", "layoutdsl.language.syntax.advice"),
     *("difflib", "importlib.metadata", "importlib.resources", "subprocess", "tomllib"),
 )
-"""Other verbs, other rooms, and what takes long of Python's own."""
+"""Modules of other commands and packages, and modules of Python that load slowly."""
 
 
 def imported(

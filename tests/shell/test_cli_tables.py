@@ -145,7 +145,7 @@ def test_what_is_printed_is_what_was_written(spec: Shell) -> None:
 
 
 def test_list_names_tables_with_their_source(spec: Shell) -> None:
-    lines = spec("list").out.splitlines()
+    lines = spec("list", "--long").out.splitlines()
     place = next(k for k, line in enumerate(lines) if line.startswith("  table MaceArgumentTable"))
     assert lines[place + 1].strip().startswith('mace-memory-layout, "1-D Argument Tensor"')
     tables = json.loads(spec("list", "--json").out)["tables"]

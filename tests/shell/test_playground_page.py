@@ -23,7 +23,7 @@ from layoutdsl.shell.answering import answer
 from layoutdsl.shell.listing import entries
 
 PACKAGE = Path(layoutdsl.__file__).parent
-PAGE = PACKAGE / "viewing" / "page"
+PAGE = PACKAGE / "shell" / "web" / "page"
 BUILD = Path(__file__).parents[2] / "docs" / "playground" / "build.py"
 
 
@@ -88,7 +88,7 @@ def test_every_layout_of_the_library_is_drawn_at_a_shape_that_is_proposed() -> N
 
 
 def test_the_policy_names_the_script_of_pictures() -> None:
-    script = (PACKAGE / "showing" / "picture.js").read_text("utf-8").strip()
+    script = (PACKAGE / "view" / "picture.js").read_text("utf-8").strip()
     digest = b64encode(sha256(f"\n{script}\n".encode()).digest()).decode()
     text = (PAGE / "index.html").read_text("utf-8")
     current("index.html", re.sub(r"'sha256-[^']*'", f"'sha256-{digest}'", text))

@@ -434,7 +434,9 @@ def campaign(seed: int, count: int, jobs: int = 1, draw: Draw = drawn) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.support.native_fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.native_fuzz", description=__doc__
+    )
     parser.add_argument("--count", type=int, default=1000, help="layouts")
     parser.add_argument("--seed", type=int, default=1, help=f"of the first {BATCH}, that draws all")
     parser.add_argument("--jobs", type=int, default=1, help="processes")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from browsers import browser
 from cli_shell import Shell, shell
 from picture_pages import fits_and_is_legible
 
@@ -20,7 +21,7 @@ from layoutdsl.proof.prover.check import check
 from layoutdsl.view.html import page as page_of
 from layoutdsl.view.html import picture
 
-__all__ = ["shell"]
+__all__ = ["browser", "shell"]
 
 playwright = pytest.importorskip("playwright.sync_api")
 

@@ -86,7 +86,7 @@ def making_packed(
     _refuse_packed(weights)
     if not rules:
         remedy = 'write one, such as `tensor "**.weight"(n, k) = [k/64, n, k%64]`'
-        raise UnfitError((Problem("rule", "`rules` holds no rule for tensors", remedy),))
+        raise UnfitError((Problem("rule", "`rules` has no rule for tensors", remedy),))
     tensors = chosen(weights.contents.entries, rules, unruled)
     form = weights.contents.form
     _refuse_most_first(weights, target, tensors)

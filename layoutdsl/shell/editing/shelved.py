@@ -22,6 +22,6 @@ def place_in_library(name: str) -> Shelved | None:
     declared = re.compile(rf"^(?:layout|table|record) ({re.escape(name)})\b", re.MULTILINE)
     for file, text in resources.library_families():
         if (found := declared.search(text)) is not None:
-            place = resources.folder("library") / file
+            place = resources.folder("language/library") / file
             return Shelved(place.absolute().as_uri(), (Lines(text), *found.span(1)))
     return None

@@ -402,7 +402,9 @@ def test_what_is_not_validated_is_not_generated() -> None:
 
 @pytest.mark.slow
 def test_validations_have_one_hash_in_every_process() -> None:
-    program = "from layoutdsl import api; print(api.generate(api.library('R4CroutonLayout')).text)"
+    program = (
+        "import layoutdsl; print(layoutdsl.generate(layoutdsl.library('R4CroutonLayout')).text)"
+    )
     texts = {
         subprocess.run(
             [sys.executable, "-c", program],

@@ -1,4 +1,6 @@
-"""Run the campaign: ``python -m tests.support.crashes --count 10000 --seed 0``; exits with 1 on a fault.
+"""Run the campaign; exit with 1 on a fault.
+
+    python -m tests.support.crashes --count 10000 --seed 0
 
 The same seed gives the same case but for what depends on the speed of the machine: jobs run beside
 each other, so a case that failed is worth a second look with ``--seed N --count 1``.

@@ -43,7 +43,9 @@ def main() -> int:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m tests.support.emitted_fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.emitted_fuzz", description=__doc__
+    )
     parser.add_argument("--count", type=int, default=1000, help="layouts")
     parser.add_argument("--seed", type=int, default=0, help="of the first layout; then one by one")
     parser.add_argument("--jobs", type=int, default=1, help="processes, from a seed far off each")
