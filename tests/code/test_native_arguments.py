@@ -232,7 +232,6 @@ def overlapping() -> tuple[np.ndarray, np.ndarray]:
 
 REFUSED: dict[str, Callable[..., object]] = {
     "a list": lambda m: m.pack([[[1]]]),
-    "rank": lambda m: m.pack(TENSOR[0]),
     "objects": lambda m: m.pack(TENSOR.astype(object)),
     "out of another shape": lambda m: m.pack(TENSOR, np.zeros((2, 2, 4, 3), "int32")),
     "out of another type": lambda m: m.pack(TENSOR, np.zeros(PHYSICAL, "int64")),
@@ -267,6 +266,13 @@ def test_refuses_in_the_same_words(name: str) -> None:
         with pytest.raises(expected.type) as found:
             REFUSED[name](module)
         assert str(found.value) == str(expected.value)
+
+
+def test_names_the_axes_when_the_rank_differs() -> None:
+    with pytest.raises(ValueError, match=r"3 are needed"):
+        module_of(BLOCKED).pack(TENSOR[0])
+    with pytest.raises(ValueError, match=r"`src` has shape \(6, 3\), .* 3 axes: \(N, C, W\)"):
+        modules(BLOCKED).pack(TENSOR[0])
 
 
 @pytest.mark.parametrize("threads", [0, -1, 257, 1.0, True, "2", None])
