@@ -40,7 +40,6 @@ class Box:
         both: the passes of a box that is moved by way of scratch, whose digits are then in `unit`.
         own: where they have not the same digits, those of the source and of the target that are the
             same number, for each such number.
-        is_gathered: its units are no vectors, and too short to be runs.
     """
 
     unit: Parts
@@ -49,7 +48,6 @@ class Box:
     inner: Parts = ()
     both: tuple[Pass, Pass] | None = None
     own: tuple[tuple[Parts, Parts], ...] = ()
-    is_gathered: bool = False
 
     @property
     def moved(self) -> Parts:
@@ -77,6 +75,12 @@ class Box:
         """All that is moved at once lies together."""
         return not self.rows and not self.columns and self.both is None
 
+    @property
+    def is_gathered(self) -> bool:
+        """Units are gathered one by one: they are no vectors, and too short to be runs."""
+        size = held(self.unit)
+        return self.both is None and not self.is_run and size & (size - 1) > 0
+
 
 def cheapest(chains: Chains, width: int) -> Box:
     """Return the box that takes the fewest cycles for an element of ``width`` bytes.
@@ -97,9 +101,7 @@ def _common(chains: Chains, width: int) -> list[tuple[float, Box]]:
         made = one_pass(tuple(items), width)
         tables = (made.unit, made.rows, made.columns, made.loops)
         unit, rows, columns, inner = (tuple(items[i] for i in table) for table in tables)
-        size = held(unit)
-        gathers = bool(rows or columns) and size & (size - 1) > 0
-        box = Box(unit, rows, columns, inner, is_gathered=gathers)
+        box = Box(unit, rows, columns, inner)
         found.append((_cost(chains, box, made.cost(width), width), box))
         ideal.append((_cost(chains, Box(parts), 0.0, width), parts))
     for _, parts in sorted(ideal, key=itemgetter(0))[: TRIED + chains.rank]:
@@ -157,12 +159,7 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
         if axis.slides:
             slid *= whole + past if block > 1 else 1
         elif past and block > 1:
-            if box.is_gathered and not _ends(box, number):
-                unit = held(box.unit)
-                cost += past * ALONE * run(unit * width, into=False) * held(box.parts) / unit
-            else:
-                times = 4.0 if box.both is None else 3.5  # some parts of it are whole
-                cost += past * (EDGE + cycles if _ends(box, number) else 2 * EDGE + times * cycles)
+            cost += past * _ending(box, number, cycles, width)
             if not whole and same(axis.extent, axis.target):
                 cost += cycles  # all that is written is masked
     size = chains.target.size
@@ -171,6 +168,16 @@ def _cost(chains: Chains, box: Box, cycles: float, width: int) -> float:
     read, into = _lines(box, "source", width, past=False)
     read = 0.0 if not is_cut and _goes_on(box, width) else read
     return (cost + out + into) * slid / lines + 1.5 * written + read
+
+
+def _ending(box: Box, number: int, cycles: float, width: int) -> float:
+    """About how many cycles a leaf takes in which an axis ends."""
+    if _ends(box, number):
+        return EDGE + cycles
+    if box.is_gathered:
+        unit = held(box.unit)
+        return ALONE * run(unit * width, into=False) * held(box.parts) / unit
+    return 2 * EDGE + (4.0 if box.both is None else 3.5) * cycles  # with scratch parts are whole
 
 
 def _goes_on(box: Box, width: int) -> bool:
@@ -232,9 +239,7 @@ def _lines(box: Box, side: SideName, width: int, past: bool) -> tuple[float, flo
     run = box.together(side)
     size = held(run) * width
     partial = max(0.0, LINE / size - 1) + 16 / size
-    wide, rows, columns = LINE // width // held(box.unit), held(box.rows), held(box.columns)
-    at_once = box.both is None and columns >= wide > 1 and (rows < wide or rows % wide > 0)
-    if size % LINE == 0 and (past if side == "target" else at_once):
+    if size % LINE == 0 and (past if side == "target" else _reads_lines(box, width)):
         return partial, 0.0
     offsets = [0]
     for each in box.of(side):
@@ -242,6 +247,12 @@ def _lines(box: Box, side: SideName, width: int, past: bool) -> tuple[float, flo
             by = gcd(*polynomial(simplify(each.stride(side))).values()) * width
             offsets = [at + k * by for at in offsets for k in range(each.count)]
     return partial, crowded(offsets, size, side)
+
+
+def _reads_lines(box: Box, width: int) -> bool:
+    """Whether a kernel reads rows by whole lines, and not by 16 bytes at a time."""
+    wide, rows, columns = LINE // width // held(box.unit), held(box.rows), held(box.columns)
+    return box.both is None and columns >= wide > 1 and (rows < wide or rows % wide > 0)
 
 
 def following(parts: Parts, side: SideName) -> Parts:

@@ -83,28 +83,34 @@ class Leaf:
 
     def _ending(self, axes: list[int]) -> tree.Node:
         """The leaf where some axes end, or ended before; nothing where there are no slots."""
-        edge = edge_of(self.around, self.box, axes)
-        alone = self.box.is_gathered and edge is None
-        passes = None
-        if edge is None and self.box.both is not None:
-            passes = ended(self.around, self.box, axes, BETWEEN)
-        if alone:
-            node = self._alone(axes)
-        elif edge is not None:
-            node = self._whole(edge)
-        else:
-            node = self._copied(axes) if passes is None else passes
-        copied = not alone and edge is None and self.box.both is None
-        if copied and all(map(self.around.slots_whole, axes)):
-            nothing = self._whole(tree.Edge(rows_read=ZERO))
-            for number in axes:
-                axis = self.around.chains.axes[number]
-                if self.around.loops_over(number) and not same(axis.target, axis.extent):
-                    node = when(self.around.before(number, axis.extent), node, nothing)
+        node = self._ended(axes)
         for number in axes:
             if self.around.loops_over(number) and not self.around.slots_whole(number):
                 has_slots = self.around.before(number, self.around.chains.axes[number].target)
                 node = when(has_slots, node, tree.EMPTY)
+        return node
+
+    def _ended(self, axes: list[int]) -> tree.Node:
+        """The leaf where some axes end, if there are slots: by an edge, by passes, or copied."""
+        edge = edge_of(self.around, self.box, axes)
+        if edge is not None:
+            return self._whole(edge)
+        if self.box.is_gathered:
+            return self._alone(axes)
+        if self.box.both is not None:
+            passes = ended(self.around, self.box, axes, BETWEEN)
+            return self._copied(axes) if passes is None else passes
+        return self._padded(axes, self._copied(axes))
+
+    def _padded(self, axes: list[int], node: tree.Node) -> tree.Node:
+        """What is copied where there are elements, and padding alone behind them."""
+        if not all(map(self.around.slots_whole, axes)):
+            return node
+        nothing = self._whole(tree.Edge(rows_read=ZERO))
+        for number in axes:
+            axis = self.around.chains.axes[number]
+            if self.around.loops_over(number) and not same(axis.target, axis.extent):
+                node = when(self.around.before(number, axis.extent), node, nothing)
         return node
 
     def _whole(self, edge: tree.Edge) -> tree.Node:

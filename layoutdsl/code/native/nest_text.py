@@ -52,19 +52,24 @@ def functions(
         raise OverflowError("numbers leave 64 bits at every shape")
     named = words.unpacked([*nest.moves.used, *nest.moves.strides(), *sized])
     within = [*named, *told, *nest.moves.inside(), *body]
-    unused = sorted(set(GIVEN).difference(words_in("\n".join(within))), key=GIVEN.index)
     lines = [
         "",
         f"INLINED void {name}_walk(const uint8_t *s, uint8_t *d, const int64_t *shape,",
         "    const uint8_t *rest, int64_t first, int64_t past, int stream)",
         "{",
-        *([f"    (void){', (void)'.join(unused)};"] if unused else []),
-        *indented(within),
+        *indented([*_unused(within), *within]),
         "}",
         *_units(name, node, most, words),
         *_part(name, size, large, most, nest.moves),
     ]
     return lines, frozenset(nest.moves.calls)
+
+
+def _unused(lines: Iterable[str]) -> list[str]:
+    """The statement that names the parameters a walk does not use, so that no compiler warns."""
+    used = words_in("\n".join(lines))
+    left = [f"(void){name}" for name in GIVEN if name not in used]
+    return [f"{', '.join(left)};"] if left else []
 
 
 def _units(name: str, node: tree.Node, most: Bound, words: Spelling) -> list[str]:
@@ -148,7 +153,7 @@ class _Nest:
             return self._branches([node], self.pieces(node.then), self.pieces(node.other))
         loops, body = shared(node)
         if not loops:
-            return ["if (first < past) {", *indented(self.lines(node, alone=True)), "}"]
+            return ["if (first < past) {", *indented(self._inside(node)), "}"]
         inner = self._within(loops, body)
         counts = list(map(turns, loops))
         for number in reversed(range(len(loops))):
@@ -181,8 +186,8 @@ class _Nest:
             "}",
         ]
 
-    def lines(self, node: tree.Node, *, alone: bool = False) -> list[str]:
-        """A node as C; where it is ``alone`` between braces, scratch needs none of its own."""
+    def lines(self, node: tree.Node) -> list[str]:
+        """A node as C."""
         moves = self.moves
         match node:
             case tree.For(name, count, body):
@@ -204,10 +209,8 @@ class _Nest:
                 return self._chosen(node)
             case tree.Seq(parts):
                 return [line for part in parts for line in self.lines(part)]
-            case tree.Scratch(name, size, filled, body):
-                fill = [f"filled({name}, rest, {size * moves.width});"] if filled else []
-                held = [f"uint8_t {name}[{size * moves.width}];", *fill, *self.lines(body)]
-                return held if alone else ["{", *indented(held), "}"]
+            case tree.Scratch():
+                return ["{", *indented(self._inside(node)), "}"]
             case tree.Fill(target, count):
                 return [f"filled({moves.place(target)}, rest, {moves.bytes(count)});"]
             case tree.Run(target, source, count):
@@ -216,6 +219,14 @@ class _Nest:
                 return [moves.run(node)]
             case tree.Move():
                 return moves.text(node)
+
+    def _inside(self, node: tree.Node) -> list[str]:
+        """A node between braces that are there already, so that scratch needs none of its own."""
+        if not isinstance(node, tree.Scratch):
+            return self.lines(node)
+        size = node.size * self.moves.width
+        fill = [f"filled({node.name}, rest, {size});"] if node.filled else []
+        return [f"uint8_t {node.name}[{size}];", *fill, *self.lines(node.body)]
 
     def _asked(self, node: tree.For) -> list[str]:
         """What is asked for before loops over runs: before the outermost of them."""
@@ -228,7 +239,7 @@ class _Nest:
     def _within(self, loops: Sequence[tree.For | tree.Slide], body: tree.Node) -> list[str]:
         """What some loops do, one in the other."""
         self.moves.loops += loops
-        lines = self.lines(body, alone=True)
+        lines = self._inside(body)
         del self.moves.loops[-len(loops) :]
         return lines
 
@@ -238,16 +249,13 @@ class _Nest:
         while isinstance(then, tree.If) and then.other == node.other:
             both.append(then)
             then = then.then
-        return self._branches(
-            both, self.lines(then, alone=True), self.lines(node.other, alone=True)
-        )
+        return self._branches(both, self._inside(then), self._inside(node.other))
 
     def _branches(self, both: Sequence[tree.If], then: list[str], other: list[str]) -> list[str]:
-        asked = list[str]()
         for each in both:
             self.moves.used += [each.condition.left, each.condition.right]
-            asked.append(compared(each, self.moves.words))
-        lines = [f"if ({' && '.join(asked)}) {{", *indented(then)]
+        asked = " && ".join([compared(each, self.moves.words) for each in both])
+        lines = [f"if ({asked}) {{", *indented(then)]
         if isinstance(both[0].other, tree.If):
             return [*lines, f"}} else {other[0]}", *other[1:]]
         return [*lines, *(["} else {", *indented(other)] if other else []), "}"]
