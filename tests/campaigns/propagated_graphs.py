@@ -28,9 +28,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
 from propagate_fuzz import random_model
 
-from layoutdsl.commands import check_model, propagate
+from layoutdsl import UnfitModelError, check_model, propagate
 from layoutdsl.graphs.checking.warrant import KEY
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError
 
 TARGETS: dict[str, dict[str, Any]] = {
     "NHWC": {"engine": "nhwc"},

@@ -22,11 +22,11 @@ from random_layouts import drawn, shape_in
 from texts import layout
 
 import layoutdsl
+from layoutdsl import Layout
 from layoutdsl.code.validate import NotValidated, validate
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES, FillAny, FillValue, FillZeroPoint
 from layoutdsl.language.meaning.interface import ScaleOffset, codes_of, encode
-from layoutdsl.language.meaning.model import Layout
 
 Array = NDArray[Any]
 Given = dict[str, Any]

@@ -11,11 +11,11 @@ from domain_masks import held, numbered
 from proving import shapes
 from texts import DOMAINS
 
+from layoutdsl import Layout
 from layoutdsl.code import generate_numpy, load
 from layoutdsl.code.moves import Fallback
 from layoutdsl.code.plan import plan
 from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import Layout
 
 
 @cache

@@ -12,13 +12,12 @@ import pytest
 from codegen_cases import layout_of
 from text_mutants import mutants
 
-from layoutdsl import commands
+from layoutdsl import Layout, commands
 from layoutdsl.code import generate_numpy, load
 from layoutdsl.code.native.loader import why_not
 from layoutdsl.code.validate import NotValidated, Validated, validate
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES, FillAny
-from layoutdsl.language.meaning.model import Layout
 
 WITHOUT_C = pytest.mark.skipif(why_not() is not None, reason="there is no C compiler")
 TARGETS = ["numpy", pytest.param("auto", marks=WITHOUT_C)]

@@ -11,9 +11,9 @@ import pytest
 from codegen_cases import emit, layout_of
 from random_numbers import arithmetic
 
+from layoutdsl import Layout
 from layoutdsl.code import load
 from layoutdsl.code.validate import NotValidated, Validated, validate
-from layoutdsl.language.meaning.model import Layout
 
 # Found wrong once: coordinates that are small, made of numbers that are not. Beside each a shape.
 FOUND = {

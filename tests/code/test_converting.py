@@ -21,14 +21,13 @@ from converting_cases import (
 from test_codegen_moving import REFUSED_THREADS
 from text_mutants import mutants
 
-from layoutdsl import commands
+from layoutdsl import Layout, commands
 from layoutdsl.code import Fallback, generate_conversion, load
 from layoutdsl.code.loops.moves import Move
 from layoutdsl.code.loops.trees import tree_of
 from layoutdsl.code.validate import NotValidated, Validated, validate_conversion
 from layoutdsl.code.validate.loops import validate_tree_conversion
 from layoutdsl.language.meaning.elements import FillAny, FillValue, FillZeroPoint
-from layoutdsl.language.meaning.model import Layout
 
 POISON, OTHER = 201, 9
 

@@ -19,7 +19,7 @@ from native_cases import needs_compiler
 from test_functions_triton import Tensor, loaded, numbers, stand_in
 
 import layoutdsl
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout
 
 OFFSETS = (
     "",

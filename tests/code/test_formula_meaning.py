@@ -30,6 +30,7 @@ from texts import (
     small_shapes,
 )
 
+from layoutdsl import Layout
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.digits.steps import SLOT
 from layoutdsl.language.integers.expr import (
@@ -48,7 +49,7 @@ from layoutdsl.language.integers.expr import (
 )
 from layoutdsl.language.integers.read_python import read_python
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.model import Condition, Layout
+from layoutdsl.language.meaning.model import Condition
 from layoutdsl.language.meaning.offsets import offset_expr, size_expr
 
 NO_INVERSE = {"Overlapping", "LapackPackedUpper", "LapackPackedLower", "LapackBand"}

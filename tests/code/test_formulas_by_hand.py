@@ -11,7 +11,7 @@ from mutants import oracle
 from mutants.spellings import FORMS, ROUNDING, spelled
 from texts import HERE, LIBRARY, module
 
-from layoutdsl.language.meaning.claims import Claim
+from layoutdsl import Claim
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Refuted
 

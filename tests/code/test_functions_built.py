@@ -14,10 +14,10 @@ import pytest
 from functions_built import COMPILERS, Called, built, inverted
 from texts import DOMAINS, EVERY, edge_shapes, every_index, layout
 
-from layoutdsl.commands import WidthError, index_functions, library
+from layoutdsl import Layout, library
+from layoutdsl.commands import WidthError, index_functions
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.model import Layout
 
 FORMS = [
     ("c", "int32"),

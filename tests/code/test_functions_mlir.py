@@ -11,7 +11,7 @@ from functions_built import inverted, text
 from mlir_reader import functions, maps
 from texts import DOMAINS, EVERY, edge_shapes
 
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout
 
 ALL = {**{f"domain {name}": each for name, each in DOMAINS.items()}, **EVERY}
 

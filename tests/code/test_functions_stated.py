@@ -9,13 +9,14 @@ from dataclasses import replace
 import pytest
 from texts import DOMAINS, EVERY, edge_shapes, layout
 
+from layoutdsl import Layout
 from layoutdsl.code.functions.machine import Backward, Functions, functions
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.digits.steps import SLOT
 from layoutdsl.language.integers.expr import Constant, Expr, Extent, Index, walk
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import INTEGER_TYPES
-from layoutdsl.language.meaning.model import Condition, Layout
+from layoutdsl.language.meaning.model import Condition
 from layoutdsl.proof.prover.functions import Enough, attempt, attempts, bounded
 from layoutdsl.proof.prover.verdict import Proved, Undecided
 from layoutdsl.proof.statements.functions_statement import functions as stated

@@ -17,7 +17,7 @@ import pytest
 from functions_built import inverted, text
 from texts import DOMAINS, EVERY, edge_shapes, every_index
 
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout
 
 
 class Tensor:

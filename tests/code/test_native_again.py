@@ -16,9 +16,9 @@ import pytest
 from codegen_cases import layout_of, module_of
 from native_cases import modules, needs_compiler
 
+from layoutdsl import convert
 from layoutdsl.code.native import again as subject
 from layoutdsl.code.native.again import never
-from layoutdsl.commands import convert
 
 pytestmark = needs_compiler
 

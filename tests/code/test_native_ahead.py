@@ -13,11 +13,11 @@ from c_run import Machine, Pointer, functions
 from native_fuzz import cases
 from random_digits import Shape
 
+from layoutdsl import parse
 from layoutdsl.code.loops.kernels import LINE
 from layoutdsl.code.loops.moves import Move, NoCode
 from layoutdsl.code.native import ahead
 from layoutdsl.code.native.program import moved
-from layoutdsl.commands import parse
 
 NAME = "f"
 

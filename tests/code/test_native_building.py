@@ -19,9 +19,8 @@ from native_cases import emit, needs_compiler
 from processes import gone, running
 
 import layoutdsl
-from layoutdsl import commands
+from layoutdsl import CompilerError, commands
 from layoutdsl.code.native import background, cache, compilers, libraries, loader
-from layoutdsl.code.native.compilers import CompilerError
 from layoutdsl.code.native.module import NativeModule
 
 pytestmark = needs_compiler

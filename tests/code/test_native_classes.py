@@ -14,12 +14,11 @@ from codegen_cases import layout_of, module_of
 from native_cases import emit, needs_compiler
 from processes import gone
 
-from layoutdsl import commands
+from layoutdsl import CompilerError, commands
 from layoutdsl.code.emitting import validated
 from layoutdsl.code.loops.moves import Move, NoCode, move_of
 from layoutdsl.code.native import background, classes, compilers, libraries
 from layoutdsl.code.native.classes import SMALL, class_of, special, special_move
-from layoutdsl.code.native.compilers import CompilerError
 from layoutdsl.code.native.libraries import Emitter
 from layoutdsl.code.native.loader import native_module
 from layoutdsl.code.native.module import NativeModule

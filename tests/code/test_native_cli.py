@@ -9,9 +9,9 @@ import pytest
 from cli_shell import Shell, shell
 
 import layoutdsl
+from layoutdsl import compile as compiled
+from layoutdsl import library
 from layoutdsl.code.native.loader import why_not
-from layoutdsl.commands import compile as compiled
-from layoutdsl.commands import library
 
 __all__ = ["shell"]
 

@@ -14,8 +14,8 @@ from codegen_cases import layout_of, module_of
 from native_cases import LAYOUTS, WIDTHS, fenced, modules, needs_compiler
 from test_native_meaning import values
 
+from layoutdsl import Layout
 from layoutdsl.language.integers.expr import Constant
-from layoutdsl.language.meaning.model import Layout
 
 pytestmark = needs_compiler
 

@@ -12,9 +12,9 @@ from expected_buffers import expected
 from native_cases import LAYOUTS, WIDTHS, emit, fenced, modules, needs_compiler
 from test_codegen_meaning import random_layout
 
+from layoutdsl import Layout
 from layoutdsl.code.native.loader import native_module
 from layoutdsl.language.integers.expr import Constant
-from layoutdsl.language.meaning.model import Layout
 
 pytestmark = needs_compiler
 

@@ -16,12 +16,12 @@ from codegen_cases import layout_of
 from native_cases import LAYOUTS
 from test_native_meaning import shapes_of
 
+from layoutdsl import Layout
 from layoutdsl.code.loops.moves import Move
 from layoutdsl.code.native import WIDTHS
 from layoutdsl.code.native.kernel_text import Call, kernel_text
 from layoutdsl.code.native.program import EmittedProgram, Moved, generate_c, moved
 from layoutdsl.code.native.spelling import Spelling
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import offset_expr, size_expr
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

@@ -12,15 +12,15 @@ from codegen_cases import layout_of, module_of
 from native_cases import emit, needs_compiler
 
 import layoutdsl
+from layoutdsl import CompilerError, Tuned
 from layoutdsl.code.emitting import validated
 from layoutdsl.code.loops.moves import Move, NoCode
 from layoutdsl.code.native import libraries, tuning
-from layoutdsl.code.native.compilers import CompilerError
 from layoutdsl.code.native.libraries import Emitter
 from layoutdsl.code.native.loader import native_module
 from layoutdsl.code.native.module import NativeModule
 from layoutdsl.code.native.program import EmittedProgram
-from layoutdsl.code.native.tuning import Tuned, tune_module
+from layoutdsl.code.native.tuning import tune_module
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("place")]
 

@@ -21,11 +21,10 @@ from proving import elements, shapes, sound
 from random_declarations import drawn, read, stands
 from texts import layout
 
-from layoutdsl import commands
+from layoutdsl import Layout, commands
 from layoutdsl.commands import closed_inverse
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.digits.network import NotDigits
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.statements.sound import ONTO
 from layoutdsl.shell.sheet import sheet_text
 from layoutdsl.view.slots import at as held_at

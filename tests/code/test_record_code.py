@@ -23,10 +23,10 @@ from record_programs import (
 from test_record_found import MOVED
 
 import layoutdsl
+from layoutdsl import NotAsMeantError, generate_record
 from layoutdsl.code.native import record_sizes
 from layoutdsl.code.numpy import record as record_moves
-from layoutdsl.code.record_trials import NotAsMeantError, loaded
-from layoutdsl.code.records import generate_record
+from layoutdsl.code.record_trials import loaded
 
 
 @NEEDS_C

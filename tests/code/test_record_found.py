@@ -12,7 +12,7 @@ from random_records import faults
 from test_record_fuzz import record_of, set_piece, verdict
 
 import layoutdsl
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import LayoutError
 from layoutdsl.proof.prover.verdict import Refuted
 
 __all__ = ["set_piece"]

@@ -23,21 +23,27 @@ from functions_built import C
 from random_records import Drawn, Values, drawn, elements, faults, free, meant, pair, shapes
 
 import layoutdsl
-from layoutdsl import commands
-from layoutdsl.code.generating import UnvalidatedError
+from layoutdsl import (
+    Checked,
+    LayoutError,
+    Record,
+    RecordClaim,
+    RefusedError,
+    UnprovedError,
+    UnvalidatedError,
+    commands,
+)
 from layoutdsl.code.numpy import record as record_moves
-from layoutdsl.commands import RefusedError, UnprovedError
 from layoutdsl.language.declaration import record_declaration, record_lines
-from layoutdsl.language.meaning.claims import RecordClaim, Sound
-from layoutdsl.language.meaning.record import Record
+from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.syntax.printer import print_declaration
-from layoutdsl.language.texts.source import LayoutError, Source
+from layoutdsl.language.texts.source import Source
 from layoutdsl.proof.evidence import Subject, recheck, record, subjects
 from layoutdsl.proof.evidence.manifest import Manifest, read_manifest
 from layoutdsl.proof.kernel.solver import Z3
 from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Checked, Refuted, Undecided
+from layoutdsl.proof.prover.verdict import Refuted, Undecided
 from layoutdsl.proof.statements.record_statement import AFTER, APART, DEFINED, SIZE, WHOLE
 
 Array = np.ndarray[Any, Any]

@@ -11,14 +11,13 @@ import pytest
 from mutants.records import MUTANTS, RecordMutant, edited
 from record_bits import TEXTS, places
 
-from layoutdsl.language.elaborate.shelf import library_record, parse
+from layoutdsl import LayoutError, Record, RecordClaim, library_record, parse
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.claims import EqualsRecord, RecordClaim, Sound
+from layoutdsl.language.meaning.claims import EqualsRecord, Sound
 from layoutdsl.language.meaning.counterexample import Counterexample
 from layoutdsl.language.meaning.part import part_size
-from layoutdsl.language.meaning.record import Held, Record
+from layoutdsl.language.meaning.record import Held
 from layoutdsl.language.meaning.shapes import small
-from layoutdsl.language.texts.source import LayoutError
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Proved, Refuted
 from layoutdsl.proof.statements.record_statement import AFTER, APART, DEFINED, SIZE, WHOLE

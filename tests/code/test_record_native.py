@@ -11,10 +11,9 @@ from native_cases import needs_compiler
 from random_records import Values, drawn, elements, free, meant, shapes
 
 import layoutdsl
+from layoutdsl import Record, RecordModule
 from layoutdsl.code.native import background, record_library, record_sizes
-from layoutdsl.code.record import RecordModule
 from layoutdsl.code.record_modules import record_module
-from layoutdsl.language.meaning.record import Record
 
 pytestmark = needs_compiler
 

@@ -15,13 +15,12 @@ from cli_shell import Shell, shell
 from codegen_cases import layout_of
 
 import layoutdsl
+from layoutdsl import Layout, LayoutError
 from layoutdsl.code.numpy.dense import _bits_of, _dense, _of_bits, _opened
 from layoutdsl.code.stored import bit_address
 from layoutdsl.code.validate import NotValidated, validate
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.storage import STORAGES, NoWordsError, stored
-from layoutdsl.language.texts.source import LayoutError
 
 Array = np.ndarray[Any, Any]
 __all__ = ["shell"]

@@ -17,8 +17,7 @@ from random_layouts import drawn, shape_in
 from texts import layout
 
 import layoutdsl
-from layoutdsl import Tensor
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout, Tensor
 from layoutdsl.language.meaning.selection import selection
 
 Array = NDArray[Any]

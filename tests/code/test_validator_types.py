@@ -13,9 +13,9 @@ import pytest
 from text_mutants import Mutant, mutants
 
 import layoutdsl
+from layoutdsl import Layout
 from layoutdsl.code import generate_numpy
 from layoutdsl.code.validate import NotValidated, Validated, validate
-from layoutdsl.language.meaning.model import Layout
 
 LAYOUTS = {
     "regions": "layout A(c, h) = [c/4, h, c%4]",

@@ -11,8 +11,8 @@ import pytest
 from record_programs import NEEDS_C, SANITIZED, Built
 
 import layoutdsl
+from layoutdsl import Layout
 from layoutdsl.code.records import generate_words
-from layoutdsl.language.meaning.model import Layout
 
 FORMS = (
     ("layout A(n, c) = [c/8, n, c%8] of {t}", {"N": 4, "C": 19}),

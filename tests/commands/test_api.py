@@ -13,9 +13,9 @@ import pytest
 
 import layoutdsl
 import layoutdsl.commands
-from layoutdsl.commands import RefusedError, claims_about, claims_of, library_families, pick
+from layoutdsl import LayoutError, RefusedError
+from layoutdsl.commands import claims_about, claims_of, library_families, pick
 from layoutdsl.language.meaning.claims import Sound
-from layoutdsl.language.texts.source import LayoutError
 
 TEXT = """\
 layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]

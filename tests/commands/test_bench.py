@@ -22,6 +22,7 @@ from bench_moves import (
 )
 from texts import DOMAINS, EVERY, layout
 
+from layoutdsl import Layout
 from layoutdsl.commands.bench import limits, measure, summary
 from layoutdsl.commands.bench import run as running
 from layoutdsl.commands.bench.defaults import default_tasks
@@ -29,7 +30,6 @@ from layoutdsl.commands.bench.meaning import first_difference, offsets
 from layoutdsl.commands.bench.measure import Rounds, Spread, floor_of, over, sample, spread
 from layoutdsl.commands.bench.run import Measured, Plan, Result, Skipped, Wrong, run
 from layoutdsl.commands.bench.sides import Side, side, tensor_side
-from layoutdsl.language.meaning.model import Layout
 
 QUICK = Rounds(most=2, seconds=0.0, fewest=1)
 

@@ -15,9 +15,8 @@ from codegen_cases import layout_of
 from random_layouts import drawn, shape_in
 
 import layoutdsl
-from layoutdsl import RefusedError, UnprovedError, UnvalidatedError
+from layoutdsl import Layout, RefusedError, UnprovedError, UnvalidatedError
 from layoutdsl.code.native.loader import why_not
-from layoutdsl.language.meaning.model import Layout
 
 torch = pytest.importorskip("torch")
 lt = pytest.importorskip("layoutdsl.torch")

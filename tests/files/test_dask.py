@@ -19,8 +19,8 @@ from random_layouts import drawn, shape_in
 from texts import LIBRARY, layout
 
 import layoutdsl
+from layoutdsl import Layout
 from layoutdsl.language.meaning.elements import FillZeroPoint
-from layoutdsl.language.meaning.model import Layout
 
 da = pytest.importorskip("dask.array")
 ld = pytest.importorskip("layoutdsl.dask")

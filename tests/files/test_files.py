@@ -12,16 +12,10 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from layoutdsl import OccupiedError
 from layoutdsl.files import whole
 from layoutdsl.files.ownership import overwriting
-from layoutdsl.files.places import (
-    OccupiedError,
-    followed,
-    identity,
-    is_same_file,
-    refuse_input,
-    replaceable,
-)
+from layoutdsl.files.places import followed, identity, is_same_file, refuse_input, replaceable
 from layoutdsl.files.whole import created, replacing, write_whole
 
 ROOT = os.geteuid() == 0

@@ -14,11 +14,9 @@ import pytest
 from cli_shell import Shell, shell
 from processes import gone, running
 
-from layoutdsl import commands
-from layoutdsl.language.meaning.claims import Claim
+from layoutdsl import Checked, Claim, commands
 from layoutdsl.proof import proving
 from layoutdsl.proof.prover import jobs
-from layoutdsl.proof.prover.verdict import Checked
 
 __all__ = ["shell"]
 

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from cli_shell import Shell, shell
 
+from layoutdsl import UnreadableError
 from layoutdsl.files import npy
-from layoutdsl.files.npy import UnreadableError
 
 __all__ = ["shell"]
 

@@ -9,11 +9,11 @@ from math import prod
 import pytest
 from texts import EVERY, LIBRARY, layout
 
+from layoutdsl import Layout, TooLargeError
 from layoutdsl.code.seams import Seam, flat
-from layoutdsl.files.pieces.cut import Pieces, TooLargeError, box, cut
+from layoutdsl.files.pieces.cut import Pieces, box, cut
 from layoutdsl.files.pieces.proof import lies_alike, proofs, prove_seam, seam_at
 from layoutdsl.files.pieces.refute import MANY, counterexample
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.certificate import establish
 from layoutdsl.proof.prover.verdict import Refuted, Undecided
 

@@ -18,11 +18,8 @@ import pytest
 from cli_shell import Shell, shell
 from texts import layout
 
-from layoutdsl.commands import compile as compiled
-from layoutdsl.commands import pack_file, unpack_file
-from layoutdsl.files.npy import UnreadableError
-from layoutdsl.files.pieces.runs import TooLittleError
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout, TooLittleError, UnreadableError, pack_file, unpack_file
+from layoutdsl import compile as compiled
 
 __all__ = ["shell"]
 

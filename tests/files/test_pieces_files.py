@@ -13,16 +13,13 @@ import pytest
 from small_files import BLOCKED, ROW, compiles, left_behind, random_tensor
 from texts import EVERY, layout
 
-from layoutdsl.commands import compile as compiled
-from layoutdsl.commands import pack_file, unpack_file
+from layoutdsl import Layout, OccupiedError, TooLittleError, UnreadableError, pack_file, unpack_file
+from layoutdsl import compile as compiled
 from layoutdsl.files import locks
-from layoutdsl.files.npy import UnreadableError, header
+from layoutdsl.files.npy import header
 from layoutdsl.files.pieces import files
 from layoutdsl.files.pieces.files import Stored
-from layoutdsl.files.pieces.runs import TooLittleError
-from layoutdsl.files.places import OccupiedError
 from layoutdsl.language.meaning.elements import FillValue, FillZeroPoint
-from layoutdsl.language.meaning.model import Layout
 
 CROUTON = layout("layout Crouton(b, h, w, d) = [b, h/8, w/8, d/32; h%8, w%8, d%32] fill 31")
 

@@ -17,10 +17,9 @@ from cli_shell import Shell, shell
 from random_records import elements, meant, right, shapes
 
 import layoutdsl
-from layoutdsl.commands import RefusedError, UnprovedError, pack_record_file, unpack_record_file
+from layoutdsl import Record, RefusedError, TooLittleError, UnprovedError
+from layoutdsl.commands import pack_record_file, unpack_record_file
 from layoutdsl.files.pieces.rows import cut_rows
-from layoutdsl.files.pieces.runs import TooLittleError
-from layoutdsl.language.meaning.record import Record
 
 __all__ = ["shell"]
 

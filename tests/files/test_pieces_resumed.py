@@ -22,13 +22,11 @@ from processes import running
 from small_files import BLOCKED, ROW, Stopped, compiles, left_behind, random_tensor, stopping
 from texts import EVERY, layout
 
-from layoutdsl.commands import compile as compiled
-from layoutdsl.commands import pack_file, unpack_file
+from layoutdsl import Layout, OccupiedError, UnreadableError, pack_file, unpack_file
+from layoutdsl import compile as compiled
 from layoutdsl.files import locks
-from layoutdsl.files.npy import UnreadableError
 from layoutdsl.files.pieces import journal, output, runs, tensors
-from layoutdsl.files.places import Identity, OccupiedError
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.files.places import Identity
 
 
 @pytest.fixture(autouse=True)

@@ -17,15 +17,13 @@ from small_files import BLOCKED, ROW, Stopped, changed, random_tensor, stopping
 from test_crashes import campaign
 from texts import layout
 
-from layoutdsl.commands import compile as compiled
-from layoutdsl.commands import finish_plan, load_plan, pack_file, plan_file, run_share
-from layoutdsl.files.npy import UnreadableError
+from layoutdsl import Layout, OccupiedError, UnreadableError, pack_file
+from layoutdsl import compile as compiled
+from layoutdsl.commands import finish_plan, load_plan, plan_file, run_share
 from layoutdsl.files.pieces import shared
 from layoutdsl.files.pieces.cut import cut, cut_by
 from layoutdsl.files.pieces.plan import PlanError
 from layoutdsl.files.pieces.share import Share
-from layoutdsl.files.places import OccupiedError
-from layoutdsl.language.meaning.model import Layout
 
 SHAPE = (30, 35)
 PART = Path("out.npy.part")

@@ -13,7 +13,7 @@ import weight_files as files
 from processes import ended
 from weight_judges import JUDGES
 
-from layoutdsl.files.npy import UnreadableError
+from layoutdsl import UnreadableError
 from layoutdsl.files.weights.form import Form, Wanted
 from layoutdsl.files.weights.forms import FORMS, form_named, form_of
 from layoutdsl.files.weights.protobuf import number as field

@@ -14,8 +14,9 @@ from groups_drawn import GroupCase, Made, drawn
 from weight_files import as_older, opened, said_of
 
 import layoutdsl
-from layoutdsl.commands import (
+from layoutdsl import (
     RefusedError,
+    UnfitError,
     UnprovedError,
     inspect_weights,
     pack_weights,
@@ -23,7 +24,6 @@ from layoutdsl.commands import (
     verify_weights,
 )
 from layoutdsl.files.weights.compared import Difference
-from layoutdsl.files.weights.faults import UnfitError
 from layoutdsl.files.weights.forms import form_named
 from layoutdsl.language.meaning.elements import FillAny
 from layoutdsl.language.meaning.group import Names

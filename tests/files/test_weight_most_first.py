@@ -12,8 +12,7 @@ import weight_files as files
 from weights_drawn import Case, Tensor, drawn, least, rules_of
 
 import layoutdsl
-from layoutdsl.commands import inspect_weights, pack_weights, unpack_weights, verify_weights
-from layoutdsl.files.weights.faults import UnfitError
+from layoutdsl import UnfitError, inspect_weights, pack_weights, unpack_weights, verify_weights
 from layoutdsl.files.weights.form import Contents, Wanted
 from layoutdsl.files.weights.forms import form_named
 from layoutdsl.files.weights.gguf import Gguf

@@ -36,11 +36,16 @@ from weights_drawn import (
 from weights_killed import killed
 
 import layoutdsl
-from layoutdsl.commands import inspect_weights, pack_weights, unpack_weights, verify_weights
-from layoutdsl.files.pieces.runs import TooLittleError
-from layoutdsl.files.places import OccupiedError
+from layoutdsl import (
+    OccupiedError,
+    TooLittleError,
+    UnfitError,
+    inspect_weights,
+    pack_weights,
+    unpack_weights,
+    verify_weights,
+)
 from layoutdsl.files.weights.compared import Difference
-from layoutdsl.files.weights.faults import UnfitError
 from layoutdsl.files.weights.form import Entry
 from layoutdsl.files.weights.forms import form_named
 from layoutdsl.language.meaning.elements import FillAny

@@ -20,20 +20,17 @@ from weight_files import said_of
 from weights_drawn import drawn, least, rules_of
 
 import layoutdsl
-from layoutdsl.commands import (
-    finish_plan,
-    load_plan,
+from layoutdsl import (
+    OccupiedError,
+    TooLittleError,
+    UnfitError,
     pack_weights,
-    plan_weights,
-    run_share,
     unpack_weights,
     verify_weights,
 )
+from layoutdsl.commands import finish_plan, load_plan, plan_weights, run_share
 from layoutdsl.files.pieces import shared
 from layoutdsl.files.pieces.plan import PlanError
-from layoutdsl.files.pieces.runs import TooLittleError
-from layoutdsl.files.places import OccupiedError
-from layoutdsl.files.weights.faults import UnfitError
 from layoutdsl.files.weights.forms import form_named
 
 __all__ = ["shell"]

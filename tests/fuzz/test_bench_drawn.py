@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from cli_shell import Shell, shell
 
+from layoutdsl import Layout
 from layoutdsl.commands.bench.drawn import FAMILIES, LEAST, MOST, drawn_tasks
 from layoutdsl.commands.bench.moves import Task
 from layoutdsl.language.integers.expr import Constant
-from layoutdsl.language.meaning.model import Layout
 
 __all__ = ["shell"]
 

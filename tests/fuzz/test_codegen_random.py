@@ -27,13 +27,13 @@ from codegen_cases import emit, layout_of
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 
+from layoutdsl import Layout, LayoutError
 from layoutdsl.code import load
 from layoutdsl.code.allowed import refuse_unsafe
 from layoutdsl.language.integers.expr import Coordinate, MixedRadix, walk
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import ZERO, Layout
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl.language.meaning.model import ZERO
 
 MOST = 160
 """Elements of a tensor, and eight times as many slots of a buffer: the meaning is slow."""

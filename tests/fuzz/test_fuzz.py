@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from printing import c, latex, python
 from texts import module
 
+from layoutdsl import LayoutError
 from layoutdsl.language.meaning.offsets import offset_expr
 from layoutdsl.language.texts import resources
-from layoutdsl.language.texts.source import LayoutError
 
 GUARD = 5.0
 

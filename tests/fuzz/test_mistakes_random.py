@@ -15,10 +15,11 @@ from functools import cache
 import pytest
 from statements import STATEMENTS
 
+from layoutdsl import Diagnostic, LayoutError
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.grammars import LANGUAGE, Fault, parsed
 from layoutdsl.language.syntax.parser import parse
-from layoutdsl.language.texts.source import Diagnostic, LayoutError, Source
+from layoutdsl.language.texts.source import Source
 
 COUNT = 60
 """Mistakes of each kind; more in a campaign."""

@@ -17,11 +17,11 @@ from mutants.judge import LIBRARY, Judgement, judge
 from mutants.report import failed, table
 from texts import EXAMPLES, defined, every_index, module
 
+from layoutdsl import Checked, Claim, Layout
 from layoutdsl.language.declaration import declaration
-from layoutdsl.language.meaning.claims import Claim, Sound
+from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.language.meaning.counterexample import Counterexample, Point
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.proof.prover.verdict import Checked, Proved, Refuted
+from layoutdsl.proof.prover.verdict import Proved, Refuted
 
 SAMPLE = 20
 

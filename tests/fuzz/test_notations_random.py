@@ -10,8 +10,7 @@ import pytest
 import random_declarations
 import random_layouts
 
-from layoutdsl import LayoutError, from_notation, notations, to_notation
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout, LayoutError, from_notation, notations, to_notation
 
 UNKNOWN = ("no extent follows", "a text without bases has no shape")
 """What is said of index maps of TVM, and of a single element of Triton."""

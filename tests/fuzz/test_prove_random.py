@@ -14,20 +14,12 @@ from proving import elements, replays, shapes, sound, words, wrong_at
 from random_declarations import changed, mutated, read, right
 from texts import module
 
+from layoutdsl import Checked, Claim, Layout, LayoutError
 from layoutdsl.language.integers.expr import text as spelled
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.claims import (
-    Aligns,
-    Claim,
-    EqualsFormula,
-    EqualsLayout,
-    Fits,
-    Keeps,
-)
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl.language.meaning.claims import Aligns, EqualsFormula, EqualsLayout, Fits, Keeps
 from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Checked, Refuted
+from layoutdsl.proof.prover.verdict import Refuted
 
 RANDOM = st.integers(0, 1 << 30).map(Random)
 SMALL = 13

@@ -14,8 +14,9 @@ pytest.importorskip("onnxruntime")
 import onnx
 from propagate_fuzz import random_model
 
+from layoutdsl import load_engine
 from layoutdsl.graphs.checking.remaking import emission_of
-from layoutdsl.graphs.engine_text import engine_called, load_engine
+from layoutdsl.graphs.engine_text import engine_called
 from layoutdsl.graphs.models.onnx_read import read_model
 from layoutdsl.graphs.models.onnx_write import model_of
 from layoutdsl.graphs.plan import Plan

@@ -16,11 +16,10 @@ from propagate_fuzz import random_model  # noqa: E402
 from small_graphs import proto  # noqa: E402
 from small_models import written  # noqa: E402
 
-from layoutdsl.commands import check_model, propagate  # noqa: E402
+from layoutdsl import UnfitModelError, check_model, propagate  # noqa: E402
 from layoutdsl.graphs.checking.warrant import KEY  # noqa: E402
 from layoutdsl.graphs.emitting.following import FixedBatchError, generalised, inferred  # noqa: E402
 from layoutdsl.graphs.emitting.physical import Times  # noqa: E402
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
 from layoutdsl.graphs.telling.batch import Kept, Stays  # noqa: E402
 
 TARGETS: dict[str, dict[str, Any]] = {

@@ -15,7 +15,7 @@ pytest.importorskip("scipy")
 from small_graphs import proto  # noqa: E402
 from test_propagate_batch import CONV, TARGETS, WEIGHT, drawn, opened, run  # noqa: E402
 
-from layoutdsl.commands import check_model, propagate  # noqa: E402
+from layoutdsl import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.emitting.lines import Line, Number, UndecidedError, value_at  # noqa: E402
 from layoutdsl.graphs.telling.batch import Kept, Stays  # noqa: E402
 

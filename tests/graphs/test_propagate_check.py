@@ -20,10 +20,9 @@ pytest.importorskip("scipy")
 from small_models import written  # noqa: E402
 from test_propagate_placing import drawn_placing  # noqa: E402
 
-from layoutdsl.commands import check_model, propagate  # noqa: E402
+from layoutdsl import UnfitModelError, check_model, propagate  # noqa: E402
 from layoutdsl.graphs.checking import weights  # noqa: E402
 from layoutdsl.graphs.checking.warrant import KEY  # noqa: E402
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
 from layoutdsl.graphs.placings.packing import packed  # noqa: E402
 
 PLANS: dict[str, dict[str, Any]] = {

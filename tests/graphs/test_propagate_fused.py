@@ -12,7 +12,7 @@ pytest.importorskip("scipy")
 
 from small_graphs import proto  # noqa: E402
 
-from layoutdsl.commands import propagate  # noqa: E402
+from layoutdsl import propagate  # noqa: E402
 
 
 @pytest.mark.parametrize("text", [

@@ -18,8 +18,9 @@ pytest.importorskip("scipy")
 import onnx
 from propagate_fuzz import random_model
 
+from layoutdsl import Engine, Layout, load_engine
 from layoutdsl.graphs.checking.remaking import Emit, emission_of, wishes_of
-from layoutdsl.graphs.engine_text import engine_called, load_engine
+from layoutdsl.graphs.engine_text import engine_called
 from layoutdsl.graphs.graph import Graph
 from layoutdsl.graphs.models.onnx_read import read_model
 from layoutdsl.graphs.models.onnx_write import model_of
@@ -27,8 +28,6 @@ from layoutdsl.graphs.planning.program import plan_of
 from layoutdsl.graphs.roles.anchors import layouts_of
 from layoutdsl.graphs.running.verify import verified
 from layoutdsl.graphs.ways.ways import ways
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.meaning.operator import Engine
 
 EIGHT = """layout NCHW8c(n, c, h, w) = [n, c/8, h, w, c%8]
 prefer Conv = NCHW8c, NHWC

@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from layoutdsl.graphs.engine_text import engine_called, engine_names, load_engine
-from layoutdsl.language.elaborate.shelf import operator_rules, parse
-from layoutdsl.language.meaning.operator import Engine, OperatorRule
-from layoutdsl.language.texts.faults import UnknownNameError
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import Engine, LayoutError, UnknownNameError, load_engine, parse
+from layoutdsl.graphs.engine_text import engine_called, engine_names
+from layoutdsl.language.elaborate.shelf import operator_rules
+from layoutdsl.language.meaning.operator import OperatorRule
 
 
 def engine(text: str) -> Engine:

@@ -20,8 +20,7 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("scipy")
 pytest.importorskip("onnxruntime")
 
-from layoutdsl.commands import propagate  # noqa: E402
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
+from layoutdsl import UnfitModelError, propagate  # noqa: E402
 from layoutdsl.graphs.models.onnx_read import read_source  # noqa: E402
 
 needs_proc = pytest.mark.skipif(

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from models import SMALL, light
 
-from layoutdsl.commands import propagate
-from layoutdsl.graphs.engine_text import load_engine
+from layoutdsl import load_engine, propagate
 
 onnx = pytest.importorskip("onnx", exc_type=ImportError)
 pytest.importorskip("scipy", exc_type=ImportError)

@@ -21,6 +21,7 @@ import onnx
 from propagate_fuzz import random_model
 from test_propagate_any_plan import ENGINES
 
+from layoutdsl import Engine
 from layoutdsl.graphs.checking.remaking import emission_of
 from layoutdsl.graphs.models.onnx_read import Model, read_model
 from layoutdsl.graphs.models.onnx_write import model_of
@@ -30,7 +31,7 @@ from layoutdsl.graphs.proving.theorems import proved_rules
 from layoutdsl.graphs.roles.anchors import layouts_of
 from layoutdsl.graphs.running.verify import verified
 from layoutdsl.graphs.ways.ways import Wishes, ways
-from layoutdsl.language.meaning.operator import Engine, OperandPattern, OperatorRule, Role
+from layoutdsl.language.meaning.operator import OperandPattern, OperatorRule, Role
 
 ROLES: tuple[Role, ...] = tuple(each for each in get_args(Role) if each != "keep")
 STEPS = {"QuantizeLinear", "Sign", "Ceil", "Greater", "Less", "Not"}

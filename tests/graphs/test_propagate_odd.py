@@ -16,8 +16,7 @@ from propagate_odd import odd_model  # noqa: E402
 from small_graphs import proto  # noqa: E402
 from test_propagate_batch import run  # noqa: E402
 
-from layoutdsl.commands import check_model, propagate  # noqa: E402
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
+from layoutdsl import UnfitModelError, check_model, propagate  # noqa: E402
 from layoutdsl.graphs.running.onnx_run import with_all_pieces  # noqa: E402
 
 TARGETS: dict[str, dict[str, Any]] = {

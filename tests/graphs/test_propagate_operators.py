@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from layoutdsl.commands import propagate
+from layoutdsl import propagate
 from layoutdsl.language.elaborate.shelf import operator_rules
 
 onnx = pytest.importorskip("onnx", exc_type=ImportError)

@@ -17,7 +17,7 @@ pytest.importorskip("scipy")
 
 from small_models import network, written  # noqa: E402
 
-from layoutdsl.commands import Propagation, propagate  # noqa: E402
+from layoutdsl import Propagation, propagate  # noqa: E402
 
 HOSTILE = "<script>alert(1)</script>\"'&</svg>"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from layoutdsl.commands import Propagation, propagate
+from layoutdsl import Propagation, propagate
 
 onnx = pytest.importorskip("onnx", exc_type=ImportError)
 pytest.importorskip("scipy", exc_type=ImportError)

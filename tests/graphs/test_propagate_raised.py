@@ -14,9 +14,8 @@ pytest.importorskip("scipy")
 from small_graphs import proto  # noqa: E402
 from test_propagate_batch import run  # noqa: E402
 
-from layoutdsl.commands import propagate  # noqa: E402
+from layoutdsl import UnfitModelError, propagate  # noqa: E402
 from layoutdsl.graphs.models import onnx_raise  # noqa: E402
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
 
 RESIZED = (
     *((version, 'Upsample<mode="linear"', "2.0, 3.0") for version in (7, 9)),

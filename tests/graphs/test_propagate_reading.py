@@ -17,11 +17,11 @@ import onnx
 import onnx.reference
 from onnx import TensorProto, helper, numpy_helper
 
+from layoutdsl import UnfitModelError
 from layoutdsl.graphs.checking.remaking import Emit, emission_of, wishes_of
 from layoutdsl.graphs.engine_text import engine_called
 from layoutdsl.graphs.graph import Node
 from layoutdsl.graphs.models.fold import folded
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError
 from layoutdsl.graphs.models.onnx_files import write
 from layoutdsl.graphs.models.onnx_read import read_model, weights_of
 from layoutdsl.graphs.models.onnx_write import model_of

@@ -13,7 +13,7 @@ pytest.importorskip("onnxruntime")
 
 import onnx
 
-from layoutdsl.commands import check_model, propagate
+from layoutdsl import check_model, propagate
 
 STEPS, BATCH, FEATURES, HIDDEN = 7, 2, 20, 4
 GATES = {"LSTM": 4, "GRU": 3, "RNN": 1}

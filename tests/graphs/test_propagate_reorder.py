@@ -19,7 +19,7 @@ pytest.importorskip("onnxruntime")
 
 from small_graphs import proto  # noqa: E402
 
-from layoutdsl.commands import check_model, propagate  # noqa: E402
+from layoutdsl import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.emitting.emit_reorder import rows_of  # noqa: E402
 from layoutdsl.graphs.emitting.physical import Step  # noqa: E402
 from layoutdsl.graphs.placings.packing import packed  # noqa: E402

@@ -17,7 +17,7 @@ pytest.importorskip("scipy")
 from propagate_fuzz import NEAREST, READ  # noqa: E402
 from small_graphs import proto  # noqa: E402
 
-from layoutdsl.commands import propagate  # noqa: E402
+from layoutdsl import propagate  # noqa: E402
 from layoutdsl.graphs.running.onnx_run import block  # noqa: E402
 
 needs_blocks = pytest.mark.skipif(block() is None, reason="onnxruntime has no blocks here")

@@ -15,9 +15,7 @@ pytest.importorskip("scipy")
 from small_graphs import proto  # noqa: E402
 from test_propagate_batch import run  # noqa: E402
 
-from layoutdsl.commands import check_model, load_engine, propagate  # noqa: E402
-from layoutdsl.files.places import OccupiedError  # noqa: E402
-from layoutdsl.graphs.models.onnx_faults import UnfitModelError  # noqa: E402
+from layoutdsl import OccupiedError, UnfitModelError, check_model, load_engine, propagate  # noqa: E402
 
 helper, TO = onnx.helper, onnx.TensorProto
 CONV = "c = Conv<pads=[1,1,1,1]>(x, w)\n"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small_graphs import ENGINES, bound, found, graph, templates
 
-from layoutdsl import library
+from layoutdsl import Claim, library
 from layoutdsl.graphs.placings.reading import placed
 from layoutdsl.graphs.plan import Plan
 from layoutdsl.graphs.planning.program import plan_of
@@ -18,7 +18,7 @@ from layoutdsl.graphs.proving.theorems import decided, proved_rules, sound
 from layoutdsl.graphs.roles.roles import Template
 from layoutdsl.graphs.ways.ways import Ways
 from layoutdsl.language.integers.expr import Coordinate, Index
-from layoutdsl.language.meaning.claims import Claim, EqualsLayout
+from layoutdsl.language.meaning.claims import EqualsLayout
 from layoutdsl.proof.prover.check import check
 
 

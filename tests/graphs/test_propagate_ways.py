@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from small_graphs import engine, found, graph, placings, templates
 
-from layoutdsl import library, parse
+from layoutdsl import Engine, library, parse
 from layoutdsl.graphs.planning.program import plan_of
 from layoutdsl.graphs.variants import Lane
 from layoutdsl.graphs.ways.ways import MOST, Ways, Wishes, ways
 from layoutdsl.language.elaborate.shelf import operator_rules
-from layoutdsl.language.meaning.operator import Engine
 
 CONV = "y = Conv(x, w)"
 

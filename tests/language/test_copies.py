@@ -24,15 +24,20 @@ from native_fuzz import MACHINE, cases, faults
 from random_digits import Shape, shapes, with_copies
 
 import layoutdsl
-from layoutdsl import LayoutError, RefusedError, UnprovedError, UnvalidatedError
+from layoutdsl import (
+    Layout,
+    LayoutError,
+    RefusedError,
+    TooLittleError,
+    UnprovedError,
+    UnvalidatedError,
+)
 from layoutdsl.code.loops.moves import move_of
 from layoutdsl.code.native.program import moved
 from layoutdsl.code.validate import NotValidated, Validated, validate
 from layoutdsl.code.validate.loops import validate_c
-from layoutdsl.files.pieces.runs import TooLittleError
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import Layout
 
 PAIRS = "layout A(r, g, c: 2 broadcast) = [c, r, g]"
 LANES = "layout Lanes(r, g, copy: 4 broadcast) = [r, g/8, copy, g%8]"

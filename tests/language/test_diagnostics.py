@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from texts import HERE, LIBRARY, LIBRARY_MODULES, layout, module, said
 
 import layoutdsl
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Diagnostic, Layout, LayoutError
 from layoutdsl.language.texts import resources
-from layoutdsl.language.texts.source import Diagnostic, Label, LayoutError, Source, Span
+from layoutdsl.language.texts.source import Label, Source, Span
 
 FAULTY = sorted((HERE / "golden/diagnostics").glob("*.layout"))
 

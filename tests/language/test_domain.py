@@ -9,8 +9,8 @@ import pytest
 from proving import shapes
 from texts import DOMAINS, layout, message, module
 
+from layoutdsl import Layout
 from layoutdsl.language.declaration import declaration
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.shell.checking import layout_json
 from layoutdsl.shell.encode import plain
 from layoutdsl.view.ansi import PLAIN, grid_text

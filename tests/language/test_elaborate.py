@@ -8,6 +8,7 @@ import pytest
 from texts import LIBRARY, layout, message, module
 
 import layoutdsl
+from layoutdsl import LayoutError
 from layoutdsl.language.integers.expr import text
 from layoutdsl.language.meaning.claims import (
     Aligns,
@@ -19,7 +20,6 @@ from layoutdsl.language.meaning.claims import (
     Sound,
 )
 from layoutdsl.language.meaning.elements import FillAny, FillValue, FillZeroPoint
-from layoutdsl.language.texts.source import LayoutError
 
 NATURAL = [
     # coordinate, its natural extent

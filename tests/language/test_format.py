@@ -17,13 +17,14 @@ from cli_shell import Shell, shell
 from respelled import respelled
 from statements import STATEMENTS
 
+from layoutdsl import LayoutError
 from layoutdsl.commands import formatted
 from layoutdsl.language.syntax.lines import WIDTH
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.syntax.printer import print_file
 from layoutdsl.language.syntax.words import words_of
 from layoutdsl.language.texts import resources
-from layoutdsl.language.texts.source import LayoutError, Source
+from layoutdsl.language.texts.source import Source
 
 __all__ = ["shell"]
 

@@ -9,12 +9,12 @@ import pytest
 from bank_counts import counted
 from texts import LIBRARY, LIBRARY_MODULES, edge_shapes, every_index
 
+from layoutdsl import Claim, Layout
 from layoutdsl.language.integers.digit import read
 from layoutdsl.language.integers.expr import Constant, Coordinate, Extent, Index
 from layoutdsl.language.integers.value import evaluate, horner
 from layoutdsl.language.meaning.claims import (
     Aligns,
-    Claim,
     EqualsFormula,
     EqualsLayout,
     Fits,
@@ -22,7 +22,6 @@ from layoutdsl.language.meaning.claims import (
     Reads,
     Sound,
 )
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.texts import resources
 
 SOURCES = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from texts import layout
 
-from layoutdsl.language.meaning.claims import Claim, Sound
+from layoutdsl import Claim
+from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.certificate import Certificate
 from layoutdsl.proof.kernel.checker import check as follow

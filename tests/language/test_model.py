@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from texts import EVERY, LIBRARY, coordinates, edge_shapes, layout
 
+from layoutdsl import Layout
 from layoutdsl.language.integers.search import Search
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.texts.faults import UnsearchedError
 
 NCHW16C = LIBRARY["NCHW16c"]

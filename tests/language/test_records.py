@@ -19,12 +19,12 @@ from onednn_library import S8, Library, RefusedError, shared_library
 from record_bits import TEXTS, Array, codes, f16, i8, places, random_codes, written
 
 import layoutdsl
-from layoutdsl import library_record
-from layoutdsl.language.elaborate.shelf import library_families, library_record_names
+from layoutdsl import Record, library_record, library_record_names
+from layoutdsl.language.elaborate.shelf import library_families
 from layoutdsl.language.integers.expr import extents
 from layoutdsl.language.meaning.claims import EqualsRecord
 from layoutdsl.language.meaning.part import part_address
-from layoutdsl.language.meaning.record import Held, Record
+from layoutdsl.language.meaning.record import Held
 
 NAMES = library_record_names()
 BLOCKS = 64

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import layoutdsl
-from layoutdsl.commands import claims_of, library_families, load
+from layoutdsl import Module, load
+from layoutdsl.commands import claims_of, library_families
 from layoutdsl.language.meaning.claims import Sound
-from layoutdsl.language.meaning.module import Module
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.syntax.printer import print_declaration

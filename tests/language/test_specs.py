@@ -12,8 +12,8 @@ from field_formulas import SPECS
 from mutants.audits import of_claim
 from texts import HERE, LIBRARY, module
 
-from layoutdsl.language.meaning.claims import Claim, Sound
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Claim, Layout
+from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.proof.prover.check import check
 
 FILES = sorted((HERE / "specs").glob("*.layout"))

@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from texts import HERE
 
+from layoutdsl import LayoutError
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.syntax.printer import print_declaration, print_expression, print_file
 from layoutdsl.language.texts import resources
-from layoutdsl.language.texts.source import LayoutError, Source, Span
+from layoutdsl.language.texts.source import Source, Span
 
 NOWHERE = Span(Source("", ""), 0, 0)
 

@@ -14,12 +14,11 @@ from proving import refutations, shapes, words
 from texts import LIBRARY, LIBRARY_MODULES, module
 
 import layoutdsl
+from layoutdsl import Checked, Layout, Table, TableClaim
 from layoutdsl.language.digits.inference import flat, infer
 from layoutdsl.language.digits.inverse import ReadBack, read_back
-from layoutdsl.language.meaning.claims import Inverts, Sound, TableClaim
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.claims import Inverts, Sound
 from layoutdsl.language.meaning.shapes import in_range, volume
-from layoutdsl.language.meaning.table import Table
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.syntax.printer import print_file
 from layoutdsl.language.texts import resources
@@ -29,7 +28,7 @@ from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import establish
 from layoutdsl.proof.kernel.checker import Proof, Theorem
 from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Checked, Proved, Refuted, Undecided
+from layoutdsl.proof.prover.verdict import Proved, Refuted, Undecided
 from layoutdsl.proof.statements import table_statement
 from layoutdsl.proof.statements.table_statement import EVERY, ONCE
 from layoutdsl.proof.tactics.table_proof import Inversion

@@ -13,8 +13,8 @@ from random_tables import written
 from test_tables import held
 from texts import module
 
+from layoutdsl import Checked
 from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Checked
 
 
 def judged(seed: int) -> list[str]:

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from texts import LIBRARY, refusal
 
 import layoutdsl
-from layoutdsl import LayoutError
+from layoutdsl import Layout, LayoutError
 from layoutdsl.language.meaning.elements import FillValue
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.notation.htp import TYPES
 from layoutdsl.notation.notation import Unwritable, read_text, write
 

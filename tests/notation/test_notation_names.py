@@ -15,9 +15,8 @@ from random import Random
 import pytest
 
 import layoutdsl
-from layoutdsl import LayoutError
+from layoutdsl import Layout, LayoutError
 from layoutdsl.language.meaning.claims import EqualsLayout
-from layoutdsl.language.meaning.model import Layout
 
 Names = tuple[str, ...]
 Cuts = tuple[tuple[str, int, int], ...]

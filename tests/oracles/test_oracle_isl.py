@@ -10,6 +10,7 @@ import pytest
 from texts import LIBRARY
 
 import layoutdsl
+from layoutdsl import Layout
 from layoutdsl.commands import claims_of
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.digits.network import NotDigits, network
@@ -26,7 +27,7 @@ from layoutdsl.language.integers.expr import (
     Mul,
     Sub,
 )
-from layoutdsl.language.meaning.model import Condition, Layout
+from layoutdsl.language.meaning.model import Condition
 from layoutdsl.proof.prover.check import check
 
 isl = pytest.importorskip("islpy")

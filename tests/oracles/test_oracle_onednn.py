@@ -27,7 +27,7 @@ from onednn_library import (
 )
 
 import layoutdsl
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout
 
 FOUND = shared_library()
 if FOUND is None:

@@ -24,9 +24,8 @@ import pytest
 from random_layouts import drawn, shape_in
 
 import layoutdsl
-from layoutdsl import LayoutError
+from layoutdsl import Layout, LayoutError
 from layoutdsl.language.integers.expr import Constant
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.notation.mace import IMAGES
 from layoutdsl.notation.notation import Unwritable, read_text, write
 

@@ -20,10 +20,9 @@ import random_records
 from processes import ended
 
 import layoutdsl
+from layoutdsl import Layout, RefusedError, UnprovedError, generate, generate_record
 from layoutdsl.code import EmittedModule, generate_conversion, generate_numpy
-from layoutdsl.commands import RefusedError, UnprovedError, generate, generate_record
 from layoutdsl.language.declaration import declaration
-from layoutdsl.language.meaning.model import Layout
 
 CODED = (
     "layout L(n, c) = [n, c/16, c%16] of u8 as scale_offset fill zero_point",

@@ -17,7 +17,7 @@ import pytest
 from test_evidence import results, written
 from texts import LIBRARY, layout
 
-from layoutdsl.commands import prove
+from layoutdsl import prove
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES, FillAny, FillValue, FillZeroPoint
 from layoutdsl.language.meaning.interface import codes_of, decode, encode, takes_codes
 from layoutdsl.proof.kernel.builder import NoProof

@@ -10,6 +10,7 @@ from random import Random
 import pytest
 from texts import EVERY, LIBRARY, defined, layout
 
+from layoutdsl import Layout
 from layoutdsl.language.integers.expr import (
     Add,
     CeilDiv,
@@ -24,7 +25,7 @@ from layoutdsl.language.integers.expr import (
     Sub,
 )
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.model import Condition, Layout
+from layoutdsl.language.meaning.model import Condition
 from layoutdsl.proof.padding.along import Undescribed, along
 from layoutdsl.proof.padding.cost import cost
 from layoutdsl.proof.padding.extremes import Bound, ratio_at, spread

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from texts import layout
 
-from layoutdsl.language.meaning.claims import Claim
+from layoutdsl import Claim
 from layoutdsl.language.meaning.counterexample import example_at, point_at
 from layoutdsl.language.meaning.shapes import Values, bind_index, indices
 from layoutdsl.proof.kernel.theorem import Term

@@ -8,7 +8,7 @@ import pytest
 from proving import claimed, refutations, words
 from texts import LIBRARY, LIBRARY_MODULES, module
 
-from layoutdsl.language.meaning.claims import Claim
+from layoutdsl import Claim
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Proved, Refuted
 

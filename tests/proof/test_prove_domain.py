@@ -8,11 +8,11 @@ import pytest
 from proving import claimed, refutations, replays, shapes, sound, words, wrong_at
 from texts import DOMAINS, layout
 
+from layoutdsl import Layout
 from layoutdsl.language.digits.domains import Read, Reading, reading_of
 from layoutdsl.language.integers.bounds import ONE
 from layoutdsl.language.integers.conditions import Condition
 from layoutdsl.language.integers.expr import Add, Constant, Coordinate, Index, Sub
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel import lemmas
 from layoutdsl.proof.kernel.builder import NoProof
 from layoutdsl.proof.kernel.certificate import establish

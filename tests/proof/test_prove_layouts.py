@@ -9,7 +9,8 @@ import pytest
 from proving import refutations, replays, sound, words, wrong_at
 from texts import EXAMPLES, HERE, LIBRARY, layout
 
-from layoutdsl.language.meaning.claims import Claim, Sound
+from layoutdsl import Claim
+from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.proof.statements.interface_statement import PADDED

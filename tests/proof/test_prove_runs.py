@@ -9,10 +9,10 @@ import pytest
 from proving import claimed, elements, shapes, words
 from texts import layout, message, module
 
+from layoutdsl import Claim, Layout
 from layoutdsl.language.integers.expr import Coordinate, Expr, FloorDiv, Index, MixedRadix, Mod
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.claims import Aligns, Claim, Keeps
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl.language.meaning.claims import Aligns, Keeps
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Proved, Refuted
 from layoutdsl.proof.statements.run_statement import start_of

@@ -18,6 +18,7 @@ from printing import c, latex, python, sympy_text
 from proving import claimed, elements, replays, shapes, sound, words, wrong_at
 from texts import layout
 
+from layoutdsl import Layout
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.digits.steps import SLOT
 from layoutdsl.language.integers.bits import arithmetic, assumed
@@ -37,7 +38,6 @@ from layoutdsl.language.integers.expr import (
 )
 from layoutdsl.language.integers.read_python import read_python
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.prover.verdict import Proved, Refuted
 from layoutdsl.proof.statements.sound import BOUNDS, EXTENTS, PROPERTIES
 

@@ -11,8 +11,8 @@ from printing import c
 from proving import claimed, elements, shapes, words
 from texts import LIBRARY, layout, message, module
 
+from layoutdsl import Layout
 from layoutdsl.language.meaning.claims import Computes, Fits, OffsetsFit
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import offset_expr
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Proved, Refuted

@@ -14,15 +14,12 @@ from random_records import Drawn, shapes
 from record_cuts import ALIGNED, EQUAL, RUNS
 
 import layoutdsl
-from layoutdsl import commands
-from layoutdsl.language.elaborate.shelf import parse
-from layoutdsl.language.meaning.claims import EqualsRecord, FieldAligns, FieldFormula, RecordClaim
-from layoutdsl.language.meaning.record import Record
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import Checked, LayoutError, Record, RecordClaim, commands, parse
+from layoutdsl.language.meaning.claims import EqualsRecord, FieldAligns, FieldFormula
 from layoutdsl.proof.evidence import recheck, record, subjects
 from layoutdsl.proof.kernel.solver import SOLVERS, Z3
 from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Checked, Refuted
+from layoutdsl.proof.prover.verdict import Refuted
 
 BASE = """
 record A(r, k) = {

@@ -8,7 +8,7 @@ import pytest
 from proving import shapes, sound, words, wrong_at
 from texts import layout, module
 
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout
 from layoutdsl.language.meaning.shapes import ceilings, in_range, small, telling, volume
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Refuted

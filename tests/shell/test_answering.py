@@ -14,7 +14,7 @@ import pytest
 from cli_shell import Shell, shell, timeless
 from processes import ended
 
-from layoutdsl.commands import notations
+from layoutdsl import notations
 from layoutdsl.shell import answering
 from layoutdsl.shell.answering import FLAGS, MOST_TEXT, VALUES, answer
 from layoutdsl.shell.shell import _VERBS

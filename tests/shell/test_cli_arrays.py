@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from cli_shell import Ended, Shell, shell
 
-from layoutdsl.commands import library
+from layoutdsl import library
 from layoutdsl.shell import npy
 from layoutdsl.shell.exits import Failure
 

@@ -14,8 +14,8 @@ import pytest
 import sympy
 from cli_shell import Shell, shell
 
+from layoutdsl import library, parse
 from layoutdsl.code.functions.names import renamed
-from layoutdsl.commands import library, parse
 from layoutdsl.language.texts import resources
 
 __all__ = ["shell"]

@@ -13,7 +13,8 @@ import pytest
 from cli_shell import Shell, shell
 
 import layoutdsl
-from layoutdsl.commands import library, translation
+from layoutdsl import library
+from layoutdsl.commands import translation
 from layoutdsl.shell.encode import KEYS
 
 __all__ = ["shell"]

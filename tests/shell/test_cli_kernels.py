@@ -11,7 +11,7 @@ from shutil import which
 import pytest
 from cli_shell import Shell, shell
 
-from layoutdsl.commands import parse
+from layoutdsl import parse
 
 __all__ = ["shell"]
 

@@ -12,11 +12,11 @@ import pytest
 from cli_shell import Ended, Shell, shell, timeless
 
 import layoutdsl
-from layoutdsl.commands import Report, claims_of, narrowed, parse
-from layoutdsl.language.meaning.claims import Claim
+from layoutdsl import Checked, Claim, Report, parse
+from layoutdsl.commands import claims_of, narrowed
 from layoutdsl.language.meaning.counterexample import Counterexample, Point
 from layoutdsl.proof.kernel.certificate import Certificate
-from layoutdsl.proof.prover.verdict import Checked, Finding, Proved, Refuted, Undecided
+from layoutdsl.proof.prover.verdict import Finding, Proved, Refuted, Undecided
 from layoutdsl.shell.progress import _Line
 
 __all__ = ["shell"]

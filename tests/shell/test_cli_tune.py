@@ -10,9 +10,9 @@ import pytest
 from cli_shell import Shell, shell
 from native_cases import needs_compiler
 
+from layoutdsl import CompilerError
 from layoutdsl.code import modules
 from layoutdsl.code.native import loader, tuning
-from layoutdsl.code.native.compilers import CompilerError
 
 __all__ = ["shell"]
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.meaning.record import Record
+from layoutdsl import Layout, Record
 
 pytest.importorskip("IPython", minversion="8")
 

@@ -26,8 +26,8 @@ import pytest
 from cli_shell import Shell, shell
 from processes import ended, running
 
-from layoutdsl.commands import pack_file, parse
-from layoutdsl.files.pieces.amount import Amount, counted
+from layoutdsl import Amount, pack_file, parse
+from layoutdsl.files.pieces.amount import counted
 from layoutdsl.shell.amounts import Pace, fitted, time_text
 from layoutdsl.shell.progress import ERASE, Progress, Told, Way, shows_task_bar
 

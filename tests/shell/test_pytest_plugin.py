@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from layoutdsl import Checked
 from layoutdsl.proof.prover import check as proving
-from layoutdsl.proof.prover.verdict import Checked, unproved
+from layoutdsl.proof.prover.verdict import unproved
 
 pytest_plugins = ["pytester"]
 

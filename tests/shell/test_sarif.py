@@ -12,8 +12,7 @@ import pytest
 from cli_shell import Shell, shell
 from texts import GOLDEN
 
-from layoutdsl.commands import load
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import LayoutError, load
 
 __all__ = ["shell"]
 

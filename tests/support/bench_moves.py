@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from texts import layout
 
+from layoutdsl import Layout
 from layoutdsl.commands.bench.moves import Move, Task, moves_of
 from layoutdsl.commands.bench.peers.peer import Run
-from layoutdsl.language.meaning.model import Layout
 
 NCHW4C = "layout NCHW4c(n, c, h, w) = [n, c/4, h, w, c%4]"
 NHWC = "layout NHWC(n, c, h, w) = [n, h, w, c]"

@@ -26,11 +26,11 @@ from native_fuzz import Case, cases
 from random_digits import Shape
 from tree_faults import small_shapes
 
+from layoutdsl import Layout
 from layoutdsl.code.loops.moves import NoCode
 from layoutdsl.code.native.program import moved
 from layoutdsl.code.validate.loops import validate_c, validate_c_conversion
 from layoutdsl.code.validate.outcome import NotValidated, Validated
-from layoutdsl.language.meaning.model import Layout
 
 NAME = "f"
 _WORD = re.compile(r"[A-Za-z_]\w*|\d+|[<>=!]=|\+\+|\+=|&&|[-+*/%<>]")

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import numpy as np
 
+from layoutdsl import Layout
 from layoutdsl.code import EmittedModule, generate_numpy, load
 from layoutdsl.language.elaborate.module import elaborate
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.texts.source import Source
 

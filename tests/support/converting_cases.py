@@ -9,8 +9,8 @@ from itertools import product
 import numpy as np
 from codegen_cases import Shape, grid, layout_of
 
+from layoutdsl import Layout
 from layoutdsl.code import EmittedModule, Fallback, generate_conversion
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.offsets.axes import paired
 
 

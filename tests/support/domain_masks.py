@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout
 
 
 def numbered(shape: tuple[int, ...]) -> np.ndarray:

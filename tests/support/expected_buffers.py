@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout
 
 POISON = -77
 

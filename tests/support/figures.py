@@ -20,11 +20,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from layoutdsl import Claim
 from layoutdsl import commands as api
 from layoutdsl.code import generate_numpy
 from layoutdsl.code.validate import Validated, validate
 from layoutdsl.files.pieces import runs, sums
-from layoutdsl.language.meaning.claims import Claim, Sound
+from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.language.texts import resources
 from layoutdsl.proof.kernel import certificate
 from layoutdsl.proof.kernel.question import PREAMBLE

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
+from layoutdsl import Layout
 from layoutdsl.code.functions import LANGUAGES, Known, write
 from layoutdsl.language.digits.inverse import Inverse, invert
 from layoutdsl.language.meaning.elements import INTEGER_TYPES
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.meaning.offsets import physical_exprs
 
 C = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

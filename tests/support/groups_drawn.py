@@ -16,10 +16,10 @@ from weights_drawn import Case, Tensor
 from words_drawn import Drawn, held_by_words, words_for
 
 import layoutdsl
+from layoutdsl import Record
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.bands import undetermined, values_of_fields
 from layoutdsl.language.meaning.elements import ElementType
-from layoutdsl.language.meaning.record import Record
 
 KNOWN = ("Q4_0", "Q5_1", "Q8_0", "Q6_K", "Q3_K", "MXFP4", "NVFP4", "FbgemmMx4", "NV12", "YUY2")
 HOLES = (("{i}.{p}", 4), ("model.layers.{i}.{p}_proj", 3), ("l{i}.{p}", 2), ("{p}", 2), ("m.x", 1))

@@ -50,6 +50,7 @@ from random_digits import (
     with_long_axes,
 )
 
+from layoutdsl import Layout
 from layoutdsl.code.loops.moves import Move, NoCode, move_of
 from layoutdsl.code.moves import Plan
 from layoutdsl.code.native import WIDTHS, classes
@@ -68,7 +69,6 @@ from layoutdsl.code.native.tuning import RANKS
 from layoutdsl.code.plan import plan
 from layoutdsl.commands.bench.meaning import offsets
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.model import Layout
 
 Draw = Callable[[Random], Drawn]
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")

@@ -8,13 +8,13 @@ from itertools import product
 
 from texts import LIBRARY, module
 
+from layoutdsl import Checked, Claim, Layout
 from layoutdsl.language.integers.expr import MixedRadix, walk
 from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.claims import Claim, Sound
+from layoutdsl.language.meaning.claims import Sound
 from layoutdsl.language.meaning.counterexample import Counterexample
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Checked, Finding, Refuted, Undecided
+from layoutdsl.proof.prover.verdict import Finding, Refuted, Undecided
 from layoutdsl.proof.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 
 Values = Mapping[str, int]

@@ -13,8 +13,7 @@ from random import Random
 from proving import shapes, wrong_at
 from texts import module
 
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import Layout, LayoutError
 
 
 def right(random: Random, block: bool) -> str:

@@ -15,8 +15,7 @@ from random import Random
 
 from codegen_cases import layout_of
 
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import Layout, LayoutError
 
 Shape = tuple[int, ...]
 Axes = tuple[tuple[str, int | None], ...]

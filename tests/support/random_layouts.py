@@ -9,8 +9,7 @@ from math import prod
 from random import Random
 
 import layoutdsl
-from layoutdsl import LayoutError
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout, LayoutError
 
 LETTERS = ("n", "c", "h", "w", "o", "i", "x", "y")
 WORDS = ("c", "c0", "c1", "in", "is", "row", "x_", "axis", "pattern", "k2", "lambda", "seq")

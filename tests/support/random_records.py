@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import layoutdsl
+from layoutdsl import LayoutError, Record
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType
 from layoutdsl.language.meaning.part import Part, part_size
-from layoutdsl.language.meaning.record import Held, Record
+from layoutdsl.language.meaning.record import Held
 from layoutdsl.language.meaning.shapes import small
-from layoutdsl.language.texts.source import LayoutError
 
 NAMES = ("d", "q", "scale", "min", "index", "count", "e", "zero_2", "self", "fill_", "layout2", "m")
 OF_BYTES = ("u8", "i8", "f8", "e8", "u16", "f16", "bf16", "i16", "f32", "u32", "i32", "bool")

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from layoutdsl.language.meaning.record import Record
+from layoutdsl import Record
 from layoutdsl.language.texts import resources
 
 Array = np.ndarray[Any, Any]

@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 from random import Random
 
+from layoutdsl import Record
 from layoutdsl.language.integers.expr import (
     Add,
     Constant,
@@ -25,7 +26,7 @@ from layoutdsl.language.integers.expr import (
     text,
 )
 from layoutdsl.language.meaning.part import Part
-from layoutdsl.language.meaning.record import Field, Record
+from layoutdsl.language.meaning.record import Field
 
 Values = Mapping[str, int]
 

@@ -13,8 +13,7 @@ import pytest
 from functions_built import C
 from random_records import Values, elements, meant, shapes
 
-from layoutdsl.code.records import GeneratedRecord
-from layoutdsl.language.meaning.record import Record
+from layoutdsl import GeneratedRecord, Record
 
 NEEDS_C = pytest.mark.skipif(C is None, reason="there is no C compiler")
 

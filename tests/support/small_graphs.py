@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from layoutdsl.graphs.engine_text import load_engine
+from layoutdsl import Engine, load_engine
 from layoutdsl.graphs.graph import Graph
 from layoutdsl.graphs.models.onnx_graph import graph_of
 from layoutdsl.graphs.models.onnx_weights import Weights
@@ -17,7 +17,6 @@ from layoutdsl.graphs.roles.bound import Bound
 from layoutdsl.graphs.roles.roles import Template
 from layoutdsl.graphs.ways.ways import Ways, Wishes, ways
 from layoutdsl.language.elaborate.shelf import operator_rules
-from layoutdsl.language.meaning.operator import Engine
 
 pytest.importorskip("onnx")
 pytest.importorskip("scipy")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from layoutdsl import Diagnostic, Layout, LayoutError, Module
 from layoutdsl.language.elaborate.module import elaborate
 from layoutdsl.language.elaborate.shelf import operator_rules
 from layoutdsl.language.integers.expr import (
@@ -21,11 +22,9 @@ from layoutdsl.language.integers.expr import (
     indices,
     walk,
 )
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.meaning.module import Module
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.texts import resources
-from layoutdsl.language.texts.source import Diagnostic, LayoutError, Source
+from layoutdsl.language.texts.source import Source
 
 HERE = Path(__file__).parents[1]
 GOLDEN = HERE / "golden"

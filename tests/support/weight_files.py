@@ -14,7 +14,7 @@ from math import prod
 from pathlib import Path
 from random import Random
 
-from layoutdsl.files.npy import UnreadableError
+from layoutdsl import UnreadableError
 from layoutdsl.files.weights.form import Arranged, Contents, Entry, Form, Wanted
 from layoutdsl.files.weights.safetensors import TYPES
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES

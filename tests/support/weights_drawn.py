@@ -15,12 +15,10 @@ from random import Random
 from weight_files import write
 
 import layoutdsl
-from layoutdsl.commands import pack_weights
-from layoutdsl.files.pieces.runs import TooLittleError
+from layoutdsl import Layout, TooLittleError, pack_weights
 from layoutdsl.files.weights.form import Wanted
 from layoutdsl.files.weights.forms import form_named
 from layoutdsl.language.meaning.elements import ELEMENT_TYPES, FillValue
-from layoutdsl.language.meaning.model import Layout
 
 # A name of tensors, their rule, their types, and the most that each extent is.
 RULES = {

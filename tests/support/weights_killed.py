@@ -16,8 +16,7 @@ from weight_files import said_of
 from weights_drawn import TEXT, Case, drawn
 
 import layoutdsl
-from layoutdsl.commands import pack_weights, unpack_weights, verify_weights
-from layoutdsl.files.weights.faults import UnfitError
+from layoutdsl import UnfitError, pack_weights, unpack_weights, verify_weights
 from layoutdsl.files.weights.forms import form_named
 
 MEMORY = "/dev/shm"

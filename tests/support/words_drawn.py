@@ -13,8 +13,8 @@ from random import Random
 
 import numpy as np
 
+from layoutdsl import Layout
 from layoutdsl.language.meaning.elements import ElementType
-from layoutdsl.language.meaning.model import Layout
 
 BITS = (8, 16, 32, 64)
 

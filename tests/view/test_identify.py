@@ -17,6 +17,7 @@ from cli_shell import Shell, shell
 from texts import LIBRARY
 
 import layoutdsl
+from layoutdsl import Layout, Match, Untold
 from layoutdsl.commands import translation
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.integers.expr import (
@@ -27,10 +28,10 @@ from layoutdsl.language.integers.expr import (
     substitute,
     substitute_coordinate,
 )
-from layoutdsl.language.meaning.model import Axis, Layout
+from layoutdsl.language.meaning.model import Axis
 from layoutdsl.language.offsets.axes import fixed_parameters
 from layoutdsl.view.compare.identify import look
-from layoutdsl.view.compare.seen import Apart, Match, Untold
+from layoutdsl.view.compare.seen import Apart
 
 __all__ = ["shell"]
 

@@ -20,9 +20,8 @@ from texts import LIBRARY, module
 from texts import layout as parsed
 
 import layoutdsl
-from layoutdsl import Inferred, Layout, diff, infer
+from layoutdsl import Equal, EqualWhere, Inferred, Layout, diff, infer
 from layoutdsl.language.meaning.elements import FillZeroPoint
-from layoutdsl.view.compare.difference import Equal, EqualWhere
 
 __all__ = ["shell"]
 

@@ -9,9 +9,8 @@ from math import prod
 import pytest
 from cli_shell import DEMO
 
-from layoutdsl.commands import library, library_module, parse
+from layoutdsl import Layout, library, library_module, parse
 from layoutdsl.language.declaration import declaration
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.view.ansi import COLOURS, PLAIN, grid_text
 from layoutdsl.view.grid import grid
 from layoutdsl.view.places import where

@@ -14,7 +14,7 @@ from random_tables import written
 from texts import module
 
 import layoutdsl
-from layoutdsl.language.meaning.table import Table
+from layoutdsl import Table
 
 __all__ = ["shell"]
 

@@ -17,14 +17,13 @@ from expected_buffers import POISON, expected
 from text_mutants import Mutant, mutants
 
 import layoutdsl
-from layoutdsl import commands
+from layoutdsl import Layout, commands
 from layoutdsl.code import generate_numpy
 from layoutdsl.code.numpy import moving, support, ways
 from layoutdsl.code.validate import NotValidated, Validated, validate
 from layoutdsl.code.validate.frame import SUPPORT_HASH
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.meaning.elements import FillValue
-from layoutdsl.language.meaning.model import Layout
 
 LIBRARY = [name for name in commands.library_names() if not commands.library(name).parameters]
 

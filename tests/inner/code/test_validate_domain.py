@@ -13,11 +13,10 @@ from proving import shapes
 from text_mutants import Mutant, mutants
 from texts import DOMAINS, LIBRARY, module
 
-from layoutdsl import commands
+from layoutdsl import Layout, commands
 from layoutdsl.code import generate_numpy
 from layoutdsl.code.validate import NotValidated, Validated, validate
 from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import Layout
 
 POISON = -9
 

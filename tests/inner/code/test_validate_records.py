@@ -12,14 +12,13 @@ from record_faults import changed
 from record_programs import NEEDS_C, SANITIZED, Built, check_c, whole_bytes
 
 import layoutdsl
+from layoutdsl import Record, generate_record
 from layoutdsl.code.native import record_sizes
 from layoutdsl.code.native.program import stem_of
 from layoutdsl.code.native.record_text import record_c
 from layoutdsl.code.placed import placed
-from layoutdsl.code.records import generate_record
 from layoutdsl.code.validate.outcome import NotValidated, Validated
 from layoutdsl.code.validate.records import validate_record
-from layoutdsl.language.meaning.record import Record
 
 
 class Written:

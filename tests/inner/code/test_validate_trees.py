@@ -15,6 +15,7 @@ from tree_faults import faulty, kinds, small_shapes, validated
 from tree_fuzz import fault, node_of
 
 import layoutdsl
+from layoutdsl import Layout
 from layoutdsl.code.loops import tree
 from layoutdsl.code.validate.loops.sides import Pair, buffer, sides, tensor
 from layoutdsl.code.validate.loops.theorems import joined
@@ -31,7 +32,6 @@ from layoutdsl.language.integers.expr import (
     Mul,
     Sub,
 )
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.builder import by_hypotheses
 from layoutdsl.proof.kernel.certificate import establish
 from layoutdsl.proof.kernel.theorem import Term

@@ -16,7 +16,7 @@ from processes import ended
 from texts import LIBRARY_MODULES
 
 import layoutdsl
-from layoutdsl.language.meaning.module import Module
+from layoutdsl import Module
 from layoutdsl.proof.kernel import in_process, lemmas, solver
 from layoutdsl.proof.kernel.checker import check as checked
 from layoutdsl.proof.kernel.checker import question

@@ -11,7 +11,8 @@ import pytest
 from proving import sound
 from texts import layout
 
-from layoutdsl.language.meaning.claims import Claim, Fits
+from layoutdsl import Claim
+from layoutdsl.language.meaning.claims import Fits
 from layoutdsl.language.meaning.elements import INTEGER_TYPES
 from layoutdsl.proof.kernel import solver
 from layoutdsl.proof.kernel.certificate import known_lemmas

@@ -11,12 +11,12 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-from layoutdsl.files.npy import UnreadableError
+from layoutdsl import OccupiedError, UnreadableError
 from layoutdsl.files.pieces import runs, tensors, work
 from layoutdsl.files.pieces.moves import Moved
 from layoutdsl.files.pieces.output import Output
 from layoutdsl.files.pieces.tensors import Done
-from layoutdsl.files.places import Identity, OccupiedError
+from layoutdsl.files.places import Identity
 
 CALLS = ("open", "pwrite", "fsync", "ftruncate", "fchmod", "posix_fallocate", "replace", "unlink")
 Outcome = Literal["done", "resumed", "killed", "occupied", "unreadable", "stopped", "fault"]

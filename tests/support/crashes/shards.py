@@ -16,6 +16,7 @@ from shutil import rmtree
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from layoutdsl import OccupiedError
 from layoutdsl.commands import finish_plan, load_plan, plan_file, run_share
 from layoutdsl.files.pieces import shards
 from layoutdsl.files.pieces import work as jobs
@@ -24,7 +25,6 @@ from layoutdsl.files.pieces.plan import PlanError
 from layoutdsl.files.pieces.share import Log
 from layoutdsl.files.pieces.sources import Source
 from layoutdsl.files.pieces.sums import Sums
-from layoutdsl.files.places import OccupiedError
 
 from . import killed
 from .campaign import MEMORY, content

@@ -20,14 +20,8 @@ import weights_killed
 from weights_drawn import TEXT
 
 import layoutdsl
-from layoutdsl.commands import (
-    finish_plan,
-    load_plan,
-    pack_weights,
-    plan_weights,
-    run_share,
-    verify_weights,
-)
+from layoutdsl import pack_weights, verify_weights
+from layoutdsl.commands import finish_plan, load_plan, plan_weights, run_share
 from layoutdsl.files.pieces import shards
 
 from . import shards as plans

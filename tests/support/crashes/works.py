@@ -15,11 +15,9 @@ from typing import Any
 import numpy as np
 from texts import layout
 
-from layoutdsl.commands import compile as compiled
-from layoutdsl.commands import pack_file, unpack_file
-from layoutdsl.files.pieces.runs import TooLittleError
+from layoutdsl import Layout, TooLittleError, pack_file, unpack_file
+from layoutdsl import compile as compiled
 from layoutdsl.files.pieces.tensors import Done
-from layoutdsl.language.meaning.model import Layout
 
 LAYOUTS = (
     "layout Blocked(n, c) = [n, c/16, c%16]",

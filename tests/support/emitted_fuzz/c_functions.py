@@ -19,8 +19,7 @@ import numpy as np
 from functions_built import FLAGS, C, Called, wrappers
 from mutants import oracle
 
-from layoutdsl import commands
-from layoutdsl.language.meaning.model import Layout
+from layoutdsl import Layout, commands
 
 from .cases import Case, Fault, Refused
 from .meaning import Meaning, Values, meaning, values_of

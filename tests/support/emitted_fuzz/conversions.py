@@ -11,11 +11,11 @@ from arrays_in_memory import frame
 from converting_cases import over_same_axes
 
 import layoutdsl
+from layoutdsl import Layout
 from layoutdsl.code import Fallback
 from layoutdsl.code.conversion import StraightConversion
 from layoutdsl.code.convert_plan import conversion_plan
 from layoutdsl.language.meaning.elements import FillAny
-from layoutdsl.language.meaning.model import Layout
 
 from .cases import Case, Fault, Refused
 from .meaning import meaning

@@ -11,9 +11,9 @@ import random_layouts
 from mutants import oracle
 from random_numbers import NUMBERS, arithmetic
 
+from layoutdsl import LayoutError
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.printer import print_expression
-from layoutdsl.language.texts.source import LayoutError
 
 from .meaning import Shape, values_of
 from .trees import (

@@ -11,9 +11,8 @@ import numpy as np
 from arrays_in_memory import frame, same_bytes, tensor_in
 
 import layoutdsl
+from layoutdsl import Layout, LayoutError
 from layoutdsl.language.meaning.elements import FillAny, FillValue
-from layoutdsl.language.meaning.model import Layout
-from layoutdsl.language.texts.source import LayoutError
 
 from .cases import Case, Fault, Refused, Ways
 from .meaning import Meaning, Shape, meaning

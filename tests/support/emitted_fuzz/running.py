@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable
 from math import prod
 
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import LayoutError
 
 from .c_functions import check_functions
 from .cases import Case, Fault, Kind, Refused

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from layoutdsl.language.texts.source import LayoutError
+from layoutdsl import LayoutError
 
 from .cases import Case, Ways
 from .meaning import Shape

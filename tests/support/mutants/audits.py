@@ -10,9 +10,10 @@ from math import isqrt, prod
 
 import numpy as np
 
+from layoutdsl import Checked, Claim
 from layoutdsl.language.declaration import declaration
-from layoutdsl.language.meaning.claims import Claim, EqualsFormula, EqualsLayout, Fits, Sound
-from layoutdsl.proof.prover.verdict import Checked, Refuted
+from layoutdsl.language.meaning.claims import EqualsFormula, EqualsLayout, Fits, Sound
+from layoutdsl.proof.prover.verdict import Refuted
 from layoutdsl.proof.statements.sound import BOUNDS, EXTENTS, INJECTIVE
 
 from . import oracle

@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
+from layoutdsl import Layout
 from layoutdsl.language.declaration import declaration
 from layoutdsl.language.elaborate.shelf import elaborated
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.texts.source import Source
 
 from .edits import of_formula, of_layout

@@ -7,9 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-from layoutdsl.language.elaborate.shelf import elaborated, library, library_names
-from layoutdsl.language.meaning.claims import Claim, EqualsFormula, EqualsLayout, Sound
-from layoutdsl.language.texts.source import LayoutError, Source
+from layoutdsl import Claim, LayoutError, library, library_names
+from layoutdsl.language.elaborate.shelf import elaborated
+from layoutdsl.language.meaning.claims import EqualsFormula, EqualsLayout, Sound
+from layoutdsl.language.texts.source import Source
 from layoutdsl.proof.prover.check import check
 from layoutdsl.proof.prover.verdict import Undecided
 

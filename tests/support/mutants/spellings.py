@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
+from layoutdsl import Layout
 from layoutdsl.language.integers.bounds import ZERO
 from layoutdsl.language.integers.expr import (
     CeilDiv,
@@ -24,7 +25,6 @@ from layoutdsl.language.integers.expr import (
     Mul,
 )
 from layoutdsl.language.integers.expr import text as written
-from layoutdsl.language.meaning.model import Layout
 from layoutdsl.language.syntax import ast
 from layoutdsl.language.syntax.parser import parse
 from layoutdsl.language.syntax.printer import print_expression
