@@ -26,10 +26,9 @@ from layoutdsl.language.integers.expr import (
 )
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.model import Condition
-from layoutdsl.proof.padding.along import Undescribed, along
+from layoutdsl.proof.padding.along import Undescribed, along, sign, turns, value
 from layoutdsl.proof.padding.cost import cost
 from layoutdsl.proof.padding.extremes import Bound, ratio_at, spread
-from layoutdsl.proof.padding.polynomials import sign, turns, value
 from layoutdsl.proof.prover.padding import Share, prove_ratio
 from layoutdsl.proof.prover.verdict import Proved
 

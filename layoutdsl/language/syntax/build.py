@@ -1,16 +1,177 @@
-"""lark's tree -> our tree: whole texts, and in them layouts, tables and claims."""
+"""lark's tree -> our tree: layouts, tables, records, claims, and rules."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import cast
 
-from lark import Token
+from lark import Token, Tree
 
 from layoutdsl.language.syntax import ast
-from layoutdsl.language.syntax.expression_build import Branch, branches, tokens
-from layoutdsl.language.syntax.operator_build import OperatorBuilder
-from layoutdsl.language.syntax.record_build import RecordBuilder
-from layoutdsl.language.syntax.rule_build import RuleBuilder
+from layoutdsl.language.syntax.expression_build import Branch, ExpressionBuilder, branches, tokens
+
+
+class RuleBuilder(ExpressionBuilder):
+    """Builds rules and groups of one source."""
+
+    def _rule(self, tree: Branch) -> ast.RuleDecl:
+        pattern = self._quoted(tokens(tree)[0])
+        if tree.data == "kept":
+            return ast.RuleDecl(pattern.text, None, None, None, (), pattern.span, self._span(tree))
+        _, axes, body, stored, *clauses = tree.children
+        return ast.RuleDecl(
+            pattern.text,
+            None if axes is None else tuple(self._axis(each) for each in branches(axes)),
+            self._body(cast("Branch", body)),
+            None if stored is None else self._from_words(cast("Branch", stored)),
+            tuple(self._clause(cast("Branch", clause)) for clause in clauses),
+            pattern.span,
+            self._span(tree),
+        )
+
+    def _from_words(self, tree: Branch) -> ast.FromWords:
+        word, layout = tree.children
+        reference = self._reference(cast("Branch", layout))
+        return ast.FromWords(self._name(cast("Token", word)), reference, self._span(tree))
+
+    def _group(self, tree: Branch) -> ast.GroupDecl:
+        pattern, record, *sources, target = tree.children
+        return ast.GroupDecl(
+            self._quoted(cast("Token", pattern)),
+            self._reference(cast("Branch", record)),
+            tuple(self._source_of(cast("Branch", each)) for each in sources),
+            self._quoted(cast("Token", target)),
+            self._span(tree),
+        )
+
+    def _source_of(self, tree: Branch) -> ast.SourceDecl:
+        field, name, stored = tree.children
+        packed = None if stored is None else self._from_words(cast("Branch", stored))
+        quoted = self._quoted(cast("Token", name))
+        return ast.SourceDecl(self._name(cast("Token", field)), quoted, packed)
+
+
+MOST_PARTS = 64
+"""Parts of one record: each two of them are held against each other."""
+
+
+class RecordBuilder(ExpressionBuilder):
+    """Builds records of one source."""
+
+    def _record(self, tree: Branch) -> ast.RecordDecl:
+        name, parameters, axes, *rest = tree.children
+        inside = [each for each in rest if isinstance(each, Tree)]
+        parts = [each for each in inside if each.data == "part"]
+        if len(parts) > MOST_PARTS:
+            message = f"a record has more than {MOST_PARTS} parts"
+            raise self._too_much("L103", message, tree, None)
+        return ast.RecordDecl(
+            self._name(cast("Token", name)),
+            tuple(self._name(token) for token in tokens(parameters)),
+            tuple(self._axis(each) for each in branches(axes)),
+            tuple(map(self._part, parts)),
+            tuple(self._clause(each) for each in inside if each.data != "part"),
+            self._span(tree),
+        )
+
+    def _part(self, tree: Branch) -> ast.PartDecl:
+        name, picks, bits, body, *clauses = tree.children
+        held = None
+        if bits is not None:
+            first, last = map(self._number, tokens(bits))
+            held = first, last
+        return ast.PartDecl(
+            self._name(cast("Token", name)),
+            tuple(tuple(map(self._digit, branches(each))) for each in branches(picks)),
+            held,
+            self._body(cast("Branch", body)),
+            tuple(self._clause(cast("Branch", clause)) for clause in clauses),
+            self._span(tree),
+        )
+
+    def _digit(self, tree: Branch) -> ast.DigitDecl:
+        value, extent = tree.children
+        declared = None if extent is None else self._expression(cast("Branch", extent))
+        return ast.DigitDecl(self._atom(cast("Token", value)), declared, self._span(tree))
+
+
+class OperatorBuilder(ExpressionBuilder):
+    """Builds rules of operators, kernels and preferences of one source."""
+
+    def _operator_rule(self, tree: Branch) -> ast.OperatorRuleDecl:
+        names, operands, results, settings, where = tree.children
+        return ast.OperatorRuleDecl(
+            tuple(map(self._name, tokens(names))),
+            tuple(map(self._operand, branches(operands))),
+            tuple(map(self._result, branches(results))),
+            tuple(map(self._setting, branches(settings))),
+            None if where is None else self._where(cast("Branch", where)),
+            self._span(tree),
+        )
+
+    def _operand(self, tree: Branch) -> ast.OperandDecl:
+        name, optional, axes, many = tree.children
+        return ast.OperandDecl(
+            self._name(cast("Token", name)),
+            self._patterns(axes),
+            optional is not None,
+            many is not None,
+            self._span(tree),
+        )
+
+    def _result(self, tree: Branch) -> ast.OperandDecl:
+        name, *read = tree.children
+        called = None if name is None else self._name(cast("Token", name))
+        if not read:
+            return ast.OperandDecl(called, None, False, False, self._span(tree))
+        axes, many = read
+        patterns = self._patterns(axes)
+        return ast.OperandDecl(called, patterns, False, many is not None, self._span(tree))
+
+    def _patterns(self, tree: Branch | Token | None) -> tuple[ast.AxisPatternDecl, ...] | None:
+        return None if tree is None else tuple(map(self._pattern, branches(tree)))
+
+    def _pattern(self, tree: Branch) -> ast.AxisPatternDecl:
+        words = [None if each is None else self._name(each) for each in _words(tree)]
+        name, role = (None, *words) if tree.data == "other_axes" else words
+        return ast.AxisPatternDecl(name, role, tree.data != "one_axis", self._span(tree))
+
+    def _setting(self, tree: Branch) -> ast.SettingDecl:
+        name, default, role = tree.children
+        value = None
+        if isinstance(default, Tree):
+            sign, digits = _words(default)
+            value = self._number(cast("Token", digits)).value * (-1 if sign == "-" else 1)
+        called = None if role is None else self._name(cast("Token", role))
+        return ast.SettingDecl(self._name(cast("Token", name)), value, called, self._span(tree))
+
+    def _kernel(self, tree: Branch) -> ast.KernelDecl:
+        name, takes, layouts, where = tree.children
+        return ast.KernelDecl(
+            self._name(cast("Token", name)),
+            tuple(map(self._taken, branches(takes))),
+            self._references(layouts),
+            None if where is None else self._where(cast("Branch", where)),
+            self._span(tree),
+        )
+
+    def _taken(self, tree: Branch) -> ast.TakenDecl:
+        name, optional, layout = tree.children
+        called = self._name(cast("Token", name))
+        return ast.TakenDecl(called, optional is not None, self._reference(cast("Branch", layout)))
+
+    def _preference(self, tree: Branch) -> ast.PreferenceDecl:
+        name, layouts = tree.children
+        operator = self._name(cast("Token", name))
+        return ast.PreferenceDecl(operator, self._references(layouts), self._span(tree))
+
+    def _references(self, tree: Branch | Token | None) -> tuple[ast.Reference, ...]:
+        return tuple(map(self._reference, branches(tree)))
+
+
+def _words(tree: Branch) -> Sequence[Token | None]:
+    return cast("Sequence[Token | None]", tree.children)
+
 
 MOST_OPERANDS = 100
 """Operands of one operator side by side."""

@@ -2,25 +2,72 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import zip_longest
 from math import prod
 
 from layoutdsl.language.digits.inverse import Inverse
-from layoutdsl.language.integers.bounds import ZERO
+from layoutdsl.language.integers.bounds import ONE, ZERO
 from layoutdsl.language.integers.digit import same
-from layoutdsl.language.integers.expr import Constant, Extent, text
+from layoutdsl.language.integers.expr import Constant, Expr, Extent, text
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import ElementType
 from layoutdsl.language.meaning.model import Condition, Layout, Shape
 from layoutdsl.language.meaning.part import extents_of_others
 from layoutdsl.language.texts.values import brief
+from layoutdsl.proof.padding.along import Undescribed, along
 from layoutdsl.proof.padding.extremes import Bound, spread
-from layoutdsl.proof.padding.quotient import box, elements, held, quotient, ratio_text, size
-from layoutdsl.proof.padding.shares import shares
+from layoutdsl.proof.padding.quotient import (
+    Quotient,
+    box,
+    elements,
+    held,
+    parts,
+    per_element,
+    quotient,
+    ratio_text,
+    scaled,
+    size,
+    spoken_of,
+)
 from layoutdsl.proof.prover.closed import closed_inverse
-from layoutdsl.proof.prover.padding import PADDING, prove_ratio
+from layoutdsl.proof.prover.padding import PADDING, Share, prove_ratio
 from layoutdsl.proof.prover.verdict import Proved, Undecided, certificate_hash
+
+
+def shares(layout: Layout, most: Fraction) -> tuple[tuple[Share, ...], ...] | None:
+    """Return quotients whose bounds together are ``most``; ``None`` where none were found.
+
+    For the slots of the box, and for those before it, the quotients of one tuple are multiplied.
+    """
+    try:
+        found = tuple(tuple(_shares(layout, each)) for each in per_element(layout))
+    except Undescribed:
+        return None
+    total = sum((scaled(each.most for each in row) for row in found), Fraction(0))
+    return found if total == most else None
+
+
+def _shares(layout: Layout, whole: Quotient) -> Iterator[Share]:
+    scale = whole.scale
+    yield Share(Constant(scale.numerator), Constant(scale.denominator), scale)
+    for factor in whole.common:
+        yield Share(factor, factor, Fraction(1))
+    for names, part in parts(whole, layout.symbols):
+        for above, below in zip_longest(part.top, part.bottom, fillvalue=ONE):
+            yield Share(above, below, _most(layout, names, above, below))
+
+
+def _most(layout: Layout, names: tuple[str, ...], above: Expr, below: Expr) -> Fraction:
+    if len(names) != 1:
+        raise Undescribed("a factor has several extents")
+    conditions = [each for each in layout.where if spoken_of(each) <= set(names)]
+    found = along(above, below, names[0], conditions)
+    if found is None or found.most.value is None:
+        raise Undescribed("a factor has no bound")
+    return found.most.value
 
 
 @dataclass(frozen=True, slots=True)

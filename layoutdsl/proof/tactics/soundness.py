@@ -3,21 +3,187 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from layoutdsl.language.digits.inverse import ReadBack
-from layoutdsl.language.integers.expr import Index
+from layoutdsl.language.integers.expr import Expr, Index
 from layoutdsl.language.meaning.model import Layout
 from layoutdsl.proof.kernel.builder import ProofBuilder
-from layoutdsl.proof.kernel.theorem import By, Proof, Term, Theorem, names
-from layoutdsl.proof.statements import statement
-from layoutdsl.proof.statements.statement import OTHER, Ground
+from layoutdsl.proof.kernel.theorem import By, Proof, Term, Theorem, names, substitute
+from layoutdsl.proof.statements import claim_statement, statement
+from layoutdsl.proof.statements.statement import OTHER, Ground, decoded
 from layoutdsl.proof.statements.terms import index_name
 from layoutdsl.proof.tactics.arith import Arithmetic
+from layoutdsl.proof.tactics.claim_proof import prove_equations
+from layoutdsl.proof.tactics.congruence import Wanted
 from layoutdsl.proof.tactics.decoding import Decoding
 from layoutdsl.proof.tactics.encoding import Encoding
-from layoutdsl.proof.tactics.respelled import Respelled
 from layoutdsl.proof.tactics.splitting import at_most
 from layoutdsl.proof.tactics.tries import tried
+
+ENCODE, DECODE, SAME, SIZE = "digits.encode", "digits.decode", "digits.same", "digits.size"
+
+_MARK = "~d"
+"""The mark of names that only the spelling has: its coordinates, and its box."""
+
+
+class Respelled:
+    """Theorems about a spelling, and those that follow from them about the layout.
+
+    Args:
+        ground: of the layout.
+        read: how it is read.
+        known: the lemma library; further theorems are added as they are stated.
+    """
+
+    def __init__(self, ground: Ground, read: ReadBack, known: dict[str, Theorem]) -> None:
+        self._ground, self._read, self._known = ground, read, known
+        self._spelled = replace(ground, layout=read.spelled)
+        self._within = statement.padded_extents(ground, read.inverse)
+
+    def lemmas(self) -> Iterator[tuple[Theorem, Proof]]:
+        """Yield what the theorems about the layout rest on, with proofs.
+
+        Raises:
+            NoProof: a proof could not be found.
+        """
+        ground, read, known = self._spelled, self._read, self._known
+        inverse, network = read.inverse, read.network
+        encode = replace(statement.encode(ground, inverse), name=ENCODE)
+        decode = replace(statement.decode(ground, inverse), name=DECODE)
+        for theorem, proof in (
+            (encode, tried(lambda w: Encoding(ground, inverse, network, encode, known, w).prove())),
+            (decode, tried(lambda w: Decoding(ground, inverse, network, decode, known, w).prove())),
+        ):
+            yield theorem, proof.proof
+            known[theorem.name] = theorem
+        for theorem in (self._same(), self._size()):
+            spoken = [*_spoken(self._ground.layout), *_spoken(read.spelled)]
+            yield theorem, prove_equations(self._ground, theorem, spoken, self._lemmas_alone())
+            known[theorem.name] = theorem
+
+    def _lemmas_alone(self) -> Mapping[str, Theorem]:
+        return {name: each for name, each in self._known.items() if "." not in name}
+
+    def _same(self) -> Theorem:
+        """The spelling has the offset of the layout, for every index of the padded box."""
+        ground, words = self._ground, self._ground.vocabulary
+        hypotheses = list(ground.hypotheses)
+        for axis, bound in self._within.items():
+            hypotheses += [("<=", 0, index_name(axis)), ("<", index_name(axis), bound)]
+        offsets = (claim_statement.offset(each, words) for each in self._both)
+        return Theorem(
+            SAME,
+            (*ground.variables, *map(index_name, self._within)),
+            tuple(hypotheses),
+            (*statement.assumptions(ground, words), ("=", *offsets)),
+            ground.definitions,
+        )
+
+    def _size(self) -> Theorem:
+        """The spelling has as many slots as the layout."""
+        ground = self._ground
+        slots = (("=", *(_slots(replace(ground, layout=each)) for each in self._both)),)
+        return Theorem(SIZE, ground.variables, ground.hypotheses, slots, ground.definitions)
+
+    @property
+    def _both(self) -> tuple[Layout, Layout]:
+        return self._ground.layout, self._read.spelled
+
+    def encode(self, theorem: Theorem) -> ProofBuilder:
+        """Return the proof that the layout is read back, by what is known of the spelling."""
+        return tried(lambda wanted: self._encode(theorem, wanted))
+
+    def _encode(self, theorem: Theorem, wanted: Wanted) -> ProofBuilder:
+        read, known = self._read, self._known
+        cut = Encoding(self._ground, read.inverse, read.network, theorem, known, wanted)
+        cut.bounds()
+        builder = cut.builder
+        names = self._named(builder, ENCODE)
+        self._slots_are_equal(builder, {}, ("slot", names))
+        builder.use(ENCODE, names)
+        return builder
+
+    def decode(self, theorem: Theorem) -> ProofBuilder:
+        """Return the proof that what is read has the slot, by what is known of the spelling."""
+        builder = ProofBuilder(theorem, self._known)
+        names = self._named(builder, DECODE)
+        self._has_as_many_slots(builder, names)
+        builder.use(DECODE, names)
+        index: dict[str, Term] = {index_name(axis): decoded(axis) for axis in self._within}
+        back = self._slots_are_equal(builder, index, ("back", names))
+        slot = builder.find(("=", names["back"], "slot"))
+        assert slot is not None
+        builder.calculate("back", By(back), By(slot))
+        return builder
+
+    def _named(self, builder: ProofBuilder, lemma: str) -> dict[str, Term]:
+        """What the names of a lemma about the spelling stand for in a theorem about the layout.
+
+        Names that both have keep their meaning; others are defined again, under a mark. The slot of
+        an index is the layout's own.
+        """
+        theorem = self._known[lemma]
+        names: dict[str, Term] = {name: name for name in theorem.variables}
+        for name, term in theorem.definitions:
+            wanted = substitute(term, names)
+            if builder.find_definition(name) == wanted or name == "slot":
+                names[name] = name
+            else:
+                names[name] = builder.define(f"{name}{_MARK}", wanted)
+        return names
+
+    def _slots_are_equal(
+        self, builder: ProofBuilder, index: Mapping[str, Term], slot: tuple[str, Mapping[str, Term]]
+    ) -> str:
+        """Return the fact that a slot of the layout is that of the spelling, as it is defined."""
+        name, names = slot
+        theorem = self._known[SAME]
+        values: dict[str, Term] = {each: each for each in theorem.variables}
+        values |= {each: each for each, _ in theorem.definitions}
+        *_, same = builder.use(SAME, {**values, **index})
+        mine = _unfolded(builder, name)
+        definition = dict(self._known[DECODE if name == "back" else ENCODE].definitions)[name]
+        other = substitute(definition, names)
+        theirs = _unfolded(builder, names[name] if name == "back" else other)
+        moves = [By(mine), By(same), By(theirs, backwards=True)]
+        return builder.calculate(name, *moves)
+
+    def _has_as_many_slots(self, builder: ProofBuilder, names: Mapping[str, Term]) -> None:
+        """What is in the buffer of the layout is in that of the spelling."""
+        theorem = self._known[SIZE]
+        own = (*theorem.variables, *(name for name, _ in theorem.definitions))
+        (same,) = builder.use(SIZE, {name: name for name in own})
+        mine, theirs = statement.size(self._ground), names[str(statement.size(self._spelled))]
+        (one, other) = (_unfolded(builder, each) for each in (mine, theirs))
+        equal = builder.calculate(mine, By(one), By(same), By(other, backwards=True))
+        for fact in builder.hypotheses:
+            builder.rewrite(fact, By(equal))
+
+
+def _unfolded(builder: ProofBuilder, term: Term) -> str:
+    """Return the fact that a slot, or a number of slots, equals a term over indices and extents."""
+    folds = [
+        By(name)
+        for name in reversed(builder.names)
+        if name[:2] in ("v.", "h.", "p.") or name.startswith("back")
+    ]
+    first = [By("slot")] if term == "slot" else []
+    return builder.calculate(term, *first, *folds)
+
+
+def _slots(ground: Ground) -> Term:
+    """The slots of the box as a term over extents, as `statement.box` joins them."""
+    first, *rest = range(len(ground.layout.coordinates))
+    total = ground.radix(first)
+    for number in rest:
+        total = ("*", total, ground.radix(number))
+    return total
+
+
+def _spoken(layout: Layout) -> list[Expr]:
+    coordinates = layout.all_coordinates
+    return [expr for each in coordinates for expr in (each.value, each.extent)]
 
 
 class Soundness:
