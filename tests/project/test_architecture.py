@@ -279,12 +279,16 @@ def named_modules(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{name.name}" for name in node.names)
 
 
+@cache
+def module_names() -> frozenset[str]:
+    return frozenset(map(module_name, FILES))
+
+
 def imported_module(name: str) -> str | None:
     """Return the module of ours that an import names: the longest part of it that is a file."""
     if name.split(".")[0] != "layoutdsl":
         return None
-    names = {module_name(path) for path in FILES}
-    while name not in names:
+    while name not in module_names():
         name = name.rpartition(".")[0]
     return name
 
