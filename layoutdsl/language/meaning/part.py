@@ -20,6 +20,7 @@ from layoutdsl.language.integers.expr import (
 from layoutdsl.language.integers.value import evaluate
 from layoutdsl.language.meaning.elements import BIT, BIT_AXIS, ElementType
 from layoutdsl.language.meaning.model import ZERO, Axis, Layout
+from layoutdsl.language.texts.values import brief
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class Part:
     layout: Layout
     values: tuple[tuple[str, Expr], ...]
     field_type: ElementType
+
+    __repr__ = brief
 
     @property
     def element(self) -> ElementType:

@@ -22,7 +22,7 @@ from layoutdsl.language.meaning.elements import ElementType, Fill, FillValue
 from layoutdsl.language.meaning.model import Axis, Condition, Indices, Layout, Shape
 from layoutdsl.language.meaning.parameters import Parametrised
 from layoutdsl.language.meaning.part import Part, part_address, part_size, with_numbers
-from layoutdsl.language.texts.values import Displayed, said
+from layoutdsl.language.texts.values import Displayed, brief, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Field:
     element: ElementType
     extents: tuple[Expr, ...]
     parts: tuple[Part, ...]
+
+    __repr__ = brief
 
     def shape(self, values: Mapping[str, int]) -> tuple[int, ...]:
         """Return its extents, from those of the record."""
