@@ -127,7 +127,7 @@ def comes_back(layout: Layout, module: Any, numbers: Array, given: Given) -> Non
     assert np.array_equal(single, found.astype("f4"))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_slot_holds_the_code_that_is_meant(text: str) -> None:
     found, random = layout(text), Random(text)
@@ -267,7 +267,7 @@ def made() -> layoutdsl.Generated:
     return layoutdsl.generate(layout(CHANNELS))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, slow=3)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -290,6 +290,7 @@ def test_a_text_that_makes_other_codes_is_not_validated(old: str, new: str) -> N
     assert isinstance(validate(changed, right.layout, source=source), NotValidated)
 
 
+@pytest.mark.slow
 def test_words_of_signed_elements_are_generated() -> None:
     """That their least value is below 0 is a constant too."""
     for clauses in ("of i4", "of i4 as scale_offset"):

@@ -37,7 +37,7 @@ def packed(layout: Layout, tensor: np.ndarray, poison: int) -> np.ndarray:
     return buffer
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8, slow=3)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_pack_is_the_meaning(name: str) -> None:
     layout, module = DOMAINS[name], module_of(name)
@@ -71,6 +71,7 @@ def test_unpack_gives_back_what_has_a_slot(name: str) -> None:
         assert np.array_equal(out, np.where(mask, tensor, -7))
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_elements_outside_the_domain_are_not_read(name: str) -> None:
     layout, module = DOMAINS[name], module_of(name)

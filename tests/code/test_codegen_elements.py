@@ -61,7 +61,7 @@ def buffer(module: ModuleType, array: np.ndarray) -> np.ndarray:
     return flat.reshape(module.physical_shape(SHAPE))
 
 
-@pytest.mark.sampled(26)
+@pytest.mark.sampled(78, slow=5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("element", ["u4", "i4", "u2", "u1", "i1"])
 @pytest.mark.parametrize("body", BODIES)
@@ -90,6 +90,7 @@ def test_numbers_that_are_no_elements_are_refused(body: str, element: str, targe
     assert (module.unpack(filled, SHAPE)[held] == right[held]).all()
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_elements_outside_the_domain_are_not_looked_at(target: str) -> None:
     module = compiled("triangle", "u4", "", target)
@@ -123,6 +124,7 @@ def test_other_items_are_refused(body: str, target: str) -> None:
                     call()
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_fill_that_is_no_element_is_refused(target: str) -> None:
     for fill in ("", " fill any", " fill zero_point"):
@@ -140,6 +142,7 @@ def test_a_layout_of_any_type_takes_any(target: str) -> None:
         assert module.pack(np.ones(SHAPE, kind)).dtype == kind
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("compiled_by", TARGETS)
 def test_conversions_refuse_as_well(compiled_by: str) -> None:
     one, plain = layout("blocks", "u4"), layout_of(BODIES["turned"])
@@ -158,7 +161,7 @@ def test_conversions_refuse_as_well(compiled_by: str) -> None:
 # Padding of `fill any` is nobody's: a buffer that is given keeps its own.
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16, slow=7)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("body", BODIES)
 def test_padding_of_fill_any_stays(body: str, target: str) -> None:
@@ -184,6 +187,7 @@ def test_padding_of_fill_any_stays(body: str, target: str) -> None:
         ).all()
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("compiled_by", TARGETS)
 def test_conversions_leave_padding_of_fill_any(compiled_by: str) -> None:
     source = layout_of("layout From(n, c) = [c/3, n, c%3]")
@@ -201,6 +205,7 @@ def test_conversions_leave_padding_of_fill_any(compiled_by: str) -> None:
 # Texts from which a check of the arguments is left out are not validated.
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("body", BODIES)
 def test_a_check_that_is_dropped_is_noticed(body: str) -> None:
@@ -223,6 +228,7 @@ def test_a_check_that_is_dropped_is_noticed(body: str) -> None:
     assert dropped >= 8
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("body", ["blocks", "xor"])
 def test_mutants_of_checks(body: str) -> None:
@@ -264,6 +270,7 @@ def still_refuses(body: str, most: int | None) -> None:
 # What VALIDATED names is this text, this layout, and these proofs.
 
 
+@pytest.mark.slow
 def test_each_module_has_a_hash_of_its_own() -> None:
     texts = [
         "layout A(n, c) = [n, c]",

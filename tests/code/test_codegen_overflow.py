@@ -57,6 +57,7 @@ def check(text: str, shape: tuple[int, ...]) -> bool:
     return True
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(("text", "shape"), FOUND.items(), ids=lambda each: str(each)[:12])
 def test_layouts_that_once_were_packed_wrongly(text: str, shape: tuple[int, ...]) -> None:
     assert check(text, shape)
@@ -105,6 +106,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(("right", "wrong"), WRONG.values(), ids=WRONG)
 def test_texts_that_may_overflow_are_not_validated(right: str, wrong: str) -> None:
     written = next(iter(FOUND))

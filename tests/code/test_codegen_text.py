@@ -54,7 +54,7 @@ def test_text_is_the_same_in_every_process() -> None:
     assert there.split("\0") == here
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
     tree = ast.parse(emit(case.text).text)
@@ -74,7 +74,7 @@ def test_every_function_is_typed_and_little_is_imported(case: Case) -> None:
     ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8, slow=3)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_offset_returns_the_printed_formula(case: Case) -> None:
     """Read back, it is the very expression that the formula reads back as."""

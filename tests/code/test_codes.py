@@ -76,6 +76,7 @@ def meant(number: float, scale: float, zero_point: int, element: ElementType) ->
     return encode(Fraction(number), Fraction(scale), zero_point, element)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("element", CODED, ids=lambda each: each.name)
 def test_codes_are_the_nearest_whatever_the_floats(element: ElementType) -> None:
     random, (low, high) = Random(element.name), codes_of(element)

@@ -140,6 +140,7 @@ def test_the_nearest_code_of_many(kind: str, compiler: str, tmp_path: Path) -> N
             check(built, random, random.choice(("f4", "f8")), bool(per))
 
 
+@pytest.mark.slow
 def test_what_has_no_code(tmp_path: Path) -> None:
     """What is refused, by what is returned; nothing is written then."""
     built = Built("i4", "", tmp_path, str(C))

@@ -32,13 +32,13 @@ from layoutdsl.language.meaning.elements import FillAny, FillValue, FillZeroPoin
 POISON, OTHER = 201, 9
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     run(emitted(pair).text, pair.layouts, pair.shapes)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_right_modules_are_validated(pair: Pair) -> None:
     found = validate_conversion(emitted(pair).text, *pair.layouts, texts=pair.texts)
@@ -102,6 +102,7 @@ APART = [both for family in LIBRARY for both in permutations(family, 2) if both 
 SMALL = {4: ((1, 5, 3, 2), (2, 33, 9, 3)), 2: ((3, 5), (17, 66))}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(15, slow=14)
 @pytest.mark.parametrize("names", BESIDE, ids="-".join)
 def test_pairs_of_the_library(names: tuple[str, str]) -> None:
@@ -178,6 +179,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG[what]
@@ -193,6 +195,7 @@ TRIED = 8
 """Mutants of each that are tried by default; the campaign tries all."""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str) -> None:

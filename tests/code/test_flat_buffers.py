@@ -74,6 +74,7 @@ CLAUSES = [
 ]
 
 
+@pytest.mark.sampled(10, slow=9)
 @pytest.mark.parametrize(("clause", "box"), CLAUSES)
 @pytest.mark.parametrize("target", ["numpy", pytest.param("native", marks=needs_compiler)])
 def test_buffer_is_flat_whatever_the_offset_comes_to(
@@ -95,12 +96,14 @@ def generated(made: Layout) -> ModuleType:
     return module
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("where", ["", " where A == 4", " where A == 4, B == 9"])
 def test_a_range_does_not_change_the_rank(where: str) -> None:
     made = layoutdsl.parse(f"layout L(a, b) = [b, a] offset A%4{where}")["L"]
     assert generated(made).physical_shape((4, 9)) == made.physical_shape((4, 9)) == (36,)
 
 
+@pytest.mark.sampled(14, slow=13)
 @pytest.mark.parametrize("clause", ["p + 3", "p*2", "p%4", "p*A%4", "max(0, p - 3)"])
 @pytest.mark.parametrize("number", [1, 3, 4])
 def test_offset_of_a_parameter_is_generated(clause: str, number: int) -> None:
@@ -122,6 +125,7 @@ def test_sum_of_numbers_is_one_number() -> None:
     assert "return (6 + " in layoutdsl.generate(made).text
 
 
+@pytest.mark.slow
 def test_conversion_into_and_out_of_a_flat_buffer() -> None:
     read = layoutdsl.parse("layout F(a, b) = [b, a] offset A%4\nlayout G(a, b) = [a, b]")
     tensor = np.arange(36).reshape(4, 9)
@@ -131,6 +135,7 @@ def test_conversion_into_and_out_of_a_flat_buffer() -> None:
     assert np.array_equal(layoutdsl.convert(read["F"], read["G"])(flat, (4, 9)), tensor)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("language", ["python", "sympy"])
 def test_printed_formula_is_the_shape(language: str, shell: Shell) -> None:
     for line, made in TEXTS[:12]:
@@ -150,6 +155,7 @@ def test_printed_formula_is_the_shape(language: str, shell: Shell) -> None:
             assert found == made.physical_shape(shape), (line, shape)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "integers"), [("c", "int64"), ("opencl", "int64"), ("cuda", "int64")]
 )
@@ -177,6 +183,7 @@ def test_function_of_triton_is_the_shape(monkeypatch: pytest.MonkeyPatch) -> Non
             assert tuple(int(numbers(each)) for each in found) == made.physical_shape(shape)
 
 
+@pytest.mark.slow
 def test_function_and_map_of_mlir_are_the_shape() -> None:
     for made in DRAWN:
         written, name = text(made, "mlir", "int64"), f"{made.name}_physical_shape"

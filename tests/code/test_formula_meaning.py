@@ -89,13 +89,13 @@ def check_offsets(layout: Layout, shapes: list[dict[str, int]]) -> None:
         assert layout.box(values) == tuple(evaluate(extent, values) for extent in box)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(45, slow=29)
 @named
 def test_printed_offset_size_and_box_are_the_meaning(name: str) -> None:
     check_offsets(EVERY[name], edge_shapes(EVERY[name]))
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(42, slow=13)
 @exhaustive(EVERY)
 def test_printed_offset_is_the_meaning_for_every_small_shape(name: str) -> None:
     check_offsets(EVERY[name], small_shapes(EVERY[name]))
@@ -109,7 +109,7 @@ def any_element(layout: Layout, values: dict[str, int], shuffled: random.Random)
             return index
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8, slow=7)
 @named
 def test_one_index_at_a_time(name: str) -> None:
     layout = EVERY[name]
@@ -158,14 +158,14 @@ def test_which_layouts_have_no_closed_inverse() -> None:
     assert set(EVERY) - set(INVERTED) == NO_INVERSE
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(28, slow=27)
 @pytest.mark.parametrize("name", INVERTED)
 def test_inverse_steps_read_every_slot(name: str) -> None:
     for values in edge_shapes(EVERY[name], most=50_000):
         check_inverse(EVERY[name], values)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(42, slow=13)
 @exhaustive(INVERTED)
 def test_inverse_steps_read_every_slot_of_every_small_shape(name: str) -> None:
     for values in small_shapes(EVERY[name]):
@@ -197,6 +197,7 @@ def compounds(parts: st.SearchStrategy[Expr]) -> st.SearchStrategy[Expr]:
 expressions = st.recursive(leaves, compounds, max_leaves=12)
 
 
+@pytest.mark.slow
 @given(expressions, POINT)
 def test_python_text_of_any_expression_says_the_same(expr: Expr, point: dict[str, int]) -> None:
     assert evaluate(expr, point) == evaluate(read_python(python(expr), AXES), point)

@@ -34,6 +34,7 @@ NOTATIONS: dict[str, tuple[str, str, Callable[[Expr], str]]] = {
 }
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("notation", NOTATIONS)
 def test_every_layout(notation: str, golden: Callable[[str, str], None]) -> None:
     suffix, comment, printed = NOTATIONS[notation]

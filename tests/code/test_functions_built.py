@@ -195,6 +195,7 @@ TOO_FAR = [
 ]
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(("found", "language", "where"), TOO_FAR)
 def test_one_step_further_takes_64_bits_and_is_refuted_for_32(
     found: Layout, language: str, where: str
@@ -207,6 +208,7 @@ def test_one_step_further_takes_64_bits_and_is_refuted_for_32(
     assert refused.value.checked.status == "refuted"
 
 
+@pytest.mark.slow
 def test_every_library_layout_is_small_enough_to_be_tried() -> None:
     """The test above looks at shapes of every layout, and not of none."""
     for found in (*EVERY.values(), *DOMAINS.values()):

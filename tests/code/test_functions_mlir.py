@@ -55,6 +55,7 @@ def check_slot(layout: Layout, values: dict[str, int], slot: int, read: dict, dr
         assert read[f"{layout.name}_has_slot"](*index, *extents) == (1,)
 
 
+@pytest.mark.slow
 def test_which_layouts_have_no_affine_map() -> None:
     without = {
         name

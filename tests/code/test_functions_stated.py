@@ -103,7 +103,7 @@ def folded(expr: Expr) -> Expr:
     return type(expr)(folded(expr.left), folded(expr.right))  # type: ignore[union-attr,call-arg,arg-type]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(36, slow=11)
 @pytest.mark.parametrize("name", ALL)
 def test_every_layout_is_proved_in_some_range(name: str) -> None:
     found = narrow(ALL[name])
@@ -138,7 +138,7 @@ def worked_out(found: Layout, values: dict[str, int], slot: int) -> Iterator[tup
         yield from ((part, evaluate(part, point)) for part in walk(expr))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(24, slow=23)
 @pytest.mark.parametrize("name", list(ALL)[::3])
 def test_what_is_proved_holds_at_every_value(name: str) -> None:
     """The least type of some that is proved: no value leaves it, and no negative one is divided."""

@@ -147,7 +147,7 @@ def asked(seed: str, shape: tuple[int, ...], box: tuple[int, ...], dtype: str) -
     return Asked(verb, src, given, out if draw.random() < 0.8 else None, more)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(24, slow=11)
 @pytest.mark.parametrize("seed", range(24))
 def test_calls_that_are_like_one_before(seed: int) -> None:
     draw, text = Random(seed), LAYOUTS[seed % len(LAYOUTS)]
@@ -162,6 +162,7 @@ def test_calls_that_are_like_one_before(seed: int) -> None:
         assert asked(*same).of(module) == asked(*same).of(plain), same
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_the_second_call_is_not_looked_up(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor are those that follow, where padding need not be kept."""
@@ -181,6 +182,7 @@ def test_the_second_call_is_not_looked_up(text: str, monkeypatch: pytest.MonkeyP
     assert np.array_equal(back, tensor)
 
 
+@pytest.mark.slow
 def test_conversions_that_are_like_one_before() -> None:
     one, other = (layout_of(LAYOUTS[number]) for number in (0, 3))
     plain = convert(one, other, compiled="numpy")

@@ -97,6 +97,7 @@ def counted(move: Move, width: int, shape: Shape) -> tuple[int, int, int]:
     return every, lines, later_of
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", CASES)
 def test_what_is_asked_for_is_read_later(text: str) -> None:
     layout = parse(text)["A"]
@@ -107,6 +108,7 @@ def test_what_is_asked_for_is_read_later(text: str) -> None:
     assert every
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"), [(3, 10), pytest.param(1, 200, marks=pytest.mark.campaign)]
 )

@@ -24,7 +24,7 @@ SHAPE, PHYSICAL = (2, 6, 3), (2, 2, 3, 4)
 TENSOR = np.arange(36, dtype="int32").reshape(SHAPE)
 
 
-@pytest.mark.sampled(28)
+@pytest.mark.sampled(56, slow=3)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("name", DTYPES)
 def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
@@ -36,7 +36,7 @@ def test_every_type_is_moved_bit_for_bit(text: str, name: str) -> None:
     assert (back.dtype, back.tobytes()) == (tensor.dtype, tensor.tobytes())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, slow=3)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("kind", SOURCES)
 def test_sources_and_destinations_need_not_be_contiguous(text: str, kind: str) -> None:
@@ -68,7 +68,7 @@ AWKWARD: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(48, slow=5)
 @pytest.mark.parametrize("text", [BLOCKED, LED])
 @pytest.mark.parametrize("kind", AWKWARD)
 @pytest.mark.parametrize("dtype", ["u1", "i2", "f4", ">f4", ">i2", "f8", "c8"])
@@ -93,6 +93,7 @@ def test_awkward_arrays_of_every_width(text: str, kind: str, dtype: str) -> None
         assert back.tobytes() == np.ascontiguousarray(source).tobytes()
 
 
+@pytest.mark.slow
 def test_files_mapped_into_memory_are_moved_by_compiled_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +207,7 @@ def test_sizes_beyond_all_memory_are_left_to_numpy() -> None:
         module.pack(everywhere)
 
 
+@pytest.mark.slow
 def test_unaligned_arrays_of_every_shift() -> None:
     plain, module = module_of(BIG), modules(BIG)
     tensor = np.random.default_rng(0).integers(0, 99, (1, 37, 9, 11)).astype("u4")
@@ -295,7 +297,7 @@ def outcome(call: Callable[[], np.ndarray], *held: np.ndarray) -> object:
 SEEN = [(text, shape) for text, shape, _ in IDENTITIES] + [(text, (3, 8)) for text in COPIED]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(30, slow=5)
 @pytest.mark.parametrize(("text", "shape"), SEEN)
 @pytest.mark.parametrize("copy", [True, None, False, 0, "no", np.True_])
 def test_copies_are_left_out_where_numpy_leaves_them_out(
@@ -350,6 +352,7 @@ def test_threads_are_passed_on_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None
     assert asked == [1, 1, 3, 3]
 
 
+@pytest.mark.slow
 def test_signs_of_zero_and_types_of_fill_are_kept_apart() -> None:
     module, tensor = modules(BLOCKED), TENSOR.astype("f4")
     for fill in (0, -0.0, 0.0, 1, 1.5, True, np.float32(2)):

@@ -65,6 +65,7 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", DAMAGE)
 def test_a_damaged_library_is_made_again(name: str, place: Path) -> None:
@@ -78,6 +79,7 @@ def test_a_damaged_library_is_made_again(name: str, place: Path) -> None:
     assert library.read_bytes()[:64] == whole[:64], "and is kept again"
 
 
+@pytest.mark.slow
 def test_a_library_for_another_machine(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is whole, and cannot be loaded."""
     assert works(fresh())
@@ -97,6 +99,7 @@ def test_a_library_for_another_machine(place: Path, monkeypatch: pytest.MonkeyPa
     assert works(fresh())
 
 
+@pytest.mark.slow
 def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
     assert works(fresh())
     (library,) = place.iterdir()
@@ -105,6 +108,7 @@ def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
     assert library.stat().st_mode & 0o022 == 0
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("fault", [OSError(28, "No space left"), PermissionError(13, "denied")])
 def test_a_full_or_read_only_cache(
     place: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError
@@ -121,6 +125,7 @@ def test_a_full_or_read_only_cache(
     assert cache.kept_text("key") is None
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 @pytest.mark.parametrize("name", ["/proc/cache", "/dev/null", "/dev/full/cache"])
 def test_a_cache_where_no_folder_can_be(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,6 +139,7 @@ def test_a_cache_that_is_a_file(place: Path) -> None:
     assert place.read_text() == "in the way"
 
 
+@pytest.mark.slow
 def test_nobody_knows_whose_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     def unknown(*_: object) -> Path:
         raise RuntimeError("Could not determine home directory.")
@@ -146,6 +152,7 @@ def test_nobody_knows_whose_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_no_room_anywhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> str:
         raise OSError(28, "No space left on device")
@@ -172,6 +179,7 @@ assert shared.physical_shape((2, 5)) == (2, 2, 4)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once(place: Path) -> None:
     program = RACE.format(
         tests=[str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
@@ -200,6 +208,7 @@ COMPILERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", COMPILERS)
 def test_a_compiler_that_fails(
@@ -230,6 +239,7 @@ def test_a_compiler_that_fails(
     assert not list(place.glob("*.so"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("place")
 def test_a_compiler_that_hangs_is_not_waited_for_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -246,6 +256,7 @@ def test_a_compiler_that_hangs_is_not_waited_for_again(
     assert gone(int(number))
 
 
+@pytest.mark.slow
 def test_a_compiler_that_never_says_what_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -257,6 +268,7 @@ def test_a_compiler_that_never_says_what_it_is(
     assert asked.read_text() == "\n"
 
 
+@pytest.mark.slow
 def test_a_compiler_that_warns_and_takes_arguments(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,7 +344,7 @@ MISSING: dict[str, tuple[Callable[[pytest.MonkeyPatch], None], str, str]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("name", MISSING)
 def test_what_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks for native gets it, or is told what to do; `auto` takes what there is."""
@@ -369,6 +381,7 @@ def test_what_is_missing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         assert np.array_equal(commands.convert(one, other)(packed, TENSOR.shape), TENSOR.T)
 
 
+@pytest.mark.slow
 def test_c_is_not_handed_out_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     no_reader(monkeypatch)
     layout = layout_of("layout Unread(n, c) = [c, n]")
@@ -389,6 +402,7 @@ def test_files_are_not_packed_by_what_is_missing(
     assert [each.name for each in tmp_path.iterdir()] == ["in.npy"]
 
 
+@pytest.mark.slow
 def test_numpy_serves_by_design(place: Path) -> None:
     """What C does not take is no failure of the compiler, and not warned of."""
     layout = layout_of("layout Designed(n, c) = [c/4, n, c%4]")
@@ -398,6 +412,7 @@ def test_numpy_serves_by_design(place: Path) -> None:
     assert len(list(place.glob("*.so"))) > 0
 
 
+@pytest.mark.slow
 def test_a_cache_that_others_may_write_is_told_of_once(place: Path) -> None:
     place.mkdir()
     place.chmod(0o777)
@@ -427,6 +442,7 @@ def test_caches_are_those_that_hold_data(tmp_path: Path) -> None:
     assert compilers.data_caches(tmp_path / "nowhere") == []
 
 
+@pytest.mark.sampled(2, slow=1)
 @needs_compiler
 @pytest.mark.usefixtures("place")
 @pytest.mark.parametrize(("caches", "told"), [([], 8 << 20), ([(2, 2048), (3, 491520)], 30 << 20)])

@@ -87,6 +87,7 @@ def test_a_key_and_a_content_cannot_share_a_boundary(place: Path) -> None:
     assert kept_text("key1") is None
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_two_libraries_exchanged(place: Path) -> None:
     """Each is whole and of this user, and would do for the other: the same types and shapes."""
@@ -281,6 +282,7 @@ def answer(library: bytes, mark: str) -> int:
     return found
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_library_is_loaded_from_where_nobody_can_change_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

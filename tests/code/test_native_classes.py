@@ -64,6 +64,7 @@ def test_small_extents_are_numbers() -> None:
 PITCHED = "layout Rows(a, b, c) = [a, b, c : 32*ceil(C/32)] fill 7"
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("shape", [(140, 17, 96), (3, 200, 192), (3, 200, 200), (70, 5, 160)])
 def test_a_pitch_that_is_filled_is_one_copy(shape: tuple[int, ...]) -> None:
     """Rows without padding between them are no rows; and of that there is a proof."""
@@ -82,6 +83,7 @@ def test_a_pitch_that_is_filled_is_one_copy(shape: tuple[int, ...]) -> None:
     assert np.array_equal(module.unpack(want, shape), tensor)
 
 
+@pytest.mark.slow
 def test_each_class_is_compiled_once(place: Path) -> None:
     module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
     for _ in range(2):
@@ -95,6 +97,7 @@ def test_each_class_is_compiled_once(place: Path) -> None:
     assert made(place) == 4, "and is found again"
 
 
+@pytest.mark.slow
 def test_what_was_not_proved_is_not_taken_for_it(place: Path) -> None:
     """A library that was kept without a proof serves none who ask for one."""
     asked = list[str]()
@@ -110,6 +113,7 @@ def test_what_was_not_proved_is_not_taken_for_it(place: Path) -> None:
     assert made(place) == 4
 
 
+@pytest.mark.slow
 def test_more_classes_than_are_compiled(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "MOST", 2)
     module = native_module(layout_of(BLOCKED), module_of(BLOCKED), emit)
@@ -118,6 +122,7 @@ def test_more_classes_than_are_compiled(place: Path, monkeypatch: pytest.MonkeyP
     assert made(place) == 6, "two classes, and the one of all shapes"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("why", ["compiler", "proof"])
 def test_a_class_that_cannot_be_made(
     why: str, place: Path, monkeypatch: pytest.MonkeyPatch
@@ -147,6 +152,7 @@ def test_a_class_that_cannot_be_made(
     assert made(place) == 2
 
 
+@pytest.mark.slow
 def test_numpy_serves_until_a_class_is_there(place: Path) -> None:
     """Who asks for what there is does not wait for a compiler."""
     layout = layout_of("layout Soon(n, c) = [c/4, n, c%4]")
@@ -162,6 +168,7 @@ def test_numpy_serves_until_a_class_is_there(place: Path) -> None:
     assert len(module._packs) == 1, "compiled code serves from now on"
 
 
+@pytest.mark.slow
 def test_a_large_move_waits(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libraries, "LARGE", 1000)
     layout = layout_of("layout Now(n, c) = [c/4, n, c%4]")
@@ -184,6 +191,7 @@ sys.exit("no compiler was started")
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_waits_for_no_compiler(tmp_path: Path) -> None:
     """The compiler is ended, and no folder is left."""
     started, scratch = tmp_path / "started", tmp_path / "scratch"
@@ -206,6 +214,7 @@ def test_a_process_that_ends_waits_for_no_compiler(tmp_path: Path) -> None:
     assert gone(int(started.read_text()))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 def test_what_was_left_by_a_fork_is_begun_again() -> None:
     libs = libraries.Libraries(
@@ -218,6 +227,7 @@ def test_what_was_left_by_a_fork_is_begun_again() -> None:
     assert libs.of("pack", 4, (2, 6, 100), 0) is not None
 
 
+@pytest.mark.slow
 def test_c_for_some_shapes() -> None:
     layout = layout_of(BLOCKED)
     text = commands.generate_c(layout, where="C == 6, W <= 64", widths=(4,)).program.text
@@ -241,6 +251,7 @@ def test_special_programs_are_those_of_the_general_layout() -> None:
     assert class_of(layout, (200, 200, 200)) == classes.GENERAL
 
 
+@pytest.mark.slow
 def test_a_kernel_that_is_wrong_is_not_used(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said; and nothing is kept."""
     monkeypatch.delenv("CC", raising=False)  # kernels with vectors

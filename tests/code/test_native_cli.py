@@ -18,6 +18,7 @@ __all__ = ["shell"]
 TENSOR = np.arange(240, dtype="f4").reshape(2, 20, 3, 2)
 
 
+@pytest.mark.slow
 def test_writes_c_its_header_and_the_kernels(shell: Shell) -> None:
     ended = shell("generate", "demo.layout:NCHW16c", "--target", "c", "-o", "blocked.c")
     assert (ended.code, ended.out) == (0, "wrote blocked.c, blocked.h and layout-kernels.h\n")
@@ -33,6 +34,7 @@ def test_writes_c_its_header_and_the_kernels(shell: Shell) -> None:
     assert shell(*again[:-1]).code == 0
 
 
+@pytest.mark.slow
 def test_writes_a_folder_and_says_what_falls_back(shell: Shell) -> None:
     Path("two.layout").write_text(
         "layout Plain(n, c) = [c, n]\nlayout Swizzled(h, w: 4) = [h, w ^ h%4]"
@@ -45,6 +47,7 @@ def test_writes_a_folder_and_says_what_falls_back(shell: Shell) -> None:
     )
 
 
+@pytest.mark.slow
 def test_prints_the_c_file(shell: Shell) -> None:
     ended = shell("generate", "NCHW4c", "--target", "c")
     assert ended.code == 0
@@ -52,12 +55,14 @@ def test_prints_the_c_file(shell: Shell) -> None:
     assert "layout-kernels.h" not in ended.out, "it stands alone"
 
 
+@pytest.mark.slow
 def test_element_types_choose_the_width(shell: Shell) -> None:
     out = shell("generate", "demo.layout:Crouton", "--target", "c").out
     assert "crouton_pack_8(" in out
     assert "crouton_pack_16(" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["mine.c", "mine.h", "layout-kernels.h"])
 def test_replaces_no_file_of_others(shell: Shell, name: str) -> None:
     Path(name).write_text("int mine;\n")
@@ -67,6 +72,7 @@ def test_replaces_no_file_of_others(shell: Shell, name: str) -> None:
     assert Path(name).read_text() == "int mine;\n"
 
 
+@pytest.mark.slow
 def test_the_kernels_are_no_layout(shell: Shell) -> None:
     ended = shell("generate", "demo.layout:Crouton", "--target", "c", "-o", "layout-kernels.c")
     assert ended.code == 2
@@ -74,12 +80,14 @@ def test_the_kernels_are_no_layout(shell: Shell) -> None:
     assert not Path("layout-kernels.h").exists()
 
 
+@pytest.mark.slow
 def test_refuses_a_name_of_no_c_file(shell: Shell) -> None:
     ended = shell("generate", "demo.layout:Crouton", "--target", "c", "-o", "nchw4c.py")
     assert ended.code == 2
     assert "`nchw4c.py` is no name of a C file" in ended.err
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("given", "code", "words"),
     [
@@ -98,6 +106,7 @@ def test_shapes_that_there_are_not(
     assert not Path("none.c").exists()
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("trust", [(), ("--unvalidated",)])
 def test_says_that_there_is_no_c(shell: Shell, trust: tuple[str, ...]) -> None:
     """What was never written is written by no other option."""
@@ -112,6 +121,7 @@ def test_says_that_there_is_no_c(shell: Shell, trust: tuple[str, ...]) -> None:
     assert not Path("none.c").exists()
 
 
+@pytest.mark.slow
 def test_no_two_files_of_a_folder_have_functions_of_one_name(shell: Shell) -> None:
     Path("two.layout").write_text(
         "layout Turned(n, c) = [c, n]\nlayout TURNED(n, c) = [n, c/4, c%4]"
@@ -127,6 +137,7 @@ def test_no_two_files_of_a_folder_have_functions_of_one_name(shell: Shell) -> No
     assert shell("generate", "two.layout:TURNED", "--target", "c", "-o", "made/").code == 0
 
 
+@pytest.mark.slow
 def test_an_extent_is_named_by_its_axis_too(shell: Shell) -> None:
     one, other = (
         shell("generate", "NCHW4c", "--target", "c", "--shape", f"{name}=8") for name in "cC"
@@ -141,6 +152,7 @@ def test_a_refuted_layout_is_not_generated(shell: Shell) -> None:
     assert not Path("bad.c").exists()
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", ["auto", "native", "numpy"])
 def test_every_target_packs_the_same(shell: Shell, target: str) -> None:
     np.save("in.npy", TENSOR)
@@ -180,6 +192,7 @@ def test_says_what_is_missing(name: str, shell: Shell, monkeypatch: pytest.Monke
     assert shell(*command, "--target", "auto").code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
 def test_says_that_a_compiler_fails(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("in.npy", np.zeros((3, 5), "u1"))

@@ -37,6 +37,7 @@ def widths(pair: Pair) -> tuple[str, str]:
     return WIDTHS[number % 4], WIDTHS[(number + 1) % 4]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(16)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_converts_what_the_layouts_mean(pair: Pair) -> None:
@@ -65,7 +66,7 @@ def _fenced(
         assert np.array_equal(src, buffer)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24, slow=5)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_large_ones_as_numpy_does(pair: Pair) -> None:
     conversion = native(pair)
@@ -87,6 +88,7 @@ def test_large_ones_as_numpy_does(pair: Pair) -> None:
         assert np.array_equal(conversion(buffer.reshape(-1), list(shape), fill=9), want), shape
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("pair", THROUGH, ids=lambda pair: pair.name)
 @pytest.mark.parametrize("compiled", ["native", "numpy"])
@@ -103,6 +105,7 @@ def test_through_the_tensor(pair: Pair, compiled: str) -> None:
         assert np.array_equal(found, meant(pair.layouts, shape, buffer, 9, 9)), shape
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(12))
 def test_blocks_without_common_digits(seed: int) -> None:
@@ -122,6 +125,7 @@ def test_blocks_without_common_digits(seed: int) -> None:
         assert np.array_equal(found, meant(layouts, shape, buffer, 9, 9)), (texts, shape)
 
 
+@pytest.mark.slow
 def test_rows_without_common_digits() -> None:
     """One formula a row is faster than two moves."""
     source = layout_of("layout One(a, b) = [a, b/6, b%6]")
@@ -131,6 +135,7 @@ def test_rows_without_common_digits() -> None:
     assert conversion.native is not None
 
 
+@pytest.mark.slow
 def test_what_c_does_not_take_is_left_to_numpy() -> None:
     pair = PAIRS[1]
     conversion, shape = native(pair), (2, 17, 3, 2)
@@ -214,6 +219,7 @@ def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.shape == (7, 5)
 
 
+@pytest.mark.slow
 def test_what_is_not_proved_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Numpy serves, which those who asked for native are told."""
     from layoutdsl.code import emitting
@@ -246,6 +252,7 @@ def test_c_says_what_was_proved() -> None:
     assert "unproved" not in commands.generate_c(layout).program.text
 
 
+@pytest.mark.slow
 def test_c_of_a_layout_that_is_not_decided_says_what_it_rests_on() -> None:
     """Here 500002 and 500001 have one slot, which no one has shown."""
     layout = layout_of("layout Squares(i) = [i*i % 1000003 : 1000003]")

@@ -55,6 +55,7 @@ def shapes(layout: Layout, whole: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 EVERY = [(number, dtype) for number in range(len(RAGGED)) for dtype in WIDTHS]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize(
     ("number", "dtype"), [EVERY[k] for k in range(len(EVERY)) if (k + k // 4) % 2]
@@ -90,6 +91,7 @@ def edges_are_right(number: int, dtype: str) -> None:
                 assert np.array_equal(given, tensor), (shape, vector)
 
 
+@pytest.mark.slow
 def test_streams_of_boxes_with_a_block_of_their_own() -> None:
     text = LAYOUTS[9]
     plain, module = module_of(text), modules(text)

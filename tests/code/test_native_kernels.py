@@ -84,6 +84,7 @@ def some(seed: int, count: int) -> list[Call]:
     ]
 
 
+@pytest.mark.slow
 def test_kernels_do_what_they_have_to(tmp_path: Path) -> None:
     assert first_wrong(some(1, 18), MACHINE, tmp_path) is None
 
@@ -253,6 +254,7 @@ def test_steps_take_what_lies_evenly_apart_and_nothing_else() -> None:
         assert suits("tile", 1, *sizes, rows, columns)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(22)
 @pytest.mark.parametrize("number", range(len(FAULTS)))
 def test_no_fault_goes_unseen(number: int, tmp_path: Path) -> None:

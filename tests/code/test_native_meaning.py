@@ -49,6 +49,7 @@ def guarded(shape: tuple[int, ...], dtype: str, poison: int) -> tuple[np.ndarray
     return whole, whole[GUARD : GUARD + count].reshape(shape)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(18)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_every_small_shape_as_the_layout_means(number: int) -> None:
@@ -93,6 +94,7 @@ def against_numpy(text: str, dtype: str, vector: int, count: int) -> None:
         assert np.array_equal(module.unpack(want, shape, threads=threads), tensor), shape
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(21)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_larger_shapes_as_numpy_does(number: int) -> None:
@@ -112,6 +114,7 @@ def test_every_width_and_vector_as_numpy_does(text: str, vector: int) -> None:
 FENCED = [LAYOUTS[k] for k in (0, 1, 2, 5, 7, 8, 11)]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(8)
 @pytest.mark.parametrize("number", range(len(FENCED)))
 @pytest.mark.parametrize("at_end", [True, False])
@@ -131,6 +134,7 @@ def test_no_byte_outside_is_touched(number: int, at_end: bool) -> None:
             assert np.array_equal(tensor, values(shape, dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(3))
 def test_random_digit_chains(seed: int) -> None:

@@ -102,6 +102,7 @@ def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
     assert f"{emitted.stem}_size" in offered
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Q4_0", "Q6_K"])
 def test_records_are_as_strict(name: str, tmp_path: Path) -> None:
     """What is around the parts, and these: their header of kernels is there once."""
@@ -128,6 +129,7 @@ def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Pat
     run(*str(CC).split(), "-x", language, "-fsyntax-only", *STRICT, "use.c", within=tmp_path)
 
 
+@pytest.mark.slow
 def test_runs_of_any_length_past_the_cache(tmp_path: Path) -> None:
     """From how many bytes on is for others to say: compilers then see paths of negative lengths."""
     text = "layout Run(h) = [h/64, h%64]"
@@ -135,6 +137,7 @@ def test_runs_of_any_length_past_the_cache(tmp_path: Path) -> None:
     run(*str(CC).split(), "-std=c11", *STRICT, "-DSTREAM_BYTES=1", "-c", "a.c", within=tmp_path)
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("number", range(0, len(LAYOUTS), 4))
 def test_machines_whose_addresses_have_32_bits(number: int, tmp_path: Path) -> None:
     """Read by the compiler alone: there is no library of C for them here."""

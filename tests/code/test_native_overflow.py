@@ -96,7 +96,7 @@ def test_which_are_refused() -> None:
     assert len(BY_FORMULA) == len(FOUND) - 1
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10, slow=3)
 @pytest.mark.parametrize("text", BY_FORMULA, ids=lambda each: each.split("(")[0][7:])
 def test_what_is_not_refused_is_right(text: str) -> None:
     layout = layout_of(text)
@@ -108,6 +108,7 @@ def test_what_is_not_refused_is_right(text: str) -> None:
     assert found <= {"too large"}
 
 
+@pytest.mark.slow
 def test_python_takes_another_way() -> None:
     """Its own bounds are asked before; where C refuses all the same, numpy serves."""
     text = "layout P(i) = [i, (i - 1)*999999999999999999%7 : 7]"
@@ -137,6 +138,7 @@ int main(void)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "text",

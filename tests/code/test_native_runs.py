@@ -93,6 +93,7 @@ def is_right(way: Way, place: Path, change: tuple[str, str] | None = None) -> bo
     return done.returncode == 0
 
 
+@pytest.mark.slow
 def test_runs_and_fills_of_every_length(tmp_path: Path) -> None:
     assert is_right(MACHINE, tmp_path)
 

@@ -87,6 +87,7 @@ def moved(text: str, vector: int, dtype: str, shift: int) -> None:
             assert np.array_equal(whole, before)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(18)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 @pytest.mark.parametrize("vector", [16, 64])
@@ -111,6 +112,7 @@ def test_planner_kernels_and_buffers_stream_from_as_many_bytes_on() -> None:
     assert calls.LINE == costs.LINE == LINE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["u1", "f8"])
 def test_a_large_new_buffer_starts_with_a_line(dtype: str) -> None:
     """Nothing of it would go past the cache where numpy puts it."""

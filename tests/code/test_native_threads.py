@@ -49,6 +49,7 @@ def written(module, verb, read, result, shape, dtype):  # type: ignore[no-untype
         yield left[0], changed
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 def test_every_unit_writes_what_no_other_does(number: int) -> None:
@@ -102,6 +103,7 @@ def _led(layout):  # type: ignore[no-untyped-def]
     return layout.start.value if isinstance(layout.start, Constant) else 0
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("text", "shape"),

@@ -61,6 +61,7 @@ def kept(place: Path) -> set[bytes]:
     return {each.read_bytes() for each in place.glob("*.so")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fastest", range(4))
 def test_the_fastest_serves_and_is_kept(
     fastest: int, place: Path, monkeypatch: pytest.MonkeyPatch
@@ -82,6 +83,7 @@ def test_the_fastest_serves_and_is_kept(
     assert kept(place) == after
 
 
+@pytest.mark.slow
 def test_what_gains_nothing_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is measured once more: of several that are as fast one is the fastest by chance."""
     rounds = iter([[2.0, 1.9, *[3.0] * 10], [2.0, 1.99]])
@@ -91,6 +93,7 @@ def test_what_gains_nothing_does_not_serve(monkeypatch: pytest.MonkeyPatch) -> N
     assert (found.rank, found.before, found.after) == (0, 2.0, 2.0)
 
 
+@pytest.mark.slow
 def test_one_that_is_interrupted_changes_nothing(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +114,7 @@ def test_one_that_is_interrupted_changes_nothing(
     assert right(moves)
 
 
+@pytest.mark.slow
 def test_trees_that_cannot_be_proved_or_compiled_are_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -142,6 +146,7 @@ def test_trees_that_cannot_be_proved_or_compiled_are_left_out(
     assert tried == [tried[0], tried[0] - 1, tried[0] - 2]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["NCHW16c", "OIhw16i16o", "NHWC"])
 def test_all_trees_are_proved(name: str) -> None:
@@ -157,6 +162,7 @@ def test_all_trees_are_proved(name: str) -> None:
     assert len(seals) > 1
 
 
+@pytest.mark.slow
 def test_whatever_is_compiled_can_be_tuned(monkeypatch: pytest.MonkeyPatch) -> None:
     clock(monkeypatch, 1)
     monkeypatch.setattr(tuning, "RANKS", 2)
@@ -178,6 +184,7 @@ def test_whatever_is_compiled_can_be_tuned(monkeypatch: pytest.MonkeyPatch) -> N
     assert np.array_equal(straight(buffer, (2, 20, 3, 4)), want)
 
 
+@pytest.mark.slow
 def test_what_there_is_one_way_of() -> None:
     numpy = layoutdsl.compile(layoutdsl.library("NCHW16c"), "numpy")
     with pytest.raises(ValueError, match="there is one way that these are moved"):

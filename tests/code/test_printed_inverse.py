@@ -161,6 +161,7 @@ def test_what_is_printed_of_random_layouts_is_what_is_meant() -> None:
     assert found["no closed inverse"] > 10, found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(C is None, reason="there is no C compiler")
 def test_functions_compiled_from_random_layouts_are_what_is_meant(tmp_path: Path) -> None:
     compiled_is_what_is_meant(campaign(seed=11, count=12)[1], tmp_path)

@@ -29,6 +29,7 @@ from layoutdsl.code.numpy import record as record_moves
 from layoutdsl.code.record_trials import loaded
 
 
+@pytest.mark.slow
 @NEEDS_C
 def test_c_of_a_record_packs_and_unpacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_sizes, "PIECE", 100)  # so that rows go in several pieces
@@ -69,6 +70,7 @@ def random_c(seed: int, count: int, folder: Path, *options: str) -> int:
     return done
 
 
+@pytest.mark.slow
 @NEEDS_C
 def test_signs_of_parts_that_are_whole_and_of_bits(tmp_path: Path) -> None:
     """What has its sign already gets it once."""
@@ -146,6 +148,7 @@ def packages(seed: int, count: int, folder: Path) -> int:
     return done
 
 
+@pytest.mark.slow
 def test_packages_of_random_records(tmp_path: Path) -> None:
     assert packages(2, 4, tmp_path) > 2
 

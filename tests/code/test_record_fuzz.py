@@ -82,6 +82,7 @@ def check_text(found: Drawn) -> None:
         assert name in meaning.parameters or number < len(meaning.axes)
 
 
+@pytest.mark.slow
 def test_texts_of_random_records_are_read_again() -> None:
     random = Random(0)
     for _ in range(40):
@@ -122,6 +123,7 @@ def verdicts(seed: int, count: int, most: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_verdicts_on_random_records_are_those_of_plain_integers() -> None:
     found = verdicts(1, 5, 1000)
     assert found["proved, right"] >= 2
@@ -224,6 +226,7 @@ def modules(
     return counts
 
 
+@pytest.mark.slow
 def test_modules_of_random_records_move_every_bit_where_it_is_meant(
     set_piece: Callable[[int], None],
 ) -> None:
@@ -285,6 +288,7 @@ def check_pair(seed: int, random: Random, target: Any) -> int:
     return done
 
 
+@pytest.mark.slow
 def test_random_records_are_converted() -> None:
     assert check_pair(3, Random(1), "numpy") > 0
 
@@ -310,6 +314,7 @@ def fields_of(shape: tuple[int, int] = (3, 16)) -> dict[str, Array]:
     return {"d": np.ones((rows, columns // 8), "f2"), "q": np.full((rows, columns), 5, "u1")}
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("change", "kind", "said"),
     [
@@ -379,6 +384,7 @@ def test_a_field_is_missing_and_buffers_do_not_fit() -> None:
             module.unpack(packed, shape, threads)
 
 
+@pytest.mark.slow
 def test_many_ask_a_module_at_once() -> None:
     """Of more shapes than it keeps."""
     module: Any = layoutdsl.compile(record_of(PLAIN), "numpy")
@@ -480,6 +486,7 @@ def check_evidence(found: Drawn, folder: Path, random: Random) -> None:
     assert confirmed(made, folder)
 
 
+@pytest.mark.slow
 def test_evidence_of_a_random_record_stands_and_changes_are_noticed(tmp_path: Path) -> None:
     for found in proved_records(4, 1):
         check_evidence(found, tmp_path, Random(1))

@@ -145,7 +145,7 @@ SAMPLED = [
 """One in three by default, all of them where there is time."""
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(39, slow=38)
 @pytest.mark.parametrize("mutant", SAMPLED, ids=str)
 def test_a_mutant_is_refuted_and_the_refutation_is_so(mutant: RecordMutant) -> None:
     wrong = record(mutant)
@@ -162,6 +162,7 @@ def test_a_mutant_is_refuted_and_the_refutation_is_so(mutant: RecordMutant) -> N
             replay_part(wrong, name, each.example)
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("mutant", [m for m in MUTANTS if m.fails == "differs"], ids=str)
 def test_a_mutant_that_is_a_record_is_another(mutant: RecordMutant) -> None:
     other, was = record(mutant), library_record(mutant.base)
@@ -180,6 +181,7 @@ def test_a_mutant_that_is_a_record_is_another(mutant: RecordMutant) -> None:
     assert was.bit_address(said[2], index, int(said[1]), values) == int(said[5]) != int(said[4])
 
 
+@pytest.mark.slow
 def test_buffers_too_large_for_their_bits_are_compared() -> None:
     """At the smallest shape there are 57 million bits to look at; sizes need none of them."""
     text = TEXTS["Q3_K"].replace("d(r, s: K/256)", "d(r, s: K*256)")

@@ -84,6 +84,7 @@ HALF = """record A(r, k: 3) = {
 }"""
 
 
+@pytest.mark.slow
 def test_rows_that_are_no_whole_bytes(moved: list[str]) -> None:
     record, random = layoutdsl.parse(HALF).records["A"], Random(3)
     module = fresh(record)
@@ -94,6 +95,7 @@ def test_rows_that_are_no_whole_bytes(moved: list[str]) -> None:
     assert moved == ["pack", "unpack"] * 3
 
 
+@pytest.mark.slow
 def test_errors_are_those_of_numpy(moved: list[str]) -> None:
     record, random = layoutdsl.library_record("Q4_0"), Random(1)
     native, plain = fresh(record), layoutdsl.compile(record, "numpy")
@@ -121,6 +123,7 @@ def test_errors_are_those_of_numpy(moved: list[str]) -> None:
     assert moved == ["pack"]
 
 
+@pytest.mark.slow
 def test_arrays_that_c_does_not_take(moved: list[str]) -> None:
     """Those that are not in one piece, or of the other order of bytes, numpy takes."""
     record, random = layoutdsl.library_record("Q4_0"), Random(1)
@@ -136,6 +139,7 @@ def test_arrays_that_c_does_not_take(moved: list[str]) -> None:
     assert moved == ["pack"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("place")
 def test_a_compiler_that_fails(moved: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     record, random = layoutdsl.library_record("NV12"), Random(1)

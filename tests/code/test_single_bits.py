@@ -21,6 +21,7 @@ RECORDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("axes", "body", "shape"), RECORDS)
 def test_record_of_single_bits_is_generated_and_packs_each_bit_in_its_place(
     axes: str, body: str, shape: tuple[int, ...]

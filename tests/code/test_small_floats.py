@@ -57,6 +57,7 @@ def bits(items: Array) -> Array:
     return items.view(f"u{items.dtype.itemsize}")
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(("element", "name", "target"), CASES)
 def test_there_and_back_as_the_same_type(element: str, name: str, target: Any) -> None:
     """Against the meaning, bit for bit; into what is given too, and from any memory."""
@@ -91,6 +92,7 @@ def test_a_view_where_nothing_has_to_move(target: Any) -> None:
         layoutdsl.compile(layout(""), target).pack(tensor, copy=False)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_fill_is_a_number_of_the_type(target: Any) -> None:
     """The same number whatever the type; held exactly, or refused."""
@@ -135,7 +137,7 @@ def test_a_buffer_keeps_its_padding(target: Any) -> None:
     assert module.unpack(out, SHAPE).tobytes() == tensor.tobytes()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, slow=3)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(
     ("element", "name", "words"),
@@ -182,6 +184,7 @@ record Scaled(n) = {
 """
 
 
+@pytest.mark.slow
 def test_records_take_them() -> None:
     module = layoutdsl.compile(layoutdsl.parse(RECORD).records["Scaled"], "numpy")
     scale, value = array("bfloat16").reshape(-1)[:2], array("float8_e5m2").reshape(-1)[:16]
@@ -227,7 +230,7 @@ layout F32(n, c, h, w) = [n, c/16, h, w, c%16] of f32
 LARGE = (2, 20, 3, 4)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize(
     ("name", "dtype"),
     [("Bf", "bfloat16"), ("E4", "float8_e4m3fn"), ("E5", "float8_e5m2"), ("F4", "float4_e2m1fn")],
@@ -255,6 +258,7 @@ def test_files_as_numpy_saves_them(
         assert np.array_equal(np.load("to.npy").view(kind), tensor.transpose(0, 2, 3, 1))
 
 
+@pytest.mark.slow
 def test_files_that_do_not_fit(shell: Shell) -> None:
     Path("a.layout").write_text(SPEC)
     tensor = np.ones(LARGE, ml_dtypes.bfloat16)

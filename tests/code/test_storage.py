@@ -105,6 +105,7 @@ def marlin(weights: Array) -> Array:
     return words.view("i4")
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("target", ["numpy", "auto"])
 @pytest.mark.parametrize(
     ("name", "packer"), [("AwqWeights", awq), ("GptqWeights", gptq), ("MarlinWeights", marlin)]
@@ -302,6 +303,7 @@ def text_of(layout: Layout) -> tuple[str, str]:
     return made.text, made.load().SOURCE
 
 
+@pytest.mark.slow
 def test_a_generated_module_packs_into_words() -> None:
     layout = layoutdsl.library("AwqWeights")
     module = layoutdsl.generate(layout, storage="i32").load()
@@ -336,7 +338,7 @@ CHANGES: Sequence[tuple[str, str]] = (
 )
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20, slow=3)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[1][:40])
 def test_wrong_words_are_not_validated(change: tuple[str, str]) -> None:
     layout = layoutdsl.library("AwqWeights")
@@ -349,6 +351,7 @@ def test_wrong_words_are_not_validated(change: tuple[str, str]) -> None:
 # The shell.
 
 
+@pytest.mark.slow
 def test_words_in_files(shell: Shell) -> None:
     weights = np.random.default_rng(6).integers(0, 16, (32, 64)).astype("u1")
     np.save("weights.npy", weights)
@@ -395,6 +398,7 @@ layout B(r, k) = [r, k] of u4
 """
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(
     ("claim", "status"),
     [

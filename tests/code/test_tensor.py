@@ -71,7 +71,7 @@ PLAIN = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(("text", "shape", "dtype"), PLAIN)
 def test_elements_are_picked_and_written_as_in_numpy(
     text: str, shape: tuple[int, ...], dtype: str
@@ -113,7 +113,7 @@ CODED: list[tuple[str, tuple[int, ...], Any, Any]] = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize(("text", "shape", "scale", "zero"), CODED)
 def test_codes_are_read_and_written_as_numbers(
     text: str, shape: tuple[int, ...], scale: Any, zero: Any
@@ -142,6 +142,7 @@ def test_codes_are_read_and_written_as_numbers(
     assert {int(tensor.buffer.reshape(-1)[slot]) for slot in padding} <= {1}
 
 
+@pytest.mark.slow
 def test_what_has_no_slot_is_read_as_0_and_not_written() -> None:
     tensor = Tensor(layout(TRIANGLE), (4, 4), scale=0.5, zero_point=9)
     tensor[3, 1] = 2
@@ -163,6 +164,7 @@ def test_what_has_no_slot_is_read_as_0_and_not_written() -> None:
     assert np.array_equal(tensor.buffer, before)
 
 
+@pytest.mark.slow
 def test_a_plain_tensor_reads_its_fill_where_it_has_no_slot() -> None:
     of = layout("layout T(i: N, j: N) = [i, j] of i8 fill 7 where j <= i")
     tensor = Tensor.pack(of, np.ones((3, 3), "i1"))
@@ -256,6 +258,7 @@ def test_what_is_no_tensor_is_refused() -> None:
         Tensor(7, (1, 2, 3, 4))  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_values_that_an_item_cannot_hold_are_refused() -> None:
     tensor, flat = Tensor(layout(CROUTON), (1, 1, 1, 2)), layout("layout R(c) = [c] of i4")
     for value in (256, -1, 0.5, float("inf")):
@@ -317,6 +320,7 @@ def fuzz(seed: int, count: int) -> None:
         same(tensor.numpy(), wanted)
 
 
+@pytest.mark.slow
 def test_drawn_layouts() -> None:
     fuzz(2, 2)
 

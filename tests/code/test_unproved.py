@@ -61,6 +61,7 @@ def rows(kv: layoutdsl.Layout) -> layoutdsl.Layout:
     return layout(f"layout Rows({names}) = [{names}]")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_an_undecided_layout_is_refused(door: str, tmp_path: Path) -> None:
     kv = layout(KV + " of i4") if "bytes" in door else layout(KV)
@@ -73,6 +74,7 @@ def test_an_undecided_layout_is_refused(door: str, tmp_path: Path) -> None:
     assert not [*tmp_path.glob("out.npy*")]
 
 
+@pytest.mark.slow
 def test_dask_refuses_an_undecided_layout() -> None:
     pytest.importorskip("dask.array")
     import dask.array as da
@@ -108,6 +110,7 @@ def test_torch_refuses_an_undecided_layout_and_checks_shapes() -> None:
         moves.pack(layout(KV), wrong, unproved=True)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", ["numpy", "auto"])
 def test_unproved_packs_a_shape_that_is_right(target: Any) -> None:
     module = layoutdsl.compile(layout(KV), target, unproved=True)
@@ -130,6 +133,7 @@ def test_unproved_writes_nothing_at_a_shape_that_is_wrong(target: Any) -> None:
         module.unpack(out, WRONG)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("kept", [KV, SQUARES])
 def test_unproved_files_are_checked_as_a_whole(kept: str, tmp_path: Path) -> None:
     """Each piece of these is right alone, and two pieces share slots."""
@@ -140,6 +144,7 @@ def test_unproved_files_are_checked_as_a_whole(kept: str, tmp_path: Path) -> Non
     assert not [*tmp_path.glob("out.npy*")]
 
 
+@pytest.mark.slow
 def test_unproved_conversions_check_both_layouts() -> None:
     kv = layout(KV)
     into = layoutdsl.convert(rows(kv), kv, unproved=True)
@@ -149,6 +154,7 @@ def test_unproved_conversions_check_both_layouts() -> None:
         into(tensor(WRONG), WRONG)
 
 
+@pytest.mark.slow
 def test_unproved_tensors_are_checked() -> None:
     kept = layoutdsl.Tensor.pack(layout(KV), tensor(RIGHT), unproved=True)
     assert kept[0, 65535, 0, 0] == 65536
@@ -156,6 +162,7 @@ def test_unproved_tensors_are_checked() -> None:
         layoutdsl.Tensor(layout(KV), WRONG, unproved=True)
 
 
+@pytest.mark.slow
 def test_generated_code_says_that_it_is_unproved() -> None:
     module = layoutdsl.generate(layout(KV), unproved=True).load()
     assert module.CERTIFICATE.startswith("unproved: ")
@@ -167,6 +174,7 @@ def test_generated_code_says_that_it_is_unproved() -> None:
     assert "unproved" not in f"{proved.CERTIFICATE} {proved.VALIDATED}"
 
 
+@pytest.mark.slow
 def test_a_record_is_checked_too() -> None:
     """Fused rows with open K stay undecided; they are right."""
     record = layoutdsl.parse(
@@ -223,7 +231,7 @@ def is_right(kept: layoutdsl.Layout, shape: tuple[int, ...]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(60))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16, slow=7)
 def test_drawn_layouts_are_packed_exactly_if_they_are_right(seed: int) -> None:
     draw = random.Random(seed)
     text = draw.choice(SPELLINGS).format(p=draw.randint(2, 12), q=draw.randint(1, 60))

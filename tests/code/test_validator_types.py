@@ -38,6 +38,7 @@ def of_types(text: str) -> Iterator[Mutant]:
     return (each for each in mutants(text) if OF_TYPES.search(each.what))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_other_types_are_not_validated(name: str) -> None:
     layout = layoutdsl.parse(LAYOUTS[name])["A"]

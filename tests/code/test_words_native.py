@@ -80,6 +80,7 @@ def test_words_of_many_forms(number: int, tmp_path: Path) -> None:
         check(text, shape, kind, storage, tmp_path / kind)
 
 
+@pytest.mark.slow
 @NEEDS_C
 def test_words(tmp_path: Path) -> None:
     check(*FORMS[0], "i4", "u32", tmp_path / "a")

@@ -265,6 +265,7 @@ def test_the_certificate_is_in_the_head(module: layoutdsl.Module) -> None:
     int(certificate, 16)
 
 
+@pytest.mark.slow
 def test_an_unproved_layout_says_so() -> None:
     layout = layoutdsl.parse("layout Overlap(c, h) = [c/4, h, c%8]")["Overlap"]
     made = layoutdsl.generate(layout, unproved=True)

@@ -27,6 +27,7 @@ BUFFER = commands.compile(SPECS["Blocks"], "numpy").pack(TENSOR)
 LAST = TENSOR.transpose(0, 2, 3, 1)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("name", "axes"),
     [

@@ -162,7 +162,7 @@ def shapes_of(each: Layout) -> list[tuple[int, ...]]:
     return [shape for shape in shapes if np.prod(shape) < 5000 and each.size(shape) < 10**6]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8, slow=3)
 @pytest.mark.parametrize("name", [*EVERY, *DOMAINS])
 def test_offsets_are_those_of_the_definition(name: str) -> None:
     each = {**EVERY, **DOMAINS}[name]

@@ -136,6 +136,7 @@ def test_numpy_in_place_of_compiled_code_is_not_measured_as_it(
         native.prepare(one, 1)
 
 
+@pytest.mark.slow
 def test_numpy_that_moves_element_by_element_has_one_thread() -> None:
     numpy = Target("numpy", "ours", "numpy")
     xor = "layout Swizzled(n, c) = [n, (c/4)^(n%2), c%4]"

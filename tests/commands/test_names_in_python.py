@@ -68,6 +68,7 @@ OF_TABLES: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("verb", OF_LAYOUTS)
 def test_a_layout_by_name(verb: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -53,6 +53,7 @@ def test_codes_take_a_scale() -> None:
     assert (back.dtype, back.tolist()) == (np.dtype("f8"), numbers.tolist())
 
 
+@pytest.mark.slow
 def test_only_proved_layouts_move_data() -> None:
     tensor = np.zeros((3, 2))
     with pytest.raises(layoutdsl.UnprovedError, match="`Sparse` is undecided"):
@@ -94,6 +95,7 @@ def test_methods_take_what_functions_take(verb: str) -> None:
     assert own == function
 
 
+@pytest.mark.slow
 def test_a_process_that_only_unpickled_a_layout_packs() -> None:
     """Workers of dask or Ray import no more than what the pickle names."""
     program = (

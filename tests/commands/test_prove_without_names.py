@@ -25,6 +25,7 @@ def piped(text: str, *arguments: str) -> tuple[int, str, str]:
         return process.returncode, out, err
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("verb", ["prove", "recheck"])
 @pytest.mark.parametrize("text", [REFUTED, ""], ids=["text", "empty"])
 def test_a_pipe_is_not_ignored(verb: str, text: str) -> None:
@@ -45,6 +46,7 @@ def test_a_pipe_that_stays_open_is_not_waited_for() -> None:
         assert process.stderr.read().decode().startswith(MESSAGE)
 
 
+@pytest.mark.slow
 def test_a_file_is_not_ignored(tmp_path: Path) -> None:
     place = tmp_path / "bad.layout"
     place.write_text(REFUTED)
@@ -56,6 +58,7 @@ def test_a_file_is_not_ignored(tmp_path: Path) -> None:
     assert not (tmp_path / "proofs").exists()
 
 
+@pytest.mark.slow
 def test_the_text_is_proved_where_it_is_named() -> None:
     code, out, _ = piped(REFUTED, "prove", "-")
     assert code == 1
@@ -64,6 +67,7 @@ def test_the_text_is_proved_where_it_is_named() -> None:
     assert (code, out.split()[:2]) == (0, ["proved", "NHWC"])
 
 
+@pytest.mark.slow
 def test_no_input_is_no_text(tmp_path: Path) -> None:
     """With `/dev/null`, or where the input is closed, the library is taken."""
     null = ended([*LAYOUTDSL, *LIBRARY], stdin=subprocess.DEVNULL, text=True, cwd=tmp_path)
@@ -76,6 +80,7 @@ def test_no_input_is_no_text(tmp_path: Path) -> None:
         assert "missing" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_terminal_is_no_text(tmp_path: Path) -> None:
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()

@@ -91,6 +91,7 @@ REVEALED = [
 ]
 
 
+@pytest.mark.slow
 def test_mypy_knows_what_comes_out(tmp_path: Path) -> None:
     pytest.importorskip("mypy")
     (tmp_path / "use.py").write_text(SNIPPET)

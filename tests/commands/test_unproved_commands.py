@@ -47,6 +47,7 @@ def files(shell: Shell) -> Shell:
     return shell
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", [*MOVES, *OTHERS])
 def test_an_undecided_layout_is_refused(line: str, files: Shell) -> None:
     before = {*Path().iterdir()}
@@ -58,6 +59,7 @@ def test_an_undecided_layout_is_refused(line: str, files: Shell) -> None:
     assert {*Path().iterdir()} == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", WITHOUT_OPTION)
 def test_commands_without_the_option_refuse_too(line: str, files: Shell) -> None:
     before = {*Path().iterdir()}
@@ -68,12 +70,14 @@ def test_commands_without_the_option_refuse_too(line: str, files: Shell) -> None
     assert {*Path().iterdir()} == before
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("line", MOVES)
 def test_where_narrows_to_a_range_that_is_proved(line: str, files: Shell) -> None:
     done = files(*line.split(), "--where", "T <= 65536")
     assert done.code == 0, done.err
 
 
+@pytest.mark.sampled(5, slow=4)
 @pytest.mark.parametrize("line", MOVES)
 def test_unproved_checks_the_shape(line: str, files: Shell) -> None:
     assert files(*line.split(), "--unproved").code == 0
@@ -95,6 +99,7 @@ def test_packed_and_unpacked_unproved(files: Shell) -> None:
     assert Path("back.npy").read_bytes() == Path("in.npy").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", OTHERS)
 def test_unproved_code_says_so(line: str, files: Shell) -> None:
     done = files(*line.split(), "--unproved")
@@ -116,6 +121,7 @@ def test_an_empty_range_and_one_that_is_none(files: Shell) -> None:
 WEIGHTS = 'tensor "w" = KV\nlayout KV(a, b) = [(a*a + b)%1000003, b : 2] where B == 2\n'
 
 
+@pytest.mark.slow
 def test_weights_are_refused_and_checked(files: Shell) -> None:
     safetensors = pytest.importorskip("safetensors.numpy")
     Path("rules.layout").write_text(WEIGHTS)

@@ -145,6 +145,7 @@ def test_changed_bytes_are_found(form: str, count: int) -> None:
     assert refused > count // 3
 
 
+@pytest.mark.slow
 def test_every_flipped_bit_of_an_archive_is_found() -> None:
     """Also where it decides nothing, as in the dates of its members."""
     arrays = {"a.w": np.arange(12, dtype="f4").reshape(4, 3), "b": np.arange(3)}
@@ -195,6 +196,7 @@ def retouched(place: Path, one: bytes, other: bytes) -> bool:
     return one in whole
 
 
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_changed_account_is_refused_by_all(form: str) -> None:
     """Archives get the checksums of zip anew, so that ours are looked at."""
@@ -271,6 +273,7 @@ def test_swapped_tensors_are_refused() -> None:
         unpack_weights(place, "again.safetensors", target="numpy")
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("form", FORMATS)
 def test_older_files_are_read(form: str) -> None:
     for each in OLDER.glob(f"packed.{form}*"):
@@ -296,6 +299,7 @@ def test_what_verify_says(shell: Shell) -> None:
     assert "written by layoutdsl 0.1.0: its header and account have no checksum" in older
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("form", MANY)
 def test_tensors_of_groups_return_in_their_order(form: str) -> None:
     place = packed(form)

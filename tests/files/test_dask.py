@@ -40,6 +40,7 @@ def tensor_of(shape: tuple[int, ...], dtype: str = "f4") -> np.ndarray:
     return np.arange(1, prod(shape) + 1).astype(dtype).reshape(shape)
 
 
+@pytest.mark.slow
 def test_chunks_of_1000_rows_where_blocks_have_64() -> None:
     """`map_blocks` made 131 outer blocks of it, without an error."""
     tensor = tensor_of((8192, 64), "u2")
@@ -61,6 +62,7 @@ def test_chunks_of_1000_rows_where_blocks_have_64() -> None:
     assert np.array_equal(back.compute(), tensor)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("name", "found"),
     [
@@ -138,6 +140,7 @@ def tried_in_turn(seeds: range, folder: Path) -> Counter[str]:
         return Counter(tried(seed, folder) for seed in seeds)
 
 
+@pytest.mark.slow
 def test_random_chunks_of_random_layouts(tmp_path: Path) -> None:
     assert tried_in_turn(range(5), tmp_path)["done"] >= 2
 
@@ -152,6 +155,7 @@ def test_many_random_chunks(tmp_path: Path) -> None:
     print(tried_in_turn(range(1000, 6000), tmp_path))
 
 
+@pytest.mark.slow
 def test_a_tuple_outermost() -> None:
     found = layout("layout A(n, h, c) = [(n, h), c/4, c%4]")
     tensor = tensor_of((5, 3, 9))
@@ -173,6 +177,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(("body", "given", "kind", "words"), REFUSED)
 def test_what_is_refused(body: str, given: Any, kind: type[Exception], words: str) -> None:
     array = da.zeros(given, chunks=3) if isinstance(given, tuple) else given

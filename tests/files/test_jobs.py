@@ -30,6 +30,7 @@ def lost(number: int, ending: str) -> str:
     return f"{number} lost: {ending}"
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("count", [1, 2, 3, 20])
 def test_results_are_in_order(count: int) -> None:
     found = jobs.shared(slow_first, range(8), count, lost)
@@ -89,6 +90,7 @@ def test_few_pieces_are_done_here(pieces: int, most: int) -> None:
 SPEC = "\n".join(f"layout L{number}(c) = [c/{number}, c%{number}]" for number in range(2, 8))
 
 
+@pytest.mark.slow
 def test_the_same_is_found_by_one_and_by_many() -> None:
     claims = commands.claims_of(commands.parse(f"{SPEC}\nrefute L2 == [c/3, c%3]\nprove L3 == [c]"))
     one, many = ([each for each, _ in commands.timed_checks(claims, jobs=n)] for n in (1, 3))
@@ -96,6 +98,7 @@ def test_the_same_is_found_by_one_and_by_many() -> None:
     assert [each.passed for each in many] == [True] * 6 + [True, False]
 
 
+@pytest.mark.slow
 def test_the_same_is_printed(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("six.layout").write_text(SPEC)
     monkeypatch.setattr("layoutdsl.proof.prover.verdict.milliseconds", lambda _: "0 ms")
@@ -133,6 +136,7 @@ def children(number: int) -> list[int]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc on this system")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_a_parent_that_is_killed_leaves_nobody_behind(how: int, tmp_path: Path) -> None:

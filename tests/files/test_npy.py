@@ -193,6 +193,7 @@ def test_what_does_not_lie_side_by_side_is_written_as_it_reads() -> None:
 ALL_KINDS = "layout Any(n, c, h, w) = [n, c/4, h, w, c%4]"
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_shell_reads_them_or_says_why_not(shell: Shell, seed: int) -> None:
     """In memory and in pieces, from a file and from a stream: the same end, and the same output."""
@@ -240,6 +241,7 @@ def test_objects_are_never_unpickled() -> None:
     assert not Path("exploded").exists()
 
 
+@pytest.mark.slow
 def test_the_generator_draws_what_it_is_asked_for() -> None:
     """The same for the same seed; and each kind of damage, for a reader that is not wary."""
     assert list(npy_files.some(3, 50)) == list(npy_files.some(3, 50))

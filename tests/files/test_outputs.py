@@ -88,6 +88,7 @@ def target(line: str) -> str:
     return "{}/__init__.py" if name.endswith("/") else name
 
 
+@pytest.mark.sampled(10, slow=9)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_foreign_file_stays_without_force(files: Shell, name: str) -> None:
     line = COMMANDS[name]
@@ -110,6 +111,7 @@ def test_a_foreign_file_stays_without_force(files: Shell, name: str) -> None:
 REPLACED = [name for name in COMMANDS if "plan" not in name]
 
 
+@pytest.mark.sampled(13, slow=12)
 @pytest.mark.parametrize("name", REPLACED)
 def test_our_own_output_is_replaced_freely(files: Shell, name: str) -> None:
     line = COMMANDS[name]
@@ -170,6 +172,7 @@ def test_links_lead_to_what_is_asked_about(files: Shell) -> None:
     assert Path("link.npy").is_symlink()
 
 
+@pytest.mark.slow
 def test_what_holds_nothing_is_written_freely(files: Shell) -> None:
     Path("empty.npy").touch()
     for place in ("empty.npy", "/dev/null"):
@@ -205,6 +208,7 @@ def test_the_ledger_stays_small(files: Shell, monkeypatch: pytest.MonkeyPatch) -
     assert ran(files, "pack a.layout in.npy 0.npy")[0] == 4
 
 
+@pytest.mark.slow
 def test_processes_at_once_remember_their_outputs(files: Shell) -> None:
     start = [sys.executable, "-m", "layoutdsl", "pack", "a.layout", "in.npy"]
     running = [subprocess.Popen([*start, f"{number % 2}.npy"]) for number in range(6)]
@@ -214,6 +218,7 @@ def test_processes_at_once_remember_their_outputs(files: Shell) -> None:
         assert ran(files, f"pack a.layout in.npy {number}.npy")[0] == 0
 
 
+@pytest.mark.slow
 def test_functions_ask_for_force_too(files: Shell) -> None:
     assert files("--version").code == 0
     layout = layoutdsl.load("a.layout")["A"]
@@ -274,6 +279,7 @@ def umask(mode: int) -> Iterator[None]:
         os.umask(old)
 
 
+@pytest.mark.sampled(9, slow=8)
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o666])
 @pytest.mark.parametrize("name", PRIVATE)
 def test_outputs_are_no_more_readable_than_inputs(files: Shell, name: str, mode: int) -> None:

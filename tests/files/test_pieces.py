@@ -65,7 +65,7 @@ SEAMS = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16, slow=7)
 @pytest.mark.parametrize("name", SEAMS)
 def test_a_layout_has_seams(name: str) -> None:
     assert words(LIBRARY[name]) == SEAMS[name]
@@ -188,7 +188,7 @@ TAKEN_APART = [
 ]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(40, slow=9)
 @pytest.mark.parametrize(("name", "shape"), TAKEN_APART)
 @pytest.mark.parametrize("room", [64, 2_000])
 def test_pieces_cover_all_and_nothing_twice(name: str, shape: tuple[int, ...], room: int) -> None:

@@ -120,6 +120,7 @@ def in_pieces(run: Callable[[int], Any], draw: Random) -> int:
     return int(run(mem * draw.choice((1, 1, 2))).pieces)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("case", range(len(WORDS)))
 def test_words_in_pieces_are_the_words_of_the_whole(case: int) -> None:
@@ -167,6 +168,7 @@ def filled(
     raise AssertionError("no shape fills whole words")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", range(len(NUMBERS)))
 def test_numbers_in_pieces_are_those_of_the_whole(case: int) -> None:
@@ -298,6 +300,7 @@ def test_memory_stays_below_what_was_given(text: str, storage: str, given: dict[
     assert prod(shape) > 1.5 * mem
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("text", "options", "back"),
     [

@@ -71,7 +71,7 @@ def check_meaning(found: Layout, tensor: np.ndarray, packed: np.ndarray, fill: i
     assert (flat[left] == (number if fill is None else fill)).all()
 
 
-@pytest.mark.sampled(27)
+@pytest.mark.sampled(54, slow=3)
 @pytest.mark.parametrize(
     ("jobs", "target"),
     [
@@ -118,6 +118,7 @@ def test_the_check_by_the_meaning_can_fail() -> None:
         check_meaning(BLOCKED, tensor, packed, None)
 
 
+@pytest.mark.slow
 def test_fortran_order_is_read() -> None:
     tensor = random_tensor((3, 35, 9, 11))
     np.save("in.npy", np.asfortranarray(tensor))
@@ -175,6 +176,7 @@ def test_the_header_is_that_of_numpy() -> None:
             assert Path("in.npy").read_bytes()[: len(head)] == head
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("short", [0, 64, 1 << 30])
 def test_boxes_in_files(short: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs one by one, through a map, and both, against slices of numpy."""
@@ -202,6 +204,7 @@ def test_boxes_in_files(short: int, monkeypatch: pytest.MonkeyPatch) -> None:
 # What cannot be done, and what is said of it.
 
 
+@pytest.mark.slow
 def test_too_little_memory_says_what_is_needed() -> None:
     np.save("in.npy", random_tensor((2, 17, 9, 40)))
     with pytest.raises(TooLittleError) as refused:
@@ -215,6 +218,7 @@ def test_too_little_memory_says_what_is_needed() -> None:
     pack_file(CROUTON, "in.npy", "out.npy", mem=refused.value.needed, jobs=2)
 
 
+@pytest.mark.slow
 def test_a_layout_that_cannot_be_taken_apart_is_one_piece() -> None:
     triangle = EVERY["LapackPackedUpper"]
     tensor = random_tensor((40, 40))
@@ -300,6 +304,7 @@ def test_a_fill_that_does_not_fit_leaves_nothing() -> None:
     assert left_behind() == set()
 
 
+@pytest.mark.slow
 def test_a_zero_point_has_to_be_given() -> None:
     np.save("in.npy", random_tensor((70,)))
     assert isinstance(EVERY["ZeroPoint"].fill, FillZeroPoint)
@@ -377,6 +382,7 @@ def test_the_input_may_not_be_the_unfinished_output() -> None:
         Path(name).rename("out.npy.part.json")
 
 
+@pytest.mark.slow
 def test_two_runs_do_not_write_one_file(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locks, "MOMENT", 0.01)
     np.save("in.npy", random_tensor((30, 35)))

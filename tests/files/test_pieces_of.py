@@ -81,6 +81,7 @@ def tried_in_turn(seeds: range) -> Counter[bool]:
         return Counter(tried(seed) > 1 for seed in seeds)
 
 
+@pytest.mark.slow
 def test_pieces_in_any_order_are_the_whole() -> None:
     assert tried_in_turn(range(6))[True] >= 1
 
@@ -95,6 +96,7 @@ def test_pieces_of_many_layouts() -> None:
     print(tried_in_turn(range(10_000, 12_000)))
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("name", "shape", "memory", "count"),
     [

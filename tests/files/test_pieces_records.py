@@ -75,6 +75,7 @@ def there_and_back(record: Record, values: dict[str, int], random: Random) -> in
     return done.pieces
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(15)
 @pytest.mark.parametrize("seed", range(DRAWN))
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -91,6 +92,7 @@ def test_records_that_are_drawn(seed: int) -> None:
                 return
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_records_of_the_library(name: str) -> None:
@@ -100,6 +102,7 @@ def test_records_of_the_library(name: str) -> None:
     assert pieces > len(record.regions)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", range(len(PLANES)))
 def test_planes_are_cut_each_by_itself(number: int) -> None:

@@ -516,6 +516,7 @@ KILLED = """
 """
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_goes_on(tensor: np.ndarray) -> None:
     """SIGKILL leaves no time for anything; it is sent at several moments."""
     text = "layout Blocked(n, c) = [n, c/16, c%16]"
@@ -640,6 +641,7 @@ def test_memory_is_bounded_where_pieces_are_scattered() -> None:
     assert growth <= (8 << 20) + SLACK
 
 
+@pytest.mark.slow
 def test_the_measure_of_memory_can_fail() -> None:
     growth, pieces = grown("NCHW16c", *BIG, 1 << 30, 1, "native")
     assert pieces == 1

@@ -75,7 +75,7 @@ def test_shares_of_other_numbers_do_what_is_left(tensor: np.ndarray) -> None:
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(21, slow=13)
 @pytest.mark.parametrize("of", [1, 2, 9])
 @pytest.mark.parametrize(
     ("text", "shape", "most", "more"),
@@ -154,6 +154,7 @@ def test_a_journal_that_is_damaged_is_begun_anew(tensor: np.ndarray) -> None:
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("tensor")
 def test_a_share_is_done_by_one_at_a_time() -> None:
     planned()
@@ -336,6 +337,7 @@ def test_shares_are_disjoint_and_cover_all(count: int, of: int) -> None:
     assert found == list(range(count))
 
 
+@pytest.mark.slow
 def test_killed_shares_leave_nothing_wrong() -> None:
     ended = campaign("--of", "plans", "--count", "4")
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -178,6 +178,7 @@ def test_more_damaged_files(tmp_path: Path) -> None:
             print(form.name, found)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", JUDGES, ids=lambda form: form.name)
 def test_damaged_files(tmp_path: Path, form: Form) -> None:

@@ -87,6 +87,7 @@ def changed(draw: Random, source: Path, packed: Path) -> None:
     assert fault.name == name
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_there_and_back(seed: int) -> None:
@@ -130,6 +131,7 @@ tensor "words" = AwqWeights from words u32 of GptqWeights
 """
 
 
+@pytest.mark.slow
 def test_files_of_gguf() -> None:
     random = np.random.default_rng(0)
     tensors = {

@@ -189,6 +189,7 @@ def test_a_long_name_is_gone_through_once() -> None:
 # Words that become other words, bit by bit.
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(10))
 def test_words_are_converted(seed: int) -> None:
@@ -233,6 +234,7 @@ def damage(place: str, name: str, bit: int) -> None:
 # Other people's reader and writer.
 
 
+@pytest.mark.slow
 def test_safetensors_of_its_own_package() -> None:
     numpy = pytest.importorskip("safetensors.numpy")
     draw = np.random.default_rng(0)
@@ -303,6 +305,7 @@ def interrupted() -> None:
             pack_weights("in.npz", "out.npz", SLICES, **LITTLE)
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on() -> None:
     sliced()
     interrupted()
@@ -430,6 +433,7 @@ def key(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(("lie", "words"), LIES)
 def test_a_file_that_lies_of_itself(lie: Callable[[Any], None], words: str) -> None:
     sliced()
@@ -454,6 +458,7 @@ def test_a_file_that_lies_of_itself(lie: Callable[[Any], None], words: str) -> N
         assert found.fault is not None
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("seed", range(24))
 def test_a_file_that_is_damaged_where_it_speaks_of_itself(seed: int) -> None:
     """No traceback but ours, whatever is changed; what is unpacked all the same is the original."""
@@ -513,6 +518,7 @@ def test_a_value_that_is_none_of_its_type() -> None:
 NO_SEAM = "layout Turned(k, n) = [n%8, k, n/8] of u4 where N % 64 == 0"
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("layout", ["MarlinWeights", "Turned"])
 def test_words_are_compared_in_little_memory(layout: str) -> None:
     """In a quarter of what they took at once, even where the layout has no seam."""
@@ -592,6 +598,7 @@ def test_words_in_another_order_are_refused() -> None:
 # Codes of real numbers.
 
 
+@pytest.mark.slow
 def test_codes_are_packed_and_numbers_are_not_rounded() -> None:
     text = "layout Codes(n, k) = [n, k/4, k%4] of u8 as scale_offset fill 3"
     rules = layoutdsl.parse(f'{text}\ntensor "*" = Codes')
@@ -613,6 +620,7 @@ def test_codes_are_packed_and_numbers_are_not_rounded() -> None:
 # What explains a tensor that lies otherwise.
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("other", "shape", "said"),
     [

@@ -65,6 +65,7 @@ def files_of(place: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in files}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.filterwarnings("ignore:.*element by element")

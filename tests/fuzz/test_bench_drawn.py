@@ -45,7 +45,7 @@ def test_sizes_are_those_of_programs() -> None:
     assert max(each.memory for each in TASKS) < 4 * 2**30
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8, slow=3)
 @pytest.mark.parametrize("task", TASKS[::5], ids=str)
 def test_every_element_has_a_slot_of_its_own(task: Task) -> None:
     """At a shape of the same kind that is small: extents are cut down, but ragged as before."""
@@ -70,6 +70,7 @@ def _fitting(layout: Layout, shape: tuple[int, ...]) -> tuple[int, ...]:
     )
 
 
+@pytest.mark.slow
 def test_the_shell_draws_and_tells_the_worst(shell: Shell) -> None:
     run = ["bench", "--random", "2", "--seed", "4", "--rounds", "1", "--peers", "none"]
     done = shell(*run, "--target", "numpy")

@@ -148,12 +148,13 @@ HAND_MADE = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(60, slow=19)
 @pytest.mark.parametrize("what", HAND_MADE)
 def test_hand_made(what: str) -> None:
     check(HAND_MADE[what])
 
 
+@pytest.mark.slow
 @given(st.text(max_size=200))
 def test_any_text(text: str) -> None:
     check(text)
@@ -209,6 +210,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(WORDS), max_size=60))
 def test_any_words(words: list[str]) -> None:
     check(" ".join(words))
@@ -229,6 +231,7 @@ def expression_text(draw: st.DrawFn, depth: int = 4) -> str:
     return draw(st.sampled_from(FORMS)).format(one, other)
 
 
+@pytest.mark.slow
 @given(st.lists(expression_text(), min_size=1, max_size=4), expression_text(), st.booleans())
 def test_any_coordinates(coordinates: list[str], other: str, declared: bool) -> None:
     extents = f" : {other}" if declared else ""
@@ -239,6 +242,7 @@ def test_any_coordinates(coordinates: list[str], other: str, declared: bool) -> 
 LIBRARY_TEXTS = [text for _, text in resources.library_families()]
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32), st.integers(1, 8))
 def test_library_with_random_damage(seed: int, wounds: int) -> None:
     shuffled = random.Random(seed)

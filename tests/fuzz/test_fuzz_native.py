@@ -132,6 +132,7 @@ def test_every_kind_of_leaf_is_drawn() -> None:
     assert min(found[name] for name in LEAVES) >= 2, found
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(24)
 @pytest.mark.parametrize("name", WAYS)
 def test_random_layouts(name: str) -> None:

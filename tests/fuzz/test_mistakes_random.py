@@ -216,7 +216,7 @@ def check(kind: Kind, count: int) -> None:
             assert left(said.mend.mended) < left(each.text), str(said)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12, slow=7)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda each: each.__name__)
 def test_what_is_told_is_true_and_in_place(kind: Kind) -> None:
     check(kind, COUNT)
@@ -273,6 +273,7 @@ def test_a_misspelt_word_is_set_right() -> None:
     assert all(right)
 
 
+@pytest.mark.slow
 def test_most_mistakes_have_a_way_out() -> None:
     rates = {kind.__name__: share_with_help(kind) for kind in KINDS}
     assert all(rate > 0.6 for rate in rates.values()), rates
@@ -283,6 +284,7 @@ def share_with_help(kind: Kind) -> float:
     return sum(told(each.text).help is not None for each in found) / len(found)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("name", ["layout", "table", "prove"])
 def test_a_mistake_does_not_hide_the_next(name: str) -> None:
     shuffled = random.Random(name)

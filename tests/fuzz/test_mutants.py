@@ -30,6 +30,7 @@ def judged(seed: int, count: int) -> list[Judgement]:
     return [judge(mutant) for mutant in islice(mutants(seed), count)]
 
 
+@pytest.mark.slow
 def test_a_sample() -> None:
     """No verdict that plain integers contradict, and none undecided."""
     found = judged(7, SAMPLE)

@@ -63,6 +63,7 @@ UNDECIDED = [
 """Layouts that stay undecided, with an extent `T` at which they are wrong, and a right one."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [text for text, _ in UNDECIDED])
 def test_an_undecided_layout_is_refused_or_exact(text: str, tmp_path: Any) -> None:
     """By default it is refused; with the keyword it is right, or refused where it is wrong."""

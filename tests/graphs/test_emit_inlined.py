@@ -45,6 +45,7 @@ def is_plain(model: Any) -> bool:
     return not model.functions and domains <= {""}
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("engine", ["nhwc", "blocked16"])
 @pytest.mark.parametrize("batch", [2, "n"])
 def test_a_model_without_functions_is_written(engine: str, batch: int | str, shell: Shell) -> None:
@@ -116,6 +117,7 @@ def tried(seed: int, folder: Path, draw: Callable[[int], Any]) -> None:
     assert check_model(out, place).faults == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [random_model, odd_model])
 def test_drawn_graphs_are_written_without_functions(
     draw: Callable[[int], Any], tmp_path: Path

@@ -67,6 +67,7 @@ def tried(seed: int, place: Path) -> Counter[str]:
     return Counter({"everywhere": theorems.everywhere, "here": theorems.here, "moves": len(moves)})
 
 
+@pytest.mark.slow
 def test_any_plan_is_right(tmp_path: Path) -> None:
     found = Counter[str]()
     for seed in range(FEW):

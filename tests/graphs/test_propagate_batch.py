@@ -90,6 +90,7 @@ def tried(seed: int, target: str, folder: Path) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_graphs_are_right_at_every_batch(target: str, tmp_path: Path) -> None:
@@ -146,6 +147,7 @@ def test_a_batch_of_two_that_is_written_in_has_to_be_given(tmp_path: Path) -> No
     assert (found.status, found.batch) == ("done", None)
 
 
+@pytest.mark.slow
 def test_shapes_that_are_worked_out_from_the_batch_stay_open(tmp_path: Path) -> None:
     text = CONV + "k = Shape <end = 1> (x)\ns = Concat <axis = 0> (k, r)\ny = Reshape(c, s)"
     model = opened(proto(text, x=[2, 3, 8, 8], r=np.array([1280]), **WEIGHT))
@@ -197,7 +199,7 @@ JOINED = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize("text", JOINED)
 @pytest.mark.parametrize("names", [("N", "batch"), ("", ""), ("", "batch")])
 def test_two_names_of_one_batch_stay_open(

@@ -43,6 +43,7 @@ def planned(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return folder
 
 
+@pytest.mark.sampled(2, slow=1)
 def test_what_was_written_holds(planned: Path) -> None:
     found = check_model(planned / "out.onnx", planned / "model.onnx")
     assert found.faults == ()
@@ -132,6 +133,7 @@ def given(model: Any) -> None:
     )
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(
     "change",
     [
@@ -216,6 +218,7 @@ def key(said: dict[str, Any]) -> None:
     del said["rules"]
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(
     "change",
     [dearer, cheaper, rows, scale, dual, bound, chosen, another, rules, engine, nonsense, key],
@@ -277,6 +280,7 @@ def test_a_model_that_says_nothing_of_a_plan_is_refused(tmp_path: Path) -> None:
         check_model(model, model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("planned", ["NCHW16c"], indirect=True)
 def test_it_is_checked_without_a_solver(planned: Path) -> None:
     code = (
@@ -370,6 +374,7 @@ SAID = [
 ]
 
 
+@pytest.mark.slow
 def test_a_plan_is_checked_and_whatever_is_changed_is_refused(tmp_path: Path) -> None:
     place = planned_json(tmp_path)
     found = check_model(place, tmp_path / "model.onnx")
@@ -405,6 +410,7 @@ def test_what_is_no_plan_gets_a_sentence(text: str, tmp_path: Path) -> None:
         check_model(place, tmp_path / "model.onnx")
 
 
+@pytest.mark.slow
 def test_weights_of_a_plan_that_were_changed_are_refused(tmp_path: Path) -> None:
     place = planned_json(tmp_path)
     archive, model = tmp_path / "plan.json.npz", tmp_path / "model.onnx"

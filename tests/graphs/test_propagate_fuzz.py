@@ -76,6 +76,7 @@ def tried(seed: int, target: str, place: Path) -> Counter[str]:
     return Counter(variant.how for variant in plan.variants) + minimal
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_random_graphs_mean_the_same_in_every_layout(target: str, tmp_path: Path) -> None:
     first = 100 * list(TARGETS).index(target)

@@ -128,6 +128,7 @@ UNLISTED = {"SimplifiedLayerNormalization"}
 """Operators that onnxruntime's exporters write without a domain."""
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("rule", operator_rules(), ids=lambda rule: rule.text[5:35])
 def test_rules_of_onnx_are_of_operators_as_onnx_has_them(rule: OperatorRule) -> None:
     onnx = pytest.importorskip("onnx")

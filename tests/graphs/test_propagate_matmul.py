@@ -66,6 +66,7 @@ def carried(text: str, engine: str, place: Path, **tensors: Any) -> Any:
     return found
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("engine", "text", "tensors", "moved"),
     [

@@ -92,6 +92,7 @@ def one_large_weight(place: Path) -> None:
     onnx.save(model, place)
 
 
+@pytest.mark.slow
 @needs_proc
 def test_memory_is_below_three_times_the_file(tmp_path: Path) -> None:
     one_large_weight(tmp_path / "model.onnx")

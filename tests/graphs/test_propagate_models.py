@@ -50,6 +50,7 @@ def test_what_is_left_to_move(folder: Path, name: str) -> None:
         assert found.status == "done"
 
 
+@pytest.mark.slow
 def test_an_image_that_is_given_with_channels_last(folder: Path) -> None:
     place = placed(folder, "light_shufflenet")
     found = propagate(place, "nhwc", inputs={"gpu_0/data_0": "NHWC"}, verify="off")

@@ -125,6 +125,7 @@ def _outputs_agree(model: Model, original: object, made: object) -> bool:
     )
 
 
+@pytest.mark.slow
 def test_a_rule_with_a_fault_ends_in_a_verdict(tmp_path: Path) -> None:
     for seed in range(FEW):
         assert tried(seed, tmp_path / "model.onnx") in ("right", "refuted")

@@ -67,7 +67,7 @@ def tried(seed: int, target: str, folder: Path) -> str:
     return "done"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, slow=3)
 @pytest.mark.parametrize("target", TARGETS)
 def test_odd_graphs_mean_the_same(target: str, tmp_path: Path) -> None:
     first = 10 * list(TARGETS).index(target)
@@ -82,6 +82,7 @@ def test_many_odd_graphs_of_propagate_mean_the_same(target: str, tmp_path: Path)
     assert found.count("done") > 0.8 * MANY
 
 
+@pytest.mark.slow
 def test_pieces_without_names_are_run(tmp_path: Path) -> None:
     """onnxruntime dies of them, and takes the process with it."""
     model = proto("c = Conv(x, w)\na, b = Split<axis=1>(c, s)\nd, e = Split<axis=1>(b, t)\n"

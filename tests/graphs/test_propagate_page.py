@@ -103,6 +103,7 @@ def test_names_of_a_model_are_text(tmp_path: Path) -> None:
     assert HOSTILE in tags.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_fits_its_window_and_is_legible(tmp_path: Path, width: int, scheme: str) -> None:
@@ -121,6 +122,7 @@ def test_it_fits_its_window_and_is_legible(tmp_path: Path, width: int, scheme: s
         browser.close()
 
 
+@pytest.mark.slow
 def test_a_browser_draws_it(tmp_path: Path) -> None:
     browser = next((each for each in map(shutil.which, BROWSERS) if each), None)
     if browser is None:

@@ -81,6 +81,7 @@ def shuffled(chance: random.Random, batch: int | str, least: int = 3) -> Any:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+@pytest.mark.sampled(6, slow=5)
 @needs_blocks
 @pytest.mark.parametrize("seed", range(8))
 def test_drawn_shuffles_are_run_and_checked(seed: int, tmp_path: Path) -> None:
@@ -95,6 +96,7 @@ def test_drawn_shuffles_are_run_and_checked(seed: int, tmp_path: Path) -> None:
     assert check_model(tmp_path / "out.onnx", place).holds
 
 
+@pytest.mark.slow
 def test_rows_are_moved_and_not_numbers(tmp_path: Path) -> None:
     """Of 32 channels in shuffled blocks of 16, rows go first: no `Transpose` ends in channels."""
     place, seen = tmp_path / "model.onnx", 0
@@ -112,6 +114,7 @@ def test_rows_are_moved_and_not_numbers(tmp_path: Path) -> None:
     assert seen
 
 
+@pytest.mark.sampled(2, slow=1)
 @needs_blocks
 @pytest.mark.parametrize("channels", [8, 16])
 def test_blocks_of_another_machine_are_written_and_not_run(channels: int, tmp_path: Path) -> None:

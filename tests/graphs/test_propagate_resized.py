@@ -63,6 +63,7 @@ def made(model: Any, x: Any) -> Any:
     return session.run(None, {"x": x})[0]
 
 
+@pytest.mark.slow
 @needs_blocks
 @pytest.mark.parametrize(("mode", "read", "nearest"), WAYS)
 def test_drawn_pictures_grow_as_onnxruntime_has_them(

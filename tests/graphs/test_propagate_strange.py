@@ -138,6 +138,7 @@ def test_functions_that_call_each_other_are_refused(tmp_path: Path) -> None:
         propagate(saved(model, tmp_path), "nhwc")
 
 
+@pytest.mark.slow
 def test_nodes_of_one_name_are_told_apart(tmp_path: Path) -> None:
     model = proto(CONV + "a = Relu(c)\nb = Neg(a)\nd = Abs(b)\ny = Conv(d, v)", **NUMBERS,
                   v=(4, 20, 1, 1))  # fmt: skip
@@ -189,6 +190,7 @@ UNRUN = {
 }
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("words", UNRUN)
 @pytest.mark.parametrize("target", ["NHWC", "plain"])
 def test_what_nobody_runs_is_said_and_written(words: str, target: str, tmp_path: Path) -> None:
@@ -268,6 +270,7 @@ def around_a_body() -> Any:
     return model
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_what_a_graph_inside_uses_may_be_an_output(target: str, tmp_path: Path) -> None:
     model = around_a_body()
@@ -300,6 +303,7 @@ VIEWS = (
 )
 
 
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_view_of_what_is_known_is_known(target: str, view: str, tmp_path: Path) -> None:
@@ -316,6 +320,7 @@ def test_a_view_of_what_is_known_is_known(target: str, view: str, tmp_path: Path
         assert np.allclose(one, other, 1e-4, 1e-5)
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_space_to_depth_has_two_orders(target: str, tmp_path: Path) -> None:
     """Since opset 28, of a weight and of what is worked out."""

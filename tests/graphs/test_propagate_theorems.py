@@ -27,6 +27,7 @@ def planned(some: Ways, one: object) -> Plan:
     return plan_of(one, some.variants, some.given, some.wanted)  # type: ignore[arg-type]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("layout", ENGINES)
 @pytest.mark.parametrize(
     "text",

@@ -28,6 +28,7 @@ def undecided() -> None:
         pytest.skip("the prover decides this layout")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undecided")
 def test_an_undecided_layout_is_refused(shell: Shell, tmp_path: Path) -> None:
     model = written(tmp_path)

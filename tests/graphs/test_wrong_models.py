@@ -121,6 +121,7 @@ def rounding(seed: int) -> Any:
         seed += 100_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_faults_beside_rounding_are_found(target: str, tmp_path: Path) -> None:
     first = 1000 * list(TARGETS).index(target)
@@ -128,6 +129,7 @@ def test_faults_beside_rounding_are_found(target: str, tmp_path: Path) -> None:
     assert found["refuted"] > found["passed"], found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_faults_of_quantised_convolutions_are_found(target: str, tmp_path: Path) -> None:
     """A tolerance of 0.5 had let all of them through."""

@@ -32,6 +32,7 @@ def test_the_page(text: str, shape: tuple[int, ...], slots: tuple[int, ...]) -> 
     assert layoutdsl.parse(text)["L"].physical_shape(shape) == slots
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("axes", ["c, d, h", "c: 6, d, h: 2", "c: 3, d: 7, h"])
 def test_both_readings_agree(axes: str) -> None:

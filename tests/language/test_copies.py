@@ -149,6 +149,7 @@ def test_a_text_is_printed_back(text: str) -> None:
     assert layoutdsl.parse(declaration(layout))[layout.name] == layout
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_first_copy_is_a_layout_of_its_own(text: str) -> None:
     layout = layout_of(text)
@@ -165,6 +166,7 @@ def test_the_first_copy_is_a_layout_of_its_own(text: str) -> None:
 # What is generated.
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_module_packs_all_copies_and_unpacks_the_first(text: str) -> None:
@@ -176,6 +178,7 @@ def test_a_module_packs_all_copies_and_unpacks_the_first(text: str) -> None:
         check(layout, made.load(), shape)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("text", [text for text in TEXTS if "where" not in text])
@@ -216,6 +219,7 @@ def taken(module: ModuleType, layout: Layout, shape: Shape) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_drawn_modules() -> None:
     found = count(range(5))
     assert found["proved"] >= 3
@@ -229,11 +233,13 @@ def test_drawn_modules_with_copies() -> None:
     assert found["proved"] > 6 * found["UnvalidatedError"]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_drawn_kernels() -> None:
     assert not [f"{kind}: {case}" for case, kind in faults([*cases(5, 4, with_copies)], MACHINE)]
 
 
+@pytest.mark.slow
 def test_words_and_bits_have_copies_too() -> None:
     text = "layout Planes(r, g: 16, copy: 2 broadcast) = [r, bit, copy, g] of u4"
     layout = layout_of(text)
@@ -345,6 +351,7 @@ def test_a_text_is_of_its_own_copies_alone() -> None:
     assert isinstance(validate(plain.replace(said, LANES), layout, source=LANES), NotValidated)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("text", "other"),
     [
@@ -370,7 +377,7 @@ def moved_by(convert: Any, source: str, target: str, shape: Shape) -> tuple[Any,
     return convert(given, tensor.shape), layoutdsl.compile(other, "numpy").pack(tensor)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(
     ("source", "target"),
     [
@@ -477,6 +484,7 @@ def in_pieces(layout: Layout, shape: Shape, folder: Path, draw: Random) -> int:
     return done.pieces
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("storage", ["items", "u32"])
 def test_many_pieces_hold_all_copies(storage: Any, tmp_path: Path) -> None:
     layout = layout_of(LANES + " of u4")
@@ -489,6 +497,7 @@ def test_many_pieces_hold_all_copies(storage: Any, tmp_path: Path) -> None:
     assert (np.load(other) == wanted).all()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("text", TEXTS)
 def test_files_are_packed_in_pieces(text: str, tmp_path: Path) -> None:

@@ -120,6 +120,7 @@ def test_parameters_with_numbers(text: str, numbers: dict[str, int]) -> None:
         assert read_back(module[f"A<{arguments}>"]) == layout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_declarations(seed: int) -> None:
     random = Random(seed)
@@ -135,6 +136,7 @@ def test_random_declarations(seed: int) -> None:
             same_offsets(each, read_back(each))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_copies(seed: int) -> None:
     """An axis of any layout becomes one of copies."""

@@ -111,6 +111,7 @@ def test_warnings_go_by_the_layout_they_are_about() -> None:
 DIGITS = st.sampled_from([(d, r) for d in (1, 2, 4, 8, 12) for r in (2, 3, 4, 8, 16, None)])
 
 
+@pytest.mark.slow
 @given(st.lists(DIGITS, min_size=2, max_size=4))
 @example([(8, None), (1, 16)])  # whatever is drawn, one has a help
 def test_help_for_digits_that_overlap_mends_them(digits: list[tuple[int, int | None]]) -> None:

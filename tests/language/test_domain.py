@@ -93,6 +93,7 @@ def test_slots_are_read_back_by_trying_every_index(name: str) -> None:
             assert layout.is_padding(slot, values) == (slot >= start and not here)
 
 
+@pytest.mark.slow
 def test_elements_of_a_large_triangle_are_counted_without_trying_each() -> None:
     n = 4000
     assert LOWER.elements((n, n)) == n * (n + 1) // 2

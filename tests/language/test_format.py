@@ -83,6 +83,7 @@ def tried(seed: int) -> None:
     assert not re.search(r"\n\r?\n\r?\n|\A\s|[^\n]\Z", found), seed
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("first", range(0, 120, 30))
 def test_any_spelling_becomes_one_that_stays(first: int) -> None:
@@ -97,6 +98,7 @@ def test_any_spelling_becomes_one_that_stays_campaign(first: int) -> None:
         tried(seed)
 
 
+@pytest.mark.slow
 def test_blanks_alone_are_no_matter() -> None:
     """Without remarks, and where a record opens its line alike, all spellings become one."""
     random = Random(7)
@@ -115,6 +117,7 @@ def shipped() -> Iterator[tuple[str, str]]:
     yield from resources.engines()
 
 
+@pytest.mark.sampled(5, slow=4)
 @pytest.mark.parametrize(("name", "text"), [pytest.param(*each, id=each[0]) for each in shipped()])
 def test_what_comes_along_is_spelt_so(name: str, text: str) -> None:
     assert formatted(text, name) == text
@@ -135,6 +138,7 @@ def test_pages_are_spelt_so(block: str) -> None:
     assert formatted(block) == block
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_spelt_so() -> None:
     """`print` and `format` agree on blanks, but for a `%` in a condition."""
     for text in STATEMENTS[::5]:
@@ -185,6 +189,7 @@ def test_long_lines_end_at_their_clauses() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_texts_of_any_size_take_no_longer_than_to_read_them() -> None:
     names = ", ".join(f"a{each}" for each in range(60))
     text = f"layout Wide({names}) = [{names}]\n" * 20

@@ -136,6 +136,7 @@ def test_codes_worked_out_by_hand(
     assert found == code
 
 
+@pytest.mark.slow
 @given(
     st.sampled_from([each for each in CODED if each.bits <= 8]),
     st.fractions(-40, 40, max_denominator=64),

@@ -33,6 +33,7 @@ def shown(text: str) -> str:
     return f"{lines}\n" + "\n\n".join(map(str, said(text, LIBRARY))) + "\n"
 
 
+@pytest.mark.slow
 def test_the_table(golden: Callable[[str, str], None]) -> None:
     golden("mistakes.txt", "\n".join(map(shown, TEXTS)))
 
@@ -54,6 +55,7 @@ def test_the_notations_are_all_known() -> None:
     assert set(NAMES) == set(re.findall(r"\w{3,}", known.partition(">")[2]))
 
 
+@pytest.mark.slow
 def test_every_entry_is_in_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     met: set[Mistake] = set()
 

@@ -78,6 +78,7 @@ def test_meaning_does_not_depend_on_it(module: Module) -> None:
     assert lines_of(moved) != lines_of(module)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("family", library_families(), ids=lambda each: each.name)
 def test_the_library(family: Module) -> None:
     for claim in claims_of(family):

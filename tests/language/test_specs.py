@@ -32,7 +32,7 @@ SOUND = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12, slow=5)
 @pytest.mark.parametrize("claim", [*SOUND, *CLAIMS], ids=lambda claim: claim.text)
 def test_every_spec_holds(claim: Claim) -> None:
     """What is found is what the spec says, and replays in a second reading of the text."""

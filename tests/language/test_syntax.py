@@ -166,6 +166,7 @@ FILES = [*resources.library_families()]
 FILES += [(each.name, each.read_text(encoding="utf-8")) for each in (HERE / "layouts").iterdir()]
 
 
+@pytest.mark.sampled(5, slow=4)
 @pytest.mark.parametrize(("name", "text"), FILES, ids=lambda each: each[:20])
 def test_files_print_and_parse_back(name: str, text: str) -> None:
     tree = parse(Source(name, text))
@@ -359,6 +360,7 @@ claims = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(layouts | rules | groups | operators | claims, max_size=3))
 def test_any_tree_prints_and_parses_back(
     declarations: list[ast.Declaration],

@@ -171,6 +171,7 @@ BY_HAND: list[tuple[str, Callable[..., Element]]] = [
 ]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("text", "by_hand"), BY_HAND)
 def test_decode_is_what_is_written(text: str, by_hand: Callable[..., Element]) -> None:
     made = table(text)
@@ -208,7 +209,7 @@ def test_a_box_without_slots() -> None:
 # What is found.
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(9, slow=8)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     checked = check(claim)
@@ -216,7 +217,7 @@ def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     assert checked.status == ("proved" if claim.polarity == "prove" else "refuted")
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(9, slow=8)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_counted_out(claim: TableClaim) -> None:
     frame = claim.ranged.frame
@@ -277,7 +278,7 @@ PROVED = {
 }
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("name", PROVED)
 def test_tables_of_other_layouts_are_proved(name: str) -> None:
     text = f"{LAYOUTS}{PROVED[name]}\nprove T inverts {name}"
@@ -312,6 +313,7 @@ INFERRED = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("inferred", "text"), INFERRED)
 def test_a_proof_says_which_layout_is_inverted(inferred: str, text: str) -> None:
     checked = found(f"{text}\nprove T")
@@ -364,6 +366,7 @@ REFUTED = [
 ]
 
 
+@pytest.mark.slow
 def test_wrong_tables_are_refuted(golden: Callable[[str, str], None]) -> None:
     """The smallest shape, and the element that is lost or held twice."""
     blocks = []
@@ -375,6 +378,7 @@ def test_wrong_tables_are_refuted(golden: Callable[[str, str], None]) -> None:
     golden("prove/wrong_tables.txt", "\n".join(blocks))
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("text", REFUTED)
 def test_a_refutation_replays(text: str) -> None:
     claim = module(text, LIBRARY).table_claims[0]
@@ -405,7 +409,7 @@ def replays(claim: TableClaim, finding: Refuted) -> bool:
     return elements != [e for e in [made.decode(slot, shape)] if e is not None]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize(
     ("reason", "text"),
     [
@@ -476,6 +480,7 @@ def mutants(text: str) -> Iterator[str]:
                 yield f"{head} = ({mutant}"
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("text", MUTATED)
 def test_mutants_of_the_body_are_told_apart(text: str) -> None:
     told = Counter[str]()
@@ -501,6 +506,7 @@ SWAPPED = [
 ]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("old", "new"), SWAPPED)
 def test_mutants_of_the_box_invert_another_layout(old: str, new: str) -> None:
     text = f"{MUTATED[0]}\nlayout L(n, h, c) = [(n, h), c/2, c%2]\nprove T inverts L"

@@ -29,6 +29,7 @@ def offered(subject: Subject, start: int) -> tuple[str, str, matrix.Outcome]:
     pytest.skip(f"no combination of {subject.name} has a small shape")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(28)
 @pytest.mark.parametrize("turn", range(TURNS))
 @pytest.mark.parametrize("subject", subjects(), ids=lambda subject: subject.name)
@@ -71,6 +72,7 @@ def test_what_is_not_offered_has_a_reason(
     assert (found.tested, found.reason, found.failures) == (0, reason, [])
 
 
+@pytest.mark.slow
 def test_a_wrong_item_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     def other(_: matrix.Case, index: Any, tensor: Any) -> Any:
         return tensor[tuple(n - 1 - i for i, n in zip(index, tensor.shape, strict=True))]
@@ -81,6 +83,7 @@ def test_a_wrong_item_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome(subject, "items", "numpy", seed=2, count=2).failures
 
 
+@pytest.mark.slow
 def test_a_wrong_bit_is_seen(tmp_path: Path) -> None:
     record = matrix.layoutdsl.library_record("Q4_0")
     case = matrix.RecordCase("Q4_0", record, {"R": 1, "K": 32}, Random(1), tmp_path)

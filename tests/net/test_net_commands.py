@@ -25,7 +25,7 @@ UNRECORDED = {
 """Options, or values of them, that no command line records, with the reason."""
 
 
-@pytest.mark.sampled(20, slow=19)
+@pytest.mark.sampled(880, slow=879)
 @pytest.mark.parametrize("case", CASES, ids=[case.key for case in CASES])
 def test_command_line_does_as_recorded(case: Case, working: Version) -> None:
     if case.missing:
@@ -50,6 +50,7 @@ def options(help_text: str) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_each_command_option_and_choice_is_recorded(working: Version) -> None:
     """A new option, or a new value of one, needs a command line that uses it."""
 

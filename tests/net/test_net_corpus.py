@@ -36,6 +36,7 @@ LAYOUTS = {
 """Of a generated module its layout, and a shape."""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("entry", ENTRIES, ids=[entry.name for entry in ENTRIES])
 def test_old_files_are_read_and_verified(entry: Entry, working: Version, tmp_path: Path) -> None:
@@ -91,6 +92,7 @@ def imported(name: str) -> ModuleType:
     return importlib.import_module(name)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.usefixtures("modules")
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_old_module_means_what_its_layout_means(name: str) -> None:

@@ -27,7 +27,7 @@ def printed(layout: Layout) -> str:
     return layoutdsl.to_notation(layout, "cute")
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12, slow=5)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_text_means_what_it_says_and_prints_back(seed: int) -> None:
     random = Random(seed)
@@ -238,6 +238,7 @@ def test_what_programs_printed_is_read_or_refused_for_what_it_is() -> None:
     assert same > 200
 
 
+@pytest.mark.slow
 def test_a_few_wrong_characters_are_refused_or_mean_something_else() -> None:
     random = Random(1)
     texts = [line.partition(" ")[2] for line in PRINTED]

@@ -110,7 +110,7 @@ LISTED = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16, slow=7)
 @pytest.mark.parametrize(("text", "shape", "low", "high", "slots"), LISTED)
 def test_the_listings_of_the_page(text, shape, low, high, slots):
     layout = htp(text)
@@ -138,7 +138,7 @@ def test_a_chunk_is_what_has_a_size():
     assert htp("<4, 0,0, 1,0, 2,0, 3,0>").chunk_rank is None
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, slow=3)
 @pytest.mark.parametrize("name", TYPES)
 def test_names_are_the_layouts_of_the_library(name):
     layout, known = htp(name), LIBRARY[name]
@@ -206,6 +206,7 @@ def pairs_of_a_layout(draw):
     return (*((k, 0) for k in order), *draw(st.lists(sizes, max_size=4)))
 
 
+@pytest.mark.slow
 @given(pairs_of_a_layout(), st.lists(st.integers(1, 7), min_size=4, max_size=4))
 def test_pairs_mean_what_the_rule_says(pairs, extents):
     rank = sum(size == 0 for _, size in pairs)
@@ -243,6 +244,7 @@ def test_faults_point_into_the_text(text, code, column):
     assert refusal(htp, text) == (code, column)
 
 
+@pytest.mark.slow
 @given(st.text(st.sampled_from("0123456789,,, <>/*R4FlatMemoryLayout;-?\n"), max_size=30))
 def test_any_text_is_read_and_printed_or_refused(text):
     codes = set()

@@ -137,6 +137,7 @@ def test_what_cannot_be_said_is_said(name, notation, reason):
 TAGS = ["NCHW16c", "NHWC", "NCHW4c", "NCHW16c4n", "OIHW16i16o", "OIHW[4o4i]", "OIHW4o"]
 
 
+@pytest.mark.slow
 def test_tags_are_those_of_tvm(record_property):
     package = pytest.importorskip("tvm.s_tir")
     random, compared = Random(1), 0
@@ -247,6 +248,7 @@ def test_affine_maps_by_hand():
         assert layout.place((y, x), (7, 7, s)) == (-(-x // s), (y + 3) % 5 * 2)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     some.sampled_from(["tvm", "mlir", "einops"]),

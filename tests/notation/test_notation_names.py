@@ -231,6 +231,7 @@ def matched_cases(seed: int, count: int) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_axes_go_by_name_or_by_place(record_property: Callable[[str, object], None]) -> None:
     record_property("compared", matched_cases(1, 210))
 
@@ -240,6 +241,7 @@ def test_many_axes_go_by_name_or_by_place() -> None:
     assert matched_cases(2, 20_000) == 20_000
 
 
+@pytest.mark.slow
 def test_crossed_names_are_refused_and_both_ways_out_are_right() -> None:
     for text, random in cases(3, 105):
         names = crossed(text, random)

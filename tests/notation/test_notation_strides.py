@@ -186,6 +186,7 @@ def test_arrays_that_are_refused():
             Layout.of(wrong)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(some.text("()_:,-0123456789S<> ow?{}=@ptr[b]tensmaiv", max_size=30))
 def test_no_text_breaks_cute(text):
@@ -193,6 +194,7 @@ def test_no_text_breaks_cute(text):
         assert layoutdsl.from_notation("cute", text).coordinates
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(some.text("()=,-0123456789 shapetridyfloan", max_size=40))
 def test_no_text_breaks_numpy(text):

@@ -160,6 +160,7 @@ def compare(rounds: int, seed: int, quantised: list[str]) -> None:
     assert written > 100 * rounds
 
 
+@pytest.mark.slow
 def test_a_sample_of_gguf_blocks() -> None:
     compare(1, 1, ["GgufQ4_0", "GgufQ8_0", "GgufQ5_0High"])
 

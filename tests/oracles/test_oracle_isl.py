@@ -114,6 +114,7 @@ def compared(layout: Layout) -> bool:
     return True
 
 
+@pytest.mark.slow
 def test_digit_maps_are_what_isl_says_of_them(record_property: object) -> None:
     asked = [name for name, layout in LIBRARY.items() if compared(layout)]
     record_property("compared", len(asked))  # type: ignore[operator]

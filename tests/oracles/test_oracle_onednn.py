@@ -102,6 +102,7 @@ def test_the_library_has_its_tags() -> None:
     assert TAGS["aBcd16b"] != TAGS["abcd"]
 
 
+@pytest.mark.slow
 def test_every_tag_is_read_printed_back_and_takes_the_bytes_that_the_library_says() -> None:
     rng = random.Random(1)
     for tag, number in TAGS.items():
@@ -112,6 +113,7 @@ def test_every_tag_is_read_printed_back_and_takes_the_bytes_that_the_library_say
         LIBRARY.free(descriptor)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not ALIASES, reason="the headers of oneDNN are not installed")
 def test_every_name_stands_for_the_tag_of_the_header() -> None:
     for name, tag in ALIASES.items():
@@ -125,12 +127,14 @@ def test_every_name_stands_for_the_tag_of_the_header() -> None:
     assert len(ALIASES) >= 714
 
 
+@pytest.mark.slow
 def test_a_sample_of_reorders() -> None:
     sample = random.Random(2).sample(sorted(TAGS), 120)
     cases = [(tag, TAGS[tag], (U8, S8, F32)[k % 3]) for k, tag in enumerate(sample)]
     assert compare(cases, 3) == 120
 
 
+@pytest.mark.slow
 def test_a_sample_of_tags_that_have_no_number() -> None:
     rng = random.Random(4)
     cases = [(tag, tag, U8) for tag in (any_tag(rng) for _ in range(200))]

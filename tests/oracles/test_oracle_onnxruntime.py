@@ -242,10 +242,12 @@ def compare(count: int, seed: int, folder: Path) -> None:
     assert min(found.values()) > count // 2
 
 
+@pytest.mark.slow
 def test_a_sample_of_onnxruntimes_layouts(tmp_path: Path) -> None:
     compare(4, 1, tmp_path)
 
 
+@pytest.mark.slow
 def test_onnxruntime_can_refute() -> None:
     tensor = floats((1, 20, 2, 3), Random(2))
     theirs = run("ReorderInput", {"x": tensor}, NCHWC)

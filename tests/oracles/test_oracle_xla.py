@@ -42,10 +42,12 @@ def with_order(text: str) -> str:
     return f"{head}[{rest}{{{','.join(str(n) for n in reversed(range(rank)))}}}"
 
 
+@pytest.mark.slow
 def test_what_xla_printed_is_printed_back() -> None:
     assert [text for text in PRINTED if printed_back(text) != text] == []
 
 
+@pytest.mark.slow
 def test_a_few_wrong_characters_are_refused_or_mean_something_else() -> None:
     random = Random(1)
     read_still = 0

@@ -240,6 +240,7 @@ def compare(count: int, seed: int) -> None:
     assert min(found.values()) > count // 20
 
 
+@pytest.mark.slow
 def test_a_sample_of_zarr_chunks() -> None:
     compare(7, 1)
 

@@ -258,6 +258,7 @@ LEAST = {"tvm": 30, "einops": 30, "onednn": 15, "mlir": 30, "numpy": 10, "htp": 
 """How many texts of a hundred layouts are printed, read back and compared, at least."""
 
 
+@pytest.mark.slow
 def test_what_is_printed_is_read_and_taken_by_its_owner(
     record_property: Callable[[str, object], None],
 ) -> None:
@@ -273,6 +274,7 @@ def test_much_that_is_printed_is_taken_by_its_owner() -> None:
     assert all(found[f"{name} read back"] >= 150 * least for name, least in LEAST.items()), found
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", IMAGES)
 def test_kinds_of_images_go_by_name(kind: str) -> None:
@@ -331,6 +333,7 @@ AWKWARD = [
 ]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("source", "notation", "text"), AWKWARD)
 def test_what_is_printed_instead(source: str, notation: str, text: str) -> None:
     layout = layoutdsl.parse(source)["L"]

@@ -72,6 +72,7 @@ def prove(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     return run
 
 
+@pytest.mark.slow
 def test_the_action_proves_and_leaves_a_log(prove) -> None:
     Path("kernels/a.layout").write_text(RIGHT)
     Path("kernels/b c.layout").write_text(WRONG)
@@ -84,6 +85,7 @@ def test_the_action_proves_and_leaves_a_log(prove) -> None:
     assert (code, out) == (0, "{'proved': 1}\n")
 
 
+@pytest.mark.slow
 def test_the_action_annotates_where_no_log_is_wanted(prove) -> None:
     Path("kernels/a.layout").write_text(WRONG)
     code, out = prove("kernels/**/*.layout", "")
@@ -98,6 +100,7 @@ def test_the_action_fails_where_there_is_no_file(prove) -> None:
     assert prove("gone.layout")[0] == 4
 
 
+@pytest.mark.slow
 def test_generate_check_says_the_way_out(shell: Shell) -> None:
     words = ("generate", "demo.layout:NCHW16c", "-o", "made.py")
     missing = shell(*words, "--check")

@@ -103,6 +103,7 @@ def test_thumbnails_are_small_and_have_a_cell_for_each_slot() -> None:
         assert 4 <= len(rects) <= 240
 
 
+@pytest.mark.slow
 def test_a_stale_part_is_noticed() -> None:
     page = PAGES["nchw16c"]
     stale = TEXTS["nchw16c"].replace("ceil(C/16)*H*W slots", "ceil(C/8)*H*W slots")

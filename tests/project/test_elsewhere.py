@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
 from processes import ended
 
 WITHOUT = """
@@ -27,6 +28,7 @@ unlock(1)
 """
 
 
+@pytest.mark.slow
 def test_nothing_of_one_system_is_imported_at_the_top() -> None:
     import layoutdsl
 

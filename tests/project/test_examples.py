@@ -38,6 +38,7 @@ def known() -> dict[str, object]:
     return {**verbs, "np": np, "layout": layout, "text": text, "source": declaration(layout)}
 
 
+@pytest.mark.sampled(27, slow=26)
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
     if name == "layoutdsl.torch":
@@ -96,6 +97,7 @@ COOKBOOK = "docs/cookbook/"
 RUNNABLE = [name for name, found in BLOCKS.items() if any(block.kind in RUN for block in found)]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(
     "page",
@@ -110,6 +112,7 @@ def test_documents(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     run_page(page, PAGES[page], tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("page", [name for name in RUNNABLE if name.startswith(COOKBOOK)])
 def test_pages_of_the_cookbook(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def imported(
     return found
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(18, slow=17)
 @pytest.mark.parametrize(
     ("arguments", "allowed"),
     [
@@ -91,10 +91,12 @@ def test_a_verb_imports_only_what_it_needs(
     assert imported(SHELL, arguments, tmp_path) == allowed
 
 
+@pytest.mark.slow
 def test_one_element_is_found_without_other_verbs_and_rooms(tmp_path: Path) -> None:
     assert imported(SHELL, WHERE, tmp_path, ELSEWHERE) == []
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("run", "allowed"),
     [
@@ -109,6 +111,7 @@ def test_the_package_imports_only_what_is_used(
     assert imported(run, [], tmp_path) == allowed
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", ["auto", "numpy"])
 def test_what_was_proved_before_is_not_proved_again(

@@ -60,6 +60,7 @@ def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_wheel_holds_the_folders_beside_the_package(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for needed in (
@@ -99,6 +100,7 @@ def test_shell(elsewhere: Path, words: list[str], said: str) -> None:
     assert said in found.stdout
 
 
+@pytest.mark.slow
 def test_python(elsewhere: Path) -> None:
     program = """\
 import json, layoutdsl

@@ -126,6 +126,7 @@ def test_verbs_say_the_same(tmp_path: Path) -> None:
         assert one[0] in (0, 1, 3), (line, one)
 
 
+@pytest.mark.slow
 def test_of_large_shapes_only_hints_are_lost(tmp_path: Path) -> None:
     (tmp_path / "some.layout").write_text(TEXT)
     asked = [["diff", "some.layout:Large", "some.layout:LargeTurned"]]
@@ -135,6 +136,7 @@ def test_of_large_shapes_only_hints_are_lost(tmp_path: Path) -> None:
     assert len(lines) < len(usual[1].splitlines())
 
 
+@pytest.mark.slow
 def test_what_needs_numpy_says_so(tmp_path: Path) -> None:
     (tmp_path / "some.py").write_text("def pack(tensor):\n    return tensor\n")
     for code, _, error in said([each.split() for each in NEEDS], tmp_path, without=True):
@@ -144,6 +146,7 @@ def test_what_needs_numpy_says_so(tmp_path: Path) -> None:
         )
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("line", "words"),
     [

@@ -219,7 +219,7 @@ def followed(
     return checking._facts, questions
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_no_tampering_goes_unnoticed(name: str) -> None:
     tried, held = survivors(CERTIFICATES[name])

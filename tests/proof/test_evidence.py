@@ -92,6 +92,7 @@ def test_the_committed_evidence_stands() -> None:
     assert list(left_over(SUBJECTS, COMMITTED)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_spec("cvc5"), reason="cvc5 is not installed")
 @pytest.mark.skipif(not COMMITTED.is_dir(), reason="this is no checkout")
 def test_some_of_it_by_both_solvers() -> None:
@@ -158,6 +159,7 @@ def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
 # What was written is confirmed, and is what it was.
 
 
+@pytest.mark.slow
 def test_what_was_written_is_confirmed(spec: tuple[tuple[Subject, ...], Path]) -> None:
     made, folder = spec
     found = results(made, folder)
@@ -178,6 +180,7 @@ def test_a_manifest_is_read_as_it_was_written(spec: tuple[tuple[Subject, ...], P
         assert read_manifest(text).text == text
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_spec("cvc5"), reason="cvc5 is not installed")
 def test_two_solvers_confirm(spec: tuple[tuple[Subject, ...], Path]) -> None:
     assert problems(*spec, Z3, CVC5) == []
@@ -259,6 +262,7 @@ SCRIPTS = [
 ]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("change", SCRIPTS)
 @pytest.mark.parametrize("name", ["Blocked.smt2", "lemmas.smt2"])
 def test_a_script_that_was_altered(
@@ -459,6 +463,7 @@ def with_proof(manifest: Manifest, number: int, steps: tuple) -> Manifest:
     return replace(manifest, entries=(replace(entry, proofs=tuple(proofs)), *rest))
 
 
+@pytest.mark.slow
 def test_no_step_can_be_left_out(spec: tuple[tuple[Subject, ...], Path]) -> None:
     """Read back from disk, one step less, hash and script made to fit: it is noticed each time."""
     _, folder = spec
@@ -472,6 +477,7 @@ def test_no_step_can_be_left_out(spec: tuple[tuple[Subject, ...], Path]) -> None
     assert count == sum(len(proof) for _, proof in manifest.entries[0].proofs) > 100
 
 
+@pytest.mark.slow
 def test_altered_steps_are_noticed(spec: tuple[tuple[Subject, ...], Path]) -> None:
     """Read back from disk; but for alterations by which every fact and question stays as it was."""
     made, folder = spec

@@ -90,6 +90,7 @@ def of(certified: Certified, name: str) -> tuple[tuple[Subject, ...], Path, Mani
 # What was written stands.
 
 
+@pytest.mark.slow
 def test_certificates_of_tables_and_widths(tables: Certified, widths: Certified) -> None:
     for made, folder in (tables, widths):
         assert {each.status for each in results(made, folder)} == {"confirmed"}
@@ -103,6 +104,7 @@ def test_certificates_of_tables_and_widths(tables: Certified, widths: Certified)
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not find_spec("cvc5"), reason="cvc5 is not installed")
 def test_two_solvers_confirm_tables(tables: Certified) -> None:
     assert problems(*tables, Z3, CVC5) == []
@@ -118,6 +120,7 @@ def test_what_is_read_off_a_table_is_on_record(tables: Certified) -> None:
     }
 
 
+@pytest.mark.slow
 def test_tables_of_the_library(tmp_path: Path) -> None:
     """Proved, tried slot by slot, and refuted."""
     module = next(each for each, family in FAMILIES if family == "mace")
@@ -175,6 +178,7 @@ def entry_of(manifest: Manifest, claim: str) -> Entry:
     return next(each for each in manifest.entries if each.claim == claim)
 
 
+@pytest.mark.slow
 def test_no_step_of_a_table_can_be_left_out(tables: Certified) -> None:
     *_, manifest = of(tables, "T")
     proofs = manifest.entries[0].proofs
@@ -185,6 +189,7 @@ def test_no_step_of_a_table_can_be_left_out(tables: Certified) -> None:
                 asked("prove T", shorter, lemmas.stated())
 
 
+@pytest.mark.slow
 def test_altered_steps_of_a_table_are_noticed(tables: Certified) -> None:
     made, folder, manifest = of(tables, "T")
     noticed = Counter[str]()
@@ -198,6 +203,7 @@ def test_altered_steps_of_a_table_are_noticed(tables: Certified) -> None:
     assert noticed["failed"] > sum(noticed.values()) // 2, noticed
 
 
+@pytest.mark.slow
 def test_claims_of_a_table_that_were_exchanged(tables: Certified) -> None:
     """The proof of one claim under the name of another, hashes and script made to fit."""
     made, folder, manifest = of(tables, "T")
@@ -211,6 +217,7 @@ def test_claims_of_a_table_that_were_exchanged(tables: Certified) -> None:
         assert all(words.startswith(f"{claim}: the theorem `") for _, words in found)
 
 
+@pytest.mark.slow
 def test_the_layout_read_off_was_exchanged(tables: Certified) -> None:
     """First its name on record, then the proof with it: by the layout that T inverts as well."""
     made, folder, manifest = of(tables, "T")
@@ -234,6 +241,7 @@ def smuggled(theorem: Theorem) -> tuple[Theorem, tuple[Have, ...]]:
     return absurd, tuple(Have(f"g.{n}", goal, (fact,)) for n, goal in enumerate(theorem.goals))
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("name", ["box", "room", "held", "single"])
 def test_a_hypothesis_smuggled_into_a_theorem_of_a_table(tables: Certified, name: str) -> None:
     made, folder, manifest = of(tables, "T")
@@ -243,6 +251,7 @@ def test_a_hypothesis_smuggled_into_a_theorem_of_a_table(tables: Certified, name
     assert (Kind.STALE, f"prove T inverts L: {words}") in problems(made, folder)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("name", ["shape", "encode", "decode", "through", "alike"])
 def test_a_hypothesis_smuggled_into_a_lemma_of_a_table(tables: Certified, name: str) -> None:
     """A lemma may say what it will; whoever uses it has to show its hypotheses."""

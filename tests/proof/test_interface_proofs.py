@@ -94,6 +94,7 @@ def theorems(fill: str = "") -> dict[str, Theorem]:
 # The theorems say what is meant.
 
 
+@pytest.mark.slow
 def test_the_codes_and_errors_of_theorems_are_those_of_the_definition() -> None:
     seen = set()
     for each in cases(theorems()["codes.nearest"]):
@@ -108,6 +109,7 @@ def test_the_codes_and_errors_of_theorems_are_those_of_the_definition() -> None:
     assert len(seen) == len(numbers) * 2 * (high - low + 1)  # of no number there is no code
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("name", [*theorems(), "codes.padding fill 1"])
 def test_the_theorems_hold_at_small_numbers(name: str) -> None:
     name, _, fill = name.partition(" ")
@@ -116,6 +118,7 @@ def test_the_theorems_hold_at_small_numbers(name: str) -> None:
     assert counterexample(theorem) is None
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", CODED)
 def test_they_are_proved_of_every_type(name: str) -> None:
     for fill in ("", "fill 0", "fill any"):
@@ -156,6 +159,7 @@ def test_nothing_is_said_of_codes_where_there_are_none() -> None:
     assert fills <= {FillValue(31), FillValue(0), FillZeroPoint(), FillAny()}
 
 
+@pytest.mark.slow
 def test_the_certificates_are_confirmed_by_both_solvers(tmp_path: Path) -> None:
     text = (
         "layout A(n, c) = [n, c/16, c%16] of u8 as scale_offset\n"
@@ -229,6 +233,7 @@ WRONG: dict[str, tuple[str, Change]] = {
 }
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("what", WRONG)
 def test_a_wrong_encoder_is_refuted(what: str) -> None:
     name, change = WRONG[what]

@@ -90,6 +90,7 @@ def said(bound: Bound) -> tuple[str, str, str]:
     return bound.how, str(bound.value), shape
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(("how", "ratio", "shape", "text"), WORST)
 def test_the_worst_ratio(how: str, ratio: str, shape: str, text: str) -> None:
     found = layout(f"layout L{text}")
@@ -210,6 +211,7 @@ def random_expr(random: Random, depth: int) -> Expr:
     ])()  # fmt: skip
 
 
+@pytest.mark.slow
 def test_any_quotient_along_one_extent() -> None:
     """Within a range that ends the extremes are those of brute force; without an end they bound."""
     random, decided = Random(3), 0
@@ -274,7 +276,7 @@ def test_signs_change_at_the_turns(poly: tuple[int, ...]) -> None:
     assert turns(poly) == [t for t in range(1, 60) if signs[t] != signs[t - 1]]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     found = cost(LIBRARY[name])
@@ -284,7 +286,7 @@ def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     assert found.least.how == "reached"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18, slow=5)
 @pytest.mark.parametrize("name", COUNTED)
 def test_no_small_shape_is_outside_the_bounds(name: str) -> None:
     found = spread(EVERY[name])
@@ -307,6 +309,7 @@ def test_a_smaller_bound_is_not_proved() -> None:
     assert not isinstance(prove_ratio(blocked, Fraction(16), [share[:1]]), Proved)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("formulas", "text"),
     [
@@ -323,6 +326,7 @@ def test_formulas(formulas: tuple[str, ...], text: str) -> None:
     assert (found.elements, found.size, found.padding, found.ratio) == formulas
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("bytes_", "text"),
     [
@@ -343,7 +347,7 @@ def test_bytes(bytes_: str, text: str) -> None:
     assert said_.at.bytes == -(-found.size((5,)) * found.element.bits // 8)
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(96, slow=11)
 @pytest.mark.parametrize("name", COUNTED)
 def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     """Held against each slot of the buffer, asked what it holds."""

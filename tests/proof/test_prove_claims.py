@@ -15,7 +15,7 @@ from layoutdsl.proof.prover.verdict import Proved, Refuted
 OF_THE_LIBRARY = [claim for found in LIBRARY_MODULES for claim in found.claims]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(40, slow=39)
 @pytest.mark.parametrize("claim", OF_THE_LIBRARY, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: Claim) -> None:
     found = check(claim)
@@ -132,6 +132,7 @@ def test_right_claims_are_proved(text: str) -> None:
     assert not other.passed
 
 
+@pytest.mark.slow
 def test_wrong_claims_are_refuted(golden: Callable[[str, str], None]) -> None:
     """The smallest shape, and what happens there."""
     blocks = []
@@ -167,6 +168,7 @@ def test_an_inequality_replays(text: str) -> None:
         assert example.sentence.endswith(f"have {sizes[0]} and {sizes[1]} elements")
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("reason", "text"),
     [

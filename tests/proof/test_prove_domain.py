@@ -31,7 +31,7 @@ def full_at_small_shapes(layout: Layout) -> bool:
     )
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(16, slow=15)
 @pytest.mark.parametrize("name", [name for name in DOMAINS if name != "OddPlaces"])
 def test_right_layouts_are_proved_for_all_shapes(name: str) -> None:
     found = sound(DOMAINS[name])
@@ -114,6 +114,7 @@ refuted: `L` is not injective
 }
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_layouts_are_refuted_at_the_smallest_shape(text: str) -> None:
     found = sound(layout(text))
@@ -169,6 +170,7 @@ def judged(mutant: Layout) -> None:
         assert full_at_small_shapes(mutant)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["Upper"])
 def test_no_mutant_is_taken_for_right(name: str) -> None:
     for mutant in mutants(DOMAINS[name]):
@@ -241,6 +243,7 @@ def test_wrong_claims_are_refuted(text: str) -> None:
     assert refutations(found) == REFUTED[text]
 
 
+@pytest.mark.slow
 def test_a_layout_that_holds_nothing_is_refuted() -> None:
     text = "layout L(i, j) = [i, j] where j < i, i < j"
     assert words(sound(layout(text)).findings[0]) == (
@@ -258,6 +261,7 @@ TETRAHEDRON = (
 )
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -306,6 +310,7 @@ def wrong_readings(name: str) -> list[Reading]:
     return found
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("name", ["StrictUpper", "Band", "Diagonal"])
 def test_wrong_readings_are_not_established(name: str) -> None:
     readings = wrong_readings(name)

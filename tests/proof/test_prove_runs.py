@@ -48,6 +48,7 @@ WRONG = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("text", RIGHT)
 def test_right_runs_are_proved(text: str) -> None:
     found = claimed(f"layout L{text}")
@@ -64,6 +65,7 @@ def test_what_no_proof_shows_is_looked_at_where_shapes_are_few() -> None:
     assert not finding.certificate
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_runs_are_refuted(text: str) -> None:
     claim = module(f"layout L{text}").claims[-1]
@@ -213,6 +215,7 @@ def test_runs_over_other_digits_against_counting(count: int) -> None:
     assert {*found} == {"Proved", "Refuted"}
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("run", ["(c, h)%4", "(h, c)%6", "(c, h)%8/2", "c%4, (h, c/4)%3", "h"])
 def test_a_start_has_zero_digits_and_is_its_own_start(run: str) -> None:
     claim = module(f"layout L(c, h) = [c, h]\nprove L keeps {run} contiguous").claims[0]

@@ -152,6 +152,7 @@ def assert_judged(seed: int, count: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_claims_of_fields_of_random_records() -> None:
     found = assert_judged(0, 12)
     assert found["right True proved"] > 5 < found["changed False refuted"]
@@ -173,6 +174,7 @@ def field_claims() -> list[RecordClaim]:
     ]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("claim", field_claims(), ids=lambda claim: claim.text)
 def test_a_claim_of_the_library_is_counted_out(claim: RecordClaim) -> None:
     of, said = claim.record, claim.predicate
@@ -207,6 +209,7 @@ def test_a_range_is_one_of_the_records_too() -> None:
     assert check(claim_in(f"{both}prove A == B where R == 2, K == 64")).status == "refuted"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("name", EQUAL)
@@ -225,6 +228,7 @@ def test_parts_that_are_cut_otherwise(name: str, turned: bool) -> None:
         assert not same(claim.record, there, dict(refuted.example.shape))
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", ALIGNED)
 def test_runs_of_parts_that_are_cut(name: str) -> None:
     for run, number, status in RUNS:
@@ -277,6 +281,7 @@ def assert_compared(seed: int, count: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_random_records_are_compared() -> None:
     found = assert_compared(1, 5)
     assert found["True proved"] > 1 < found["False refuted"]
@@ -299,6 +304,7 @@ refute A.d aligns r to 4 bytes
 """
 
 
+@pytest.mark.slow
 def test_certificates_of_claims_stand_and_others_do_not(tmp_path: Path) -> None:
     text = BASE + BASE.replace("record A", "record B")
     claims = parse(text + CLAIMS).record_claims

@@ -1,5 +1,7 @@
 """A record whose extents are beyond the terms of proofs is undecided."""
 
+import pytest
+
 import layoutdsl
 
 MAXIMUM = """
@@ -10,6 +12,7 @@ record R(t, w) = {
 """
 
 
+@pytest.mark.slow
 def test_a_maximum_in_an_extent_is_undecided() -> None:
     report = layoutdsl.prove(layoutdsl.parse(MAXIMUM).records["R"])
     assert report.status in ("undecided", "refuted")

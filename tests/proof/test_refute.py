@@ -56,6 +56,7 @@ def test_the_smallest_shape_is_found(body: str) -> None:
     assert min(volume(wrong, values) for values in failing) == least
 
 
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(
     ("shape", "body"),
     [
@@ -98,6 +99,7 @@ def test_shapes_without_extents() -> None:
     assert list(small(layout("layout L(x: 3) = [x] where 1 > 2"), 10)) == []
 
 
+@pytest.mark.slow
 def test_a_search_ends() -> None:
     """Ranges of few shapes, of none that is small, and layouts of many axes."""
     assert len(list(small(made("[c, h] where C <= 9, H <= 9"), 40_000))) == 81
@@ -128,6 +130,7 @@ def test_a_witness_of_the_range(values: dict[str, int] | None, where: str) -> No
     assert refute.witness(made(f"[c, h]{where}")) == values
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("status", "text"),
     [

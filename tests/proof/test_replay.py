@@ -49,11 +49,13 @@ def some() -> list[Proved]:
 # What is committed.
 
 
+@pytest.mark.slow
 def test_some_questions_by_their_proofs(some: list[Proved]) -> None:
     assert len(some) > 60
     assert all(replay(each.question, each.proof) > 0 for each in some)
 
 
+@pytest.mark.slow
 def test_steps_hold_in_plain_numbers(some: list[Proved], monkeypatch: pytest.MonkeyPatch) -> None:
     steps = sum(held_step_by_step(each, monkeypatch) for each in some[::6])
     assert steps > 300
@@ -151,6 +153,7 @@ def test_another_checker_accepts_what_ours_does(some: list[Proved], tmp_path: Pa
     assert counts["ours True, theirs False"] == 0
 
 
+@pytest.mark.slow
 def test_a_checker_with_a_fault_is_found(
     some: list[Proved], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -331,6 +334,7 @@ def test_a_text_that_nobody_would_write() -> None:
 # In the verb.
 
 
+@pytest.mark.slow
 def test_what_is_not_replayed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     from test_evidence import SUBJECTS
 
@@ -362,6 +366,7 @@ def test_an_answer_without_proof_is_named() -> None:
     assert first.problems[0].message == "the solver says unsat, and has no proof"
 
 
+@pytest.mark.slow
 def test_by_the_api() -> None:
     from test_evidence import SUBJECTS
 

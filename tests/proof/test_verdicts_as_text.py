@@ -62,6 +62,7 @@ def test_what_is_printed_can_be_replayed() -> None:
         assert getattr(known[name], verb)(*literal_eval(arguments)) == literal_eval(gives)
 
 
+@pytest.mark.slow
 def test_other_verdicts_are_printed_too() -> None:
     assert str(prove(parse("layout A(c) = [c]"))).startswith("proved     A for all shapes  (")
     assert str(prove(parse("layout A(c) = [c%4]\nrefute A"))) == "refuted    A, as claimed"

@@ -84,6 +84,7 @@ CASES: list[tuple[str, Callable[[], Any], bool | None]] = [
 ]
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(
     ("result", "true"), [case for _, *case in CASES], ids=[name for name, *_ in CASES]
 )
@@ -109,6 +110,7 @@ def test_verified_weights_are_true(tmp_path: Path) -> None:
     assert not layoutdsl.verify_weights(packed, source)
 
 
+@pytest.mark.slow
 def test_a_propagated_model_is_true_where_it_is_done(tmp_path: Path) -> None:
     onnx = pytest.importorskip("onnx")
     pytest.importorskip("onnxruntime")

@@ -55,6 +55,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("arguments", ASKED, ids=" ".join)
 def test_an_answer_is_the_shells(arguments: list[str], shell: Shell) -> None:
     Path("mine.layout").write_text(TEXT)
@@ -221,6 +222,7 @@ def test_any_words_are_answered() -> None:
     assert (Path.cwd(), sys.stdin, sys.stdout, sys.stderr, dict(os.environ)) == before
 
 
+@pytest.mark.slow
 def test_a_process_answers_line_by_line() -> None:
     asked = [{"arguments": ["check", "{file}"], "text": text} for text in (TEXT, "layout", TEXT)]
     lines = "".join(json.dumps(each) + "\n" for each in asked)

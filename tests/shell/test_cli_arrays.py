@@ -234,7 +234,7 @@ def test_nothing_is_put_in_the_place_of_what_it_is_made_from(shell: Shell, line:
     assert {each.name for each in Path().iterdir()} == there
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -261,6 +261,7 @@ def test_streams_may_be_the_input_too(line: str, words: str) -> None:
     assert {each.name: each.read_bytes() for each in Path().iterdir()} == before
 
 
+@pytest.mark.slow
 def test_the_standard_output_under_another_name(shell: Shell) -> None:
     np.save("in.npy", TENSOR)
     assert shell("pack", "NCHW16c", "in.npy", "want.npy").code == 0
@@ -362,7 +363,7 @@ TYPES = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, slow=3)
 @pytest.mark.parametrize(("element", "dtype", "message"), TYPES)
 def test_items_are_of_the_element_type(
     shell: Shell, element: str, dtype: str, message: str | None

@@ -48,6 +48,7 @@ def test_a_row_for_each_move_and_the_worst_case_last(shell: Shell) -> None:
     assert lines[-1].startswith(" beside np.pad #x NCHW4c float32 1x6x3x4")
 
 
+@pytest.mark.slow
 def test_several_shapes_and_types_and_a_layout_with_its_own(shell: Shell) -> None:
     ended = shell(
         "bench", "NCHW4c", "demo.layout:Crouton", *TINY, "--shape", "N=2,C=3,H=1,W=2", "--json"

@@ -135,6 +135,7 @@ def test_what_comes_before_the_first_slot_is_no_element(shell: Shell) -> None:
     assert found["inverse"]["index"]["w"] == "_v1"
 
 
+@pytest.mark.slow
 def test_generate_into_a_file_and_compare(shell: Shell) -> None:
     generate = ("generate", "demo.layout:NCHW16c", "-o", "made.py")
     check = (*generate, "--check")
@@ -153,6 +154,7 @@ def test_generate_into_a_file_and_compare(shell: Shell) -> None:
     assert Path("made.py").read_text() == text + "\n"
 
 
+@pytest.mark.slow
 def test_code_that_is_not_validated_has_to_be_asked_for(shell: Shell) -> None:
     Path("odd.layout").write_text("layout Odd(n, h) = [(n, h)%40 : 44] where N*H <= 40\n")
     generate = ("generate", "odd.layout:Odd", "-o", "odd.py", "--unproved")
@@ -169,6 +171,7 @@ def test_code_that_is_not_validated_has_to_be_asked_for(shell: Shell) -> None:
     assert shell("generate", "demo.layout:Gaps", "--unvalidated").code == 1  # refuted all the same
 
 
+@pytest.mark.slow
 def test_generate_a_folder(shell: Shell) -> None:
     Path("two.layout").write_text(
         "layout A(c) = [c/4, c%4] layout B<k>(c) = [c/k, c%k] layout C = B<8>"
@@ -180,6 +183,7 @@ def test_generate_a_folder(shell: Shell) -> None:
     assert sorted(path.name for path in Path("made").iterdir()) == ["A.py", "C.py"]
 
 
+@pytest.mark.slow
 def test_a_generated_file_runs_on_numpy_alone(shell: Shell) -> None:
     shell("generate", "NCHW16c", "-o", "made.py")
     program = (
@@ -269,6 +273,7 @@ def tour() -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_the_tour(tour: subprocess.CompletedProcess[str]) -> None:
     assert (tour.returncode, tour.stderr) == (0, "")
     assert "replay" not in tour.stdout
@@ -285,6 +290,7 @@ def test_the_tour(tour: subprocess.CompletedProcess[str]) -> None:
         assert line in tour.stdout
 
 
+@pytest.mark.slow
 def test_the_tour_leads_on(tour: subprocess.CompletedProcess[str], shell: Shell) -> None:
     commands = tour.stdout.splitlines()[-1].removeprefix("Next: ").split(", layoutdsl ")
     for command in commands:
@@ -380,6 +386,7 @@ def sheet(shell: Shell, name: str, language: str) -> str:
     return ended.out
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("language", ["python", "sympy"])
 def test_a_sheet_runs_whatever_the_names(shell: Shell, name: str, language: str) -> None:

@@ -103,6 +103,7 @@ def test_diff_json(files: Shell) -> None:
     assert equal.keys() == found.keys()
 
 
+@pytest.mark.slow
 def test_undecided_is_no_pass(files: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     from layoutdsl.proof.prover.verdict import Undecided
     from layoutdsl.view.compare import difference
@@ -191,6 +192,7 @@ def test_names_that_speak_against_their_places_are_told(files: Shell) -> None:
     )
 
 
+@pytest.mark.slow
 def test_identify(files: Shell) -> None:
     Path("same.layout").write_text("layout Mine(a, b, c, d) = [a, b, c/8, d/8, b%1; c%8, d%8]")
     ended = files("identify", "onednn:acdb")

@@ -44,6 +44,7 @@ LINES = (
 )
 
 
+@pytest.mark.slow
 def test_what_is_printed(shell: Shell, golden: Callable[[str, str], None]) -> None:
     Path("copies.layout").write_text(TEXT, encoding="utf-8")
     found = []
@@ -54,6 +55,7 @@ def test_what_is_printed(shell: Shell, golden: Callable[[str, str], None]) -> No
     golden("copies/copies.txt", "\n".join(found))
 
 
+@pytest.mark.slow
 def test_a_tensor_goes_in_and_its_copies_are_compared(shell: Shell) -> None:
     Path("copies.layout").write_text(TEXT, encoding="utf-8")
     tensor = np.arange(20, dtype="f4").reshape(2, 10)

@@ -206,6 +206,7 @@ def test_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None
     assert ended.err == ("error: cvc5 is not installed\n  = help: pip install cvc5\n")
 
 
+@pytest.mark.slow
 def test_proofs_are_replayed(certified: Shell) -> None:
     pytest.importorskip("cvc5")
     ended = rechecked(certified, "--solver", "cvc5", "--proofs")
@@ -220,6 +221,7 @@ def test_proofs_are_replayed(certified: Shell) -> None:
     assert all(each["replayed"] == each["questions"] for each in found["certificates"])
 
 
+@pytest.mark.slow
 def test_proofs_that_are_not_followed(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cvc5")
     monkeypatch.setattr("layoutdsl.proof.evidence.replay.follow.RULES", {})

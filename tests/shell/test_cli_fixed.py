@@ -59,6 +59,7 @@ def test_one_element_one_slot(files: Shell, line: tuple[str, ...], told: str) ->
     assert files(*line, "--shape", "4,7").code == 2
 
 
+@pytest.mark.slow
 def test_files(files: Shell) -> None:
     for line in (
         ("pack", "fixed.layout:Fixed", "in.npy", "out.npy"),
@@ -76,6 +77,7 @@ def test_files(files: Shell) -> None:
     assert np.array_equal(np.fromfile("out.bin", "f4"), np.load("out.npy").reshape(-1))
 
 
+@pytest.mark.slow
 def test_cost_and_bench(files: Shell) -> None:
     ended = files("cost", "fixed.layout:Fixed", "--shape", "")
     assert "\nat its only shape\n  elements  24\n" in ended.out

@@ -208,7 +208,7 @@ def files(shell: Shell) -> Shell:
     return shell
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize("verb", TEXTS)
 def test_whole_texts(
     verb: str,

@@ -58,6 +58,7 @@ LINES = {
 }
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("language", "width"), LINES)
 def test_every_language_has_its_own_words(shell: Shell, language: str, width: str) -> None:
     ended = shell("formula", "NCHW4c", "--as", language, *RANGE, "--width", width)
@@ -167,7 +168,7 @@ layout Upper(signed, uint4, kernel) = [signed, uint4/2, kernel, uint4%2] offset 
 LAYOUTS = parse(WORDS)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12, slow=3)
 @pytest.mark.skipif(which("cc") is None or which("c++") is None, reason="no C compiler")
 @pytest.mark.parametrize("name", LAYOUTS)
 @pytest.mark.parametrize("language", ["c", "opencl", "cuda"])

@@ -201,6 +201,7 @@ def test_sizes_in_words(size: int, words: str) -> None:
     assert size_text(size) == words
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_says_that_it_can_go_on(shell: Shell) -> None:
     """The very process that a shell starts, ended by the signal that a key sends."""
     size = 400 << 20

@@ -74,6 +74,7 @@ prefer Conv = Nchw8
 """
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("words", "says"),
     [

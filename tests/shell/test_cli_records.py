@@ -27,6 +27,7 @@ refuted: two parts of `Shared` share a bit
 """
 
 
+@pytest.mark.slow
 def test_prove(spec: Shell) -> None:
     ended = spec("prove", "my.layout")
     assert (ended.code, ended.err) == (0, "")
@@ -49,6 +50,7 @@ PLACES = {
 """What a replay of each wrong record shows, among the rest."""
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("name", PLACES)
 def test_a_replay_shows_what_was_said(spec: Shell, name: str) -> None:
     ended = spec("prove", f"wrong.layout:{name}")

@@ -31,6 +31,7 @@ def meant(name: str, shape: tuple[int, ...], fields: dict[str, np.ndarray]) -> b
     return bytes(buffer)
 
 
+@pytest.mark.slow
 def test_there_and_back(archive: Shell, fields: dict[str, np.ndarray]) -> None:
     ended = archive("pack", "my.layout:Block", "in.npz", "out.npy", "-v")
     said = "packed d (2, 3) float16, q (2, 96) uint8 -> 108 bytes (2, 3, 18)\n"
@@ -81,6 +82,7 @@ def test_through_pipes(archive: Shell, fields: dict[str, np.ndarray]) -> None:
             assert np.array_equal(found["q"], fields["q"])
 
 
+@pytest.mark.slow
 def test_regions_are_flat(spec: Shell) -> None:
     y = np.arange(8, dtype="u1").reshape(2, 4)
     uv = np.arange(4, dtype="u1").reshape(1, 2, 2) + 100
@@ -89,6 +91,7 @@ def test_regions_are_flat(spec: Shell) -> None:
     assert np.load("out.npy").tolist() == [*range(8), *range(100, 104)]
 
 
+@pytest.mark.slow
 def test_convert(archive: Shell, fields: dict[str, np.ndarray]) -> None:
     assert archive("pack", "my.layout:Block", "in.npz", "in.bin").code == 0
     pair = ("my.layout:Block", "my.layout:Turned")

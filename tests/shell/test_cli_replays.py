@@ -93,6 +93,7 @@ def refuted(text: str) -> list[str]:
     return [each for each in blocks(text) if each.startswith("refuted: ") and "\n    (" in each]
 
 
+@pytest.mark.slow
 def test_messages_of_every_kind(shell: Shell) -> None:
     out = shell("prove", placed("demo.layout")).out
     assert replayed(shell, out) == LINES
@@ -153,7 +154,7 @@ NOTATIONS = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6, slow=3)
 @pytest.mark.parametrize(
     ("one", "other"),
     [*pairwise(NOTATIONS), *pairwise(NOTATIONS[::-1]), ("NCHWc", "NCHWc<8>")],
@@ -253,6 +254,7 @@ def drawn(seed: int) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(8))
 def test_texts_drawn_at_random(shell: Shell, seed: int) -> None:

@@ -36,6 +36,7 @@ def ended(line: str, within: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("line", "code", "err"),
@@ -73,6 +74,7 @@ def test_a_stream_that_is_closed_or_full(tmp_path: Path, line: str, code: int, e
     assert ended(f"exec {PYTHON} -m layoutdsl {line}", tmp_path) == (code, err)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("buffer", ["PYTHONUNBUFFERED=1", "PYTHONUNBUFFERED="])
 @pytest.mark.parametrize(

@@ -33,6 +33,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tuning, "RANKS", 3)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.usefixtures("clock", "place")
 def test_a_row_for_each_verb_and_the_mean_last(shell: Shell) -> None:
@@ -50,6 +51,7 @@ def test_a_row_for_each_verb_and_the_mean_last(shell: Shell) -> None:
     assert last == "2.00 times as fast in the mean; another way serves in 2 of 2"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.usefixtures("clock", "place")
 def test_conversions_types_and_json(shell: Shell) -> None:
@@ -62,6 +64,7 @@ def test_conversions_types_and_json(shell: Shell) -> None:
     ]
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.usefixtures("place")
 def test_what_was_found_is_kept_when_interrupted(
@@ -104,6 +107,7 @@ def test_without_a_compiler(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> No
     assert ended.err == "error: no C compiler was found\n  = help: install gcc\n"
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.usefixtures("place")
 def test_what_numpy_moves_is_left_out(shell: Shell) -> None:

@@ -113,6 +113,7 @@ def flip(place: str, name: str, slot: int) -> None:
     Path("flipped.npz" if slot < 100 else "padding.npz").write_bytes(data)
 
 
+@pytest.mark.slow
 def test_whole_texts(weights: Shell, golden: Callable[[str, str], None]) -> None:
     blocks = []
     for line in LINES:

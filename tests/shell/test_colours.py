@@ -173,6 +173,7 @@ def both(text: str) -> int:
     return text.count("\n")
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(("name", "text"), resources.library_families(), ids=lambda each: each[:20])
 def test_every_line_of_the_library(name: str, text: str) -> None:
     assert both(text), name
@@ -183,6 +184,7 @@ def test_rules_of_operators_and_engines() -> None:
         both(text)
 
 
+@pytest.mark.slow
 def test_drawn_texts() -> None:
     from random import Random
 

@@ -161,6 +161,7 @@ def _until(handle: int, expected: str) -> str:
     raise AssertionError(f"{expected!r} is not in {seen.decode('utf-8', 'replace')!r}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
 def test_a_real_shell(name: str, terminal) -> None:
     lines = [

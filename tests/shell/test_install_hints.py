@@ -48,6 +48,7 @@ def pages() -> list[Path]:
     return [*found, *PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.md")]
 
 
+@pytest.mark.slow
 def test_nothing_is_installed_from_an_index_or_a_made_up_address() -> None:
     """Only one page has placeholders; it says what they stand for."""
     texts = {each: each.read_text(encoding="utf-8") for each in pages()}
@@ -68,6 +69,7 @@ def hint(folder: Path) -> str:
     return done.stderr.decode().splitlines()[-1]
 
 
+@pytest.mark.sampled(5, slow=4)
 @pytest.mark.parametrize("name", ORIGINS)
 def test_an_installed_package_names_its_origin(name: str, tmp_path: Path) -> None:
     record, requirement = ORIGINS[name]
@@ -80,5 +82,6 @@ def test_an_installed_package_names_its_origin(name: str, tmp_path: Path) -> Non
     assert hint(tmp_path).endswith(f"layoutdsl.dask needs dask: pip install {requirement}")
 
 
+@pytest.mark.slow
 def test_a_checkout_names_its_folder(tmp_path: Path) -> None:
     assert hint(tmp_path).endswith(f"dask: pip install -e '{PACKAGE.parent}[dask]'")

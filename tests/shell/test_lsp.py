@@ -62,6 +62,7 @@ def settled(editor: Editor, text: str) -> list[dict[str, Any]]:
     return editor.faults(version)
 
 
+@pytest.mark.slow
 def test_what_is_wrong_is_told_with_its_place(editor: Editor) -> None:
     text = "# \N{GRINNING FACE}\nlayout D(n, c) = [n, c/16, c%8]  # \N{GRINNING FACE}\n"
     (fault,) = editor.faults(editor.write(text))
@@ -81,6 +82,7 @@ def test_units_are_those_of_utf_16(editor: Editor) -> None:
     assert fault["range"]["start"] == {"line": 0, "character": 25}
 
 
+@pytest.mark.slow
 def test_verdicts_are_diagnostics_and_lenses(editor: Editor) -> None:
     wrong = DEMO.replace("ceil(C/16)", "C/16")
     faults = settled(editor, wrong)
@@ -232,6 +234,7 @@ def edits() -> Iterator[str]:
         yield DEMO.replace("16", str(16 + number))
 
 
+@pytest.mark.slow
 def test_faults_come_while_one_types(editor: Editor) -> None:
     """Of each edit the best of six goes: other people's programs are at work besides."""
     texts = list(edits())
@@ -253,6 +256,7 @@ def slow() -> str:
     return "".join(f"layout L{n}(a, b, c) = [a, b/{n}, c, b%{n}]\n" for n in range(2, 60))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="processes are counted in /proc")
 def test_a_change_ends_the_proof_and_nothing_is_left_behind() -> None:
     with editing() as found:

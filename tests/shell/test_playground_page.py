@@ -54,6 +54,7 @@ def test_the_examples_are_the_library() -> None:
     current("examples.json", json.dumps(examples(), indent=1, ensure_ascii=False) + "\n")
 
 
+@pytest.mark.slow
 def test_every_example_stands_alone() -> None:
     found = examples()
     assert sum(map(len, found.values())) > 150

@@ -317,6 +317,7 @@ def test_pieces_as_amounts() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_file_is_told_to_its_end(tmp_path: Path) -> None:
     np.save(tmp_path / "in.npy", np.zeros((30, 35), "u1"))
     found: list[Amount] = []
@@ -383,6 +384,7 @@ def pressing(keys: int) -> Callable[[str, int], None]:
     return told
 
 
+@pytest.mark.slow
 def test_interrupted_once_and_gone_on_with(huge: list[str]) -> None:
     code, seen = in_terminal(huge, pressing(1))
     assert code == 130
@@ -419,6 +421,7 @@ prove Slow fits int8
 """
 
 
+@pytest.mark.slow
 def test_what_is_refuted_is_said_at_once(tmp_path: Path) -> None:
     """Two processes; whether the third claim comes before the first is theirs to say."""
     place = tmp_path / "a.layout"

@@ -58,6 +58,7 @@ def test_without_being_asked_nothing_is_collected(run) -> None:
     run().assert_outcomes()
 
 
+@pytest.mark.slow
 def test_a_file_that_is_named_is_collected(run) -> None:
     run("demo.layout").assert_outcomes(passed=3)
     run(NAMES[1]).assert_outcomes(passed=1)
@@ -89,6 +90,7 @@ def test_the_line_of_a_claim_is_where_it_stands(run) -> None:
     assert lines[:3] == ["0", "2", "3"]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -117,6 +119,7 @@ def test_the_same_claim_twice_is_one_and_another_by_the_same_words_is_counted(ru
     assert found == ["demo.layout::prove B", "demo.layout::prove B #2"]
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(
     ("way", "outcome"), [("fail", "failed"), ("xfail", "xfailed"), ("skip", "skipped")]
 )
@@ -131,6 +134,7 @@ def test_what_is_undecided(run, way: str, outcome: str, monkeypatch: pytest.Monk
     assert "no proof was found: there is none today" in "\n".join(result.outlines)
 
 
+@pytest.mark.slow
 def test_files_of_an_ini_file_are_collected_besides(run) -> None:
     Path("kernels").mkdir()
     Path("demo.layout").rename("kernels/demo.layout")
@@ -156,6 +160,7 @@ def test_an_ini_file_that_asks_for_nothing_is_refused(run, said: dict[str, str])
     assert next(iter(said)) in "\n".join(result.errlines)
 
 
+@pytest.mark.slow
 def test_what_was_proved_is_kept_and_nothing_else(run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     check = proving.check
@@ -179,6 +184,7 @@ def test_what_was_proved_is_kept_and_nothing_else(run, monkeypatch: pytest.Monke
     assert len(asked) == 12
 
 
+@pytest.mark.slow
 def test_a_cache_that_is_damaged_is_not_read(run) -> None:
     run("--layouts").assert_outcomes(passed=3)
     (kept,) = Path(".pytest_cache").rglob("proved")

@@ -47,6 +47,7 @@ SILENT = [
 ]
 
 
+@pytest.mark.sampled(10, slow=9)
 @pytest.mark.parametrize("words", SILENT)
 def test_success_is_silent(words: str, files: Shell) -> None:
     ended = files(*words.split(), "--quiet")
@@ -62,6 +63,7 @@ def test_only_what_failed_is_printed(files: Shell) -> None:
     assert "proved" in loud.out
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -78,6 +80,7 @@ def test_errors_are_printed(words: str, code: int, files: Shell) -> None:
     assert quiet.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

@@ -50,6 +50,7 @@ def test_set_up_commands_are_those_that_ci_runs() -> None:
     assert all("&& . .venv/bin/activate &&" in each for each in lines)
 
 
+@pytest.mark.slow
 def test_every_block_works_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with fresh_clone(tmp_path) as run:

@@ -99,6 +99,7 @@ def page() -> Iterator[Server]:
         yield server
 
 
+@pytest.mark.slow
 def test_an_answer_is_that_of_the_shell(page: Server) -> None:
     for request in (CHECK, {**CHECK, "arguments": ["prove", "{file}:Nothing"]}, {}, {"x": 1}, [1]):
         status, headers, body = asked(page, "/run", request)
@@ -262,6 +263,7 @@ def test_any_name_of_a_file_can_be_asked_of(tmp_path: Path) -> None:
 # Processes that answer.
 
 
+@pytest.mark.slow
 def test_several_at_once_are_answered(page: Server) -> None:
     found: dict[int, dict[str, Any]] = {}
 
@@ -336,6 +338,7 @@ def test_what_a_process_started_ends_with_it(tmp_path: Path) -> None:
 VIEW = (sys.executable, "-m", "layoutdsl", "view", "--no-browser")
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_verb_prints_its_address_and_ends(tmp_path: Path, number: int) -> None:
     (tmp_path / "a.layout").write_text(TEXT)
@@ -386,6 +389,7 @@ def test_a_file_that_cannot_be_shown(
     assert (found.code, found.out, found.err) == (4, "", f"error: {reason}\n")
 
 
+@pytest.mark.slow
 def test_it_starts_soon(tmp_path: Path) -> None:
     """Until its address is there, it takes less than 0.3 s of a processor."""
     code = (

@@ -61,6 +61,7 @@ def packed(shell: Shell) -> str:
     return "packed.npz"
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("width", [60, 80, 120, 200])
 def test_inspect_folds_rows_that_are_too_long(width: int, shell: Shell, packed: str) -> None:
     out = at_width(shell, width, "inspect", packed)
@@ -77,6 +78,7 @@ def test_a_pipe_gets_one_row_a_line(shell: Shell, packed: str) -> None:
 QUESTION = "htp:ChunkedMemoryLayout<4, 0,0, 1,0, 2,0, 3,0, 1,16>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [80, 200])
 def test_identify_says_the_question_once(width: int, shell: Shell) -> None:
     out = at_width(shell, width, "identify", QUESTION)

@@ -86,6 +86,7 @@ def offsets(case: Case) -> list[int]:
     return [layout.offset((t % case.down, t // case.down * case.step), {}) for t in range(32)]
 
 
+@pytest.mark.sampled(5, slow=4)
 @pytest.mark.parametrize("part", range(10))
 def test_they_are_those_of_tensor_layouts(part: int) -> None:
     """200 tiles: each phase has as many ways and the same threads at each bank."""
@@ -119,6 +120,7 @@ def begins(case: Case) -> list[int]:
     return [each * case.element for each in offsets(case)]
 
 
+@pytest.mark.slow
 def test_wide_reads_go_in_phases() -> None:
     seen = set()
     for seed in range(100):
@@ -172,6 +174,7 @@ def test_claims() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_open_extents_are_undecided_where_nothing_is_found() -> None:
     text = TEXT.splitlines()[2] + (
         "\nprove Open reads 4 bytes of f32 by t: 32 at (m = 0, k = t) without conflicts"
@@ -181,6 +184,7 @@ def test_open_extents_are_undecided_where_nothing_is_found() -> None:
     assert finding.reason.endswith("has too many shapes: add `where M == 64`")  # type: ignore[union-attr]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("part", range(4))
 def test_claims_say_what_is_counted(part: int) -> None:
     found = set()
@@ -194,6 +198,7 @@ def test_claims_say_what_is_counted(part: int) -> None:
     assert len(found) == 2
 
 
+@pytest.mark.slow
 def test_claims_are_looked_at_again(shell: Shell) -> None:
     """A certificate of such a claim has no proof: all shapes are tried again."""
     Path("banks.layout").write_text(TEXT)

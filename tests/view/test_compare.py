@@ -127,6 +127,7 @@ RANGES = [
 ]
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(("one", "other", "where"), RANGES)
 def test_ranges_are_those_of_every_small_shape(one: str, other: str, where: list[str]) -> None:
     first, second = layout(one), layout(other)
@@ -190,6 +191,7 @@ def random_layout(random: Random) -> str:
     return f"n, c, h = [{', '.join(coordinates)}]"
 
 
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("seed", range(25))
 def test_random_pairs(seed: int) -> None:
     random = Random(seed)
@@ -225,6 +227,7 @@ def test_axes_swapped() -> None:
     assert found.mismatch.offsets == (1, 2)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("one", "other", "axes"),
     [
@@ -242,6 +245,7 @@ def test_the_axes_of_a_hint_make_layouts_equal(one: str, other: str, axes: str) 
     assert diff(layout(one), layout(other), hint.axes).same
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -401,7 +405,7 @@ IDENTIFIED = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(("text", "names"), IDENTIFIED)
 def test_identify(text: str, names: set[tuple[str, str | None]]) -> None:
     one = layout(text)

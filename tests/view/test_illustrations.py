@@ -57,6 +57,7 @@ def pictures() -> list[tuple[str, Refuted, tuple[Drawn, ...]]]:
     return found
 
 
+@pytest.mark.slow
 def test_each_kind_of_counterexample_is_drawn() -> None:
     found = {text: (finding, shown) for text, finding, shown in pictures()}
     assert len(found) == 10
@@ -78,6 +79,7 @@ def test_each_kind_of_counterexample_is_drawn() -> None:
             assert marks(page) == told, text
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("part", range(12))
 def test_differences_are_pointed_out(part: int) -> None:
@@ -196,6 +198,7 @@ def test_and_verdicts() -> None:
 # In the shell.
 
 
+@pytest.mark.slow
 def test_prove_writes_a_page(shell: Shell) -> None:
     Path("wrong.layout").write_text(WRONG)
     ended = shell("prove", "wrong.layout", "--as", "html", "-o", "page.html")

@@ -78,7 +78,7 @@ def is_told(layout: Layout, shape: tuple[int, ...], page: Page) -> None:
             assert tuple(sorted(elements[index].numbers)) == tuple(sorted(slots))
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10, slow=3)
 @pytest.mark.parametrize("seed", range(60))
 def test_cells_say_what_the_meaning_says(seed: int) -> None:
     layout, shape = a_layout(seed)
@@ -123,7 +123,7 @@ def told_of(cell: Read) -> set[tuple[int, int, int]]:
     return found
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(16, slow=7)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("most", [1 << 14, 40])
 def test_bytes_of_records_say_what_their_bits_hold(seed: int, most: int) -> None:
@@ -196,6 +196,7 @@ def test_two_pictures_in_one_page_have_names_of_their_own() -> None:
 # What is too large.
 
 
+@pytest.mark.slow
 def test_what_is_too_large_is_folded_and_said() -> None:
     layout = library("NCHW16c")
     shape = (1000, 640, 300, 300)
@@ -221,6 +222,7 @@ def test_however_large_an_axis_is_its_ends_are_drawn() -> None:
     assert re.search(rf"j=\d+\.\.{10**15 - 1}, some left out", svg)
 
 
+@pytest.mark.slow
 def test_what_fits_is_not_folded() -> None:
     layout = library("NCHW16c")
     whole = layoutdsl.show(layout, (1, 64, 8, 8))
@@ -401,6 +403,7 @@ def test_axes_of_one_name_or_none_go_by_their_numbers() -> None:
     assert called(k, k, r) == ("[0]", "[1]", "r")
 
 
+@pytest.mark.slow
 def test_records_that_are_too_large_are_folded() -> None:
     record = library_record("Q4_0")
     picture = layoutdsl.show(record, (4096, 4096))

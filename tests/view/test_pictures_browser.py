@@ -57,6 +57,7 @@ def element(key: int) -> str:
     return f".tensor td[data-k='{key}']"
 
 
+@pytest.mark.slow
 def test_either_side_points_at_the_other(opened: Any) -> None:
     page = opened(layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3)).html())
     key = (17 * 2 + 1) * 3 + 2
@@ -74,6 +75,7 @@ def test_either_side_points_at_the_other(opened: Any) -> None:
     assert page.locator(".tensor td.there").get_attribute("data-k") == str(key)
 
 
+@pytest.mark.slow
 def test_keys_walk_on_both_sides(opened: Any) -> None:
     page = opened(layoutdsl.show(library("NCHW16c"), (1, 20, 2, 3)).html())
     page.keyboard.press("Tab")
@@ -97,6 +99,7 @@ def test_keys_walk_on_both_sides(opened: Any) -> None:
     assert page.locator("td[tabindex='0']").count() == 2
 
 
+@pytest.mark.slow
 def test_the_order_is_played(opened: Any) -> None:
     page = opened(layoutdsl.show(library("NCHW4c"), (1, 2, 1, 2)).html())
     page.click("text=in order of the tensor")
@@ -105,6 +108,7 @@ def test_the_order_is_played(opened: Any) -> None:
     page.locator("button[aria-pressed=true]").wait_for(state="detached")
 
 
+@pytest.mark.slow
 def test_who_wants_no_motion_gets_none(browser: Any, tmp_path: Path) -> None:
     place = tmp_path / "page.html"
     place.write_text(layoutdsl.show(library("NCHW4c"), (1, 2, 1, 2)).html(), encoding="utf-8")
@@ -114,6 +118,7 @@ def test_who_wants_no_motion_gets_none(browser: Any, tmp_path: Path) -> None:
     page.close()
 
 
+@pytest.mark.slow
 def test_bits_of_a_byte(opened: Any) -> None:
     page = opened(layoutdsl.show(library_record("Q4_0"), (1, 64)).html())
     page.hover(slot(8))
@@ -125,6 +130,7 @@ def test_bits_of_a_byte(opened: Any) -> None:
     assert page.locator(".tensor td.there").count() == 2
 
 
+@pytest.mark.slow
 def test_threads_at_their_banks(opened: Any) -> None:
     rows = parse("layout Rows(m: 8, k: 64) = [m, k] of f16")["Rows"]
     page = opened(layoutdsl.banks(rows, thread="m = t%8, k = t/8*8", bytes=16).html())
@@ -137,6 +143,7 @@ def test_threads_at_their_banks(opened: Any) -> None:
     assert page.locator(".buffer td.there").count() == 4
 
 
+@pytest.mark.slow
 def test_counterexamples_and_differences(opened: Any) -> None:
     one, other = library("HtpNCHW"), library("R4NCHWMemoryLayout")
     both = differences(one, other, layoutdsl.diff(one, other))
@@ -150,6 +157,7 @@ def test_counterexamples_and_differences(opened: Any) -> None:
     assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
 
 
+@pytest.mark.slow
 def test_a_slot_that_several_want_names_them(opened: Any) -> None:
     layout = parse("layout A(n, c) = [n, c%4]  refute A")["A"]
     page = opened(layoutdsl.show(layout, (2, 6)).html())
@@ -162,6 +170,7 @@ prove Far == n*(c/8) + h*512 + c%8 where C > 8, H >= 1
 """
 
 
+@pytest.mark.slow
 def test_a_page_opens_at_the_counterexample(opened: Any) -> None:
     """The slot of the layout and that of the formula are both in view, though slots lie between."""
     claim = parse(FAR).claims[0]
@@ -177,6 +186,7 @@ def test_a_page_opens_at_the_counterexample(opened: Any) -> None:
         assert frame["x"] <= place["x"] <= frame["x"] + frame["width"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_page_fits_its_window_and_is_legible(
@@ -200,6 +210,7 @@ def test_a_page_fits_its_window_and_is_legible(
         page.close()
 
 
+@pytest.mark.slow
 def test_the_other_side_scrolls_to_the_same_element(opened: Any) -> None:
     page = opened(layoutdsl.show(library("NCHW4c"), (1, 16, 16, 32)).html())
     for cell, other in ((slot(8191), ".tensor"), (element(0), ".buffer")):
@@ -218,6 +229,7 @@ def test_many_cells_are_soon_there(opened: Any) -> None:
     assert page.evaluate("performance.now()") < 20_000
 
 
+@pytest.mark.slow
 def test_two_pictures_in_one_page_do_not_meet(opened: Any) -> None:
     one = layoutdsl.show(library("NCHW4c"), (1, 2, 1, 2))._repr_html_()
     other = layoutdsl.show(library("NCHW4c"), (1, 3, 1, 2))._repr_html_()

@@ -50,6 +50,7 @@ def test_exchanged_axes_of_one_length_are_named() -> None:
     assert "AxesPermuted" in {type(each).__name__ for each in found.hints}
 
 
+@pytest.mark.slow
 def test_random_layouts_and_functions_never_fail() -> None:
     random = Random(4)
     looked = 0

@@ -59,6 +59,7 @@ def test_the_amounts_add_up_to_the_offset(name: str, shape: tuple[int, ...]) -> 
         assert tuple(value for _, value in found.index) == index
 
 
+@pytest.mark.sampled(2, slow=1)
 @shaped
 def test_every_slot_is_explained(name: str, shape: tuple[int, ...]) -> None:
     layout = MODULE[name]
@@ -318,6 +319,7 @@ def test_the_colours_are_those_of_the_blocks_that_are_shown() -> None:
     )
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 200])
 def test_rows_keep_to_the_width(width: int) -> None:
     for name, shape in (("NCHW16c", (2, 20, 3, 4)), ("Crouton", (1, 9, 9, 40))):

@@ -34,7 +34,7 @@ UNSOUND = {"Declared", "Pitch", "InnerGaps", "LeadGap", "Nested"}
 NOT_YET = {"TupleRadix"}
 
 
-@pytest.mark.sampled(10, slow=9)
+@pytest.mark.sampled(70, slow=69)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_layout_of_the_library_is_validated(name: str) -> None:
     layout = commands.library(name)
@@ -42,7 +42,7 @@ def test_every_layout_of_the_library_is_validated(name: str) -> None:
     assert isinstance(validate(emitted.text, layout, source=""), Validated)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_right_modules_are_validated(case: Case) -> None:
     found = validate(emit(case.text).text, layout_of(case.text), source=case.text)
@@ -70,7 +70,7 @@ FIXED = [
 ]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(9, slow=8)
 @pytest.mark.parametrize("text", FIXED)
 def test_digits_that_just_cover_an_extent_are_validated(text: str) -> None:
     found = validate(emit(text).text, layout_of(text), source=text)
@@ -86,6 +86,7 @@ SEVERAL = [
 ]
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("text", SEVERAL)
 def test_several_axes_that_are_read_as_one_are_validated(text: str) -> None:
     found = validate(emit(text).text, layout_of(text), source=text)
@@ -262,7 +263,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG[what]
@@ -296,7 +297,7 @@ def all_mutants(name: str) -> tuple[Mutant, ...]:
     return tuple(mutants(emit(BY_NAME[name].text).text))
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:
     _try_mutants(name, len(all_mutants(name)) // TRIED, record_property)
@@ -392,6 +393,7 @@ def test_the_head_says_that_nothing_was_validated() -> None:
     assert commands.compile(commands.library("NCHW4c"), "numpy", validate=False).VALIDATED is False
 
 
+@pytest.mark.slow
 def test_what_is_not_validated_is_not_generated() -> None:
     layout = layout_of(BY_NAME["TupleRadix"].text)
     with pytest.raises(layoutdsl.UnvalidatedError, match="an element's place"):

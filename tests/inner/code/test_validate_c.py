@@ -74,6 +74,7 @@ def changed(case: Case, most: int, seed: int) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("case", [*(case_of(*each) for each in CASES), *CONVERTED], ids=str)
 @pytest.mark.parametrize("most", [4, pytest.param(400, marks=pytest.mark.campaign, id="many")])
@@ -145,6 +146,7 @@ def test_arrays_are_small() -> None:
     assert found.reason == f"an array of {2**35} bytes"
 
 
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("put", FAULTS)
 def test_what_is_missing_is_said(put: tuple[str, str]) -> None:
     case = case_of(HC, "pack")
@@ -170,6 +172,7 @@ PIECES = (
 BEYOND_A_PIECE = ((1, 800), (1, 1600), (17, 520), (17, 800), (17, 20), (33, 47), (290, 17))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(("one", "other"), PIECES)
 def test_pieces_are_all_turns_and_apart(one: str, other: str) -> None:

@@ -27,7 +27,7 @@ def text_of(name: str, by_element: bool = True) -> str:
     return made.text
 
 
-@pytest.mark.sampled(5, slow=4)
+@pytest.mark.sampled(30, slow=29)
 @pytest.mark.parametrize("by_element", [True, False], ids=["by element", "by rows"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_right_modules_are_validated(name: str, by_element: bool) -> None:
@@ -37,6 +37,7 @@ def test_right_modules_are_validated(name: str, by_element: bool) -> None:
     assert not misbehaviour(text, DOMAINS[name])
 
 
+@pytest.mark.slow
 def test_bands_of_any_width_are_validated() -> None:
     band = module("layout Some = LapackBand<2, 1>", LIBRARY)["Some"]
     found = validate(generate_numpy(band, source="", certificate=None).text, band, source="")
@@ -116,6 +117,7 @@ WRONG = {
 }
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, *changes = WRONG[what]
@@ -146,6 +148,7 @@ WRONG_ROWS = {
 }
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("what", WRONG_ROWS)
 def test_wrong_rows_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG_ROWS[what]

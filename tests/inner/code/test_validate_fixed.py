@@ -25,6 +25,7 @@ def written(random: Random) -> str:
     return f"layout Drawn({', '.join(axes)}) = [{', '.join(places)}]{fill}"
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     "text",
     [

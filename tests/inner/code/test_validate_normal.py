@@ -37,6 +37,7 @@ def drawn(random: Random, depth: int) -> Term:
     return (word, drawn(random, depth - 1), right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"), [(1, 1500), pytest.param(2, 100_000, marks=pytest.mark.campaign)]
 )
@@ -65,6 +66,7 @@ def drawn_digits(random: Random, depth: int) -> Term:
     return (word, drawn_digits(random, depth - 1), right)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"), [(1, 3000), pytest.param(2, 200_000, marks=pytest.mark.campaign)]
 )

@@ -128,6 +128,7 @@ def changed(case: Case, node: tree.Node, most: int | None) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize(("text", "verb"), [*product(TREES, ("pack", "unpack"))])
 @pytest.mark.parametrize(
@@ -141,6 +142,7 @@ def test_no_wrong_tree_is_validated(text: str, verb: str, most: int | None) -> N
     assert changed(case, node, most)["wrong, refused"]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("node", SCRATCH)
 def test_no_wrong_scratch_is_validated(node: tree.Node) -> None:
@@ -156,6 +158,7 @@ def refused(case: Case, node: tree.Node) -> str:
 PRODUCT = ("*", "H", "W")
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(
     "pair", [("H", "W"), ("H", 16), (4, 8), (PRODUCT, "C"), ("C", PRODUCT), (("+", "H", 3), 1)]
 )
@@ -320,6 +323,7 @@ TOO_SHORT = (
 )
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("verb", ["pack", "unpack"])
 @pytest.mark.parametrize("places", [*TRIANGLES, *TOO_SHORT])
 def test_triangles_are_validated_where_elements_lie_before_their_end(
@@ -353,6 +357,7 @@ DRAWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", DRAWN)
 def test_drawn_conversions_are_validated(source: str) -> None:
     target, axes, width = DRAWN[source]

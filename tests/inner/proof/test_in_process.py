@@ -114,6 +114,7 @@ def drawn_text(draw: random.Random) -> str:
     return text
 
 
+@pytest.mark.slow
 def test_drawn_texts_are_answered_alike() -> None:
     met = set[str]()
     for seed in range(120):
@@ -126,6 +127,7 @@ def test_drawn_texts_are_answered_alike() -> None:
     assert met == {"sat", "unsat", "unknown", "(error", "((x "}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("module", LIBRARY_MODULES, ids=lambda module: module.name)
 def test_the_library_is_answered_alike(module: Module, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,6 +267,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_is_not_lost() -> None:
     """z3 would take it, and answer that it does not know."""
     program = INTERRUPTED.format(text=script([HARD] * 8), work=2_000_000)
