@@ -30,7 +30,7 @@ STRICT = ("-std=c11", "-O0", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "
 
 pytestmark = pytest.mark.skipif(CC is None, reason="there is no C compiler")
 
-HARNESS = Path(__file__).with_name("native_program.c")
+HARNESS = Path(__file__).parents[1] / "support" / "native_program.c"
 
 WAYS: dict[str, tuple[str, ...]] = {
     "vectors of 16 bytes": (),

@@ -132,9 +132,9 @@ def test_file_names_are_told_apart_by_every_file_system() -> None:
 WRITE = """
 import hashlib, sys
 from pathlib import Path
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = sys.argv[2:]
 from test_evidence import written
-written(Path(sys.argv[2]), "layout L(c, h) = [(c, h)/4, (c, h)%4]\\nrefute L == [c/4, h, c%4]")
+written(Path(sys.argv[1]), "layout L(c, h) = [(c, h)/4, (c, h)%4]\\nrefute L == [c/4, h, c%4]")
 """
 
 
@@ -147,8 +147,9 @@ def test_the_same_bytes_in_every_process(tmp_path: Path) -> None:
             sys.executable,
             "-c",
             WRITE,
-            str(Path(__file__).parents[1] / "support"),
             str(folder),
+            str(Path(__file__).parent),
+            str(Path(__file__).parents[1] / "support"),
         ]
         environment = {**os.environ, "PYTHONHASHSEED": seed, "TZ": f"UTC{seed}"}
         subprocess.run(command, check=True, env=environment)
