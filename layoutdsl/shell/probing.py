@@ -58,7 +58,8 @@ def probe(
     THE FUNCTION IS RUN, with all that its module does on import: probe only code that you would
     run yourself. It is called with numbers below 16 that spell, digit by digit, the number of each
     element; so what it does with a whole tensor comes out in a few calls. It may take a second
-    argument, the shape. What it prints goes to the standard error.
+    argument, the shape. It returns one item for each element, so wrap a function that returns
+    words of several elements. What it prints goes to the standard error.
 
     Exit code 0: at this shape it does what the layout says. 1: it does not. This is a test of one
     shape, and no proof.

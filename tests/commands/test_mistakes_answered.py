@@ -265,7 +265,8 @@ SHELL: dict[str, tuple[int, str, str]] = {
     "inspect model.safetensors.index.json": (
         2,
         "`model.safetensors.index.json` is the index of a sharded checkpoint, which is not read",
-        "name the .safetensors files that it lists, each in a command of its own",
+        "name the .safetensors files that it lists, each in a command of its own, "
+        "with a rules file for its own tensors",
     ),
     "pack model.npz --rules tile.layout -o out.npz": (
         2,
