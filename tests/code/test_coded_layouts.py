@@ -127,6 +127,7 @@ def comes_back(layout: Layout, module: Any, numbers: Array, given: Given) -> Non
     assert np.array_equal(single, found.astype("f4"))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize("text", TEXTS)
 def test_every_slot_holds_the_code_that_is_meant(text: str) -> None:

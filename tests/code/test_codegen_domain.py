@@ -55,7 +55,7 @@ def test_pack_is_the_meaning(name: str) -> None:
             assert np.array_equal(fresh.ravel()[start:], wanted[start:])
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8, slow=3)
 @pytest.mark.parametrize("name", DOMAINS)
 def test_unpack_gives_back_what_has_a_slot(name: str) -> None:
     layout, module = DOMAINS[name], module_of(name)

@@ -174,6 +174,7 @@ def ways_through(rank: int) -> list[tuple[str, tuple[tuple[int, int], ...]]]:
     return [("whole", ()), *[("parts", each) for each in parts], *staged]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("dtype", ["u1", "V3", "f4", "c16"])
 def test_every_way_stores_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -113,6 +113,7 @@ def check(built: Built, random: Random, dtype: str, per: bool) -> None:
     assert (moves.quantise(numbers, scale=scale, zero_point=zero) == codes).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "per", "compilers"),
     [

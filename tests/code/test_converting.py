@@ -38,7 +38,7 @@ def test_converts_what_the_layouts_mean(pair: Pair) -> None:
     run(emitted(pair).text, pair.layouts, pair.shapes)
 
 
-@pytest.mark.sampled(8, slow=7)
+@pytest.mark.sampled(16, slow=15)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_right_modules_are_validated(pair: Pair) -> None:
     found = validate_conversion(emitted(pair).text, *pair.layouts, texts=pair.texts)
@@ -179,7 +179,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG[what]

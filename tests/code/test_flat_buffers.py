@@ -135,6 +135,7 @@ def test_conversion_into_and_out_of_a_flat_buffer() -> None:
     assert np.array_equal(layoutdsl.convert(read["F"], read["G"])(flat, (4, 9)), tensor)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("language", ["python", "sympy"])
 def test_printed_formula_is_the_shape(language: str, shell: Shell) -> None:
@@ -171,6 +172,7 @@ def test_compiled_function_is_the_shape(
             assert (size, tuple(box)) == (made.size(shape), made.physical_shape(shape))
 
 
+@pytest.mark.slow
 def test_function_of_triton_is_the_shape(monkeypatch: pytest.MonkeyPatch) -> None:
     triton, language = stand_in()
     monkeypatch.setitem(sys.modules, "triton", triton)

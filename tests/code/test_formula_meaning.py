@@ -95,7 +95,7 @@ def test_printed_offset_size_and_box_are_the_meaning(name: str) -> None:
     check_offsets(EVERY[name], edge_shapes(EVERY[name]))
 
 
-@pytest.mark.sampled(42, slow=13)
+@pytest.mark.sampled(84, slow=27)
 @exhaustive(EVERY)
 def test_printed_offset_is_the_meaning_for_every_small_shape(name: str) -> None:
     check_offsets(EVERY[name], small_shapes(EVERY[name]))
@@ -165,7 +165,7 @@ def test_inverse_steps_read_every_slot(name: str) -> None:
         check_inverse(EVERY[name], values)
 
 
-@pytest.mark.sampled(42, slow=13)
+@pytest.mark.sampled(84, slow=27)
 @exhaustive(INVERTED)
 def test_inverse_steps_read_every_slot_of_every_small_shape(name: str) -> None:
     for values in small_shapes(EVERY[name]):

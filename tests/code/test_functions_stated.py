@@ -58,7 +58,7 @@ def spoken(found: Layout) -> dict[str, set[Expr]]:
     return parts
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", ALL)
 def test_every_part_of_a_function_is_stated(name: str) -> None:
     """Numbers are worked out beforehand in texts; what is left of them is a number."""

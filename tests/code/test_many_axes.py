@@ -27,6 +27,7 @@ def text(count: int, body: str) -> str:
     return layoutdsl.generate_c(made(count, body), widths=(4,)).program.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", ["in order", "two groups"])
 @pytest.mark.parametrize("count", [8, 24, 32, pytest.param(64, marks=pytest.mark.slow)])
 def test_axes_that_stay_together_are_one(count: int, body: str) -> None:

@@ -147,6 +147,7 @@ def asked(seed: str, shape: tuple[int, ...], box: tuple[int, ...], dtype: str) -
     return Asked(verb, src, given, out if draw.random() < 0.8 else None, more)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(24, slow=11)
 @pytest.mark.parametrize("seed", range(24))
 def test_calls_that_are_like_one_before(seed: int) -> None:

@@ -66,6 +66,7 @@ def _fenced(
         assert np.array_equal(src, buffer)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(24, slow=5)
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.name)
 def test_large_ones_as_numpy_does(pair: Pair) -> None:
@@ -196,6 +197,7 @@ def test_without_a_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     assert np.array_equal(found, tensor.T)
 
 
+@pytest.mark.slow
 def test_a_compiler_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     from layoutdsl.code.native import libraries
     from layoutdsl.code.native.compilers import CompilerError

@@ -36,6 +36,7 @@ def test_moves_the_domain_alone(text: str) -> None:
         assert np.any(out == 999)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("text", LAYOUTS)
 def test_numpy_serves_where_a_new_tensor_has_to_be_filled(text: str) -> None:

@@ -160,6 +160,7 @@ def random_chain(seed: int) -> None:
         assert np.array_equal(module.unpack(want, shape), tensor), (text, shape)
 
 
+@pytest.mark.slow
 def test_streamed_outputs() -> None:
     """At full size, aligned and not, with a ragged end."""
     text = LAYOUTS[0]

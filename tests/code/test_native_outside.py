@@ -121,6 +121,7 @@ def test_what_is_said_of_the_proofs_ends_no_comment() -> None:
         assert "Proofs: unproved: a step * / int left; / *." in text
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Path) -> None:
     emitted = generate_c(layout_of(LAYOUTS[0]), source=LAYOUTS[0], certificate=None)
@@ -137,7 +138,7 @@ def test_runs_of_any_length_past_the_cache(tmp_path: Path) -> None:
     run(*str(CC).split(), "-std=c11", *STRICT, "-DSTREAM_BYTES=1", "-c", "a.c", within=tmp_path)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("number", range(0, len(LAYOUTS), 4))
 def test_machines_whose_addresses_have_32_bits(number: int, tmp_path: Path) -> None:
     """Read by the compiler alone: there is no library of C for them here."""

@@ -38,6 +38,7 @@ READ_WRONG = [
 """Right, by trying every index; what reads their slots in closed form reads some of them wrong."""
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("text", READ_WRONG)
 def test_an_inverse_that_reads_a_slot_wrong_is_not_printed(text: str) -> None:
     made = layout(text)

@@ -107,6 +107,7 @@ def test_c_of_many_random_records(block: int, tmp_path: Path) -> None:
     assert random_c(1000 + block, 50, tmp_path, "-O1") > 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -158,6 +159,7 @@ def test_packages_of_more_random_records(tmp_path: Path) -> None:
     assert packages(3, 60, tmp_path) > 40
 
 
+@pytest.mark.slow
 def test_a_package_says_what_it_is(tmp_path: Path) -> None:
     made = generate_record(layoutdsl.library_record("Q4_0"))
     module = loaded(made.write(tmp_path / "q"), "q4_0_written")
@@ -171,6 +173,7 @@ def test_a_package_says_what_it_is(tmp_path: Path) -> None:
         module.pack(d=np.zeros((1, 1), "f2"), q=np.zeros((1, 64), "u1"))
 
 
+@pytest.mark.slow
 def test_a_package_that_errs_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The trial at small shapes can fail: with windows one byte on it does."""
     from layoutdsl.code import placed
@@ -187,6 +190,7 @@ def test_a_package_that_errs_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) 
         generate_record(layoutdsl.library_record("Q8_0"))
 
 
+@pytest.mark.slow
 def test_carried_text_is_the_module_that_compile_uses() -> None:
     made = generate_record(layoutdsl.library_record("NV12"))
     carried = Path(record_moves.__file__).read_text("utf-8").split(f"\n# {'-' * 98}\n", 1)[1]

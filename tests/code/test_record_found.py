@@ -68,6 +68,7 @@ MOVED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(18, slow=5)
 @pytest.mark.parametrize("name", MOVED)
 def test_what_was_moved_wrong_once(name: str, set_piece: Any) -> None:

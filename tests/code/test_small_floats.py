@@ -57,7 +57,7 @@ def bits(items: Array) -> Array:
     return items.view(f"u{items.dtype.itemsize}")
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(("element", "name", "target"), CASES)
 def test_there_and_back_as_the_same_type(element: str, name: str, target: Any) -> None:
     """Against the meaning, bit for bit; into what is given too, and from any memory."""
@@ -230,6 +230,7 @@ layout F32(n, c, h, w) = [n, c/16, h, w, c%16] of f32
 LARGE = (2, 20, 3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize(
     ("name", "dtype"),

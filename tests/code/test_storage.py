@@ -105,6 +105,7 @@ def marlin(weights: Array) -> Array:
     return words.view("i4")
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("target", ["numpy", "auto"])
 @pytest.mark.parametrize(
@@ -122,6 +123,7 @@ def test_words_are_those_of_the_packers_of_others(
     assert module.physical_shape(SHAPE) == words.shape
 
 
+@pytest.mark.slow
 def test_the_shape_is_that_of_the_words() -> None:
     shapes = {
         ("AwqWeights", "i32"): (256, 64),
@@ -228,6 +230,7 @@ def check(text: str, shape: tuple[int, ...], random: Random) -> bool:
     return done
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"),
     [
@@ -338,6 +341,7 @@ CHANGES: Sequence[tuple[str, str]] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(20, slow=3)
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[1][:40])
 def test_wrong_words_are_not_validated(change: tuple[str, str]) -> None:

@@ -172,6 +172,7 @@ def test_a_plain_tensor_reads_its_fill_where_it_has_no_slot() -> None:
     assert tensor[0, 2] == 7
 
 
+@pytest.mark.slow
 def test_a_new_tensor_holds_zeros_and_its_fill() -> None:
     plain = Tensor(layout(CROUTON), (1, 2, 2, 2))
     assert (plain.dtype, int(plain.buffer.sum())) == (np.uint8, 31 * (2048 - 8))

@@ -110,6 +110,7 @@ def test_torch_refuses_an_undecided_layout_and_checks_shapes() -> None:
         moves.pack(layout(KV), wrong, unproved=True)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("target", ["numpy", "auto"])
 def test_unproved_packs_a_shape_that_is_right(target: Any) -> None:

@@ -27,7 +27,7 @@ BUFFER = commands.compile(SPECS["Blocks"], "numpy").pack(TENSOR)
 LAST = TENSOR.transpose(0, 2, 3, 1)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(
     ("name", "axes"),
     [
@@ -49,6 +49,7 @@ def test_by_their_order_where_names_differ() -> None:
     assert np.array_equal(conversion(BUFFER, SHAPE), TENSOR)
 
 
+@pytest.mark.slow
 def test_a_name_that_is_another_axis_there_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"`h` is axis 3 of `Blocks`, and 2 of `Crossed`: .*'b, h, w, d'"
@@ -98,6 +99,7 @@ def test_only_in_the_range_of_both() -> None:
         conversion(BUFFER, (2, 21, 3, 4))
 
 
+@pytest.mark.slow
 def test_what_it_refuses() -> None:
     blocks = SPECS["Blocks"]
     with pytest.raises(ValueError, match="different ranks: they have 4 and 2 axes"):

@@ -52,6 +52,7 @@ def test_result_types_can_be_imported(name: str) -> None:
     assert inspect.isclass(getattr(layoutdsl, name))
 
 
+@pytest.mark.slow
 def test_names_are_fetched_when_they_are_used() -> None:
     program = (
         "import sys, layoutdsl\n"

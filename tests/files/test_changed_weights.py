@@ -117,6 +117,7 @@ def changes(whole: bytes, draw: Random) -> Iterator[bytes]:
             yield bytes(found)
 
 
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize(
     "count", [CHANGED, pytest.param(10 * CHANGED, marks=pytest.mark.slow)], ids=["few", "many"]

@@ -62,6 +62,7 @@ def test_chunks_of_1000_rows_where_blocks_have_64() -> None:
     assert np.array_equal(back.compute(), tensor)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("name", "found"),
@@ -177,7 +178,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(("body", "given", "kind", "words"), REFUSED)
 def test_what_is_refused(body: str, given: Any, kind: type[Exception], words: str) -> None:
     array = da.zeros(given, chunks=3) if isinstance(given, tuple) else given
@@ -185,6 +186,7 @@ def test_what_is_refused(body: str, given: Any, kind: type[Exception], words: st
         ld.pack(array, layout(f"layout A(n, c) = {body}"))
 
 
+@pytest.mark.slow
 def test_what_else_is_refused(tmp_path: Path) -> None:
     array = da.zeros((64, 32), chunks=30)
     with pytest.raises(ValueError, match="'rechunk' or 'refuse'"):

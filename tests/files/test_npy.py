@@ -193,6 +193,7 @@ def test_what_does_not_lie_side_by_side_is_written_as_it_reads() -> None:
 ALL_KINDS = "layout Any(n, c, h, w) = [n, c/4, h, w, c%4]"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_shell_reads_them_or_says_why_not(shell: Shell, seed: int) -> None:

@@ -88,7 +88,7 @@ def target(line: str) -> str:
     return "{}/__init__.py" if name.endswith("/") else name
 
 
-@pytest.mark.sampled(10, slow=9)
+@pytest.mark.sampled(20, slow=19)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_foreign_file_stays_without_force(files: Shell, name: str) -> None:
     line = COMMANDS[name]
@@ -279,7 +279,7 @@ def umask(mode: int) -> Iterator[None]:
         os.umask(old)
 
 
-@pytest.mark.sampled(9, slow=8)
+@pytest.mark.sampled(18, slow=17)
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o400, 0o666])
 @pytest.mark.parametrize("name", PRIVATE)
 def test_outputs_are_no_more_readable_than_inputs(files: Shell, name: str, mode: int) -> None:

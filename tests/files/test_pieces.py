@@ -223,6 +223,7 @@ def test_what_cannot_be_taken_apart_is_one_piece_or_refused() -> None:
     assert refused.value.reason == "it holds elements only where i <= j"
 
 
+@pytest.mark.slow
 def test_sizes_are_plain_integers() -> None:
     """Arithmetic alone: a tensor of 2**50 elements, and its last piece."""
     found = CLOSED["R4CroutonLayout"]

@@ -225,6 +225,7 @@ def scales(found: Layout, draw: Random, shape: tuple[int, ...]) -> dict[str, Any
     return {"scale": random.uniform(0.01, 0.3, count), "zero_point": zeros}
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on() -> None:
     found = layout(WORDS[0][0])
     tensor = elements(found, Random(1), (40, 64))
@@ -246,6 +247,7 @@ def test_an_interrupted_run_goes_on() -> None:
     assert np.array_equal(np.load("out.npy"), want)
 
 
+@pytest.mark.slow
 def test_a_number_that_has_no_code_is_named_in_the_tensor() -> None:
     found = layout(NUMBERS[0][0])
     tensor = np.zeros((40, 50), "f4")
@@ -300,7 +302,7 @@ def test_memory_stays_below_what_was_given(text: str, storage: str, given: dict[
     assert prod(shape) > 1.5 * mem
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(
     ("text", "options", "back"),
     [

@@ -71,6 +71,7 @@ def check_meaning(found: Layout, tensor: np.ndarray, packed: np.ndarray, fill: i
     assert (flat[left] == (number if fill is None else fill)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(54, slow=3)
 @pytest.mark.parametrize(
     ("jobs", "target"),
@@ -229,6 +230,7 @@ def test_a_layout_that_cannot_be_taken_apart_is_one_piece() -> None:
     assert np.array_equal(np.load("out.npy"), compiled(triangle).pack(tensor))
 
 
+@pytest.mark.slow
 def test_one_piece_is_said_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
     from layoutdsl.files.pieces import runs
 

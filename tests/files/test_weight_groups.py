@@ -92,6 +92,7 @@ def expect(made: Made, bit: int, fault: object) -> None:
     assert (fault.name, fault.index, fault.slot, fault.what) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [DRAWN // 2, pytest.param(DRAWN, marks=pytest.mark.slow)])
 def test_drawn_groups(count: int) -> None:
     for seed in range(count):
@@ -227,7 +228,7 @@ group "{i}.{p}" = MXFP4(
     assert (gguf.dequantize(one.data, one.tensor_type) == wanted).all()
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize(("one", "other"), IN_WORDS)
 def test_lies_about_words_of_groups(one: str, other: str) -> None:
     np.savez("in.npz", **in_words())

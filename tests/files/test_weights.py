@@ -155,6 +155,7 @@ def opened_entries(place: Path) -> Iterator[tuple[Entry, ...]]:
         yield found.entries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [DRAWN // 2, pytest.param(DRAWN, marks=pytest.mark.slow)])
 def test_drawn_weights(count: int) -> None:
     for seed in range(count):
@@ -518,6 +519,7 @@ def test_a_value_that_is_none_of_its_type() -> None:
 NO_SEAM = "layout Turned(k, n) = [n%8, k, n/8] of u4 where N % 64 == 0"
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("layout", ["MarlinWeights", "Turned"])
 def test_words_are_compared_in_little_memory(layout: str) -> None:

@@ -148,7 +148,7 @@ HAND_MADE = {
 }
 
 
-@pytest.mark.sampled(60, slow=19)
+@pytest.mark.sampled(120, slow=39)
 @pytest.mark.parametrize("what", HAND_MADE)
 def test_hand_made(what: str) -> None:
     check(HAND_MADE[what])
@@ -160,6 +160,7 @@ def test_any_text(text: str) -> None:
     check(text)
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=200))
 def test_any_bytes(data: bytes) -> None:
     check(data.decode("utf-8", errors="replace"))

@@ -61,6 +61,7 @@ COUNTED = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("block", "layouts"),
     [

@@ -216,7 +216,7 @@ def check(kind: Kind, count: int) -> None:
             assert left(said.mend.mended) < left(each.text), str(said)
 
 
-@pytest.mark.sampled(12, slow=7)
+@pytest.mark.sampled(24, slow=15)
 @pytest.mark.parametrize("kind", KINDS, ids=lambda each: each.__name__)
 def test_what_is_told_is_true_and_in_place(kind: Kind) -> None:
     check(kind, COUNT)

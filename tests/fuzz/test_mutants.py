@@ -55,6 +55,7 @@ def test_every_spelling_of_every_layout() -> None:
     assert not failed(map(judge, originals(0)))
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_mutants() -> None:
     one, other, third = (list(islice(mutants(seed), 20)) for seed in (1, 1, 2))
     assert one == other != third
@@ -71,7 +72,7 @@ def test_there_are_edits_of_every_kind() -> None:
 READABLE = [layout for layout in {**LIBRARY, **EXAMPLES}.values() if not layout.parameters]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("layout", READABLE, ids=lambda layout: layout.name)
 def test_the_oracle_reads_as_the_model_does(layout: Layout) -> None:
     """Two readings of one text: offsets and sizes of some shapes."""

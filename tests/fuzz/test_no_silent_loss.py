@@ -19,6 +19,7 @@ import layoutdsl
 PLAIN = Options(doors=tuple(each for each in DOORS if each != "native"), native=0, shapes=2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "count"),
     [(0, 30), *(pytest.param(k, 25, marks=pytest.mark.slow) for k in range(1000, 1100, 25))],

@@ -45,6 +45,7 @@ def is_plain(model: Any) -> bool:
     return not model.functions and domains <= {""}
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("engine", ["nhwc", "blocked16"])
 @pytest.mark.parametrize("batch", [2, "n"])
@@ -71,6 +72,7 @@ def test_a_model_without_functions_is_written(engine: str, batch: int | str, she
     assert shell("propagate", "--check", "o.onnx", "--against", "model.onnx").code == 1
 
 
+@pytest.mark.slow
 def test_names_like_those_of_inlined_bodies_are_told_apart(tmp_path: Path) -> None:
     model, place, out = network(), tmp_path / "model.onnx", tmp_path / "out.onnx"
     renamed = {"x": "c0__1", "w1": "t0__1", "a": "x_0__1", "w2": "c1__2", "r": "y_plain__1"}

@@ -199,6 +199,7 @@ JOINED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(9, slow=5)
 @pytest.mark.parametrize("text", JOINED)
 @pytest.mark.parametrize("names", [("N", "batch"), ("", ""), ("", "batch")])

@@ -39,6 +39,7 @@ def placed(folder: Path, name: str) -> Path:
 LARGER = ("light_densenet121", "light_inception_v2")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [pytest.param(each, marks=[pytest.mark.slow] * (each in LARGER)) for each in SMALL]
 )

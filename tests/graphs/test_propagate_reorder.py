@@ -81,7 +81,7 @@ def shuffled(chance: random.Random, batch: int | str, least: int = 3) -> Any:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(12, slow=11)
 @needs_blocks
 @pytest.mark.parametrize("seed", range(8))
 def test_drawn_shuffles_are_run_and_checked(seed: int, tmp_path: Path) -> None:

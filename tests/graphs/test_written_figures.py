@@ -230,6 +230,7 @@ def tried(seed: int, target: str, folder: Path, draw: Any = random_model) -> boo
     return found.figures.minimal
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("draw", [random_model, odd_model])
 @pytest.mark.parametrize("target", TARGETS)

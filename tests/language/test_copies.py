@@ -149,7 +149,7 @@ def test_a_text_is_printed_back(text: str) -> None:
     assert layoutdsl.parse(declaration(layout))[layout.name] == layout
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_first_copy_is_a_layout_of_its_own(text: str) -> None:
     layout = layout_of(text)
@@ -341,6 +341,7 @@ def test_a_function_of_all_copies_hides_no_other(old: str, new: str, head: str) 
     assert found == NotValidated("a function of all copies hides another")
 
 
+@pytest.mark.slow
 def test_a_text_is_of_its_own_copies_alone() -> None:
     """A module with copies is none without, nor of another axis, nor the other way round."""
     layout = layout_of(LANES)
@@ -377,6 +378,7 @@ def moved_by(convert: Any, source: str, target: str, shape: Shape) -> tuple[Any,
     return convert(given, tensor.shape), layoutdsl.compile(other, "numpy").pack(tensor)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(
     ("source", "target"),
@@ -484,6 +486,7 @@ def in_pieces(layout: Layout, shape: Shape, folder: Path, draw: Random) -> int:
     return done.pieces
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("storage", ["items", "u32"])
 def test_many_pieces_hold_all_copies(storage: Any, tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def measured(found: Certificate) -> dict[str, int]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_twice_the_rank_is_twice_the_size(kind: str) -> None:

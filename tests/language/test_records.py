@@ -89,7 +89,7 @@ SAMPLED = [
 """One in four by default, all of them where there is time."""
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("name", SAMPLED)
 def test_the_record_is_proved(name: str) -> None:
     report = layoutdsl.prove(record(name))
@@ -106,7 +106,7 @@ def test_no_bit_is_free_and_none_is_held_twice(name: str) -> None:
     assert (len(held) == found.size_bits(shape)) == (name not in PADDED)
 
 
-@pytest.mark.sampled(9, slow=8)
+@pytest.mark.sampled(18, slow=17)
 @pytest.mark.parametrize("name", SAMPLED)
 def test_what_is_read_at_once_is_the_definition(name: str) -> None:
     """Bit by bit: `every_bit`, `bit_address` and `holders` say the same of a sample."""
@@ -406,7 +406,7 @@ def test_mx4_of_fbgemm() -> None:
     assert np.array_equal(found["e"], groups[:, -1].reshape(2, 3))
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize(("name", "kind"), [(n, k) for n, kinds in MX.items() for k in kinds])
 def test_mx_blocks(name: str, kind: str, last: bool) -> None:

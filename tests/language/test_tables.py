@@ -171,7 +171,7 @@ BY_HAND: list[tuple[str, Callable[..., Element]]] = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(("text", "by_hand"), BY_HAND)
 def test_decode_is_what_is_written(text: str, by_hand: Callable[..., Element]) -> None:
     made = table(text)
@@ -209,7 +209,7 @@ def test_a_box_without_slots() -> None:
 # What is found.
 
 
-@pytest.mark.sampled(9, slow=8)
+@pytest.mark.sampled(18, slow=17)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     checked = check(claim)
@@ -217,7 +217,7 @@ def test_the_claims_of_the_library_pass(claim: TableClaim) -> None:
     assert checked.status == ("proved" if claim.polarity == "prove" else "refuted")
 
 
-@pytest.mark.sampled(9, slow=8)
+@pytest.mark.sampled(18, slow=17)
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.text)
 def test_the_claims_of_the_library_counted_out(claim: TableClaim) -> None:
     frame = claim.ranged.frame
@@ -378,7 +378,7 @@ def test_wrong_tables_are_refuted(golden: Callable[[str, str], None]) -> None:
     golden("prove/wrong_tables.txt", "\n".join(blocks))
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("text", REFUTED)
 def test_a_refutation_replays(text: str) -> None:
     claim = module(text, LIBRARY).table_claims[0]
@@ -409,6 +409,7 @@ def replays(claim: TableClaim, finding: Refuted) -> bool:
     return elements != [e for e in [made.decode(slot, shape)] if e is not None]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize(
     ("reason", "text"),

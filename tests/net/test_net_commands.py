@@ -25,6 +25,7 @@ UNRECORDED = {
 """Options, or values of them, that no command line records, with the reason."""
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(880, slow=879)
 @pytest.mark.parametrize("case", CASES, ids=[case.key for case in CASES])
 def test_command_line_does_as_recorded(case: Case, working: Version) -> None:

@@ -27,7 +27,7 @@ def printed(layout: Layout) -> str:
     return layoutdsl.to_notation(layout, "cute")
 
 
-@pytest.mark.sampled(12, slow=5)
+@pytest.mark.sampled(24, slow=11)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_text_means_what_it_says_and_prints_back(seed: int) -> None:
     random = Random(seed)
@@ -224,6 +224,7 @@ def test_declared_layouts_print_what_reads_as_the_same(body: str, shown: str) ->
         assert again.offset(index, (4, 8)) == layout.offset(index, (4, 8))
 
 
+@pytest.mark.slow
 def test_what_programs_printed_is_read_or_refused_for_what_it_is() -> None:
     same = 0
     for line in PRINTED:

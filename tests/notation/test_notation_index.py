@@ -163,6 +163,7 @@ MAPS = [
 ]
 
 
+@pytest.mark.slow
 def test_index_maps_are_those_of_tvm():
     package = pytest.importorskip("tvm.tirx")
     for text, function in MAPS[:3]:

@@ -164,6 +164,7 @@ def test_kinds_are_proved_where_the_page_is_refuted():
     assert layoutdsl.prove(module).status == "proved"
 
 
+@pytest.mark.slow
 @given(st.text(max_size=20) | st.sampled_from([*IMAGES, *UNDOCUMENTED]))
 def test_any_text_is_read_or_refused(text):
     codes = set()

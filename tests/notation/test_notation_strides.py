@@ -130,6 +130,7 @@ def _text(form: object) -> str:
     return f"({','.join(map(_text, form))})" if isinstance(form, tuple) else str(form)
 
 
+@pytest.mark.slow
 def test_offsets_are_those_of_another_package(record_property):
     """Meta's `tensor-layouts` gives the offset of every index; collisions are refused by both."""
     package = pytest.importorskip("tensor_layouts")
@@ -158,6 +159,7 @@ def test_offsets_are_those_of_another_package(record_property):
     assert refused > 5
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(some.data())
 def test_arrays_lie_as_their_strides_say(data):

@@ -227,6 +227,7 @@ def test_what_xla_cannot_say_is_said(name, reason):
         layoutdsl.to_notation(layoutdsl.library(name), "xla")
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(some.text("f32[]{}(),:TLESCDMPb0123456789*#<=?/ minor_to_major", max_size=40))
 def test_no_text_breaks_the_reader(text):

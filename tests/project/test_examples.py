@@ -38,7 +38,7 @@ def known() -> dict[str, object]:
     return {**verbs, "np": np, "layout": layout, "text": text, "source": declaration(layout)}
 
 
-@pytest.mark.sampled(27, slow=26)
+@pytest.mark.sampled(54, slow=53)
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name: str) -> None:
     if name == "layoutdsl.torch":

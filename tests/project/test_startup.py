@@ -58,7 +58,7 @@ def imported(
     return found
 
 
-@pytest.mark.sampled(18, slow=17)
+@pytest.mark.sampled(36, slow=35)
 @pytest.mark.parametrize(
     ("arguments", "allowed"),
     [

@@ -76,6 +76,7 @@ def test_wheel_holds_the_folders_beside_the_package(wheel: Path) -> None:
     assert not [name for name in names if name.startswith("tests/")]
 
 
+@pytest.mark.slow
 def test_the_package_is_the_wheel(elsewhere: Path) -> None:
     found = run(elsewhere, "-c", "import layoutdsl; print(layoutdsl.__file__)")
     assert found.stdout.startswith(str(elsewhere))

@@ -219,6 +219,7 @@ def followed(
     return checking._facts, questions
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("name", CERTIFICATES)
 def test_no_tampering_goes_unnoticed(name: str) -> None:

@@ -174,6 +174,7 @@ def test_what_was_written_is_confirmed(spec: tuple[tuple[Subject, ...], Path]) -
     assert list(left_over(made, folder)) == []
 
 
+@pytest.mark.slow
 def test_a_manifest_is_read_as_it_was_written(spec: tuple[tuple[Subject, ...], Path]) -> None:
     made, folder = spec
     for each in made:
@@ -198,6 +199,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("before", "after", "kind", "said"), CHANGES)
 def test_a_source_that_changed(
     spec: tuple[tuple[Subject, ...], Path], before: str, after: str, kind: Kind, said: str
@@ -263,7 +265,7 @@ SCRIPTS = [
 ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("change", SCRIPTS)
 @pytest.mark.parametrize("name", ["Blocked.smt2", "lemmas.smt2"])
 def test_a_script_that_was_altered(
@@ -335,6 +337,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_manifest_that_was_altered(spec: tuple[tuple[Subject, ...], Path], name: str) -> None:
     made, folder = spec
@@ -365,6 +368,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("name", ["Blocked.json", "lemmas.json"])
 @pytest.mark.parametrize("kind", TEXTS)
 def test_a_manifest_that_is_none(

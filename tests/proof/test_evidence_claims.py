@@ -110,6 +110,7 @@ def test_two_solvers_confirm_tables(tables: Certified) -> None:
     assert problems(*tables, Z3, CVC5) == []
 
 
+@pytest.mark.slow
 def test_what_is_read_off_a_table_is_on_record(tables: Certified) -> None:
     _, _, manifest = of(tables, "T")
     assert {each.claim: each.read_off for each in manifest.entries} == {
@@ -154,6 +155,7 @@ CHANGES = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("before", "after", "name", "said"), CHANGES)
 def test_a_source_that_changed(
     tables: Certified, before: str, after: str, name: str, said: str
@@ -241,7 +243,7 @@ def smuggled(theorem: Theorem) -> tuple[Theorem, tuple[Have, ...]]:
     return absurd, tuple(Have(f"g.{n}", goal, (fact,)) for n, goal in enumerate(theorem.goals))
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", ["box", "room", "held", "single"])
 def test_a_hypothesis_smuggled_into_a_theorem_of_a_table(tables: Certified, name: str) -> None:
     made, folder, manifest = of(tables, "T")
@@ -251,7 +253,7 @@ def test_a_hypothesis_smuggled_into_a_theorem_of_a_table(tables: Certified, name
     assert (Kind.STALE, f"prove T inverts L: {words}") in problems(made, folder)
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", ["shape", "encode", "decode", "through", "alike"])
 def test_a_hypothesis_smuggled_into_a_lemma_of_a_table(tables: Certified, name: str) -> None:
     """A lemma may say what it will; whoever uses it has to show its hypotheses."""
@@ -261,6 +263,7 @@ def test_a_hypothesis_smuggled_into_a_lemma_of_a_table(tables: Certified, name: 
     assert [kind for kind, _ in problems(made, folder)] == [Kind.BROKEN]
 
 
+@pytest.mark.slow
 def test_a_lemma_is_no_theorem_of_the_claim(tables: Certified) -> None:
     made, folder, manifest = of(tables, "T")
     more = replace(manifest.entries[0].proofs[0][0], name="more")
@@ -351,7 +354,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_manifest_of_a_table_that_was_altered(tables: Certified, kind: str) -> None:
     name, claim, change = WRONG[kind]
@@ -403,6 +406,7 @@ CLAIMS = ["offsets fit int24", "offsets fit uint16 in bytes", "computes in int24
           "fits uint16 in bytes"]  # fmt: skip
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_a_width_that_was_narrowed(widths: Certified, claim: str) -> None:
     """The certificate of a width under the claim of a smaller one."""
@@ -420,7 +424,7 @@ def test_a_width_that_was_narrowed(widths: Certified, claim: str) -> None:
     assert any("says something else now: its goals differ" in words for _, words in found)
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("key", ["shape", "point", "words", "no point", "a name"])
 @pytest.mark.parametrize(
     "claim", ["W offsets fit int16", "W computes in uint16", "W fits uint8 in bytes"]

@@ -27,6 +27,7 @@ BODIES = """
 """.strip().splitlines()
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("body", BODIES)
 def test_faults(body: str) -> None:
     layout = module(f"layout L(c, h) = {body}\nrefute L")["L"]

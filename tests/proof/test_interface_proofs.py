@@ -118,7 +118,7 @@ def test_the_theorems_hold_at_small_numbers(name: str) -> None:
     assert counterexample(theorem) is None
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("name", CODED)
 def test_they_are_proved_of_every_type(name: str) -> None:
     for fill in ("", "fill 0", "fill any"):
@@ -140,6 +140,7 @@ LAYOUTS: list[tuple[str, tuple[str, ...] | None]] = [
 OF_CODES = (said.IN_RANGE, said.NEAREST, said.STEP, said.ZERO)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("clauses", "padded"), LAYOUTS)
 def test_codes_are_spoken_of_without_being_asked(
     clauses: str, padded: tuple[str, ...] | None

@@ -107,6 +107,7 @@ def test_the_worst_ratio(how: str, ratio: str, shape: str, text: str) -> None:
         assert all(each != worst.value for each, _, _ in tried)
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("how", "ratio", "far", "text"),
     [
@@ -276,7 +277,7 @@ def test_signs_change_at_the_turns(poly: tuple[int, ...]) -> None:
     assert turns(poly) == [t for t in range(1, 60) if signs[t] != signs[t - 1]]
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(24, slow=23)
 @pytest.mark.parametrize("name", WHOLE)
 def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     found = cost(LIBRARY[name])
@@ -286,7 +287,7 @@ def test_the_worst_ratio_of_the_library_is_proved(name: str) -> None:
     assert found.least.how == "reached"
 
 
-@pytest.mark.sampled(18, slow=5)
+@pytest.mark.sampled(36, slow=11)
 @pytest.mark.parametrize("name", COUNTED)
 def test_no_small_shape_is_outside_the_bounds(name: str) -> None:
     found = spread(EVERY[name])
@@ -347,7 +348,7 @@ def test_bytes(bytes_: str, text: str) -> None:
     assert said_.at.bytes == -(-found.size((5,)) * found.element.bits // 8)
 
 
-@pytest.mark.sampled(96, slow=11)
+@pytest.mark.sampled(192, slow=23)
 @pytest.mark.parametrize("name", COUNTED)
 def test_numbers_at_a_shape_count_every_slot(name: str) -> None:
     """Held against each slot of the buffer, asked what it holds."""

@@ -145,6 +145,7 @@ def test_wrong_claims_are_refuted(golden: Callable[[str, str], None]) -> None:
     golden("prove/wrong_claims.txt", "\n".join(blocks))
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("text", [each for each in WRONG if " == " in each.split("prove ")[-1]])
 def test_an_inequality_replays(text: str) -> None:
     """Both offsets, or both sizes, are what `Layout.offset` and `Layout.size` say."""

@@ -310,7 +310,7 @@ def wrong_readings(name: str) -> list[Reading]:
     return found
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", ["StrictUpper", "Band", "Diagonal"])
 def test_wrong_readings_are_not_established(name: str) -> None:
     readings = wrong_readings(name)

@@ -166,6 +166,7 @@ def test_squares_fixed_extents_and_odd_names(text: str) -> None:
     all_proved(sound(layout(text)).findings)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("body", NOT_YET)
 def test_right_layouts_are_never_refuted(body: str) -> None:
@@ -294,6 +295,7 @@ UNDECIDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(9, slow=8)
 @pytest.mark.parametrize("body", UNDECIDED)
 @pytest.mark.parametrize("polarity", ["prove", "refute"])
@@ -305,6 +307,7 @@ def test_undecided_is_never_passed(polarity: str, body: str) -> None:
     assert all(each.reason for each in found.findings if isinstance(each, Undecided))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(NO_INVERSE))
 def test_right_but_no_digits_is_undecided_or_proved(name: str) -> None:
     found = sound(EXAMPLES[name])

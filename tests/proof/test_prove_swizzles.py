@@ -119,7 +119,7 @@ TURNED = """
 RIGHT = [f"layout L{each}" for each in SWIZZLES + ROTATIONS + SUMS + BITS + DETERMINED + TURNED]
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(24, slow=23)
 @pytest.mark.parametrize("text", RIGHT)
 def test_swizzled_layouts_are_proved(text: str) -> None:
     """Every property of every shape; Morton order of eight bits is among the slow ones."""
@@ -162,7 +162,7 @@ def telling(made: Layout, most: int) -> Iterator[dict[str, int]]:
         yield values
 
 
-@pytest.mark.sampled(32, slow=31)
+@pytest.mark.sampled(64, slow=63)
 @pytest.mark.parametrize("text", RIGHT)
 def test_the_inverse_reads_every_slot(text: str) -> None:
     made = layout(text)
@@ -277,12 +277,13 @@ def test_claims_see_through_spellings(text: str) -> None:
     assert [words(each) for each in claimed(text).findings] == ["proved"]
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("text", WRONG_CLAIMS)
 def test_wrong_claims_are_refuted(text: str) -> None:
     assert claimed(text).status == "refuted"
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     "text",
     [
@@ -323,7 +324,7 @@ SMALL = [
 LARGE = [A, FloorDiv(A, Constant(8)), Mul(A, Constant(4)), BitXor(A, Mod(B, Constant(16)))]
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(36, slow=35)
 @pytest.mark.parametrize("operation", [BitXor, BitAnd])
 @pytest.mark.parametrize("small", SMALL)
 @pytest.mark.parametrize("large", LARGE)

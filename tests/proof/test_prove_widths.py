@@ -78,7 +78,7 @@ def test_right_widths_are_proved(text: str) -> None:
     assert not claimed(text.replace("prove ", "refute ")).passed
 
 
-@pytest.mark.sampled(12, slow=11)
+@pytest.mark.sampled(24, slow=23)
 @pytest.mark.parametrize("text", WRONG)
 def test_wrong_widths_are_refuted_and_replay(text: str) -> None:
     claim = module(text, LIBRARY).claims[-1]
@@ -203,7 +203,7 @@ ASIDE = {"LapackPackedLower", "Swizzle128", "Swizzle64", "Swizzle32"}
 SPELLED = [name for name in LIBRARY if name not in ASIDE]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", SPELLED)
 def test_what_is_worked_out_is_what_c_works_out(name: str) -> None:
     """The statement names each value that the printed text computes, and no other."""
@@ -233,7 +233,7 @@ def test_before_the_division_nothing_overflows() -> None:
     assert claimed(at_the_end.format(256)).status == "refuted"
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(
     ("reason", "text"),
     [

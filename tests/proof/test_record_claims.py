@@ -174,7 +174,7 @@ def field_claims() -> list[RecordClaim]:
     ]
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("claim", field_claims(), ids=lambda claim: claim.text)
 def test_a_claim_of_the_library_is_counted_out(claim: RecordClaim) -> None:
     of, said = claim.record, claim.predicate
@@ -228,6 +228,7 @@ def test_parts_that_are_cut_otherwise(name: str, turned: bool) -> None:
         assert not same(claim.record, there, dict(refuted.example.shape))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", ALIGNED)
 def test_runs_of_parts_that_are_cut(name: str) -> None:

@@ -20,6 +20,7 @@ def made(body: str) -> Layout:
     return layout(f"layout L{parameters}(c, h) = {body}\nrefute L\n")
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     "body",
     [

@@ -116,6 +116,7 @@ def _foreign(formula: str) -> bool:
 # What is no proof.
 
 
+@pytest.mark.slow
 def test_no_wrong_twin_is_accepted(some: list[Proved], monkeypatch: pytest.MonkeyPatch) -> None:
     source = random.Random(0)
     found = [twin for each in source.sample(some, 40) for twin in twins(source, each, 6)]
@@ -352,6 +353,7 @@ def test_what_is_not_replayed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the rule `arith_sum_ub` is not known here" in lemmas.problems[0].message
 
 
+@pytest.mark.slow
 def test_an_answer_without_proof_is_named() -> None:
     from dataclasses import replace
 

@@ -95,6 +95,7 @@ def test_depth_is_bounded() -> None:
         tree("(" * (MOST_DEPTH + 1) + ")" * (MOST_DEPTH + 1))
 
 
+@pytest.mark.slow
 @given(some.text("() -adefinrulthom019.\n", max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for read in (lambda: read_proof([text, "(define x 1)"]), lambda: read_theorem(text, {})):

@@ -432,6 +432,7 @@ def test_places_as_json(shell: Shell) -> None:
     assert (at["holds"], at["index"]) == ("element", {"n": 1, "c": 17, "h": 2, "w": 3})
 
 
+@pytest.mark.slow
 def test_list(shell: Shell) -> None:
     listed = shell("list", "--long").out
     for name in layoutdsl.commands.library_names():

@@ -234,6 +234,7 @@ def test_nothing_is_put_in_the_place_of_what_it_is_made_from(shell: Shell, line:
     assert {each.name for each in Path().iterdir()} == there
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(
     ("line", "words"),
@@ -363,7 +364,7 @@ TYPES = [
 ]
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(12, slow=7)
 @pytest.mark.parametrize(("element", "dtype", "message"), TYPES)
 def test_items_are_of_the_element_type(
     shell: Shell, element: str, dtype: str, message: str | None

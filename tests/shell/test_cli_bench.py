@@ -104,6 +104,7 @@ def test_json(shell: Shell) -> None:
     assert found["standings"][1]["compared"] == 2
 
 
+@pytest.mark.slow
 def test_whole_texts(shell: Shell, golden: Callable[[str, str], None]) -> None:
     """The keys, in order, and what was asked for; what is measured is another each time."""
     line = ("bench", "NCHW4c", *TINY, "--of", "u4", "--json", "--peers", "planted")
@@ -212,6 +213,7 @@ def test_a_conversion(shell: Shell) -> None:
     assert move["target"].startswith("layout NHWC")
 
 
+@pytest.mark.slow
 def test_axes_of_the_same_names_are_the_same(shell: Shell) -> None:
     ended = shell("bench", "NCHW4c", "--to", "tvm:NHWC", *TINY, "--json")
     (move,) = json.loads(ended.out)["moves"]

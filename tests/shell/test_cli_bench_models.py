@@ -23,6 +23,7 @@ def model(tmp_path: Path) -> str:
     return str(place)
 
 
+@pytest.mark.slow
 def test_a_model_is_a_row(shell: Shell, model: str) -> None:
     ended = shell("bench", "--propagate", model, "--rounds", "2", "--json")
     assert (ended.code, ended.err) == (0, "")

@@ -204,6 +204,7 @@ def test_a_fallback_is_said(shell: Shell) -> None:
     assert "unproved: " not in Path("made.py").read_text()
 
 
+@pytest.mark.slow
 def test_what_is_not_proved_is_said_in_the_module(shell: Shell) -> None:
     Path("overlap.layout").write_text("layout Overlap(c, h) = [c/4, h, c%8]\n")
     assert shell("generate", "overlap.layout", "-o", "made.py", "--unproved").code == 0
@@ -221,6 +222,7 @@ def test_a_refuted_layout_is_refused(shell: Shell) -> None:
     assert not Path("made.py").exists()
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     ("output", "message"),
     [
@@ -315,6 +317,7 @@ NOT_OURS = [
 ]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(("arguments", "message"), NOT_OURS)
 def test_no_file_is_lost(shell: Shell, arguments: tuple[str, ...], message: str) -> None:
     Path("one.layout").write_text("layout A(c) = [c]")
@@ -334,6 +337,7 @@ def test_no_file_is_lost(shell: Shell, arguments: tuple[str, ...], message: str)
     assert {path: path.read_text() for path in Path().rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_a_generated_or_an_empty_file_is_replaced(shell: Shell) -> None:
     Path("made.py").touch()
     assert shell("generate", "NCHW16c", "-o", "made.py").code == 0
@@ -386,7 +390,7 @@ def sheet(shell: Shell, name: str, language: str) -> str:
     return ended.out
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("name", SHAPES)
 @pytest.mark.parametrize("language", ["python", "sympy"])
 def test_a_sheet_runs_whatever_the_names(shell: Shell, name: str, language: str) -> None:

@@ -61,6 +61,7 @@ def test_fill(shell: Shell) -> None:
     assert (ended.code, ended.err) == (2, "error: --fill is 1e+300, which float32 cannot hold\n")
 
 
+@pytest.mark.slow
 def test_axes_by_their_order_are_told(shell: Shell) -> None:
     np.save("in.npy", packed("NCHW16c"))
     line = ("convert", "NCHW16c", "R4FlatMemoryLayout", "in.npy", "out.npy", *SHAPED)

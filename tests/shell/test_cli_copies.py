@@ -79,6 +79,7 @@ def test_a_tensor_goes_in_and_its_copies_are_compared(shell: Shell) -> None:
     assert (np.load("back.npy") == tensor).all()
 
 
+@pytest.mark.slow
 def test_words_hold_copies(shell: Shell) -> None:
     Path("copies.layout").write_text(TEXT, encoding="utf-8")
     tensor = (np.arange(32, dtype="u1") % 16).reshape(2, 16)

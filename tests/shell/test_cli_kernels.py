@@ -142,6 +142,7 @@ def test_a_range_with_a_fault_in_it(shell: Shell) -> None:
     assert ended.err.startswith("error[L")
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("language", ["c", "opencl", "cuda", "triton", "mlir"])
 def test_functions_as_json(shell: Shell, language: str) -> None:
     found = json.loads(shell("formula", "NCHW4c", "--as", language, *RANGE, "--json").out)
@@ -168,6 +169,7 @@ layout Upper(signed, uint4, kernel) = [signed, uint4/2, kernel, uint4%2] offset 
 LAYOUTS = parse(WORDS)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12, slow=3)
 @pytest.mark.skipif(which("cc") is None or which("c++") is None, reason="no C compiler")
 @pytest.mark.parametrize("name", LAYOUTS)

@@ -179,6 +179,7 @@ def test_where_in_words(
     assert f"\n{words}\n" in ended.out
 
 
+@pytest.mark.slow
 def test_where_and_at_are_the_meaning(spec: Shell) -> None:
     """Every bit of every element lies where the meaning has it, and its byte says so."""
     record = commands.load("my.layout").records["Halves"]

@@ -50,6 +50,7 @@ def test_there_and_back(archive: Shell, fields: dict[str, np.ndarray]) -> None:
     assert not [each for each in Path().iterdir() if each.suffix == ".tmp"]
 
 
+@pytest.mark.slow
 def test_bytes_without_a_header(archive: Shell, fields: dict[str, np.ndarray]) -> None:
     wanted = meant("Block", SHAPE, fields)
     assert archive("pack", "my.layout:Block", "in.npz", "out.bin").code == 0

@@ -119,6 +119,7 @@ def read_by_a_shell(lines: list[str]) -> list[list[str]]:
     return [each.splitlines() for each in done.stdout.decode().split("\n\n") if each]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_again_has_no_replay(shell: Shell) -> None:
     text = TEXT.encode()
     ended = shell("prove", "-", stdin=text)
@@ -154,7 +155,7 @@ NOTATIONS = [
 ]
 
 
-@pytest.mark.sampled(6, slow=3)
+@pytest.mark.sampled(12, slow=7)
 @pytest.mark.parametrize(
     ("one", "other"),
     [*pairwise(NOTATIONS), *pairwise(NOTATIONS[::-1]), ("NCHWc", "NCHWc<8>")],

@@ -130,6 +130,7 @@ def test_whole_texts(weights: Shell, golden: Callable[[str, str], None]) -> None
         assert all((one[each] == other[each]).all() for each in one.files)
 
 
+@pytest.mark.slow
 def test_progress_names_tensors(weights: Shell) -> None:
     line = "pack in.npz --rules rules.layout -o out.npz --progress json --target numpy"
     ended = weights(*line.split())

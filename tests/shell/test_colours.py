@@ -173,12 +173,13 @@ def both(text: str) -> int:
     return text.count("\n")
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize(("name", "text"), resources.library_families(), ids=lambda each: each[:20])
 def test_every_line_of_the_library(name: str, text: str) -> None:
     assert both(text), name
 
 
+@pytest.mark.slow
 def test_rules_of_operators_and_engines() -> None:
     for _, text in (*resources.operator_rules(), *resources.engines()):
         both(text)

@@ -47,7 +47,7 @@ SILENT = [
 ]
 
 
-@pytest.mark.sampled(10, slow=9)
+@pytest.mark.sampled(20, slow=19)
 @pytest.mark.parametrize("words", SILENT)
 def test_success_is_silent(words: str, files: Shell) -> None:
     ended = files(*words.split(), "--quiet")

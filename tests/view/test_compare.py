@@ -245,6 +245,7 @@ def test_the_axes_of_a_hint_make_layouts_equal(one: str, other: str, axes: str) 
     assert diff(layout(one), layout(other), hint.axes).same
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(
     ("one", "other"),
@@ -405,6 +406,7 @@ IDENTIFIED = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize(("text", "names"), IDENTIFIED)
 def test_identify(text: str, names: set[tuple[str, str | None]]) -> None:

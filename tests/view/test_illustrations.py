@@ -177,6 +177,7 @@ def test_a_notebook_displays_layouts_and_records() -> None:
     assert "record Q4_0(r, k)" in page.text
 
 
+@pytest.mark.slow
 def test_and_verdicts() -> None:
     module = parse(WRONG)
     found = layoutdsl.prove(module["Manual"])

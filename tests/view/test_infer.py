@@ -111,6 +111,7 @@ def test_layouts_of_the_field(text: str, shape: tuple[int, ...]) -> None:
     assert found.layout.where == layout.where or "in" in text or "!=" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [8, pytest.param(24, marks=pytest.mark.slow)])
 def test_drawn_layouts_are_found(count: int) -> None:
     outcomes = drawn(count, 1)

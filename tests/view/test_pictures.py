@@ -78,7 +78,7 @@ def is_told(layout: Layout, shape: tuple[int, ...], page: Page) -> None:
             assert tuple(sorted(elements[index].numbers)) == tuple(sorted(slots))
 
 
-@pytest.mark.sampled(10, slow=3)
+@pytest.mark.sampled(20, slow=7)
 @pytest.mark.parametrize("seed", range(60))
 def test_cells_say_what_the_meaning_says(seed: int) -> None:
     layout, shape = a_layout(seed)
@@ -123,7 +123,7 @@ def told_of(cell: Read) -> set[tuple[int, int, int]]:
     return found
 
 
-@pytest.mark.sampled(16, slow=7)
+@pytest.mark.sampled(32, slow=15)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("most", [1 << 14, 40])
 def test_bytes_of_records_say_what_their_bits_hold(seed: int, most: int) -> None:
@@ -266,6 +266,7 @@ WORDS = (
 HOSTILE = [f"{one}{other}" for one in WORDS for other in ("", "<b>", "\"'&")][:51]
 
 
+@pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize("word", HOSTILE)
 def test_hostile_names_are_text(word: str) -> None:
     layout = library("NCHW4c")
@@ -416,6 +417,7 @@ def test_records_that_are_too_large_are_folded() -> None:
 # In the shell.
 
 
+@pytest.mark.slow
 def test_the_shell_writes_one_small_file(shell: Shell) -> None:
     ended = shell("show", "NCHW16c", "--shape", "1,20,2,3", "--as", "html", "-o", "p.html")
     assert (ended.code, ended.out) == (0, "wrote p.html\n")

@@ -253,6 +253,7 @@ def test_unpack() -> None:
         assert probe(function, NCHW16C, SHAPE, unpack=True).faults[0].kind == kind
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3, slow=2)
 @pytest.mark.parametrize(
     "name", ["R4Crouton2x2Layout", "MaceChannelMajor", "R4Depth32MemoryLayout"]

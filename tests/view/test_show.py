@@ -39,6 +39,7 @@ def shaped(test: object) -> object:
     return pytest.mark.parametrize(("name", "shape"), SHAPES)(test)  # type: ignore[arg-type]
 
 
+@pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize(
     "layout",
     [*library_module().layouts.values(), *MODULE.layouts.values()],
@@ -59,7 +60,7 @@ def test_the_amounts_add_up_to_the_offset(name: str, shape: tuple[int, ...]) -> 
         assert tuple(value for _, value in found.index) == index
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @shaped
 def test_every_slot_is_explained(name: str, shape: tuple[int, ...]) -> None:
     layout = MODULE[name]
@@ -80,6 +81,7 @@ def test_every_slot_is_explained(name: str, shape: tuple[int, ...]) -> None:
             assert start + sum(term.amount for term in found.terms) == slot
 
 
+@pytest.mark.sampled(2, slow=1)
 @shaped
 def test_every_slot_has_its_cell(name: str, shape: tuple[int, ...]) -> None:
     layout = MODULE[name]
@@ -308,6 +310,7 @@ def test_a_coloured_grid_differs_in_its_colours_only() -> None:
     assert "\x1b[38;5;16;48;5;223m 4,0 5,0\x1b[0m\x1b[38;5;244m   .   .\x1b[0m" in coloured
 
 
+@pytest.mark.slow
 def test_the_colours_are_those_of_the_blocks_that_are_shown() -> None:
     one = grid_text(grid(library("NCHW4c"), (1, 3, 2, 3), width=100, most_rows=48), COLOURS)
     assert re.sub(r"\x1b\[[0-9;]*m", "", one).endswith("\ncolours:  h=0   h=1 ")
@@ -319,7 +322,7 @@ def test_the_colours_are_those_of_the_blocks_that_are_shown() -> None:
     )
 
 
-@pytest.mark.sampled(3, slow=2)
+@pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 200])
 def test_rows_keep_to_the_width(width: int) -> None:
     for name, shape in (("NCHW16c", (2, 20, 3, 4)), ("Crouton", (1, 9, 9, 40))):

@@ -34,7 +34,7 @@ UNSOUND = {"Declared", "Pitch", "InnerGaps", "LeadGap", "Nested"}
 NOT_YET = {"TupleRadix"}
 
 
-@pytest.mark.sampled(70, slow=69)
+@pytest.mark.sampled(140, slow=139)
 @pytest.mark.parametrize("name", LIBRARY)
 def test_every_layout_of_the_library_is_validated(name: str) -> None:
     layout = commands.library(name)
@@ -263,7 +263,7 @@ WRONG = {
 }
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_modules_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG[what]
@@ -297,6 +297,7 @@ def all_mutants(name: str) -> tuple[Mutant, ...]:
     return tuple(mutants(emit(BY_NAME[name].text).text))
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("name", MUTATED)
 def test_mutants(name: str, record_property: pytest.RecordProperty) -> None:

@@ -146,7 +146,7 @@ def test_arrays_are_small() -> None:
     assert found.reason == f"an array of {2**35} bytes"
 
 
-@pytest.mark.sampled(6, slow=5)
+@pytest.mark.sampled(12, slow=11)
 @pytest.mark.parametrize("put", FAULTS)
 def test_what_is_missing_is_said(put: tuple[str, str]) -> None:
     case = case_of(HC, "pack")
@@ -238,6 +238,7 @@ def test_a_quotient_that_is_rounded_down_limits_nothing() -> None:
 MOST_REFUSED = 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"),
     [

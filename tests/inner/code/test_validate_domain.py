@@ -27,7 +27,7 @@ def text_of(name: str, by_element: bool = True) -> str:
     return made.text
 
 
-@pytest.mark.sampled(30, slow=29)
+@pytest.mark.sampled(60, slow=59)
 @pytest.mark.parametrize("by_element", [True, False], ids=["by element", "by rows"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_right_modules_are_validated(name: str, by_element: bool) -> None:
@@ -148,7 +148,7 @@ WRONG_ROWS = {
 }
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("what", WRONG_ROWS)
 def test_wrong_rows_are_not_validated(what: str) -> None:
     name, right, wrong = WRONG_ROWS[what]
@@ -158,6 +158,7 @@ def test_wrong_rows_are_not_validated(what: str) -> None:
     assert isinstance(validate(changed, DOMAINS[name], source=name), NotValidated)
 
 
+@pytest.mark.slow
 def test_another_domain_is_not_validated() -> None:
     assert isinstance(validate(text_of("Square"), DOMAINS["Square"], source="Square"), Validated)
     whole = commands.library("NHWC")

@@ -25,7 +25,7 @@ def written(random: Random) -> str:
     return f"layout Drawn({', '.join(axes)}) = [{', '.join(places)}]{fill}"
 
 
-@pytest.mark.sampled(2, slow=1)
+@pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(
     "text",
     [
@@ -40,6 +40,7 @@ def test_an_axis_shorter_than_its_block(text: str) -> None:
     assert "VALIDATED = False" not in made.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3, 4))])
 def test_drawn(seed: int) -> None:
     random = Random(seed)

@@ -86,6 +86,7 @@ def random_records(seed: int, count: int) -> tuple[int, list[str]]:
     return done, refused
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seed", "count"), [(1, 12), pytest.param(2, 150, marks=pytest.mark.slow)])
 def test_random_records(seed: int, count: int) -> None:
     done, refused = random_records(seed, count)
@@ -130,6 +131,7 @@ def twins(name: str, seed: int, count: int, folder: Path) -> tuple[int, int]:
     return count - len(kept), len(kept)
 
 
+@pytest.mark.slow
 @NEEDS_C
 @pytest.mark.parametrize(
     ("name", "count"),

@@ -268,6 +268,7 @@ def test_what_is_sealed_is_the_tree_and_what_it_is_for() -> None:
 MOST_REFUSED = 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seed", "count"),
     [
@@ -323,7 +324,7 @@ TOO_SHORT = (
 )
 
 
-@pytest.mark.sampled(4, slow=3)
+@pytest.mark.sampled(8, slow=7)
 @pytest.mark.parametrize("verb", ["pack", "unpack"])
 @pytest.mark.parametrize("places", [*TRIANGLES, *TOO_SHORT])
 def test_triangles_are_validated_where_elements_lie_before_their_end(
