@@ -42,6 +42,7 @@ def test_c_of_a_record_packs_and_unpacks(tmp_path: Path, monkeypatch: pytest.Mon
     assert built.said("bytes", {"R": 0, "K": 256}) == -1
 
 
+@pytest.mark.sampled(3, slow=0)
 @NEEDS_C
 @pytest.mark.slow
 @pytest.mark.parametrize("name", layoutdsl.library_record_names())
@@ -107,6 +108,7 @@ def test_c_of_many_random_records(block: int, tmp_path: Path) -> None:
     assert random_c(1000 + block, 50, tmp_path, "-O1") > 40
 
 
+@pytest.mark.sampled(3, slow=0)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
@@ -154,7 +156,7 @@ def test_packages_of_random_records(tmp_path: Path) -> None:
     assert packages(2, 4, tmp_path) > 2
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_packages_of_more_random_records(tmp_path: Path) -> None:
     assert packages(3, 60, tmp_path) > 40
 

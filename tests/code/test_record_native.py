@@ -57,6 +57,7 @@ def fresh(record: Record) -> RecordModule:
     return record_module.__wrapped__(record, "native", True)
 
 
+@pytest.mark.sampled(3, slow=0)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

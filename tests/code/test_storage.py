@@ -235,7 +235,7 @@ def check(text: str, shape: tuple[int, ...], random: Random) -> bool:
     ("seed", "count"),
     [
         (1, 12),
-        pytest.param(2, 420, marks=pytest.mark.slow),
+        pytest.param(2, 420, marks=pytest.mark.campaign),
         pytest.param(3, 4000, marks=pytest.mark.campaign),
     ],
 )

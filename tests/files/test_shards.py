@@ -343,7 +343,7 @@ def test_killed_shares_leave_nothing_wrong() -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_more_killed_shares() -> None:
     ended = campaign("--of", "plans", "--count", "150", "--seed", "100")
     assert ended.returncode == 0, ended.stdout + ended.stderr

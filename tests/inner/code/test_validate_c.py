@@ -270,7 +270,7 @@ def test_no_wrong_text_of_random_layouts_is_validated(seed: int) -> None:
     assert found["wrong, refused"] > 1000
 
 
-@pytest.mark.slow
+@pytest.mark.campaign
 def test_c_of_what_the_benchmark_draws_is_validated() -> None:
     """All of it: these are layouts that programs use, and each one has compiled code."""
     for task in drawn_tasks(120, 1100):
