@@ -4,9 +4,9 @@
 >>> load(emitted).pack(np.ones((2, 20, 3, 4))).shape
 (2, 2, 3, 4, 16)
 
-The offset that an emitted module computes is the printed formula. This room never knows how a
-layout was written or proved, nor who reads its texts: `validate` does, and knows only the text. So
-whoever changes what is emitted, changes what `validate` has to understand.
+The offset that an emitted module computes is the printed formula. The generator does not know
+how a layout was written or proved. `validate` reads the emitted text and knows nothing else, so a
+change of what is emitted is a change of what `validate` has to understand.
 """
 
 from __future__ import annotations

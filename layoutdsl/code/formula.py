@@ -3,7 +3,8 @@
 sympy rewrites sums and quotients unasked, and stores floor quotients as rationals; so the integer
 operations are functions of our own, and sums and products are built unevaluated, in the order of
 the layout. Text of sympy and LaTeX is printed from them; all other languages are written from
-expressions of our own, by `Printer`. The only room with sympy.
+expressions of our own, by `Printer`. No other file of the
+package imports sympy.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The verbs, composed: text to layouts, layouts to formulas, verdicts and running code.
+"""The functions that `import layoutdsl` offers: text to layouts, formulas, verdicts and code.
 
-The only room that knows both wings, the one that proves and the one that generates. A name is
-fetched from its file when it is first asked for, and what is heavy by the verb that needs it: so a
-text with a fault in it waits for none of it.
+This package imports both the prover and the generator. A name is fetched from its file when it is
+first asked for, and heavy packages by the function that needs them, so a text with an error waits
+for neither.
 """
 
 from __future__ import annotations
@@ -293,7 +293,7 @@ _FILES = {name: file for file, names in _ELSEWHERE.items() for name in names.spl
 
 
 def _drawn(value: object) -> str:
-    """How a notebook shows a value of ours; the rooms in which values live cannot know."""
+    """How a notebook shows a value of ours; the packages that define values print nothing."""
     from layoutdsl.commands.notebook import html_of
 
     return html_of(value)

@@ -45,7 +45,7 @@ class Node:
         attributes: by their names, without defaults.
         outer: values that graphs inside of it use by their names; they are inputs, too.
         opaque: an attribute is a graph or anything else that is not read: the node is as written.
-        source: the node as the format has it, for the room's own files of that format only.
+        source: the node as the format has it, for the files of this package about that format only.
     """
 
     number: int

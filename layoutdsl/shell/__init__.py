@@ -1,4 +1,4 @@
-"""The shell's door: ``layoutdsl VERB``. The only room that prints or exits.
+"""The entry of the command line, ``layoutdsl VERB``. No other package prints or exits.
 
 A verb imports what it needs when it runs, so that help and a fault in a text come at once.
 """

@@ -2,8 +2,8 @@
 
 A result is an object: its fields, in order, under their names. `KEYS` says where the keys are
 others than the fields. Layouts, tables, records and element types go by their names, conditions and
-expressions as the language writes them, fractions exactly and as a decimal. The page of this room
-says what each verb prints.
+expressions as the language writes them, fractions exactly and as a decimal. docs/reference/json.md
+lists the keys of each command.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ import write_cli
 import write_pictures
 
 DOCS = Path(__file__).parents[2] / "docs"
+PACKAGE = DOCS.parent / "layoutdsl"
 
 
 def test_the_page_of_the_verbs_is_what_they_say() -> None:
@@ -122,3 +123,14 @@ def test_files_that_are_named_to_contributors_are_there() -> None:
     there -= {"tests/shell/test_cli_VERB.py"}
     assert len(there) > 20
     assert [each for each in sorted(there) if not (DOCS.parent / each).exists()] == []
+
+
+NAMED = re.compile(r"`([\w/]*\w+\.(?:py|c|css|layout))`")
+
+
+@pytest.mark.parametrize("page", sorted(PACKAGE.rglob("README.md")), ids=lambda p: p.parent.name)
+def test_files_that_a_package_page_names_are_there(page: Path) -> None:
+    """A path is relative to the folder of the page, to the package, or to the repository."""
+    folders = (page.parent, PACKAGE, PACKAGE.parent)
+    for name in NAMED.findall(page.read_text(encoding="utf-8")):
+        assert any((folder / name).is_file() for folder in folders), name

@@ -1,4 +1,4 @@
-"""What padding costs: exact extremes against brute force, proofs, and the numbers at a shape."""
+"""The cost of padding: exact extremes against brute force, proofs, and the numbers at a shape."""
 
 from __future__ import annotations
 

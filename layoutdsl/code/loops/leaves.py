@@ -103,7 +103,7 @@ class Leaf:
         return self._padded(axes, self._copied(axes))
 
     def _padded(self, axes: list[int], node: tree.Node) -> tree.Node:
-        """What is copied where there are elements, and padding alone behind them."""
+        """A leaf that copies where the axes have elements, and writes padding alone behind them."""
         if not all(map(self.around.slots_whole, axes)):
             return node
         nothing = self._whole(tree.Edge(rows_read=ZERO))

@@ -2,8 +2,8 @@
 
 The text is read back with Python's own parser and is never run. It is executed over views with
 symbolic extents (`reading`, by the rules of `meaning`), what has to be shown of that is written
-down (`statement`, `partition`, `theorems`), and proved with the `tactics`. This room knows
-nothing of how texts are generated.
+down (`statement`, `partition`, `theorems`), and proved with the `tactics`. No file
+here knows how texts are generated.
 
 >>> len(validate(text, layout, source=source).seal)
 64

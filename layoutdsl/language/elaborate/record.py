@@ -81,7 +81,7 @@ def _symbols(condition: Condition) -> frozenset[str]:
 
 
 def _bases(given: Mapping[str, Expr], own: set[str], scope: Scope) -> dict[str, Expr]:
-    """What extents of the record are that are none of the part: 16*B, where B is K/16 exactly."""
+    """Extents of the record that the part has under another name: 16*B, where B is K/16 exactly."""
     multiples: dict[str, int] = {}
     for left, right in scope.multiples:
         match left, right:

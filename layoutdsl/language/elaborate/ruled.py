@@ -55,7 +55,7 @@ def _stored(source: ast.SourceDecl, field: Field, layouts: Layouts) -> FromWords
 
 
 def _names(quoted: ast.Quoted, pattern: Names | None) -> Names:
-    """What stands in quotes, where ``{}`` stands for a pattern if there is one."""
+    """The text in quotes, with ``{}`` replaced by the pattern if there is one."""
     for braced in _BRACED.findall(quoted.text):
         if braced == WHOLE and pattern is not None:
             continue

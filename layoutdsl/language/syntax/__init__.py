@@ -1,1 +1,1 @@
-"""Text and tree: what was written, before it means anything. The only room with lark."""
+"""Text and tree: what was written, before it means anything. No other package imports lark."""

@@ -32,7 +32,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class _Cells:
-    """What stands before `=`, from there to the clauses, and these."""
+    """One part of a record in three pieces: the head before `=`, the body, and the clauses."""
 
     head: str
     body: str

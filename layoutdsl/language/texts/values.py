@@ -18,7 +18,7 @@ A_FIELD = 60
 
 
 DRAWING: list[Callable[[object], str]] = []
-"""Who draws a value for a notebook; the room of the verbs says so, as none below knows how."""
+"""Who draws a value for a notebook; `commands` sets it, as no package below can draw."""
 
 
 class Displayed:

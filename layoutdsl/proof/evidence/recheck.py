@@ -214,7 +214,7 @@ def unreplayed(questions: Sequence[Asked], given: Answers) -> Iterator[Problem]:
 Tell = Callable[[str], None]
 
 ASKED: Mapping[str, Solver] = {**SOLVERS, **WITH_PROOFS}
-"""Who can be asked."""
+"""Names that `--solver` takes."""
 
 
 def recheck(

@@ -57,7 +57,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a quotient does over its range; ``ends`` where all its extents have an end."""
+    """The extremes of a quotient over its range; ``ends`` where all its extents have an end."""
 
     most: Side
     least: Side
@@ -209,7 +209,7 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What the ratio does over a range of shapes; ``far`` as all extents without end grow."""
+    """The extremes of the ratio over a range of shapes; ``far`` as all extents without end grow."""
 
     most: Bound
     least: Bound
@@ -286,7 +286,7 @@ def _reached(layout: Layout, ratio: Fraction | None, values: Values) -> Bound:
 
 
 def _lines(layout: Layout, start: Values) -> Iterator[tuple[Values, str, Along]]:
-    """What the ratio does along each extent, the others being as at a shape of the range."""
+    """The ratio along each extent, while the others keep their values at a shape of the range."""
     if not in_range(layout, start):
         return
     for name in layout.symbols:

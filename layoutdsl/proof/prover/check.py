@@ -127,7 +127,7 @@ def _renamed(certificate: Certificate, part: PartClaim) -> Certificate:
 
 
 def _of_whole(record: Record, values: dict[str, int]) -> list[Finding]:
-    """What is found of the record beside its parts."""
+    """The findings of a record about how its parts lie to each other."""
     proved: list[tuple[Theorem, Proof]] = []
     reasons: dict[str, str] = {}
     try:
@@ -270,7 +270,7 @@ def _found(claim: Claim, claimed: Property[Any], tell: Progress) -> Finding:
 
 
 def _tried(claimed: Property[Any], finding: Undecided, shapes: tuple[Values, ...]) -> Finding:
-    """What comes of trying every index of every shape of the range."""
+    """The finding after every index of every shape of the range was tried."""
     at = claimed.tries()
     if at is None:
         return finding
