@@ -10,6 +10,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from native_cases import needs_compiler
+
 import layoutdsl
 from layoutdsl.code.native import kernel_text
 from layoutdsl.code.native.compilers import compiler
@@ -23,6 +25,7 @@ def emitted(name: str, widths: tuple[int, ...], verbs: tuple[str, ...]) -> Emitt
     return made
 
 
+@needs_compiler
 def test_the_header_has_all_kernels_and_a_file_accepts_no_other(tmp_path: Path) -> None:
     header, nests = kernel_text.kernels_header(), emitted("NCHW16c", (4,), VERBS).nests
     assert "INLINED move all_of(" in header

@@ -210,9 +210,10 @@ def test_too_little_memory_says_what_is_needed() -> None:
     np.save("in.npy", random_tensor((2, 17, 9, 40)))
     with pytest.raises(TooLittleError) as refused:
         pack_file(CROUTON, "in.npy", "out.npy", mem=2_000, jobs=2)
+    least = 4352 if compiles() else 6400  # numpy copies a piece on the way
     assert str(refused.value) == (
-        "2000 bytes are too few for 2 jobs: the smallest piece of `Crouton` takes 4352, as `h%8` "
-        "has the same extent whatever `H` is"
+        f"2000 bytes are too few for 2 jobs: the smallest piece of `Crouton` takes {least}, as "
+        "`h%8` has the same extent whatever `H` is"
     )
     assert left_behind() == set()
     assert not Path("out.npy").exists()

@@ -512,7 +512,7 @@ KILLED = """
     from layoutdsl.commands import pack_file, parse
     work.PAUSE = 0.02
     found = parse(sys.argv[1])["Blocked"]
-    pack_file(found, "in.npy", "out.npy", mem=678, jobs=2, look=lambda _: time.sleep(0.02))
+    pack_file(found, "in.npy", "out.npy", mem=800, jobs=2, look=lambda _: time.sleep(0.02))
 """
 
 
@@ -535,7 +535,7 @@ def test_a_run_that_is_killed_goes_on(tensor: np.ndarray) -> None:
         assert not Path("out.npy").exists()
         counts.append(len(said().pieces))
     assert counts == sorted(counts)
-    count, told = resumed(mem=678, jobs=2)
+    count, told = resumed(mem=2 * ROW, jobs=2)
     assert count <= 30 - counts[-1]
     assert told == [f"going on: {counts[-1]} of 30 pieces are done"]
     assert np.array_equal(np.load("out.npy"), compiled(BLOCKED).pack(tensor))

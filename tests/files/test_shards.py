@@ -39,7 +39,7 @@ def tensor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
 
 
 def planned(found: Layout = BLOCKED, verb: Any = "pack", **more: Any) -> int:
-    how = {"mem": ROW + 35, "target": "numpy", **more}
+    how = {"mem": ROW, "target": "numpy", **more}
     return plan_file(verb, found, "in.npy", "out.npy", "plan.json", **how)
 
 

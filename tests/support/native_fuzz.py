@@ -123,7 +123,9 @@ def macros(compiler: str, *options: str) -> dict[str, str]:
 
 
 def instructions(*options: str) -> set[str]:
-    """The vectors that the compiler has for some options."""
+    """The vectors that the compiler has for some options; none without a compiler."""
+    if CC is None:
+        return set()
     return {name for name in macros(str(CC), *options) if name.startswith(("__SSE", "__AVX"))}
 
 
