@@ -96,17 +96,15 @@ NOT_THERE = "and the library has no"
 WRONG: list[tuple[Callable[[], Any], str]] = [
     (
         lambda: layoutdsl.compile("NCHW16"),
-        f"`layout` is `NCHW16`, {NOT_THERE} layout or a record of that name; "
-        "did you mean `NCHW16c`?",
+        f"`layout` is `NCHW16`, {NOT_THERE} layout or record of that name; did you mean `NCHW16c`?",
     ),
     (
         lambda: layoutdsl.convert("NHWC", "NCHW16"),
-        f"`target` is `NCHW16`, {NOT_THERE} layout or a record of that name; "
-        "did you mean `NCHW16c`?",
+        f"`target` is `NCHW16`, {NOT_THERE} layout or record of that name; did you mean `NCHW16c`?",
     ),
     (
         lambda: layoutdsl.prove("layout A(n) = [n]"),
-        f"`subject` is `layout A(n) = [n]`, {NOT_THERE} layout, a record or a table of that name; "
+        f"`subject` is `layout A(n) = [n]`, {NOT_THERE} layout, record or table of that name; "
         "`layoutdsl.load` reads a file, `layoutdsl.parse` the text of one",
     ),
     (

@@ -299,7 +299,8 @@ def _in_library(name: str, argument: str, kind: Kind) -> Layout | Record | Table
     hint = unknown_name_help(bare, (*_families(), *_record_families(), *_table_families()))
     if hint is None:
         hint = "`layoutdsl.load` reads a file, `layoutdsl.parse` the text of one"
-    given, wanted = shortened(name, _MOST_OF_A_NAME), kind.words.removeprefix("a ")
+    given = shortened(name, _MOST_OF_A_NAME)
+    wanted = kind.words.removeprefix("a ").replace(" a ", " ")
     words = f"`{argument}` is `{given}`, and the library has no {wanted} of that name"
     raise UnknownNameError(words, hint)
 
