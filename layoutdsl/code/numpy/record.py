@@ -144,7 +144,9 @@ class _Record:
         box, given = self._box(values), _array(src, "src")
         if given.dtype != np.uint8:
             raise TypeError(f"`src` holds {given.dtype}, and a record is bytes, uint8")
-        if given.shape not in (box, (prod(box),)):
+        # GGUF's own packages join the last axes: (rows, bytes of a row).
+        joined = [(*box[:axis], prod(box[axis:])) for axis in range(len(box))]
+        if given.shape not in (box, *joined):
             raise ValueError(f"`src` has the shape {given.shape}, and has to have {box}")
         return self._taken(np.ascontiguousarray(given, "u1").reshape(-1), values, threads)
 
