@@ -66,14 +66,14 @@ def _agreement(found: Layout, name: str) -> str:
             shapes = "where " + ", ".join(map(str, agreements[0].conditions))
         case other:
             raise ValueError(f"{found.name} and {name}: {other}")
-    return f"- `{called}` of the library{f' with `{axes}`' if axes else ''}, {shapes}"
+    return f"- equal to `{called}` of the library{f' with `{axes}`' if axes else ''}, {shapes}"
 
 
 def _reason(found: Layout, notation: str) -> str:
     told = commands.translate(found, notation)
     if told.reason is None:
         raise ValueError(f"{found.name} can be said in {notation}: {told.text}")
-    return f"- not in `{notation}`: {told.reason}"
+    return f"- cannot be written in `{notation}`: {told.reason}"
 
 
 def _same_records(page: Page, found: Record) -> str:
@@ -87,6 +87,7 @@ def _same_records(page: Page, found: Record) -> str:
         and commands.prove(commands.parse(f"prove {page.subject} == {name}")).status == "proved"
     ]
     lines = [
-        f"- `{each}` of the library, for all shapes: every bit at the same place" for each in names
+        f"- equal to `{each}` of the library, for all shapes: every bit has the same address"
+        for each in names
     ]
     return "\n".join(lines) or "No other record of the library puts its fields where this one does."

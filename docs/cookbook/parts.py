@@ -15,6 +15,7 @@ from pathlib import Path
 from pages import Page, fenced, printed, table
 
 from layoutdsl import commands
+from layoutdsl.language.integers.expr import Constant
 from layoutdsl.language.integers.expr import text as written
 from layoutdsl.language.integers.written_out import folded, written_out
 from layoutdsl.language.meaning.elements import Fill, FillAny, FillValue, FillZeroPoint
@@ -137,6 +138,9 @@ def padding(page: Page) -> str:
     found = page.found
     rows = [("shapes", ", ".join(f"`{each}`" for each in found.where) or "all")]
     if isinstance(found, Layout):
+        fixed = [str(axis.extent.value) for axis in found.axes if isinstance(axis.extent, Constant)]
+        if len(fixed) == len(found.axes):
+            rows = [("shapes", f"only {' x '.join(fixed)}")]
         if found.domain:
             rows.append(("elements", ", ".join(f"`{each}`" for each in found.domain)))
         rows.append(("element type", f"`{found.element.name}`" if found.element else "any"))
