@@ -21,8 +21,9 @@ HEAD = """\
 
 # Commands
 
-The help of each command, as `layoutdsl COMMAND --help` prints it. [](shell.md) describes output,
-exit codes and progress; [](json.md) lists the keys of `--json`.
+This page prints the help of every command: its purpose, an example, and all options. Look an option up here;
+`layoutdsl COMMAND --help` prints the same text. [Command-line conventions](shell.md) describe output,
+exit codes and progress; [JSON keys](json.md) lists the keys of `--json`.
 """
 
 
