@@ -21,9 +21,10 @@ HEAD = """\
 
 # Commands
 
-This page prints the help of every command: its purpose, an example, and all options. Look an option up here;
-`layoutdsl COMMAND --help` prints the same text. [Command-line conventions](shell.md) describe output,
-exit codes and progress; [JSON keys](json.md) lists the keys of `--json`.
+This page prints the help of every command: its purpose, an example, and all options. Look an
+option up here; `layoutdsl COMMAND --help` prints the same text. [Command-line
+conventions](shell.md) describes output, exit codes and progress; [JSON keys](json.md) lists the
+keys of `--json`.
 """
 
 
