@@ -197,26 +197,41 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
+MOST_CASES = 4
+"""Cases of a slow test that CI runs, unless the test has a mark `ci(n)`.
+
+A fault that a test finds is mostly found by several of its cases. With four of each, CI takes
+minutes; with all, it took more than an hour.
+"""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Share out the cases of `sampled(n, slow=k)`: 1 of n by default, k in CI, the rest by hand.
+    """Share out cases among default runs, CI and campaigns.
 
-    CI is killed at 90 minutes, and all cases of all tests took it near that. Where a case left out
-    would be a fault left out, the test says ``slow=n - 1``: mutants, proofs, certificates, layouts
-    of the library, recorded command lines, pages.
+    Of the cases of `sampled(n)` 1 of n runs by default, and the others are slow. CI runs at most
+    `MOST_CASES` slow cases of a test, evenly spread; the others are campaigns.
     """
     met = Counter[tuple[object, str]]()
+    slow: dict[tuple[object, str], list[pytest.Item]] = {}
     for item in items:
-        sampled = item.get_closest_marker("sampled")
-        if sampled is None or item.get_closest_marker("campaign"):
+        if item.get_closest_marker("campaign"):
             continue
         test = (item.parent, getattr(item, "originalname", item.name))
-        turn = met[test] % sampled.args[0]
-        if turn > sampled.kwargs.get("slow", 1):
-            item.add_marker(pytest.mark.campaign)
-        elif turn:
-            item.add_marker(pytest.mark.slow)
-        met[test] += 1
+        sampled = item.get_closest_marker("sampled")
+        if sampled is not None:
+            if met[test] % sampled.args[0]:
+                item.add_marker(pytest.mark.slow)
+            met[test] += 1
+        if item.get_closest_marker("slow"):
+            slow.setdefault(test, []).append(item)
+    for cases in slow.values():
+        mark = cases[0].get_closest_marker("ci")
+        most = mark.args[0] if mark else MOST_CASES
+        kept = {number * len(cases) // most for number in range(most)}
+        for place, item in enumerate(cases):
+            if len(cases) > most and place not in kept:
+                item.add_marker(pytest.mark.campaign)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

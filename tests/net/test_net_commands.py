@@ -26,7 +26,7 @@ UNRECORDED = {
 
 
 @pytest.mark.slow
-@pytest.mark.sampled(880, slow=879)
+@pytest.mark.ci(220)
 @pytest.mark.parametrize("case", CASES, ids=[case.key for case in CASES])
 def test_command_line_does_as_recorded(case: Case, working: Version) -> None:
     if case.missing:
