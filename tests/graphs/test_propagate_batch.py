@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
-ort = pytest.importorskip("onnxruntime")
+pytest.importorskip("onnxruntime")
 pytest.importorskip("scipy")
 
+from onnx_runs import run  # noqa: E402
 from propagate_fuzz import random_model  # noqa: E402
 from small_graphs import proto  # noqa: E402
 from small_models import written  # noqa: E402
@@ -42,15 +43,6 @@ def opened(model: Any) -> Any:
     for each in model.graph.output:
         each.type.tensor_type.ClearField("shape")
     return model
-
-
-def run(model: Any, feeds: dict[str, Any]) -> list[Any]:
-    """What onnxruntime makes of it, just as it is."""
-    options = ort.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = ort.InferenceSession(model.SerializeToString(), options, ["CPUExecutionProvider"])
-    return list(session.run(None, feeds))
 
 
 def drawn(model: Any, batch: int) -> dict[str, Any]:

@@ -12,8 +12,9 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("scipy")
 
+from onnx_runs import run  # noqa: E402
 from small_graphs import proto  # noqa: E402
-from test_propagate_batch import CONV, TARGETS, WEIGHT, drawn, opened, run  # noqa: E402
+from test_propagate_batch import CONV, TARGETS, WEIGHT, drawn, opened  # noqa: E402
 
 from layoutdsl import check_model, propagate  # noqa: E402
 from layoutdsl.graphs.emitting.lines import Line, Number, UndecidedError, value_at  # noqa: E402

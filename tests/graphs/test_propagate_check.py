@@ -6,7 +6,6 @@ import json
 import random
 import sys
 from collections.abc import Callable
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,14 @@ from processes import ended
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("scipy")
 
+from small_graphs import proto  # noqa: E402
 from small_models import written  # noqa: E402
-from test_propagate_placing import drawn_placing  # noqa: E402
 
-from layoutdsl import UnfitModelError, check_model, propagate  # noqa: E402
-from layoutdsl.graphs.checking import weights  # noqa: E402
-from layoutdsl.graphs.checking.warrant import KEY  # noqa: E402
-from layoutdsl.graphs.placings.packing import packed  # noqa: E402
+import layoutdsl  # noqa: E402
+from layoutdsl import UnfitModelError, check_model, load_engine, parse, propagate  # noqa: E402
+
+KEY = "layoutdsl.certificate"
+"""The entry of a model's metadata that says how it was planned."""
 
 PLANS: dict[str, dict[str, Any]] = {
     "NHWC": {"prefer": {"Conv": "NHWC"}},
@@ -236,42 +236,46 @@ def test_a_certificate_that_was_changed_is_refused(
     assert check_model(place, planned / "model.onnx").faults
 
 
-def test_large_weights_lie_beside_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from layoutdsl.graphs.models import onnx_files
-
-    monkeypatch.setattr(onnx_files, "INSIDE", 100)
-    found = propagate(written(tmp_path), "blocked16", verify="off")
-    found.write(tmp_path / "out.onnx")
-    assert (tmp_path / "out.onnx.data").stat().st_size > 4 * 20 * 20 * 9
-    onnx.checker.check_model(tmp_path / "out.onnx", full_check=True)
-    assert check_model(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
-    data = bytearray((tmp_path / "out.onnx.data").read_bytes())
-    data[-1] ^= 1
-    (tmp_path / "out.onnx.data").write_bytes(bytes(data))
-    assert not check_model(tmp_path / "out.onnx", tmp_path / "model.onnx").holds
-
-
 def test_a_file_is_what_the_package_would_write(tmp_path: Path) -> None:
     found = propagate(written(tmp_path), "blocked16", verify="off")
     found.write(tmp_path / "out.onnx")
     assert onnx.load(tmp_path / "out.onnx") == found.model
 
 
-@pytest.mark.parametrize("most", [1, 7, 60, 1 << 20])
-def test_slots_of_weights_are_those_of_their_placings(
-    most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(weights, "MOST_SLOTS", most)
-    draw = random.Random(most)
-    for shape in [(), (1,), (9,), (2, 3), (5, 1, 7), (4, 17, 2, 3)] * 4:
-        array, placing = np.arange(prod(shape)).reshape(shape), drawn_placing(draw, shape)
-        flat, seen = packed(array, placing, -1).reshape(-1), list[int]()
-        for piece, slots in weights.elements(array, placing):
-            assert np.array_equal(flat[slots], piece)
-            seen += piece.reshape(-1).tolist()
-        assert sorted(seen) == list(range(prod(shape)))
+def drawn_digits(chance: random.Random, axes: str) -> str:
+    """Coordinates of a layout: some axes in blocks, all of it in any order."""
+    found = list[str]()
+    for axis in axes:
+        block = chance.choice((1, 2, 3, 8))
+        found += [axis] if block == 1 else [f"{axis}/{block}", f"{axis}%{block}"]
+    chance.shuffle(found)
+    return ", ".join(found)
+
+
+@pytest.mark.sampled(6, slow=2)
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_lie_as_their_layouts_say(seed: int, tmp_path: Path) -> None:
+    """Packed by the layout alone, a weight has the bytes that stand in the model."""
+    chance, place = random.Random(seed), tmp_path / "model.onnx"
+    text = f"""
+        layout W(o, i, h, w) = [{drawn_digits(chance, "oihw")}] fill 0
+        layout V(o) = [{drawn_digits(chance, "o")}] fill 0
+    """
+    layouts = parse(text)
+    text += "op Conv(x: NCHW, w: W, b: V) -> NCHW16c\nprefer Conv = NCHW16c"
+    weights = {"w": (chance.randint(2, 33), 5, 3, 2)}
+    onnx.save(proto("y = Conv(x, w, b)", x=[1, 5, 6, 7], **weights, b=weights["w"][:1]), place)
+    found = propagate(place, load_engine(text), verify="off")
+    found.write(tmp_path / "out.onnx")
+    checked = check_model(tmp_path / "out.onnx", place)
+    assert (checked.faults, checked.weights) == ((), 2)
+    before, after = (
+        {each.name[:1]: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
+        for model in (onnx.load(place), found.model)
+    )
+    for name, layout in (("w", layouts["W"]), ("b", layouts["V"])):
+        expected = layoutdsl.compile(layout, target="numpy").pack(before[name])
+        assert np.array_equal(after[name].reshape(-1), expected.reshape(-1))
 
 
 def test_a_model_that_says_nothing_of_a_plan_is_refused(tmp_path: Path) -> None:
@@ -284,7 +288,7 @@ def test_a_model_that_says_nothing_of_a_plan_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("planned", ["NCHW16c"], indirect=True)
 def test_it_is_checked_without_a_solver(planned: Path) -> None:
     code = (
-        "import sys\nfrom layoutdsl.commands import check_model\n"
+        "import sys\nfrom layoutdsl import check_model\n"
         f"found = check_model({str(planned / 'out.onnx')!r}, {str(planned / 'model.onnx')!r})\n"
         "print(found.holds, *sorted({each.split('.')[0] for each in sys.modules}))"
     )

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
+from cli_shell import Shell, shell
+from small_models import written
 
-from layoutdsl import Engine, LayoutError, UnknownNameError, load_engine, parse
-from layoutdsl.graphs.engine_text import engine_called, engine_names
-from layoutdsl.language.elaborate.shelf import operator_rules
-from layoutdsl.language.meaning.operator import OperatorRule
+from layoutdsl import Engine, LayoutError, UnknownNameError, load_engine, parse, propagate
+
+__all__ = ["shell"]
+
+ONNX = load_engine("").rules
+"""The rules of ONNX's operators, which every engine has."""
 
 
 def engine(text: str) -> Engine:
@@ -18,7 +24,7 @@ def engine(text: str) -> Engine:
     return found
 
 
-def shown(rule: OperatorRule) -> list[str]:
+def shown(rule: Any) -> list[str]:
     """Operands and results with the roles of their axes, in words of this test."""
     found = []
     for each in (*rule.operands, *rule.results):
@@ -129,8 +135,8 @@ UNLISTED = {"SimplifiedLayerNormalization"}
 
 
 @pytest.mark.sampled(2, slow=1)
-@pytest.mark.parametrize("rule", operator_rules(), ids=lambda rule: rule.text[5:35])
-def test_rules_of_onnx_are_of_operators_as_onnx_has_them(rule: OperatorRule) -> None:
+@pytest.mark.parametrize("rule", ONNX, ids=lambda rule: rule.text[5:35])
+def test_rules_of_onnx_are_of_operators_as_onnx_has_them(rule: Any) -> None:
     onnx = pytest.importorskip("onnx")
     for name in rule.operators:
         if "::" in name or name in UNLISTED:
@@ -151,20 +157,23 @@ def test_rules_of_onnx_are_of_operators_as_onnx_has_them(rule: OperatorRule) -> 
 
 
 def test_most_of_onnx_has_a_rule() -> None:
-    named = {name for rule in operator_rules() for name in rule.operators}
+    named = {name for rule in ONNX for name in rule.operators}
     assert len({name for name in named if "::" not in name}) >= 100
 
 
 @pytest.mark.parametrize(
     "name", ["blocked16", "nhwc", "onnxruntime", "onnxruntime8", "onnxruntime16"]
 )
-def test_engines_come_along(name: str) -> None:
-    found = engine_called(name)
-    assert name in engine_names()
-    assert found.preferences
-    assert found.rules == operator_rules()
+def test_engines_come_along(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("onnx")
+    pytest.importorskip("scipy")
+    found = propagate(written(tmp_path), name, verify="off")
+    assert [(each.operator, each.nodes) for each in found.figures.anchors] == [("Conv", 2)]
+    assert not found.figures.gaps
 
 
-def test_an_engine_that_does_not_exist() -> None:
+def test_an_engine_that_does_not_exist(shell: Shell) -> None:
     with pytest.raises(UnknownNameError, match="did you mean `nhwc`"):
-        engine_called("nhcw")
+        propagate("model.onnx", "nhcw")
+    ended = shell("propagate", "model.onnx", "--engine", "nhcw")
+    assert (ended.code, "did you mean `nhwc`" in ended.err) == (2, True)

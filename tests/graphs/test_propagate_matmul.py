@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from small_graphs import proto
 
+from layoutdsl import load_engine, propagate
+
 pytest.importorskip("onnxruntime")
 
 PANELS = """
@@ -55,9 +57,6 @@ ATTENTION = """
 def carried(text: str, engine: str, place: Path, **tensors: Any) -> Any:
     """What comes of a model, proved and run node by node."""
     import onnx
-
-    from layoutdsl.commands.propagating import propagate
-    from layoutdsl.graphs.engine_text import load_engine
 
     onnx.save(proto(text, **tensors), place / "model.onnx")
     found = propagate(place / "model.onnx", load_engine(engine, "test"))
@@ -109,26 +108,17 @@ def test_products_are_anchors_with_packed_weights(
     assert {each.how for each in found.plan.variants} <= {"anchor", "elementwise", "written"}
 
 
-def test_attention_moves_what_heads_cut_apart() -> None:
+def test_attention_moves_what_heads_cut_apart(tmp_path: Path) -> None:
     """Four moves: of queries, keys, values, and of what comes out; no product allows fewer."""
-    from small_graphs import found, graph
-
-    from layoutdsl.graphs.planning.program import plan_of
-
-    one = graph(
-        ATTENTION,
-        x=[2, 6, 16],
-        **dict.fromkeys(("wq", "wk", "wv", "wo"), (16, 16)),
-        heads=np.array([2, 6, 4, 4]),
-        together=np.array([2, 6, 16]),
-    )
-    some = found(one, "NHWC")
-    plan = plan_of(one, some.variants, some.given, some.wanted)
-    assert plan.cost == plan.bound
-    assert len(plan.conversions) == 4
-    assert not some.gaps
+    shapes = {"heads": np.array([2, 6, 4, 4]), "together": np.array([2, 6, 16])}
+    weights = dict.fromkeys(("wq", "wk", "wv", "wo"), (16, 16))
+    found = carried(ATTENTION, "prefer Conv = NHWC\n", tmp_path, x=[2, 6, 16], **weights, **shapes)
+    assert found.figures.proved
+    assert len(found.transforms) == 4
+    assert not found.figures.gaps
 
 
+@pytest.mark.slow
 def test_one_head_moves_nothing_but_the_keys(tmp_path: Path) -> None:
     """With one head, views are the memory that products take."""
     shapes = {"heads": np.array([2, 6, 1, 16]), "together": np.array([2, 6, 16])}

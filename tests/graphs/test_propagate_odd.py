@@ -12,12 +12,11 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("scipy")
 
+from onnx_runs import name_pieces, run  # noqa: E402
 from propagate_odd import odd_model  # noqa: E402
 from small_graphs import proto  # noqa: E402
-from test_propagate_batch import run  # noqa: E402
 
 from layoutdsl import UnfitModelError, check_model, propagate  # noqa: E402
-from layoutdsl.graphs.running.onnx_run import with_all_pieces  # noqa: E402
 
 TARGETS: dict[str, dict[str, Any]] = {
     "NHWC": {"engine": "nhwc"},
@@ -46,7 +45,7 @@ def tried(seed: int, target: str, folder: Path) -> str:
     onnx.checker.check_model(model, full_check=True)
     feeds = drawn(model, seed)
     try:
-        expected = run(with_all_pieces(model), feeds)
+        expected = run(name_pieces(model), feeds)
     except Exception as error:  # whatever C++ threw: nobody can run the model
         return f"onnxruntime: {str(error)[:60]}"
     onnx.save(model, place)
@@ -59,7 +58,7 @@ def tried(seed: int, target: str, folder: Path) -> str:
         return "done"
     result = onnx.load(out)
     onnx.checker.check_model(result, full_check=True)
-    for one, other in zip(expected, run(with_all_pieces(result), feeds), strict=True):
+    for one, other in zip(expected, run(name_pieces(result), feeds), strict=True):
         most = np.max(np.abs(one[np.isfinite(one)]), initial=0.0)
         assert one.shape == other.shape, (seed, target)
         near = np.allclose(one, other, 1e-3, 1e-3 * max(1.0, most), equal_nan=True)

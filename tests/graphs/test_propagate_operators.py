@@ -10,8 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from layoutdsl import propagate
-from layoutdsl.language.elaborate.shelf import operator_rules
+from layoutdsl import load_engine, propagate
 
 onnx = pytest.importorskip("onnx", exc_type=ImportError)
 pytest.importorskip("scipy", exc_type=ImportError)
@@ -293,5 +292,5 @@ def test_operators_alone(
 
 
 def test_every_operator_with_a_rule_is_tried() -> None:
-    ruled = {name for rule in operator_rules() for name in rule.operators}
+    ruled = {name for rule in load_engine("").rules for name in rule.operators}
     assert ruled - NEW == {case.operator for case in CASES}

@@ -12,8 +12,8 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 pytest.importorskip("scipy")
 
+from onnx_runs import run  # noqa: E402
 from small_graphs import proto  # noqa: E402
-from test_propagate_batch import run  # noqa: E402
 
 from layoutdsl import OccupiedError, UnfitModelError, check_model, load_engine, propagate  # noqa: E402
 
