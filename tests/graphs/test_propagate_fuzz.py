@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,62 +18,45 @@ pytest.importorskip("scipy")
 import onnx
 from propagate_fuzz import random_model
 
-from layoutdsl import Engine, Layout, load_engine
-from layoutdsl.graphs.checking.remaking import Emit, emission_of, wishes_of
-from layoutdsl.graphs.engine_text import engine_called
-from layoutdsl.graphs.graph import Graph
-from layoutdsl.graphs.models.onnx_read import read_model
-from layoutdsl.graphs.models.onnx_write import model_of
-from layoutdsl.graphs.planning.program import plan_of
-from layoutdsl.graphs.roles.anchors import layouts_of
-from layoutdsl.graphs.running.verify import verified
-from layoutdsl.graphs.ways.ways import ways
+from layoutdsl import Engine, Layout, library, load_engine, propagate
 
 EIGHT = """layout NCHW8c(n, c, h, w) = [n, c/8, h, w, c%8]
 prefer Conv = NCHW8c, NHWC
 prefer MaxPool = NHWC
 """
-TARGETS: dict[str, tuple[str, Emit]] = {
-    "NHWC": ("nhwc", "functions"),
-    "NCHW16c": ("blocked16", "functions"),
-    "NCHW8c beside NHWC": (EIGHT, "functions"),
-    "plain": ("prefer Conv = NCHW", "plain"),
-    "onnxruntime": ("onnxruntime", "onnxruntime"),
+TARGETS: dict[str, tuple[str | Engine, dict[str, Any], Layout]] = {
+    "NHWC": ("nhwc", {}, library("NHWC")),
+    "NCHW16c": ("blocked16", {}, library("NCHW16c")),
+    "NCHW8c beside NHWC": (load_engine(EIGHT), {"choice": "any"}, library("NCHWc<8>")),
+    "plain": (load_engine("prefer Conv = NCHW"), {"emit": "plain"}, library("NCHW")),
+    "onnxruntime": ("onnxruntime", {"emit": "onnxruntime"}, library("NCHW16c")),
 }
+"""For each the engine, how it is asked, and a layout of inputs and outputs."""
 FEW, MANY = 5, 2000
 
 
-@cache
-def engine_of(target: str) -> Engine:
-    text, _ = TARGETS[target]
-    return engine_called(text) if text.isalnum() else load_engine(text, target)
-
-
-def laid(names: tuple[str, ...], graph: Graph, layouts: tuple[Layout, ...]) -> dict[str, Layout]:
-    """The first layout of rank 4 for all values that have it."""
-    first = [each for each in layouts if len(each.axes) == 4][:1]
-    own = (name for name in names if len(graph.values[name].shape) == 4)
-    return {name: each for name in own if name not in graph.constants for each in first}
+def of_four(infos: Any, layout: Layout) -> dict[str, Layout]:
+    """The layout for all values that have four axes."""
+    own = (each for each in infos if len(each.type.tensor_type.shape.dim) == 4)
+    return {each.name: layout for each in own}
 
 
 def tried(seed: int, target: str, place: Path) -> Counter[str]:
     """How nodes were run; fails where anything is wrong."""
-    onnx.save(random_model(seed), place)
-    model = read_model(place, {})
-    engine, (_, kind) = engine_of(target), TARGETS[target]
-    choice = "any" if target == "NCHW8c beside NHWC" else "first"
-    ends = (model.graph.inputs, model.graph.outputs) if seed % 3 == 0 else ((), ())
-    given, wanted = (laid(each, model.graph, layouts_of(engine)) for each in ends)
-    found = ways(model.graph, engine, wishes_of(given, wanted, choice, kind))
-    plan = plan_of(model.graph, found.variants, found.given, found.wanted)
-    emission = emission_of(model, found, plan, layouts_of(engine), kind)
-    proto = model_of(model, emission, {})
-    onnx.checker.check_model(proto, full_check=True)
-    seen = verified(model, emission, proto)
-    assert seen.faults == (), f"seed {seed}, {target}"
-    assert seen.nodes == len(model.graph.nodes)
-    minimal = Counter({"minimal": 1} if plan.cost == plan.bound else {"not proved minimal": 1})
-    return Counter(variant.how for variant in plan.variants) + minimal
+    model, (engine, how, layout) = random_model(seed), TARGETS[target]
+    onnx.save(model, place)
+    if seed % 3 == 0:
+        ends = onnx.shape_inference.infer_shapes(model).graph
+        how = {**how, "inputs": of_four(ends.input, layout)}
+        how["outputs"] = of_four(ends.output, layout)
+    found = propagate(place, engine, **how)
+    onnx.checker.check_model(found.model, full_check=True)
+    assert found.verified is not None
+    assert found.verified.faults == (), f"seed {seed}, {target}"
+    assert found.theorems.refuted == (), f"seed {seed}, {target}"
+    assert found.verified.nodes == found.figures.nodes
+    minimal = Counter({"minimal": 1} if found.figures.proved else {"not proved minimal": 1})
+    return Counter(variant.how for variant in found.plan.variants) + minimal
 
 
 @pytest.mark.slow

@@ -16,19 +16,9 @@ pytest.importorskip("scipy")
 import onnx
 import onnx.reference
 from onnx import TensorProto, helper, numpy_helper
+from onnx_runs import run
 
-from layoutdsl import UnfitModelError
-from layoutdsl.graphs.checking.remaking import Emit, emission_of, wishes_of
-from layoutdsl.graphs.engine_text import engine_called
-from layoutdsl.graphs.graph import Node
-from layoutdsl.graphs.models.fold import folded
-from layoutdsl.graphs.models.onnx_files import write
-from layoutdsl.graphs.models.onnx_read import read_model, weights_of
-from layoutdsl.graphs.models.onnx_write import model_of
-from layoutdsl.graphs.planning.program import plan_of
-from layoutdsl.graphs.roles.anchors import layouts_of
-from layoutdsl.graphs.running.verify import Verified, verified
-from layoutdsl.graphs.ways.ways import ways
+from layoutdsl import UnfitModelError, propagate
 
 EXTERNAL = TensorProto.EXTERNAL
 DRAWN = np.random.default_rng(3)
@@ -136,7 +126,7 @@ def test_bad_models_get_a_sentence(case: str, tmp_path: Path) -> None:
     place = tmp_path / "model.onnx"
     place.write_bytes(found if isinstance(found, bytes) else found.SerializeToString())
     with pytest.raises(UnfitModelError) as caught:
-        read_model(place, {})
+        propagate(place, "nhwc")
     assert words in str(caught.value)
     assert caught.value.message.startswith(("`", "the shapes of `"))
     assert caught.value.remedy
@@ -146,6 +136,11 @@ def test_bad_models_get_a_sentence(case: str, tmp_path: Path) -> None:
 
 OPEN = model([CONV], [info("x", ["n", 3, "h", 8])], [info("c", None)], W)
 NEGATIVE = model([CONV], [info("x", [-1, 3, -1, 8])], [info("c", [-1, 20, -1, 6])], W)
+
+
+def output_shape(found: Any) -> list[int]:
+    """The extents of the first output of the model that is written."""
+    return [each.dim_value for each in found.model.graph.output[0].type.tensor_type.shape.dim]
 
 
 @pytest.mark.parametrize(
@@ -164,10 +159,11 @@ def test_open_shapes_are_asked_for(
     place = tmp_path / "model.onnx"
     onnx.save(OPEN, place)
     with pytest.raises(UnfitModelError) as caught:
-        read_model(place, shapes)
+        propagate(place, "nhwc", shapes=shapes)
     assert str(caught.value).endswith(words)
     assert caught.value.kind == "option"
-    assert read_model(place, {"x": (2, 3, 9, 8)}).graph.values["c"].shape == (2, 20, 7, 6)
+    found = propagate(place, "nhwc", shapes={"x": (2, 3, 9, 8)})
+    assert (found.status, output_shape(found)) == ("done", [2, 20, 7, 6])
 
 
 def test_negative_extents_are_open_ones(tmp_path: Path) -> None:
@@ -175,15 +171,16 @@ def test_negative_extents_are_open_ones(tmp_path: Path) -> None:
     place = tmp_path / "model.onnx"
     onnx.save(NEGATIVE, place)
     with pytest.raises(UnfitModelError, match=r"is open: \?,3,\?,8"):
-        read_model(place, {})
-    assert read_model(place, {"x": (2, 3, 9, 8)}).graph.values["c"].shape == (2, 20, 7, 6)
+        propagate(place, "nhwc")
+    found = propagate(place, "nhwc", shapes={"x": (2, 3, 9, 8)})
+    assert (found.status, output_shape(found)) == ("done", [2, 20, 7, 6])
 
 
 def test_no_plain_file_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(UnfitModelError, match="is no plain file"):
-        read_model(Path("/dev/null"), {})
+        propagate("/dev/null", "nhwc")
     with pytest.raises(OSError, match="No such file"):
-        read_model(tmp_path / "none.onnx", {})
+        propagate(tmp_path / "none.onnx", "nhwc")
 
 
 def branch(name: str, *nodes: Any) -> Any:
@@ -274,26 +271,22 @@ ODD: dict[str, Any] = {
         W,
     ),
 }
-KINDS: dict[str, tuple[str, Emit]] = {
-    "nhwc": ("nhwc", "functions"),
-    "blocked16": ("blocked16", "functions"),
-    "plain": ("nhwc", "plain"),
-    "onnxruntime": ("onnxruntime", "onnxruntime"),
+KINDS: dict[str, dict[str, Any]] = {
+    "nhwc": {"engine": "nhwc"},
+    "blocked16": {"engine": "blocked16"},
+    "plain": {"engine": "nhwc", "emit": "plain"},
+    "onnxruntime": {"engine": "onnxruntime", "emit": "onnxruntime"},
 }
 
 
-def remade(place: Path, kind: str, out: Path | None = None) -> tuple[Any, Verified]:
+def remade(place: Path, kind: str, out: Path | None = None) -> tuple[Any, Any]:
     """What becomes of a model, and what is found when it is run; it is written, too."""
-    found = read_model(place, {})
-    engine, emit = engine_called(KINDS[kind][0]), KINDS[kind][1]
-    offered = ways(found.graph, engine, wishes_of({}, {}, "first", emit))
-    plan = plan_of(found.graph, offered.variants, offered.given, offered.wanted)
-    emission = emission_of(found, offered, plan, layouts_of(engine), emit)
-    proto = model_of(found, emission, {})
-    onnx.checker.check_model(proto)
+    found = propagate(place, **KINDS[kind])
+    onnx.checker.check_model(found.model)
+    assert found.theorems.refuted == ()
     if out is not None:
-        write(found, emission, {}, out)
-    return proto, verified(found, emission, proto)
+        found.write(out)
+    return found.model, found.verified
 
 
 @pytest.mark.sampled(6, slow=5)
@@ -338,27 +331,6 @@ def test_what_came_out_is_planned_again(tmp_path: Path) -> None:
     assert seen.faults == ()
 
 
-def test_weights_lie_beside_the_model_where_they_are_large(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from layoutdsl.graphs.models import onnx_files
-
-    place, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
-    onnx.save(good(), place)
-    proto, _ = remade(place, "nhwc", out)
-    assert onnx.load(out) == proto
-    monkeypatch.setattr(onnx_files, "INSIDE", 100)
-    remade(place, "nhwc", out)
-    assert (tmp_path / "out.onnx.data").stat().st_size == 2160
-    onnx.checker.check_model(out)
-    assert onnx.load(out).graph.node == proto.graph.node
-    shell, weights = weights_of(out)
-    assert not shell.graph.initializer
-    assert np.array_equal(weights["w"], numpy_helper.to_array(W))
-    _, seen = remade(out, "nhwc")
-    assert seen.faults == ()
-
-
 FOLDS: list[tuple[str, dict[str, Any], list[Any], Any]] = [
     ("Slice", {}, [[1, 2, 3, 4], [-1], [-9], [0], [-2]], [4, 2]),
     ("Div", {}, [[7, -7, 7, -7], [2, 2, -2, -2]], [3, -3, -3, 3]),
@@ -377,27 +349,38 @@ FOLDS: list[tuple[str, dict[str, Any], list[Any], Any]] = [
 
 @pytest.mark.parametrize(("operator", "said", "operands", "expected"), FOLDS)
 def test_what_is_known_beforehand_is_computed(
-    operator: str, said: dict[str, Any], operands: list[Any], expected: Any
+    operator: str, said: dict[str, Any], operands: list[Any], expected: Any, tmp_path: Path
 ) -> None:
+    """What an operator makes of constants is a constant in the model that is written."""
     arrays = [np.array(each, bool if each == [True, False] else np.int64) for each in operands]
-    names = tuple(f"x{number}" for number in range(len(arrays)))
-    one = Node(0, "", operator, names, ("y",), said)
-    found = folded(one, arrays)
-    assert found is not None
-    assert found[0].tolist() == expected
-    made = node(operator, " ".join(names), "y", **said)
-    ends = [
-        info(name, a.shape, helper.np_dtype_to_tensor_dtype(a.dtype))
-        for name, a in zip(names, arrays, strict=True)
-    ]
-    whole = model([made], ends, [info("y", None, TensorProto.INT64)])
-    run = onnx.reference.ReferenceEvaluator(whole).run(None, dict(zip(names, arrays, strict=True)))
-    assert np.array_equal(run[0], found[0])
+    names = [f"x{number}" for number in range(len(arrays))]
+    weights = [numpy_helper.from_array(a, name) for a, name in zip(arrays, names, strict=True)]
+    made = [node(operator, " ".join(names), "k", **said), node("Relu", "x", "r")]
+    ends = [info("k", None, TensorProto.INT64), info("r", None)]
+    whole = model(made, [X], ends, *weights)
+    onnx.save(whole, tmp_path / "model.onnx")
+    found = propagate(tmp_path / "model.onnx", "nhwc")
+    assert found.status == "done"
+    assert operator not in {each.op_type for each in found.model.graph.node}
+    feeds = {"x": np.ones((1, 3, 8, 8), "f4")}
+    assert run(found.model, feeds)[0].tolist() == expected
+    assert np.array_equal(run(whole, feeds)[0], expected)
 
 
-def test_what_cannot_be_computed_stays() -> None:
-    one = Node(0, "", "Div", ("a", "b"), ("y",), {})
-    assert folded(one, [np.array([1.5]), None]) is None
-    assert folded(Node(0, "", "RandomNormal", (), ("y",), {}), []) is None
-    large = [np.array([1 << 40, 1 << 20])]
-    assert folded(Node(0, "", "ConstantOfShape", ("s",), ("y",), {}), large) is None
+STAYS: dict[str, tuple[Any, list[Any]]] = {
+    "not known": (node("Div", "x two", "k"), [numpy_helper.from_array(np.float32(2), "two")]),
+    "drawn at random": (node("RandomNormal", "", "k", shape=[2, 3]), []),
+    "large": (
+        node("ConstantOfShape", "s", "k"),
+        [numpy_helper.from_array(np.array([1 << 18, 1 << 17]), "s")],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", STAYS)
+def test_what_cannot_be_computed_stays(case: str, tmp_path: Path) -> None:
+    made, weights = STAYS[case]
+    whole = model([made, node("Relu", "x", "r")], [X], [info("k", None), info("r", None)], *weights)
+    onnx.save(whole, tmp_path / "model.onnx")
+    found = propagate(tmp_path / "model.onnx", "nhwc", verify="off")
+    assert made.op_type in {each.op_type for each in found.model.graph.node}

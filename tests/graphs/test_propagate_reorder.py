@@ -6,7 +6,6 @@ Every part is run alone, and the whole, at batches that were not planned too.
 from __future__ import annotations
 
 import random
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,14 @@ onnx = pytest.importorskip("onnx")
 pytest.importorskip("scipy")
 pytest.importorskip("onnxruntime")
 
+from onnx_runs import channels_in_a_block  # noqa: E402
 from small_graphs import proto  # noqa: E402
 
-from layoutdsl import check_model, propagate  # noqa: E402
-from layoutdsl.graphs.emitting.emit_reorder import rows_of  # noqa: E402
-from layoutdsl.graphs.emitting.physical import Step  # noqa: E402
-from layoutdsl.graphs.placings.packing import packed  # noqa: E402
-from layoutdsl.graphs.placings.placing import Digit, Placing, as_written, canonical  # noqa: E402
-from layoutdsl.graphs.running.onnx_run import block  # noqa: E402
+from layoutdsl import check_model, parse, propagate  # noqa: E402
 
-needs_blocks = pytest.mark.skipif(block() is None, reason="onnxruntime has no blocks here")
-BLOCK = 16
+needs_blocks = pytest.mark.skipif(
+    channels_in_a_block() is None, reason="onnxruntime has no blocks here"
+)
 
 
 def shuffled(chance: random.Random, batch: int | str, least: int = 3) -> Any:
@@ -103,12 +99,11 @@ def test_rows_are_moved_and_not_numbers(tmp_path: Path) -> None:
     for seed in range(8):
         onnx.save(shuffled(random.Random(seed), 1, least=4), place)
         found = propagate(place, "onnxruntime16", emit="onnxruntime", verify="off")
-        steps = [each for part in found.emission.parts for each in part.work]
-        ragged = any(each.held.placing.padded_axes for each in found.emission.tensors.values())
-        for each in steps:
-            if isinstance(each, Step) and each.operator == "Transpose" and not ragged:
-                order = each.attributes["perm"]
-                assert isinstance(order, tuple)
+        if found.figures.padding.values:
+            continue
+        for each in found.model.graph.node:
+            if each.op_type == "Transpose":
+                (order,) = (list(said.ints) for said in each.attribute)
                 assert order[-1] == len(order) - 1
                 seen += 1
     assert seen
@@ -121,50 +116,49 @@ def test_blocks_of_another_machine_are_written_and_not_run(channels: int, tmp_pa
     place, out = tmp_path / "model.onnx", tmp_path / "out.onnx"
     onnx.save(shuffled(random.Random(1), 1), place)
     found = propagate(place, f"onnxruntime{channels}", emit="onnxruntime")
-    assert found.emission.block == channels
-    if channels == block():
+    if channels == channels_in_a_block():
         assert found.status == "done"
         assert propagate(place, "onnxruntime", emit="onnxruntime").model == found.model
     else:
         assert found.status == "open"
         assert found.verified is not None
         assert found.verified.faults == ()
-        assert f"hold {block()} channels on this machine" in found.verified.unrun[0]
+        assert f"hold {channels_in_a_block()} channels on this machine" in found.verified.unrun[0]
     found.write(out)
     assert check_model(out, place).holds
 
 
-def drawn_blocks(chance: random.Random) -> tuple[Placing, Placing]:
-    """Blocks of 16 of channels in any order, and the same value as it was written."""
-    cuts, divisor = list[Digit](), 1
-    for extent in chance.choice(((16, 3), (4, 7, 4), (2, 8, 5), (28, 4), (2, 2, 2, 2, 9), (8, 6))):
-        cuts.append(Digit(1, divisor, extent))
-        divisor *= extent
-    shape = (chance.choice((1, 3)), divisor, chance.choice((1, 5)), chance.choice((4, 20)))
-    chance.shuffle(cuts)
-    rest = [Digit(axis, 1, shape[axis]) for axis in (2, 3)]
-    whole = [at for at in range(len(cuts)) if prod(each.extent for each in cuts[at:]) == BLOCK]
-    at = chance.choice(whole or [0])
-    digits = [Digit(0, 1, shape[0]), *cuts[:at], *rest, *cuts[at:]]
-    return Placing(shape, canonical(digits)), as_written(shape)
+def drawn_order(chance: random.Random, block: int) -> tuple[str, int]:
+    """A layout of some blocks of channels whose digits stand in any order, and their number."""
+    digits, divisor = list[str](), 1
+    while divisor < 2 * block or divisor % block:
+        size = chance.choice((2, 4, 8))
+        digits.append(f"c/{divisor}%{size}")
+        divisor *= size
+    digits[-1] = digits[-1].split("%")[0]
+    chance.shuffle(digits)
+    place = chance.randrange(len(digits) + 1)
+    digits[place:place] = ["h", "w"]
+    return f"layout Drawn(n, c, h, w) = [n, {', '.join(digits)}]", divisor
 
 
-def test_rows_of_drawn_blocks() -> None:
-    """Blocks of the rows, as onnxruntime makes them, are the blocks."""
-    chance, seen = random.Random(3), 0
-    for _ in range(300):
-        blocks, written = drawn_blocks(chance)
-        found = rows_of(blocks, written, BLOCK)
-        if found is None:
-            continue
-        seen += 1
-        array = np.arange(written.slots).reshape(written.shape)
-        batch, channels, length, one = found.extents
-        rows = packed(array, found.placing, 0).reshape(batch, channels // BLOCK, BLOCK, length, one)
-        assert (
-            rows.transpose(0, 1, 3, 4, 2).reshape(-1) == packed(array, blocks, 0).reshape(-1)
-        ).all()
-    assert seen > 30
+@pytest.mark.sampled(6, slow=3)
+@needs_blocks
+@pytest.mark.parametrize("seed", range(30))
+def test_drawn_orders_of_channels_become_blocks(seed: int, tmp_path: Path) -> None:
+    """On the way in and out: each conversion is run alone, and the whole."""
+    chance, block = random.Random(seed), channels_in_a_block()
+    assert block is not None
+    text, channels = drawn_order(chance, block)
+    layout = parse(text)["Drawn"]
+    shape = [chance.choice((1, 3)), channels, chance.choice((1, 5)), chance.choice((4, 20))]
+    model = proto("y = Conv(x, w)", x=shape, w=(channels, channels, 1, 1))
+    onnx.save(model, tmp_path / "model.onnx")
+    ends: dict[str, Any] = {"inputs": {"x": layout}, "outputs": {"y": layout}}
+    found = propagate(tmp_path / "model.onnx", "onnxruntime", emit="onnxruntime", **ends)
+    assert found.status == "done", found.verified
+    assert [each.layout for each in found.figures.anchors] == [f"NCHW{block}c"]
+    assert any(node.domain for node in found.model.graph.node)
 
 
 @pytest.mark.parametrize("size", [16, 8])
@@ -180,6 +174,10 @@ def test_what_lies_like_a_block_says_nothing_of_the_machine(size: int, tmp_path:
     )
     onnx.save(model, tmp_path / "model.onnx")
     engine = f"onnxruntime{size}"
-    found = propagate(tmp_path / "model.onnx", engine, emit="onnxruntime", verify="off")
-    assert found.emission.block == size
+    found = propagate(tmp_path / "model.onnx", engine, emit="onnxruntime", verify="outputs")
+    assert found.verified is not None
+    if size == channels_in_a_block():
+        assert found.status == "done"
+    else:
+        assert f"those of the plan {size}" in found.verified.unrun[0]
     assert any(node.domain for node in found.model.graph.node)
