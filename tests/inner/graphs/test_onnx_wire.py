@@ -1,4 +1,8 @@
-"""Files of models taken apart, held against what the package onnx parses of the same bytes."""
+"""Files of models taken apart, held against what the package onnx parses of the same bytes.
+
+The reader meets bytes of strangers, so it gets bytes that no model on disk could hand to it, and
+its limits are lowered to what a test can write.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +18,11 @@ onnx = pytest.importorskip("onnx")
 
 from google.protobuf.message import DecodeError  # noqa: E402
 from onnx import helper, numpy_helper  # noqa: E402
+from onnx_runs import run  # noqa: E402
+from small_models import written  # noqa: E402
 
-from layoutdsl.graphs.models import onnx_wire  # noqa: E402
+from layoutdsl import check_model, propagate  # noqa: E402
+from layoutdsl.graphs.models import onnx_files, onnx_wire  # noqa: E402
 from layoutdsl.graphs.models.onnx_files import in_pieces  # noqa: E402
 from layoutdsl.graphs.models.onnx_wire import WireError, taken_apart  # noqa: E402
 
@@ -120,3 +127,28 @@ def test_a_weight_in_pieces_is_what_the_package_writes(dtype: str, shape: tuple[
         head, items = in_pieces(("w", array))
         wanted = numpy_helper.from_array(np.asarray(array, order="C"), "w")
         assert head + items.tobytes() == wanted.SerializeToString(deterministic=True)
+
+
+def test_large_weights_lie_beside_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More than a gibibyte of them, for which 100 bytes stand here; they are read again, too."""
+    pytest.importorskip("scipy")
+    monkeypatch.setattr(onnx_files, "INSIDE", 100)
+    place, out, beside = written(tmp_path), tmp_path / "out.onnx", tmp_path / "out.onnx.data"
+    found = propagate(place, "blocked16", verify="off")
+    found.write(out)
+    assert beside.stat().st_size > 4 * 20 * 20 * 9
+    assert onnx.load(out).graph.node == found.model.graph.node
+    onnx.checker.check_model(out, full_check=True)
+    assert check_model(out, place).holds
+    pytest.importorskip("onnxruntime")
+    again = propagate(out, "nhwc", verify="outputs")
+    assert again.status == "done"
+    feeds = {"x": np.random.default_rng(2).standard_normal((2, 3, 8, 8)).astype("f4")}
+    (theirs,), (ours,) = run(onnx.load(place), feeds), run(again.model, feeds)
+    assert np.allclose(theirs, ours, 1e-4, 1e-5)
+    data = bytearray(beside.read_bytes())
+    data[-1] ^= 1
+    beside.write_bytes(bytes(data))
+    assert not check_model(out, place).holds

@@ -1,4 +1,7 @@
-"""The cheapest plan against all plans, tried one by one; and duals that prove nothing refused."""
+"""The cheapest plan against all plans, tried one by one; and duals that prove nothing refused.
+
+The planner is asked of graphs of a few values in all ways, so that trying every plan is an oracle.
+"""
 
 from __future__ import annotations
 

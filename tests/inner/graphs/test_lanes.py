@@ -1,4 +1,7 @@
-"""What padding holds: evaluated as ONNX has it, demanded where it matters, filled in otherwise."""
+"""What padding holds: evaluated as ONNX has it, demanded where it matters, filled in otherwise.
+
+Padding holds NaN and infinities in no layout of the language, and the planner has to know them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Placings: canonical digits, views of them, and layouts read as them, against plain integers."""
+"""Placings: canonical digits, views of them, and layouts read as them, against plain integers.
+
+Every plan, proof and weight is said in placings, so their laws are tested by themselves.
+"""
 
 from __future__ import annotations
 

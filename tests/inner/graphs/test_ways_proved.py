@@ -1,4 +1,8 @@
-"""What a plan does at a node is proved, or tried at every index; what is wrong is refused."""
+"""Ways to run a node: which are offered, whether the checker follows them, and what is proved.
+
+A plan has one way for each node, and the cheapest; here are all that are offered, and wrong ones
+that no planner makes, which whoever checks a plan has to refuse.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,16 @@ import pytest
 from small_graphs import ENGINES, bound, found, graph, templates
 
 from layoutdsl import Claim, library
+from layoutdsl.graphs.placings.placing import Placing, as_written, inverse, transposed
 from layoutdsl.graphs.placings.reading import placed
 from layoutdsl.graphs.plan import Plan
 from layoutdsl.graphs.planning.program import plan_of
 from layoutdsl.graphs.proving.claims import pairs, placed_pairs
 from layoutdsl.graphs.proving.pair import Pair
 from layoutdsl.graphs.proving.theorems import decided, proved_rules, sound
+from layoutdsl.graphs.roles.rejoined import follows
 from layoutdsl.graphs.roles.roles import Template
+from layoutdsl.graphs.roles.templates import offered
 from layoutdsl.graphs.ways.ways import Ways
 from layoutdsl.language.integers.expr import Coordinate, Index
 from layoutdsl.language.meaning.claims import EqualsLayout
@@ -27,47 +34,80 @@ def planned(some: Ways, one: object) -> Plan:
     return plan_of(one, some.variants, some.given, some.wanted)  # type: ignore[arg-type]
 
 
-@pytest.mark.sampled(2, slow=1)
+def test_products_keep_what_is_summed_last() -> None:
+    """Columns that lie between what is summed are no matrix: only as written is left."""
+    one = graph("y = MatMul(x, w)", x=[3, 4, 5], w=(5, 6))
+    own = bound(one)
+    for order, fits in (
+        ((0, 1, 2), True),
+        ((1, 0, 2), True),
+        ((0, 2, 1), False),
+        ((2, 1, 0), False),
+    ):
+        turned = tuple((3, 4, 5)[axis] for axis in order)
+        placing = transposed(as_written(turned), inverse(order))
+        ways = list(offered(own, {"x": [placing], "y": [], "w": []}.__getitem__))
+        assert bool(ways) is fits
+        assert all(follows(own, each) for each in ways)
+
+
 @pytest.mark.parametrize("layout", ENGINES)
-@pytest.mark.parametrize(
-    "text",
-    [
-        "y = Relu(v)",
-        "y = Mul(v, column)",
-        "y = BatchNormalization(v, ones, ones, ones, ones)",
-        "y = Concat<axis=1>(x, v, v)",
-        "y = Concat<axis=1>(even, even, v)",
-        "y = Slice(even, start, stop, one)",
-        "a = Reshape(v, cut)\nb = Transpose<perm=[0,2,1,3,4]>(a)\ny = Reshape(b, whole)",
-        "a = Flatten(v)\ny = Gemm(a, m)",
-        "y = DepthToSpace<blocksize=2>(v)",
-        "a = GlobalAveragePool(v)\nb = Flatten(a)\ny = Gemm(b, n)",
-    ],
-)
-def test_rules_are_proved(layout: str, text: str) -> None:
-    """Most of them for all shapes; what is cut in several places for those of the graph."""
-    known = {
-        "w16": (32, 4, 1, 1),
-        "column": (20, 1, 1),
-        "ones": np.ones(20, "f4"),
-        "one": np.array([1]),
-        "start": np.array([16]),
-        "stop": np.array([32]),
-        "cut": np.array([1, 4, 5, 6, 4]),
-        "whole": np.array([1, 20, 6, 4]),
-        "m": (480, 7),
-        "n": (20, 7),
-    }
-    text = f"v = Conv(x, w)\neven = Conv(x, w16)\n{text}"
-    used = {name: each for name, each in known.items() if name in text}
-    one = graph(text, x=[1, 4, 6, 4], w=(20, 4, 1, 1), **used)
+@pytest.mark.parametrize("outputs", ["first", "all"])
+def test_every_way_that_is_offered_is_one_that_the_checker_follows(
+    layout: str, outputs: str
+) -> None:
+    """How ways are found, and how a way is read back, are two pieces of code."""
+    text = """
+        v = Conv(x, w)
+        a = BatchNormalization(v, ones, ones, ones, ones)
+        b = Relu(a)
+        c = Add(a, b)
+        p = MaxPool<kernel_shape=[2,2]>(c)
+        q = Concat<axis=1>(c, c)
+        r = Concat<axis=3>(c, a)
+        s = ReduceSum<keepdims=0>(r, three)
+        t = Transpose<perm=[0,2,3,1]>(q)
+        u = Flatten(p)
+        y = Softmax(t)
+        z = Gemm(u, m)
+    """
+    known = {"ones": np.ones(20, "f4"), "three": np.array([3])}
+    one = graph(
+        text,
+        "y z s" if outputs == "all" else "y",
+        x=[2, 4, 6, 5],
+        w=(20, 4, 1, 1),
+        m=(400, 7),
+        **known,
+    )
     some = found(one, layout)
-    result = proved_rules(one, some, planned(some, one))
-    assert result.used > 1
-    assert result.everywhere + result.here == result.used
-    assert not result.undecided
-    assert not result.refuted
-    assert result.everywhere >= result.used - 1
+    seen = 0
+    for number, own in enumerate(some.bound):
+        assert not isinstance(own, str)
+        for each in templates(some, number):
+            if each.how not in ("anchor", "written"):
+                seen += 1
+                assert follows(own, each), (one.nodes[number].operator, each)
+    assert seen > 5
+
+
+def test_a_way_with_one_placing_changed_is_none() -> None:
+    """Whoever checks a plan tells a way from one that is not."""
+    one = graph(
+        "v = Conv(x, w)\ny = Add(v, column)",
+        x=[1, 4, 6, 5],
+        w=(20, 4, 1, 1),
+        column=(20, 1, 1),
+    )
+    own = bound(one)
+    some = found(one, "NCHW8c")
+    way = next(each for each in templates(some, -1) if "d1%8" in str(each.makes[0]))
+    assert follows(own, way)
+    others = [placed(library(each), (1, 20, 6, 5)) for each in ("NCHW", "NHWC", "NCHW16c")]
+    for other in others:
+        assert isinstance(other, Placing)
+        assert not follows(own, Template((other, way.takes[1]), way.makes, way.how))
+        assert not follows(own, Template(way.takes, (other,), way.how))
 
 
 @pytest.mark.parametrize("layout", ENGINES)

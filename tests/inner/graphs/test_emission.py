@@ -1,4 +1,7 @@
-"""What is emitted is run: moves against numpy, and emissions that are wrong on purpose refused."""
+"""What is emitted is run: moves against numpy, and emissions that are wrong on purpose refused.
+
+Faults are planted between what is emitted and what is run, where no user gets to.
+"""
 
 from __future__ import annotations
 
