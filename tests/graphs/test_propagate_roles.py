@@ -127,7 +127,12 @@ def test_what_cares_of_channels_takes_some_layouts(
     ("text", "outputs", "said", "tensors"),
     [
         ("y = NonZero(x)", "y", "no rule says", {"x": [2, 3]}),
-        ("i = Cast<to=7>(k)\ny = ReduceSum(x, i)", "y", "not known beforehand", {"x": [2, 3], "k": [1]}),
+        (
+            "i = Cast<to=7>(k)\ny = ReduceSum(x, i)",
+            "y",
+            "not known beforehand",
+            {"x": [2, 3], "k": [1]},
+        ),
         (
             "y, m, v = BatchNormalization<training_mode=1>(x, s, s, s, s)",
             "y m v",
