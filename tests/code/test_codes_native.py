@@ -18,7 +18,6 @@ import pytest
 from functions_built import C
 
 import layoutdsl
-from layoutdsl.language.meaning.interface import codes_of
 
 pytestmark = pytest.mark.skipif(C is None, reason="there is no C compiler")
 OPTIONS = ("-std=c11", "-DLAYOUT_PLAIN", "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-O2")
@@ -84,7 +83,8 @@ def nearest(number: float, scale: float, zero: int, low: int, high: int) -> int:
 
 def check(built: Built, random: Random, dtype: str, per: bool) -> None:
     assert built.layout.element is not None
-    low, high = codes_of(built.layout.element)
+    assert built.layout.element.values is not None
+    low, high = built.layout.element.values
     kind, width = built.layout.element.item
     shape = (2, 5, 40)
     count = 5 if per else 1

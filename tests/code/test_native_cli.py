@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_shell import Shell, shell
+from native_cases import needs_compiler
 
 import layoutdsl
 from layoutdsl import compile as compiled
 from layoutdsl import library
-from layoutdsl.code.native.loader import why_not
 
 __all__ = ["shell"]
 
@@ -179,7 +179,7 @@ NATIVE = {
 }
 
 
-@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+@needs_compiler
 @pytest.mark.parametrize("name", NATIVE)
 def test_says_what_is_missing(name: str, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("in.npy", np.zeros((3, 5), "u1"))
@@ -193,7 +193,7 @@ def test_says_what_is_missing(name: str, shell: Shell, monkeypatch: pytest.Monke
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(why_not() is not None, reason=str(why_not()))
+@needs_compiler
 def test_says_that_a_compiler_fails(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     np.save("in.npy", np.zeros((3, 5), "u1"))
     Path("newer.layout").write_text("layout Newer(n, c) = [c, n]")

@@ -9,7 +9,7 @@ import pytest
 from codegen_cases import layout_of, module_of
 from native_cases import modules, needs_compiler
 
-from layoutdsl import commands
+import layoutdsl
 
 pytestmark = needs_compiler
 
@@ -45,7 +45,7 @@ def test_numpy_serves_where_a_new_tensor_has_to_be_filled(text: str) -> None:
     tensor = np.ones(shape, "u2")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = commands.compile(layout, "native")
+        found = layoutdsl.compile(layout, "native")
     assert np.array_equal(found.unpack(found.pack(tensor), shape), np.where(_held(layout), 1, 0))
 
 

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_shell import Ended, Shell, shell
+from native_cases import needs_compiler
 
 import layoutdsl
-from layoutdsl.code.native.loader import why_not
 
 ml_dtypes = pytest.importorskip("ml_dtypes")
 __all__ = ["shell"]
 
-WITHOUT_C = pytest.mark.skipif(why_not() is not None, reason="there is no C compiler")
-TARGETS = ["numpy", pytest.param("native", marks=WITHOUT_C)]
+TARGETS = ["numpy", pytest.param("native", marks=needs_compiler)]
 SHAPE = (3, 6)
 Array = np.ndarray[Any, Any]
 
@@ -36,7 +35,7 @@ PAIRS = [(element, name) for element, names in HELD.items() for name in names]
 CASES = [
     pytest.param(*pair, target, marks=[*marks, *([] if n in often else [pytest.mark.slow])])
     for n, pair in enumerate(PAIRS)
-    for target, marks, often in (("numpy", [], (0, 2, 6)), ("native", [WITHOUT_C], (0,)))
+    for target, marks, often in (("numpy", [], (0, 2, 6)), ("native", [needs_compiler], (0,)))
 ]
 
 

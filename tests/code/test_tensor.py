@@ -18,7 +18,6 @@ from texts import layout
 
 import layoutdsl
 from layoutdsl import Layout, Tensor
-from layoutdsl.language.meaning.selection import selection
 
 Array = NDArray[Any]
 
@@ -230,7 +229,12 @@ def test_keys_that_pick_nothing_are_refused(key: Any, kind: type[Exception], wor
             reads[key]
         with pytest.raises(kind, match=words):
             reads[key] = 0
-    assert selection(np.int64(1), (2, 6, 3)).shape == (6, 3)
+
+
+def test_integers_of_numpy_are_keys() -> None:
+    tensor = Tensor.pack(layout(BLOCKED), np.arange(36, dtype="i4").reshape(2, 6, 3))
+    same(tensor[np.int64(1)], tensor[1])
+    same(tensor[np.int64(1), np.uint8(2)], tensor[1, 2])
 
 
 def made(text: str, *given: Any, **named: Any) -> Tensor:

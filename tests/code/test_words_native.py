@@ -8,11 +8,13 @@ from random import Random
 
 import numpy as np
 import pytest
-from record_programs import NEEDS_C, SANITIZED, Built
+from cli_shell import Shell, shell
+from record_programs import NEEDS_C, SANITIZED, Library
 
 import layoutdsl
 from layoutdsl import Layout
-from layoutdsl.code.records import generate_words
+
+__all__ = ["shell"]
 
 FORMS = (
     ("layout A(n, c) = [c/8, n, c%8] of {t}", {"N": 4, "C": 19}),
@@ -43,7 +45,19 @@ def meant(layout: Layout, shape: dict[str, int], tensor: np.ndarray, size: int) 
     return np.packbits(bits, bitorder="little")
 
 
-def check(text: str, shape: dict[str, int], kind: str, storage: str, folder: Path) -> None:
+def written(shell: Shell, text: str, storage: str, folder: Path) -> None:
+    """The files that the command line writes of a layout in words."""
+    spec = folder.with_suffix(".layout")
+    spec.write_text(text, encoding="utf-8")
+    ended = shell(
+        "generate", f"{spec}:A", "--storage", storage, "--target", "c", "-o", f"{folder}/"
+    )
+    assert ended.code == 0, ended.err
+
+
+def check(
+    shell: Shell, text: str, shape: dict[str, int], kind: str, storage: str, folder: Path
+) -> None:
     layout = layoutdsl.parse(text.format(t=kind))["A"]
     element = layout.tensor_element
     assert element is not None
@@ -54,7 +68,8 @@ def check(text: str, shape: dict[str, int], kind: str, storage: str, folder: Pat
     if name == "i" and element.bits < 8:
         half = 1 << element.bits - 1
         codes = ((codes ^ half) - half & 0xFF).astype("u1")
-    built = Built(generate_words(layout, storage), folder, *SANITIZED)  # type: ignore[arg-type]
+    written(shell, text.format(t=kind), storage, folder)
+    built = Library("A", layout.symbols, folder, *SANITIZED)
     size = built.said("bytes", shape)
     out = np.full(size + 1, 0x5A, "u1")
     assert built.call("pack", shape, codes, out) == 0
@@ -72,26 +87,28 @@ def check(text: str, shape: dict[str, int], kind: str, storage: str, folder: Pat
 @NEEDS_C
 @pytest.mark.parametrize("number", range(len(FORMS)))
 @pytest.mark.slow
-def test_words_of_many_forms(number: int, tmp_path: Path) -> None:
+def test_words_of_many_forms(number: int, shell: Shell, tmp_path: Path) -> None:
     random = Random(number)
     text, shape = FORMS[number]
     for kind in random.sample(("u1", "i2", "u3", "i4", "f4", "u5", "f6", "u8", "i16"), 4):
         storage = random.choice(("bytes", "u16", "u32", "i32"))
-        check(text, shape, kind, storage, tmp_path / kind)
+        check(shell, text, shape, kind, storage, tmp_path / kind)
 
 
 @pytest.mark.slow
 @NEEDS_C
-def test_words(tmp_path: Path) -> None:
-    check(*FORMS[0], "i4", "u32", tmp_path / "a")
-    check(*BITS[0], "u3", "i32", tmp_path / "b")
+def test_words(shell: Shell, tmp_path: Path) -> None:
+    check(shell, *FORMS[0], "i4", "u32", tmp_path / "a")
+    check(shell, *BITS[0], "u3", "i32", tmp_path / "b")
 
 
 @NEEDS_C
 @pytest.mark.slow
 @pytest.mark.parametrize(("form", "kind"), [*product(BITS, ("u4", "i4", "u8"))])
-def test_bits_that_are_placed(form: tuple[str, dict[str, int]], kind: str, tmp_path: Path) -> None:
-    check(*form, kind, "bytes", tmp_path)
+def test_bits_that_are_placed(
+    form: tuple[str, dict[str, int]], kind: str, shell: Shell, tmp_path: Path
+) -> None:
+    check(shell, *form, kind, "bytes", tmp_path / "a")
 
 
 @pytest.mark.parametrize(
@@ -105,11 +122,14 @@ def test_bits_that_are_placed(form: tuple[str, dict[str, int]], kind: str, tmp_p
         ("layout A(k, q: 2 broadcast) = [q, k/8, k%8] of u4", "copies of elements"),
     ],
 )
-def test_what_words_do_not_hold(text: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        generate_words(layoutdsl.parse(text)["A"], "u32")
+def test_what_words_do_not_hold(text: str, said: str, shell: Shell) -> None:
+    Path("a.layout").write_text(text, encoding="utf-8")
+    ended = shell("generate", "a.layout:A", "--storage", "u32", "--target", "c", "-o", "a/")
+    assert ended.code == 2
+    assert said in ended.err
+    assert not Path("a").exists()
 
 
-def test_shapes_that_fill_no_whole_words() -> None:
-    made = generate_words(layoutdsl.parse("layout A(k) = [k] of u4")["A"], "u32")
-    assert "if (!(4*n_K%32 == 0)) return -1;" in made.files["A.c"]
+def test_shapes_that_fill_no_whole_words(shell: Shell, tmp_path: Path) -> None:
+    written(shell, "layout A(k) = [k] of u4", "u32", tmp_path / "a")
+    assert "if (!(4*n_K%32 == 0)) return -1;" in (tmp_path / "a" / "A.c").read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -32,19 +32,25 @@ def fields_of(record: Record, values: Values, random: Random) -> dict[str, np.nd
     return {each.name: elements(each.element, each.shape(values), seed) for each in record.fields}
 
 
-class Built:
-    """The C of a record as a library."""
+class Library:
+    """The C files of a folder as a library.
 
-    def __init__(self, made: GeneratedRecord, folder: Path, *options: str) -> None:
-        self.record, self._stem = made.record, made.record.name.lower()
-        made.write(folder)
+    Args:
+        name: of the record, or of the layout that is stored in words.
+        symbols: the extents that its functions take, in order.
+        folder: of the C files.
+        options: of the compiler.
+    """
+
+    def __init__(self, name: str, symbols: Sequence[str], folder: Path, *options: str) -> None:
+        self._stem, self._symbols = name.lower(), symbols
         texts = sorted(map(str, folder.glob("*.c")))
         command = [str(C), *OPTIONS, *(options or ("-O2",)), "-o", str(folder / "lib.so"), *texts]
         subprocess.run(command, check=True, timeout=300)
         self._library = ctypes.CDLL(str(folder / "lib.so"))
 
     def _shape(self, values: Values) -> ctypes.Array[ctypes.c_int64]:
-        names = self.record.frame.symbols
+        names = self._symbols
         return (ctypes.c_int64 * len(names))(*(values[name] for name in names))
 
     def said(self, what: str, values: Values) -> int:
@@ -63,6 +69,15 @@ class Built:
         )
         assert (scratch[size:] == 0xA5).all()
         return int(found)
+
+
+class Built(Library):
+    """The C of a record as a library."""
+
+    def __init__(self, made: GeneratedRecord, folder: Path, *options: str) -> None:
+        self.record = made.record
+        made.write(folder)
+        super().__init__(made.record.name, made.record.frame.symbols, folder, *options)
 
 
 def check_c(built: Built, values: Values, random: Random) -> None:
