@@ -11,9 +11,7 @@ from mutants import oracle
 from mutants.spellings import FORMS, ROUNDING, spelled
 from texts import HERE, LIBRARY, module
 
-from layoutdsl import Claim
-from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Refuted
+from layoutdsl import Claim, prove
 
 FOUND = module((HERE / "layouts/formulas_by_hand.layout").read_text(encoding="utf-8"))
 EQUAL = [claim for claim in FOUND.claims if claim.polarity == "prove"]
@@ -38,7 +36,7 @@ def test_there_are_enough() -> None:
 @pytest.mark.parametrize("claim", EQUAL, ids=lambda claim: claim.text)
 def test_equal_formulas_are_proved(claim: Claim) -> None:
     """And brute force finds no difference."""
-    assert check(claim).status == "proved"
+    assert prove([claim]).status == "proved"
     one, two = readings(claim)
     for values in oracle.shapes((one, two), 300, 3_000, 20):
         index = oracle.every_index(one, values)
@@ -49,8 +47,9 @@ def test_equal_formulas_are_proved(claim: Claim) -> None:
 @pytest.mark.parametrize("claim", UNEQUAL, ids=lambda claim: claim.text)
 def test_unequal_formulas_are_refuted(claim: Claim) -> None:
     """By a shape and an index at which a second reading of the text finds them different."""
-    (finding,) = check(claim).findings
-    assert isinstance(finding, Refuted)
+    (checked,) = prove([claim]).checked
+    assert checked.status == "refuted"
+    (finding,) = checked.findings
     (point,) = finding.example.points
     values, index = dict(finding.example.shape), dict(point.index)
     offset, given = (each.offsets(values, index) for each in readings(claim))
@@ -64,4 +63,4 @@ def test_unequal_formulas_are_refuted(claim: Claim) -> None:
 def test_every_spelling_of_a_layout_is_proved(rounding: str, form: str) -> None:
     layout = LIBRARY["R4Crouton4x1Layout"]
     claim = f"prove R4Crouton4x1Layout == {spelled(layout, rounding, form)}"
-    assert check(module(claim, LIBRARY).claims[0]).status == "proved"
+    assert prove(module(claim, LIBRARY).claims).status == "proved"

@@ -6,6 +6,7 @@ thing, which is to be seen however often the function of the last call was right
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from dataclasses import dataclass
 from random import Random
@@ -17,8 +18,6 @@ from codegen_cases import layout_of, module_of
 from native_cases import modules, needs_compiler
 
 from layoutdsl import convert
-from layoutdsl.code.native import again as subject
-from layoutdsl.code.native.again import never
 
 pytestmark = needs_compiler
 
@@ -200,14 +199,27 @@ def test_conversions_that_are_like_one_before() -> None:
         assert found == Asked("__call__", src, (given,), second, {}).of(plain)
 
 
-def test_where_python_is_another_calls_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subject, "_places", lambda: None)
-    module, tensor = modules(LAYOUTS[0].replace("Blocked", "Elsewhere")), np.ones((2, 3, 4), "f4")
-    out = module.pack(tensor)
-    for _ in range(3):
-        assert module.pack(tensor, out) is out
-    assert module._pack_again is never
-    assert np.array_equal(out, module_of(LAYOUTS[0]).pack(tensor))
+ELSEWHERE = f"""
+import ctypes
+del ctypes.pythonapi
+import layoutdsl, numpy
+module = layoutdsl.compile(layoutdsl.parse("{LAYOUTS[0]}")["Blocked"], "native")
+tensor = numpy.arange(24, dtype="f4").reshape(2, 3, 4)
+out = module.pack(tensor)
+for _ in range(3):
+    out[...] = 9
+    assert module.pack(tensor, out) is out
+print(out.tolist())
+"""
+
+
+@pytest.mark.slow
+def test_a_python_without_an_interface_for_c_packs_again_and_again() -> None:
+    """Repeated calls use the C interface of CPython; `ctypes` of other Pythons offers none."""
+    command = [sys.executable, "-c", ELSEWHERE]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, timeout=120)
+    tensor = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    assert done.stdout == f"{module_of(LAYOUTS[0]).pack(tensor).tolist()}\n"
 
 
 def test_nothing_is_held_that_is_not_given_back() -> None:

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from codegen_cases import module_of
+from c_library import CLibrary
+from codegen_cases import layout_of, module_of
 from native_cases import modules, needs_compiler
 from test_codegen_arguments import DTYPES, SOURCES, filled
 from test_codegen_moving import COPIED, IDENTITIES
-
-from layoutdsl.code.native.calls import moved
-from layoutdsl.code.native.module import DEFAULT
 
 pytestmark = needs_compiler
 
@@ -168,12 +166,13 @@ DEEP = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("text", DEEP)
 def test_beyond_32_bits(text: str, tmp_path: Path) -> None:
     """The last tensor of a batch of 4 GiB; of the file only what is touched exists."""
-    shape, module, plain = DEEP[text], modules(text), module_of(text)
-    box = module.physical_shape(shape)
+    shape, plain, layout = DEEP[text], module_of(text), layout_of(text)
+    box, library = plain.physical_shape(shape), CLibrary(layout, tmp_path, widths=(1,))
     tensor = np.memmap(tmp_path / "in", "u1", "w+", shape=shape)
     buffer = np.memmap(tmp_path / "out", "u1", "w+", shape=box)
     assert min(tensor.size, buffer.size) > 1 << 32
@@ -185,13 +184,10 @@ def test_beyond_32_bits(text: str, tmp_path: Path) -> None:
         ("unpack", buffer, tensor, last),
     ):
         target[-1] = 7
-        prepared = (
-            module._packing(source, DEFAULT) if verb == "pack" else module._unpacking(source, shape)
-        )
-        job = prepared.job
-        units, job[2] = job[3], job[3] * (shape[0] - 1) // shape[0]
-        assert units > job[2]
-        assert moved(prepared, source, target, 1) is target
+        units = library.units(verb, "u1", shape)
+        first = units * (shape[0] - 1) // shape[0]
+        assert units > first
+        library.part(verb, source, target, shape, range(first, units), layout.fill.value)
         assert np.array_equal(target[-1], held)
 
 

@@ -11,11 +11,10 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
-from native_cases import LAYOUTS, WIDTHS, fenced, modules, needs_compiler
+from native_cases import LAYOUTS, WIDTHS, fenced, fixed_extent, modules, needs_compiler
 from test_native_meaning import values
 
 from layoutdsl import Layout
-from layoutdsl.language.integers.expr import Constant
 
 pytestmark = needs_compiler
 
@@ -41,7 +40,7 @@ RAGGED = (
 
 def shapes(layout: Layout, whole: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Whole blocks; every axis alone a little more or less; all of them; and one element."""
-    fixed = [isinstance(axis.extent, Constant) for axis in layout.axes]
+    fixed = [fixed_extent(axis) is not None for axis in layout.axes]
     yield whole
     for away in (-2, -1, 1):
         for number in range(len(whole)):

@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
 from expected_buffers import expected
-from native_cases import LAYOUTS, WIDTHS, emit, fenced, modules, needs_compiler
+from native_cases import LAYOUTS, WIDTHS, fenced, fixed_extent, modules, needs_compiler
 from test_codegen_meaning import random_layout
 
 from layoutdsl import Layout
-from layoutdsl.code.native.loader import native_module
-from layoutdsl.language.integers.expr import Constant
 
 pytestmark = needs_compiler
 
@@ -29,7 +27,7 @@ SMALL = {2: (1, 3, 8, 17, 40), 3: (1, 3, 9, 17), 4: (1, 3, 17)}
 def shapes_of(layout: Layout) -> list[tuple[int, ...]]:
     """Every product of extents; of four axes all small, and some with one or two larger."""
     extents = [
-        (axis.extent.value,) if isinstance(axis.extent, Constant) else SMALL[layout.rank]
+        SMALL[layout.rank] if (fixed := fixed_extent(axis)) is None else (fixed,)
         for axis in layout.axes
     ]
     every = list(product(*extents))
@@ -80,9 +78,9 @@ def against_numpy(text: str, dtype: str, vector: int, count: int) -> None:
     for _ in range(count):
         low, high = LARGE[layout.rank]
         shape = tuple(
-            axis.extent.value
-            if isinstance(axis.extent, Constant)
-            else int(random.integers(low, 70 if axis.name == "h" and layout.rank == 2 else high))
+            int(random.integers(low, 70 if axis.name == "h" and layout.rank == 2 else high))
+            if (fixed := fixed_extent(axis)) is None
+            else fixed
             for axis in layout.axes
         )
         tensor = values(shape, dtype)
@@ -149,8 +147,7 @@ def test_many_random_digit_chains(seed: int) -> None:
 
 def random_chain(seed: int) -> None:
     text, shapes = random_layout(seed)
-    layout = layout_of(text)
-    module = native_module(layout, module_of(text), emit)
+    layout, module = layout_of(text), modules(text)
     dtype = WIDTHS[seed % 4]
     for shape in shapes:
         tensor = values(shape, dtype)

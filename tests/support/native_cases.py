@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,7 @@ LAYOUTS = (
     "layout Filter(o, i, h, w) = [(o/4, h, w), i, o%4]",
     "layout Odd(n, c, w) = [n, c/12, w, c%12/3, c%3]",
     "layout Turned(n, c, w) = [c%4, n, w, c/4]",
-    "layout Pitched(h, w) = [w/8, h : 70, w%8]",
+    "layout Pitched(h, w) = [w/8, h : 70, w%8] where H <= 70",
     "layout Apart(n, c, h) = [(h, n)/4, c/2, (h, n)%4, c%2]",
     "layout Led(c, w) = [c/4, w, c%4] offset 7",
     "layout Gapped(c, w) = [c/32, w, c%32/4 : 9, c%4 : 6] fill 7",
@@ -47,6 +48,11 @@ LAYOUTS = (
     "layout Exchanged(y, x) = [x, y]",
 )
 """Every way in which something is moved, each with edges."""
+
+
+def fixed_extent(axis: Any) -> int | None:
+    """The extent that a layout gives an axis; `None` where each tensor has its own."""
+    return getattr(axis.extent, "value", None)
 
 
 @cache
