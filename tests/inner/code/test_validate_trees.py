@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
 
 import pytest
 from codegen_cases import layout_of
-from native_fuzz import Case, cases
-from random_digits import Written
+from native_cases import needs_compiler
+from native_fuzz import MACHINE, Case, cases, faults
+from proving import elements, leaves_extent
+from random_digits import Shape, Written
 from tree_faults import faulty, kinds, small_shapes, validated
 from tree_fuzz import fault, node_of
 
@@ -336,6 +339,52 @@ def test_triangles_are_validated_where_elements_lie_before_their_end(
     node = node_of(case)
     assert node is not None
     assert isinstance(validated(case, node), Validated) == (places in TRIANGLES)
+
+
+# Half of the drawn triangles have a row, a size or a domain that may be wrong.
+DRAWN_ROWS = (
+    *("i*(i + 1)/2 + j", "i*(i - 1)/2 + j", "i + j*(2*N - j - 1)/2", "j*(j + 1)/2 + i"),
+    *("j*N - j*(j - 1)/2 + i - j", "i*(i + 3)/2 + j", "i*(i + 1)/2 + j + 1"),
+)
+DRAWN_SIZES = (*("N*(N + 1)/2", "N*(N + 1)/2", "N*(N - 1)/2", "N*(N + 3)/2", "N*(N + 1)/2 - 1"),)
+DRAWN_DOMAINS = ("j <= i", "i <= j", "j < i", "j <= i, i - j <= 5", "i/2 <= j, j <= i")
+DRAWN_AXES = (("", "", ""), ("b, ", "b, ", ""), ("b: 8, ", "b, ", ""), ("b, ", "b/16, ", ", b%16"))
+
+
+def drawn_triangles(seed: int, count: int) -> Iterator[Case]:
+    random = Random(seed)
+    for _ in range(count):
+        row, size, where = map(random.choice, (DRAWN_ROWS, DRAWN_SIZES, DRAWN_DOMAINS))
+        axes, before, behind = random.choice(DRAWN_AXES)
+        text = f"layout A({axes}i: N, j: N) = [{before}{row} : {size}{behind}] where {where}"
+        outer = [()] if not axes else [(8,)] if "8" in axes else [(1,), (17,)]
+        few = tuple((*first, n, n) for first in outer for n in (2, 3, 7, 16, 33))
+        verb, width = random.choice(("pack", "unpack")), random.choice((1, 2, 4, 8))
+        yield Case((Written(text),), verb, width, few)
+
+
+def is_inside(case: Case, shape: Shape) -> bool:
+    """Whether each element that the layout holds lies in the extents of all coordinates."""
+    layout = case.layouts[0].layout
+    return not any(leaves_extent(layout, each) for each in elements(layout, layout.bind(shape)))
+
+
+@needs_compiler
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_validated_of_drawn_triangles_is_right(seed: int) -> None:
+    """A triangle that leaves its buffer is refused; the C of a validated one does what it means."""
+    found, right = Counter[tuple[bool, bool]](), list[Case]()
+    for case in drawn_triangles(seed, 60):
+        node = node_of(case)
+        assert node is not None
+        shown = isinstance(validated(case, node), Validated)
+        inside = all(is_inside(case, shape) for shape in case.shapes)
+        assert inside or not shown, case
+        found[shown, inside] += 1
+        right += [case] if shown else []
+    assert min(found[True, True], found[False, False]) > 10, found
+    assert not [f"{kind}: {case}" for case, kind in faults(right, MACHINE.sanitized.apart)]
 
 
 @pytest.mark.slow
