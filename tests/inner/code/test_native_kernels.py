@@ -2,6 +2,8 @@
 
 What is checked of each is `native/self_check.py`, which libraries check themselves by; faults are
 put into `kernels.c`, and each has to be noticed.
+
+C kernels are not proved but trusted, so each is tested alone, at every size.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a nest asks memory for before it reads it: lines that it does read later."""
+"""What a nest asks memory for before it reads it: lines that it does read later.
+
+The planner places prefetches, which change no result that a user could see.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """`validate` refuses texts whose numbers, exceptions or fills are of another type than they were.
 
 `1`, `True` and `1.0` are equal in Python, and do not work alike: `np.zeros(1.0)` fails.
+
+The validator decides which generated texts may run, and no public door takes a wrong text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What is stated of index functions is what their texts work out; and what is proved holds."""
+"""What is stated of index functions is what their texts work out; and what is proved holds.
+
+The prover of index functions rests on these statements, which no printed text shows.
+"""
 
 from __future__ import annotations
 
