@@ -14,9 +14,8 @@ import pytest
 from codegen_cases import layout_of, module_of
 from native_cases import LAYOUTS
 
-from layoutdsl import commands
-from layoutdsl.code.native.kernel_text import KERNELS, kernels_header
-from layoutdsl.code.native.program import EmittedProgram, generate_c
+import layoutdsl
+from layoutdsl import GeneratedC
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror", "-O2")
@@ -53,6 +52,11 @@ int main(void)
 TEXT = "layout Blocked(n, c, h, w) = [n, c/16, h, w, c%16]"
 
 
+def generated(text: str, widths: tuple[int, ...] | None = None) -> GeneratedC:
+    """The C of a layout, not read back."""
+    return layoutdsl.generate_c(layout_of(text), widths=widths, validate=False, unproved=True)
+
+
 def run(*command: str, within: Path) -> bytes:
     done = subprocess.run(command, cwd=within, capture_output=True, check=False, timeout=120)
     if b"cc1plus" in done.stderr:
@@ -71,7 +75,7 @@ def run(*command: str, within: Path) -> bytes:
 def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path: Path) -> None:
     """The library is C11; who calls it may be C++."""
     cc = str(CC).split()
-    places = commands.generate_c(layout_of(TEXT)).write(tmp_path / "blocked.c")
+    places = layoutdsl.generate_c(layout_of(TEXT)).write(tmp_path / "blocked.c")
     assert [each.name for each in places] == ["blocked.c", "blocked.h", "layout-kernels.h"]
     (tmp_path / "main.c").write_text(PROGRAM)
     run(*cc, "-std=c11", *STRICT, *plain, "-c", "blocked.c", within=tmp_path)
@@ -88,9 +92,8 @@ def test_a_program_that_uses_it(language: str, plain: tuple[str, ...], tmp_path:
 @pytest.mark.parametrize("number", range(0, len(LAYOUTS), 3))
 def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
     """No allocation, no input or output, nothing that changes; and its functions are all it has."""
-    emitted = generate_c(layout_of(LAYOUTS[number]), source="", certificate=None)
-    (tmp_path / KERNELS).write_text(kernels_header())
-    (tmp_path / "a.c").write_text(emitted.nests)
+    made = generated(LAYOUTS[number])
+    made.write(tmp_path / "a.c")
     run(*str(CC).split(), "-std=c11", *STRICT, "-c", "a.c", within=tmp_path)
     rows = [row.split()[-2:] for row in run("nm", "a.o", within=tmp_path).decode().splitlines()]
     assert {name for kind, name in rows if kind == "U"} <= {
@@ -98,34 +101,25 @@ def test_it_needs_nothing_but_memory_moves(number: int, tmp_path: Path) -> None:
     }
     assert not [name for kind, name in rows if kind in "bBdDC"]
     offered = {name for kind, name in rows if kind == "T"}
-    assert all(f"{name}(" in emitted.header for name in offered)
-    assert f"{emitted.stem}_size" in offered
+    assert all(f"{name}(" in made.program.header for name in offered)
+    assert f"{made.program.stem}_size" in offered
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["Q4_0", "Q6_K"])
 def test_records_are_as_strict(name: str, tmp_path: Path) -> None:
     """What is around the parts, and these: their header of kernels is there once."""
-    made = commands.generate_record(commands.library_record(name), "c", validate=False)
+    made = layoutdsl.generate_record(layoutdsl.library_record(name), "c", validate=False)
     made.write(tmp_path)
-    assert (tmp_path / KERNELS).exists()
+    assert (tmp_path / "layout-kernels.h").exists()
     for each in tmp_path.glob("*.c"):
         run(*str(CC).split(), "-std=c11", *STRICT, "-c", each.name, within=tmp_path)
-
-
-def test_what_is_said_of_the_proofs_ends_no_comment() -> None:
-    words = "unproved: a step */ int left; /*"
-    emitted = generate_c(layout_of(TEXT), source=TEXT, certificate=words, widths=(2,))
-    assert isinstance(emitted, EmittedProgram)
-    for text in (emitted.text, emitted.header):
-        assert "Proofs: unproved: a step * / int left; / *." in text
 
 
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Path) -> None:
-    emitted = generate_c(layout_of(LAYOUTS[0]), source=LAYOUTS[0], certificate=None)
-    (tmp_path / "nchw16c.h").write_text(emitted.header)
+    generated(LAYOUTS[0]).write(tmp_path / "nchw16c.c")
     (tmp_path / "use.c").write_text('#include "nchw16c.h"\n#include "nchw16c.h"\n')
     run(*str(CC).split(), "-x", language, "-fsyntax-only", *STRICT, "use.c", within=tmp_path)
 
@@ -134,7 +128,7 @@ def test_the_header_stands_alone_and_may_come_twice(language: str, tmp_path: Pat
 def test_runs_of_any_length_past_the_cache(tmp_path: Path) -> None:
     """From how many bytes on is for others to say: compilers then see paths of negative lengths."""
     text = "layout Run(h) = [h/64, h%64]"
-    (tmp_path / "a.c").write_text(commands.generate_c(layout_of(text)).program.text)
+    (tmp_path / "a.c").write_text(layoutdsl.generate_c(layout_of(text)).program.text)
     run(*str(CC).split(), "-std=c11", *STRICT, "-DSTREAM_BYTES=1", "-c", "a.c", within=tmp_path)
 
 
@@ -150,8 +144,7 @@ def test_machines_whose_addresses_have_32_bits(number: int, tmp_path: Path) -> N
     (tmp_path / "string.h").write_text(
         "typedef __SIZE_TYPE__ size_t;\nvoid *memcpy(void *, const void *, size_t);\n"
     )
-    emitted = generate_c(layout_of(LAYOUTS[number]), source="", certificate=None)
-    (tmp_path / "a.c").write_text(emitted.text)
+    (tmp_path / "a.c").write_text(generated(LAYOUTS[number]).program.text)
     run(*str(CC).split(), "-std=c11", *STRICT, *told, "a.c", within=tmp_path)
 
 
@@ -163,8 +156,7 @@ def test_machines_whose_addresses_have_32_bits(number: int, tmp_path: Path) -> N
 )
 def test_no_machine_is_warned_about_wide_vectors(machine: str, level: str, tmp_path: Path) -> None:
     """Vectors of 64 bytes where a machine has no such: its calls are none of anybody's concern."""
-    emitted = generate_c(layout_of(TEXT), source=TEXT, certificate=None, widths=(2,))
-    (tmp_path / "a.c").write_text(emitted.text)
+    (tmp_path / "a.c").write_text(generated(TEXT, (2,)).program.text)
     options = ("-std=c11", *STRICT[:-1], level, f"-march={machine}")
     run(*str(CC).split(), *options, "-c", "a.c", within=tmp_path)
 
@@ -181,14 +173,14 @@ LARGE = (
 def test_numbers_beyond_32_bits_are_64_bits_wide(text: str, slots: int, tmp_path: Path) -> None:
     """Sizes and counts of work where the extents are plain numbers, which C takes for `int`."""
     layout = layout_of(text)
-    emitted = generate_c(layout, source=text, certificate=None, widths=(1, 4))
-    (tmp_path / "a.c").write_text(emitted.text)
+    program = generated(text, (1, 4)).program
+    (tmp_path / "a.c").write_text(program.text)
     options = ("-std=c11", *STRICT, "-Woverflow", "-march=native")
     run(*str(CC).split(), *options, "-shared", "-fPIC", "a.c", "-o", "a.so", within=tmp_path)
     library = ctypes.CDLL(str(tmp_path / "a.so"))
     fixed = [65536, 65536, 4][: layout.rank - 1]
     shape = (ctypes.c_int64 * layout.rank)(*fixed, 5)
-    for name in (f"{emitted.stem}_size", *(f"{each}_units" for each in emitted.functions)):
+    for name in (f"{program.stem}_size", *(f"{each}_units" for each in program.functions)):
         called = library[name]
         called.restype = ctypes.c_int64
         found = called(shape)

@@ -6,22 +6,16 @@ rows of whole lines, and rows that end inside one, around the extents of tiles.
 
 from __future__ import annotations
 
-import re
-from functools import cache
-from importlib import resources
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
+from c_library import CLibrary
 from codegen_cases import layout_of, module_of
-from native_cases import WIDTHS, emit, needs_compiler
+from native_cases import WIDTHS, fixed_extent, needs_compiler
 
-from layoutdsl.code import native
-from layoutdsl.code.loops import costs
-from layoutdsl.code.native import calls
-from layoutdsl.code.native.loader import native_module
-from layoutdsl.code.native.module import NativeModule
-from layoutdsl.language.integers.expr import Constant
+import layoutdsl
 
 pytestmark = needs_compiler
 
@@ -48,13 +42,6 @@ SHAPES = {
 }
 
 
-@cache
-def streamed(text: str, vector: int) -> NativeModule:
-    """The compiled module of a layout that streams whatever is aligned."""
-    options = (f"-DLAYOUT_VECTOR={vector}", "-DSTREAM_BYTES=1")
-    return native_module(layout_of(text), module_of(text), emit, options=options)
-
-
 def placed(shape: tuple[int, ...], dtype: str, shift: int) -> tuple[np.ndarray, np.ndarray]:
     """An array that starts so many bytes after a line does, in a longer one of poison."""
     count = int(np.prod(shape)) * np.dtype(dtype).itemsize
@@ -65,11 +52,18 @@ def placed(shape: tuple[int, ...], dtype: str, shift: int) -> tuple[np.ndarray, 
     return whole, inner
 
 
-def moved(text: str, vector: int, dtype: str, shift: int) -> None:
-    layout, plain, module = layout_of(text), module_of(text), streamed(text, vector)
+def built(text: str, vector: int, folder: Path, *dtypes: str) -> CLibrary:
+    """The C of a layout that streams whatever is aligned."""
+    options = ("-march=native", f"-DLAYOUT_VECTOR={vector}", "-DSTREAM_BYTES=1")
+    widths = tuple(np.dtype(each).itemsize for each in dtypes)
+    return CLibrary(layout_of(text), folder, *options, widths=widths)
+
+
+def moved(text: str, library: CLibrary, dtype: str, shift: int) -> None:
+    layout, plain = layout_of(text), module_of(text)
     for extents in SHAPES[layout.rank]:
         shape = tuple(
-            axis.extent.value if isinstance(axis.extent, Constant) else extent
+            extent if (fixed := fixed_extent(axis)) is None else fixed
             for axis, extent in zip(layout.axes, extents, strict=True)
         )
         count = int(np.prod(shape))
@@ -78,11 +72,8 @@ def moved(text: str, vector: int, dtype: str, shift: int) -> None:
         for given, result in ((tensor, want), (want, tensor)):
             whole, out = placed(result.shape, dtype, shift)
             before = whole.copy()
-            if result is want:
-                module.pack(given, out, 9)
-            else:
-                module.unpack(given, shape, out)
-            assert np.array_equal(out, result), (text, vector, dtype, shift, shape)
+            library.move("pack" if result is want else "unpack", given, out, shape, 9)
+            assert np.array_equal(out, result), (text, dtype, shift, shape)
             out.view("u1")[...] = 7
             assert np.array_equal(whole, before)
 
@@ -91,25 +82,20 @@ def moved(text: str, vector: int, dtype: str, shift: int) -> None:
 @pytest.mark.sampled(18)
 @pytest.mark.parametrize("number", range(len(LAYOUTS)))
 @pytest.mark.parametrize("vector", [16, 64])
-def test_wherever_the_target_starts(number: int, vector: int) -> None:
+def test_wherever_the_target_starts(number: int, vector: int, tmp_path: Path) -> None:
     dtype = WIDTHS[(number + vector // 64) % 4]
+    library = built(LAYOUTS[number], vector, tmp_path, dtype)
     for shift in (0, 16, 48, 8):
-        moved(LAYOUTS[number], vector, dtype, shift)
+        moved(LAYOUTS[number], library, dtype, shift)
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("text", LAYOUTS)
 @pytest.mark.parametrize("vector", [16, 32, 64])
-def test_every_width_and_vector(text: str, vector: int) -> None:
+def test_every_width_and_vector(text: str, vector: int, tmp_path: Path) -> None:
+    library = built(text, vector, tmp_path, *WIDTHS)
     for dtype, shift in product(WIDTHS, range(0, LINE, 8)):
-        moved(text, vector, dtype, shift)
-
-
-def test_planner_kernels_and_buffers_stream_from_as_many_bytes_on() -> None:
-    kernels = resources.files(native).joinpath("kernels.c").read_text()
-    (said,) = re.findall(r"#define STREAM_BYTES \(\(int64_t\)(\d+) << 20\)", kernels)
-    assert calls.PAST == costs.PAST == int(said) << 20
-    assert calls.LINE == costs.LINE == LINE
+        moved(text, library, dtype, shift)
 
 
 @pytest.mark.slow
@@ -117,7 +103,7 @@ def test_planner_kernels_and_buffers_stream_from_as_many_bytes_on() -> None:
 def test_a_large_new_buffer_starts_with_a_line(dtype: str) -> None:
     """Nothing of it would go past the cache where numpy puts it."""
     text = "layout Turned(n, c) = [c, n]"
-    module = native_module(layout_of(text), module_of(text), emit)
+    module = layoutdsl.compile(layout_of(text), "native")
     shape = (1 << 10, (8 << 10) // np.dtype(dtype).itemsize)
     tensor = np.arange(8 << 20, dtype="u1").view(dtype)[: np.prod(shape)].reshape(shape)
     for _ in range(3):

@@ -7,52 +7,72 @@ its functions need.
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
-from native_cases import needs_compiler
+import pytest
+from codegen_cases import layout_of
+from functions_built import C
+from native_cases import LAYOUTS
 
 import layoutdsl
-from layoutdsl.code.native import kernel_text
-from layoutdsl.code.native.compilers import compiler
-from layoutdsl.code.native.program import VERBS, EmittedProgram, generate_c
+
+KERNELS = "layout-kernels.h"
 
 
-def emitted(name: str, widths: tuple[int, ...], verbs: tuple[str, ...]) -> EmittedProgram:
-    layout = layoutdsl.library(name)
-    made = generate_c(layout, source="", certificate=None, widths=widths, verbs=verbs)
-    assert isinstance(made, EmittedProgram)
-    return made
-
-
-@needs_compiler
+@pytest.mark.skipif(C is None, reason="there is no C compiler")
 def test_the_header_has_all_kernels_and_a_file_accepts_no_other(tmp_path: Path) -> None:
-    header, nests = kernel_text.kernels_header(), emitted("NCHW16c", (4,), VERBS).nests
+    made = layoutdsl.generate_c("NCHW16c", widths=(4,), validate=False)
+    made.write(tmp_path / "a.c")
+    header, nests = ((tmp_path / name).read_text() for name in (KERNELS, "a.c"))
     assert "INLINED move all_of(" in header
     assert "INLINED move all_of(" not in nests
+    assert "INLINED move all_of(" in made.program.text, "it stands alone"
     number = header.partition("#define LAYOUT_KERNELS ")[2].partition("\n")[0]
-    (tmp_path / kernel_text.KERNELS).write_text(header.replace(number, "0x1"))
-    (tmp_path / "a.c").write_text(nests)
-    done = subprocess.run(
-        [*compiler().command, "-fsyntax-only", "a.c"],
-        cwd=tmp_path,
-        capture_output=True,
-        check=False,
-    )
+    (tmp_path / KERNELS).write_text(header.replace(number, "0x1"))
+    command = [str(C), "-fsyntax-only", "a.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode != 0
     assert b"is of another version of layoutdsl: generate this file again" in done.stderr
 
 
-def test_a_file_has_what_its_functions_need_and_nothing_else() -> None:
-    """Copies need no network, what is no part has no edge, and powers of two pick nothing."""
-    runs = kernel_text.kernel_text([], "run(d, s, n, 0);")
-    assert "INLINED void run(" in runs
-    assert "zipped" not in runs
-    assert "plain_of" not in runs
-    even = kernel_text.kernel_text([kernel_text.Call("weave", 2, 8, 32, edged=False)])
-    assert "INLINED any mixed(" in even
-    for other in ("picked(int", "unweaving(", "#define EDGE", "tile_of"):
-        assert other not in even, other
-    odd = kernel_text.kernel_text([kernel_text.Call("weave", 2, 6, 32, edged=True)])
-    assert "picked(int" in odd
-    assert "#define EDGE(" in odd
+@pytest.mark.slow
+@pytest.mark.sampled(6, slow=5)
+@pytest.mark.parametrize("text", LAYOUTS)
+def test_a_file_has_no_function_that_it_does_not_call(text: str) -> None:
+    program = layoutdsl.generate_c(layout_of(text), validate=False).program.text
+    functions = set(re.findall(r"^(?:INLINED|APART) [\w ]+?\*?(\w+)\(", program, re.MULTILINE))
+    assert len(functions) >= 10
+    counts = {name: len(re.findall(rf"\b{name}\b", program)) for name in functions}
+    assert min(counts.values()) >= 2, counts
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "present", "absent"),
+    [
+        # Copies need no network.
+        (
+            "Rows(n, c) = [n, c : C + 3]",
+            ["void run("],
+            ["zipped", "mixed(", "#define EDGE", "plain_of"],
+        ),
+        # Powers of two pick nothing.
+        ("NHWC(n, c, h, w) = [n, h, w, c]", ["tile_of", "zipped"], ["picked(int", "unweaving("]),
+        (
+            "NHWC3(n, c: 3, h, w) = [n, h, w, c]",
+            ["picked(int", "mixed(", "#define EDGE"],
+            ["tile_of"],
+        ),
+    ],
+    ids=["copies", "powers of two", "threes"],
+)
+def test_a_file_has_what_its_functions_need(
+    text: str, present: list[str], absent: list[str]
+) -> None:
+    program = layoutdsl.generate_c(layout_of(f"layout {text}"), validate=False).program.text
+    for word in present:
+        assert word in program, word
+    for word in absent:
+        assert word not in program, word

@@ -5,7 +5,9 @@ The planner is tested by itself, as only the speed of what is compiled shows whi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from importlib import resources
 
 import pytest
 from native_fuzz import Case, cases
@@ -14,12 +16,14 @@ from tree_faults import validated
 from tree_fuzz import fault, node_of
 
 import layoutdsl
-from layoutdsl.code.loops import tree
+from layoutdsl.code import native
+from layoutdsl.code.loops import costs, tree
 from layoutdsl.code.loops.boxes import Box, cheapest
 from layoutdsl.code.loops.chains import Chains
 from layoutdsl.code.loops.leaf import held
 from layoutdsl.code.loops.moves import move_of
 from layoutdsl.code.loops.trees import digits
+from layoutdsl.code.native import calls
 from layoutdsl.code.native.classes import class_of, special
 from layoutdsl.code.native.tuning import RANKS
 from layoutdsl.code.validate.outcome import Validated
@@ -286,3 +290,10 @@ def test_panels_are_gathered_by_as_many_as_there_are_lanes() -> None:
             few, many = sorted((held(box.rows), held(box.columns)))
             assert few % lanes == 0
             assert many >= 2 * lanes
+
+
+def test_planner_kernels_and_buffers_stream_from_as_many_bytes_on() -> None:
+    kernels = resources.files(native).joinpath("kernels.c").read_text()
+    (said,) = re.findall(r"#define STREAM_BYTES \(\(int64_t\)(\d+) << 20\)", kernels)
+    assert calls.PAST == costs.PAST == int(said) << 20
+    assert calls.LINE == costs.LINE == 64

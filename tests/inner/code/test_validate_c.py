@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -11,11 +12,14 @@ from random import Random
 import numpy as np
 import pytest
 from c_faults import NAME, fault, faulty, kinds, text_of, validated
+from codegen_cases import layout_of
+from native_cases import needs_compiler
 from native_fuzz import Case, cases
 from random_digits import Written
 from tree_faults import small_shapes
 
 import layoutdsl
+from layoutdsl.code import emitting
 from layoutdsl.code.loops.moves import Move, NoCode
 from layoutdsl.code.native.program import moved
 from layoutdsl.code.validate.loops import validate_c, validate_c_conversion
@@ -298,3 +302,26 @@ def test_c_of_the_library_is_validated(name: str) -> None:
             shown = validate_c(found.text, NAME, of, verb, width)  # type: ignore[arg-type]
             refused += [] if isinstance(shown, Validated) else [(verb, width, shown)]
     assert not refused
+
+
+@needs_compiler
+@pytest.mark.slow
+def test_what_is_not_proved_is_not_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numpy serves, which those who asked for native are told."""
+    monkeypatch.setattr(emitting, "read_back", lambda _: NotValidated("no reason"))
+    source = layout_of("layout Lonely(n, c) = [c/4, n, c%4]")
+    target = layout_of("layout Strange(n, c) = [c, n]")
+    buffer = np.arange(40, dtype="u1").reshape(2, 5, 4)
+    want = layoutdsl.convert(source, target, compiled="numpy")(buffer, (5, 7))
+    words = "numpy serves in place of compiled code: `lonely_to_strange_convert_8` was not"
+    with pytest.warns(RuntimeWarning, match=words) as said:
+        found = layoutdsl.convert(source, target, compiled="native")(buffer, (5, 7))
+    assert said[0].filename == __file__
+    assert np.array_equal(found, want)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(layoutdsl.convert(source, target)(buffer, (5, 7)), want)
+        trusted = layoutdsl.convert(source, target, compiled="native", validate=False)
+        assert np.array_equal(trusted(buffer, (5, 7)), want)
+    with pytest.raises(layoutdsl.UnvalidatedError, match="no reason"):
+        layoutdsl.generate_c(source)
