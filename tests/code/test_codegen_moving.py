@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from codegen_cases import module_of
 
-from layoutdsl.code.numpy import moving, ways
-from layoutdsl.code.numpy.moving import _fill, _move
+import layoutdsl
+
+MODULE = layoutdsl.generate("NCHW16c", validate=False).load()
+"""A generated module: each carries the same functions that move and fill."""
+_fill, _move = MODULE._fill, MODULE._move
 
 STRUCTURED = np.dtype([("a", "u1"), ("b", "<f4"), ("c", "i2")])
 TYPES = ["u1", "?", "u2", ">i2", "f2", "V3", "u4", ">f4", "V6", "u8", "M8[s]", "c8", "V12", "c16"]
@@ -71,7 +74,7 @@ def test_moves_as_an_assignment_does(dtype: object) -> None:
         shape = tuple(extents)
         target, source = memory(shape, kind, random), memory(shape, kind, random)
         args = target.shape, target.strides, source.strides, target.itemsize
-        for _ in ways._way(*args)[3]:  # as often as it takes to try each of them
+        for _ in MODULE._way(*args)[3]:  # as often as it takes to try each of them
             checked(target, source, _move)
 
 
@@ -105,7 +108,7 @@ def turned(shape: tuple[int, ...], order: tuple[int, ...], dtype: str) -> np.nda
 
 def way_of(target: np.ndarray, source: np.ndarray) -> tuple:
     """How both are seen, and by which way they are moved first."""
-    *seen, tried, _ = ways._way(target.shape, target.strides, source.strides, target.itemsize)
+    *seen, tried, _ = MODULE._way(target.shape, target.strides, source.strides, target.itemsize)
     return (*seen, *tried[0])
 
 
@@ -139,8 +142,8 @@ def test_large_moves_take_every_way(case: str, threads: int) -> None:
 
 def test_small_moves_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     target, source = (turned((30, 16, 20), order, "f4") for order in ((0, 1, 2), (0, 2, 1)))
-    monkeypatch.setattr(moving, "perf_counter", None)
-    *_, tried, _ = ways._way(target.shape, target.strides, source.strides, 4)
+    monkeypatch.setattr(MODULE, "perf_counter", None)
+    *_, tried, _ = MODULE._way(target.shape, target.strides, source.strides, 4)
     assert tried == (("plain", ()),)
     checked(target, source, _move)
 
@@ -148,14 +151,14 @@ def test_small_moves_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_fastest_of_those_tried_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that says how long each trial takes: the first time of each is slow."""
     target, source = (turned((3, 257, 2031), order, "u2") for order in ((0, 1, 2), (0, 2, 1)))
-    ways._way.cache_clear()
-    *_, tried, taken = ways._way(target.shape, target.strides, source.strides, 2)
+    MODULE._way.cache_clear()
+    *_, tried, taken = MODULE._way(target.shape, target.strides, source.strides, 2)
     assert ("plain", ()) in tried
     assert len(tried) == 2 * len(set(tried)) == 6
-    moved, copied = list[tuple[str, object]](), moving._copy
+    moved, copied = list[tuple[str, object]](), MODULE._copy
     told = iter([0.0, 9.0, 10.0, 19.0, 20.0, 29.0, 30.0, 35.0, 40.0, 41.0, 50.0, 53.0])
-    monkeypatch.setattr(moving, "perf_counter", lambda: next(told, 60.0))
-    monkeypatch.setattr(moving, "_copy", lambda a, b, *way: moved.append(way) or copied(a, b, *way))
+    monkeypatch.setattr(MODULE, "perf_counter", lambda: next(told, 60.0))
+    monkeypatch.setattr(MODULE, "_copy", lambda a, b, *way: moved.append(way) or copied(a, b, *way))
     for _ in range(9):
         checked(target, source, _move)
     outer = [each for each in moved if each in tried]
@@ -187,7 +190,7 @@ def test_every_way_stores_the_same(dtype: str, monkeypatch: pytest.MonkeyPatch) 
         rank = len(seen or shape) - bool(wide)  # the last dimension becomes the item
         for how, cuts in ways_through(rank):
             found = order, seen, wide, ((how, cuts),), dict[int, float]()
-            monkeypatch.setattr(moving, "_way", lambda *_, found=found: found)
+            monkeypatch.setattr(MODULE, "_way", lambda *_, found=found: found)
             checked(target, source, _move)
 
 
@@ -204,7 +207,7 @@ def test_a_thread_that_fails_is_heard(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: np.ndarray) -> None:
         raise MemoryError("no room")
 
-    monkeypatch.setattr(moving, "_copy", broken)
+    monkeypatch.setattr(MODULE, "_copy", broken)
     with pytest.raises(MemoryError, match="no room"):
         _move(np.zeros(2_000_000, "u1")[::2], np.zeros(1_000_000, "u1"), 2)
 
@@ -239,7 +242,7 @@ def test_short_runs_of_bytes_are_filled_piece_by_piece(start: int) -> None:
             whole = np.ndarray((rows, 60, width), "u1", raw, start)
             first = min(start, width - last)
             runs = whole[..., first : first + last]
-            assert moving._short_runs(runs)
+            assert MODULE._short_runs(runs)
             _fill(runs, item)
             assert (runs == 77).all()
             assert (raw == 77).sum() == runs.size

@@ -43,7 +43,7 @@ def test_the_header_has_all_kernels_and_a_file_accepts_no_other(tmp_path: Path) 
 def test_a_file_has_no_function_that_it_does_not_call(text: str) -> None:
     program = layoutdsl.generate_c(layout_of(text), validate=False).program.text
     functions = set(re.findall(r"^(?:INLINED|APART) [\w ]+?\*?(\w+)\(", program, re.MULTILINE))
-    assert len(functions) >= 10
+    assert functions
     counts = {name: len(re.findall(rf"\b{name}\b", program)) for name in functions}
     assert min(counts.values()) >= 2, counts
 

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import islice
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice, product
+from math import prod
+from typing import Any
 
 import numpy as np
 import pytest
 from mutants.records import MUTANTS, RecordMutant, edited
+from proving import leaves_extent
 from record_bits import TEXTS, places
 
-from layoutdsl import LayoutError, Record, RecordClaim, library_record, parse
-from layoutdsl.language.integers.value import evaluate
-from layoutdsl.language.meaning.claims import EqualsRecord, Sound
-from layoutdsl.language.meaning.counterexample import Counterexample
-from layoutdsl.language.meaning.part import part_size
-from layoutdsl.language.meaning.record import Held
-from layoutdsl.language.meaning.shapes import small
-from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Proved, Refuted
-from layoutdsl.proof.statements.record_statement import AFTER, APART, DEFINED, SIZE, WHOLE
+from layoutdsl import Checked, LayoutError, Record, library_record, parse, prove
+
+APART, WHOLE = "no bit is held twice", "every bit of every element is held once"
+SIZE, AFTER = "parts have a buffer of the same size", "regions lie one after the other"
+DEFINED = "every part has a shape of its own"
+"""Properties of a record, as verdicts name them."""
+
+Bit = tuple[str, tuple[int, ...], int]
+"""A field, an index, and a bit of that element."""
 
 BIT = re.compile(r"bit (\d+) of (\w+)\[([\d, ]*)\] -> (?:bit (\d+)\b.*|no part)")
 OWN = {"apart": APART, "whole": WHOLE, "size": SIZE, "after": AFTER, "shape": DEFINED}
@@ -30,46 +34,67 @@ def record(mutant: RecordMutant) -> Record:
     return parse(mutant.text).records[mutant.base]
 
 
-def held_at(words: str) -> tuple[Held, int | None]:
+def checked(of: Record) -> Checked:
+    (found,) = prove(of).checked
+    return found
+
+
+def refutations(found: Checked) -> dict[str, Any]:
+    """The counterexample to each property that is refuted."""
+    return {each.property: each.example for each in found.findings if hasattr(each, "example")}
+
+
+def held_at(words: str) -> tuple[Bit, int | None]:
     """Which bit of which element a line speaks of, and where it lies."""
     found = BIT.fullmatch(words)
     assert found is not None, words
     index = tuple(int(each) for each in found[3].split(","))
-    return Held(found[2], index, int(found[1])), int(found[4]) if found[4] else None
+    return (found[2], index, int(found[1])), int(found[4]) if found[4] else None
 
 
-def addresses(of: Record, held: Held, values: dict[str, int]) -> list[int]:
+def bit_of(held: Any) -> Bit:
+    return held.field, held.index, held.bit
+
+
+def addresses(of: Record, held: Bit, values: dict[str, int]) -> list[int]:
     """Every bit of the buffer that parts say holds it, one by one."""
-    return [address for _, found, address in of.every_bit(values) if found == held]
+    return [address for _, found, address in of.every_bit(values) if bit_of(found) == held]
 
 
-def replay_apart(of: Record, example: Counterexample) -> None:
+def part_size(part: Any, values: dict[str, int]) -> int:
+    """The bits of the buffer of a part."""
+    return int(part.in_bits.size(part.shape(values)))
+
+
+def replay_apart(of: Record, example: Any) -> None:
     """Two bits of elements lie in one bit of the buffer."""
     values = dict(example.shape)
     (one, here), (other, there) = (held_at(each.words) for each in example.points)
     assert one != other
     assert here == there is not None
     for held in (one, other):
-        assert of.bit_address(held.field, held.index, held.bit, values) == here
-    assert {one, other} <= set(of.holders(here, values))
+        assert of.bit_address(*held, values) == here
+    assert {one, other} <= set(map(bit_of, of.holders(here, values)))
 
 
-def replay_whole(of: Record, example: Counterexample) -> None:
+def replay_whole(of: Record, example: Any) -> None:
     """A bit of an element lies in two bits of the buffer, or in none."""
     values = dict(example.shape)
     (held, here), *others = (held_at(each.words) for each in example.points)
     if here is None:
         assert not others
         assert addresses(of, held, values) == []
-        with pytest.raises(ValueError, match=re.escape(f"no part holds {held}")):
-            of.bit_address(held.field, held.index, held.bit, values)
+        field, index, bit = held
+        words = f"no part holds bit {bit} of {field}[{', '.join(map(str, index))}]"
+        with pytest.raises(ValueError, match=re.escape(words)):
+            of.bit_address(*held, values)
         return
     ((same, there),) = others
     assert (same, [here, there]) == (held, addresses(of, held, values))
-    assert of.bit_address(held.field, held.index, held.bit, values) == here
+    assert of.bit_address(*held, values) == here
 
 
-def replay_size(of: Record, example: Counterexample) -> None:
+def replay_size(of: Record, example: Any) -> None:
     """Parts that begin at one bit have buffers of the bits that are said, and these differ."""
     values = dict(example.shape)
     said = re.fullmatch(
@@ -81,7 +106,7 @@ def replay_size(of: Record, example: Counterexample) -> None:
     assert found[said[1]] == int(said[2]) != int(said[4]) == found[said[3]]
 
 
-def replay_after(of: Record, example: Counterexample) -> None:
+def replay_after(of: Record, example: Any) -> None:
     """A region begins before the one in front of it ends."""
     values = dict(example.shape)
     said = re.fullmatch(
@@ -95,7 +120,7 @@ def replay_after(of: Record, example: Counterexample) -> None:
     assert int(said[3]) in ends
 
 
-def replay_shape(of: Record, example: Counterexample) -> None:
+def replay_shape(of: Record, example: Any) -> None:
     """A part has no element at a shape at which the record has some."""
     values = of.bind(dict(example.shape))
     said = re.fullmatch(r"`(.*)` has no element: (\w+) is 0", example.sentence)
@@ -104,7 +129,7 @@ def replay_shape(of: Record, example: Counterexample) -> None:
     assert part.shape(values)[said[2]] == 0
 
 
-def replay_part(of: Record, name: str, example: Counterexample) -> None:
+def replay_part(of: Record, name: str, example: Any) -> None:
     """A coordinate of a part leaves its extent, and its offset its buffer, at the index given."""
     label, said = name.split(": ")
     (part,) = (each for each in of.parts if each.label == label)
@@ -116,10 +141,7 @@ def replay_part(of: Record, name: str, example: Counterexample) -> None:
         assert layout.offset_at(bound) >= layout.size(values)
         return
     assert said == "every coordinate stays within its extent"
-    assert any(
-        not 0 <= evaluate(each.value, bound) < evaluate(each.extent, bound)
-        for each in layout.coordinates
-    )
+    assert leaves_extent(layout, bound)
 
 
 REPLAYS = {
@@ -149,29 +171,29 @@ SAMPLED = [
 @pytest.mark.parametrize("mutant", SAMPLED, ids=str)
 def test_a_mutant_is_refuted_and_the_refutation_is_so(mutant: RecordMutant) -> None:
     wrong = record(mutant)
-    found = check(RecordClaim("prove", wrong, Sound()))
+    found = checked(wrong)
     assert found.status == "refuted"
-    refuted = {each.property: each for each in found.findings if isinstance(each, Refuted)}
+    refuted = refutations(found)
     assert (mutant.fails == "part") == (not refuted.keys() & REPLAYS.keys())
     if mutant.fails != "part":
         assert OWN[mutant.fails] in refuted
     for name, each in refuted.items():
         if name in REPLAYS:
-            REPLAYS[name](wrong, each.example)
+            REPLAYS[name](wrong, each)
         else:
-            replay_part(wrong, name, each.example)
+            replay_part(wrong, name, each)
 
 
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize("mutant", [m for m in MUTANTS if m.fails == "differs"], ids=str)
 def test_a_mutant_that_is_a_record_is_another(mutant: RecordMutant) -> None:
     other, was = record(mutant), library_record(mutant.base)
-    found = check(RecordClaim("prove", other, Sound()))
-    assert all(isinstance(each, Proved) for each in found.findings)
-    (finding,) = check(RecordClaim("prove", other, EqualsRecord(was))).findings
-    assert isinstance(finding, Refuted)
-    values = dict(finding.example.shape)
-    (point,) = finding.example.points
+    text = mutant.text.replace(f"record {mutant.base}", "record Mutant")
+    sound, equal = prove(parse(f"{text}\nprove Mutant == {mutant.base}")).checked
+    assert (sound.status, equal.status) == ("proved", "refuted")
+    ((_, example),) = refutations(equal).items()
+    values = dict(example.shape)
+    (point,) = example.points
     said = re.fullmatch(
         r"bit (\d+) of (\w+)\[([\d, ]*)\] -> bit (\d+) in `\w+`, bit (\d+) in `\w+`", point.words
     )
@@ -185,16 +207,27 @@ def test_a_mutant_that_is_a_record_is_another(mutant: RecordMutant) -> None:
 def test_buffers_too_large_for_their_bits_are_compared() -> None:
     """At the smallest shape there are 57 million bits to look at; sizes need none of them."""
     text = TEXTS["Q3_K"].replace("d(r, s: K/256)", "d(r, s: K*256)")
-    found = check(RecordClaim("prove", parse(text).records["Q3_K"], Sound()))
-    (refuted,) = (each for each in found.findings if each.property == SIZE)
-    assert isinstance(refuted, Refuted)
-    assert refuted.example.sentence.endswith(f"and `d(r, s)` {256 * 256 * 880}")
+    found = refutations(checked(parse(text).records["Q3_K"]))
+    assert found[SIZE].sentence.endswith(f"and `d(r, s)` {256 * 256 * 880}")
+
+
+def small(of: Record, most: int) -> Iterator[dict[str, int]]:
+    """Shapes of the range whose extents have a product of up to ``most``, by product."""
+    names = of.frame.symbols
+    for total in range(1, most + 1):
+        factors = [each for each in range(1, total + 1) if total % each == 0]
+        for first in product(factors, repeat=len(names) - 1):
+            if total % prod(first) == 0:
+                values = dict(zip(names, (*first, total // prod(first)), strict=True))
+                with suppress(ValueError):
+                    of.bind(values)
+                    yield values
 
 
 def assert_counted_out(of: Record) -> None:
     """At small shapes every bit of every element has one place, which no other has."""
     left = 1 << 18
-    for values in small(of.frame, 1 << 12):
+    for values in small(of, 1 << 12):
         held = np.concatenate([each.reshape(-1) for each in places(of, values).values()])
         assert (held.min(), len(np.unique(held))) >= (0, len(held)), values
         assert held.max() < of.size_bits(values), values
@@ -210,7 +243,7 @@ def assert_judged(seed: int, count: int) -> None:
             mutant = parse(text).records[name]
         except LayoutError:
             continue
-        if check(RecordClaim("prove", mutant, Sound())).status != "refuted":
+        if checked(mutant).status != "refuted":
             assert_counted_out(mutant)
 
 

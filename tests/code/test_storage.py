@@ -16,25 +16,25 @@ from codegen_cases import layout_of
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError
-from layoutdsl.code.numpy.dense import _bits_of, _dense, _of_bits, _opened
-from layoutdsl.code.stored import bit_address
-from layoutdsl.code.validate import NotValidated, validate
-from layoutdsl.language.meaning.elements import ELEMENT_TYPES, ElementType
-from layoutdsl.language.meaning.storage import STORAGES, NoWordsError, stored
 
 Array = np.ndarray[Any, Any]
 __all__ = ["shell"]
 
-COUNTS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 100)
+COUNTS = (0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 100, 104)
+STORAGES = {
+    "bytes": "u1",
+    **{f"{kind}{bits}": f"<{kind}{bits // 8}" for kind in "iu" for bits in (8, 16, 32, 64)},
+}
+"""The type of the words in numpy, by the name of the storage."""
 SHAPE = (256, 512)
 
 
-def kind_of(element: ElementType) -> str:
+def kind_of(element: Any) -> str:
     kind, width = element.item
     return f"{kind}{width}"
 
 
-def elements(element: ElementType, count: int, random: np.random.Generator) -> Array:
+def elements(element: Any, count: int, random: np.random.Generator) -> Array:
     """Items of a type, of which each value may be one."""
     kind = kind_of(element)
     if not element.fills_item and element.values is not None:
@@ -45,24 +45,35 @@ def elements(element: ElementType, count: int, random: np.random.Generator) -> A
     return random.integers(0, 256, (count, element.item[1])).astype("u1").reshape(-1).view(kind)
 
 
-@pytest.mark.parametrize("name", ELEMENT_TYPES)
+ELEMENTS = (
+    *(f"{kind}{bits}" for kind in "iu" for bits in (1, 2, 3, 4, 5, 6, 7, 8, 16, 32, 64)),
+    *("f4", "f6", "f8", "f16", "f32", "f64", "bf16", "e8", "c64", "f8e4m3", "f8e5m2", "bool"),
+)
+
+
+@pytest.mark.sampled(12, slow=11)
+@pytest.mark.parametrize("name", ELEMENTS)
 def test_bits_follow_each_other_the_lowest_first(name: str) -> None:
     """Against one large integer, in which element ``i`` is what stands from bit ``bits*i`` on."""
-    element, random = ELEMENT_TYPES[name], np.random.default_rng(1)
-    bits, kind = element.bits, kind_of(element)
-    for count in COUNTS:
+    row, apart = (layout_of(f"layout A(k) = [{body}] of {name}") for body in ("k", "k, bit"))
+    element, random = row.element, np.random.default_rng(1)
+    assert element is not None
+    bits = element.bits
+    module = layoutdsl.compile(row, "numpy", storage="bytes", validate=False)
+    placed = layoutdsl.compile(apart, "numpy", validate=False)
+    for count in (each for each in COUNTS if each * bits % 8 == 0):
         items = elements(element, count, random)
-        found = _dense(items, bits)
+        found = module.pack(items)
         codes = [int.from_bytes(each.tobytes(), "little") % (1 << bits) for each in items]
         meant = sum(code << bits * place for place, code in enumerate(codes))
         assert int.from_bytes(found.tobytes(), "little") == meant
-        assert len(found) == -(-count * bits // 8)
-        back = _opened(found, bits, count, kind)
+        assert found.size == count * bits // 8
+        back = module.unpack(found, (count,))
         assert (back.dtype, back.tobytes()) == (items.dtype, items.tobytes())
         if count:
-            apart = _bits_of(items, bits)
-            assert [sum(int(b) << k for k, b in enumerate(row)) for row in apart] == codes
-            assert _of_bits(apart, bits, kind).tobytes() == items.tobytes()
+            rows = placed.pack(items)
+            assert [sum(int(b) << k for k, b in enumerate(row)) for row in rows] == codes
+            assert placed.unpack(rows, (count,)).tobytes() == items.tobytes()
 
 
 # The packers of others, from what they do, not from their text.
@@ -139,12 +150,12 @@ def test_the_shape_is_that_of_the_words() -> None:
         if shape is not None:
             assert layoutdsl.compile(layout, storage=storage).physical_shape(SHAPE) == shape  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="does not say how wide an element is"):
-        stored(layoutdsl.library("MarlinScales"), "u8")
+        layoutdsl.compile(layoutdsl.library("MarlinScales"), storage="u8")
 
 
 def test_what_fills_no_words_is_refused_with_what_is_left() -> None:
-    with pytest.raises(NoWordsError, match="the 20 bits of `A` fill no whole words of 32: 20 are"):
-        stored(layout_of("layout A(k: 5) = [k] of u4"), "u32")
+    with pytest.raises(ValueError, match="the 20 bits of `A` fill no whole words of 32: 20 are"):
+        layoutdsl.compile(layout_of("layout A(k: 5) = [k] of u4"), storage="u32")
     module = layoutdsl.compile(layout_of("layout A(n, k) = [n, k] of u4"), storage="u16")
     assert module.physical_shape((3, 8)) == (3, 2)
     with pytest.raises(ValueError, match="20 bits fill no whole words of 16: 4 are left over"):
@@ -161,7 +172,7 @@ TYPES = ("u1", "u2", "i2", "u3", "u4", "i4", "f4", "i5", "u6", "f6", "u8", "i8",
 def drawn(random: Random) -> tuple[str, tuple[int, ...]]:
     """A layout of a narrow type, and a shape at the ends of its blocks."""
     name = random.choice(TYPES)
-    bits, blocks = ELEMENT_TYPES[name].bits, list[str]()
+    bits, blocks = int(name.lstrip("uifb")), list[str]()
     axes, shape, wheres = list[str](), list[int](), list[str]()
     for axis in random.sample("rkc", random.choice((1, 2, 2, 3))):
         block = random.choice((1, 2, 3, 4, 8))
@@ -194,7 +205,10 @@ def bits_meant(layout: Layout, tensor: Array, held: int) -> int:
     for index in np.ndindex(*shape):
         code = int.from_bytes(tensor[index].tobytes(), "little")
         for bit in range(width):
-            address = bit_address(layout, index, bit, shape)
+            if layout.bit_of is None:
+                address = width * layout.offset(index, shape) + bit
+            else:
+                address = layout.offset((*index, bit), (*shape, width))
             held = held & ~(1 << address) | (code >> bit & 1) << address
     return held
 
@@ -216,7 +230,7 @@ def check(text: str, shape: tuple[int, ...], random: Random) -> bool:
             continue
         done = True
         assert packed.shape == module.physical_shape(shape), text
-        assert packed.dtype == np.dtype(STORAGES[storage].dtype)
+        assert packed.dtype == np.dtype(STORAGES[storage])
         assert int.from_bytes(packed.tobytes(), "little") == bits_meant(layout, tensor, 0), text
         assert np.array_equal(module.unpack(packed, shape), tensor), text
         out = np.full(packed.shape, -1 if packed.dtype.kind == "i" else 255, packed.dtype)
@@ -261,7 +275,8 @@ def test_bits_are_proved_as_an_axis_is() -> None:
 def test_a_layout_that_places_bits_is_said_again() -> None:
     layout = layout_of(PLANES)
     assert (layout.rank, len(layout.tensor_axes)) == (3, 2)
-    assert layout.tensor_element == ELEMENT_TYPES["u4"]
+    assert layout.tensor_element is not None
+    assert layout.tensor_element.name == "u4"
     assert layout_of(layoutdsl.generate(layout).load().SOURCE) == layout
 
 
@@ -301,11 +316,6 @@ def test_items_of_bits() -> None:
 # Generated modules.
 
 
-def text_of(layout: Layout) -> tuple[str, str]:
-    made = layoutdsl.generate(layout, storage="i32")
-    return made.text, made.load().SOURCE
-
-
 @pytest.mark.slow
 def test_a_generated_module_packs_into_words() -> None:
     layout = layoutdsl.library("AwqWeights")
@@ -320,36 +330,6 @@ def test_a_generated_module_packs_into_words() -> None:
         module.unpack_words(words.astype("i8"), (4, 16))
     with pytest.raises(ValueError, match="`src` has shape"):
         module.unpack_words(words[:1], (4, 16))
-
-
-CHANGES: Sequence[tuple[str, str]] = (
-    ("_STORED = (4, 'u1', 0, 15", "_STORED = (2, 'u1', 0, 15"),
-    ("_STORED = (4, 'u1', 0, 15", "_STORED = (4, 'i1', 0, 15"),
-    ("_STORED = (4, 'u1', 0, 15", "_STORED = (4, 'u1', 0, 16"),
-    ("_STORED = (4, 'u1', 0, 15, False", "_STORED = (4, 'u1', 0, 15, True"),
-    ("True, False)\n", "True, True)\n"),
-    ("_STORED = (4", "_STORED = (2*2"),
-    ("_STORED = (4, 'u1', 0, 15, False, 2", "_STORED = (4, 'u1', 0, 15, False, 0"),
-    ("_STORED = (4, 'u1', 0, 15, False, 2", "_STORED = (4, 'u1', 0, 15, 0, 2"),
-    ("'<i4'", "'<f4'"),
-    ("_STORED = (4, 'u1', 0, 15, False, 2, '<i4', True, False)\n", "\n"),
-    ("return _pack_words(pack,", "return _pack_words(unpack,"),
-    ("return _unpack_words(unpack,", "return _unpack_words(pack,"),
-    ("src, out, fill, threads, _STORED)", "src, None, fill, threads, _STORED)"),
-    ("pairs | pairs >> 4", "pairs | pairs >> 3"),
-    ("def words_shape(", "def word_shape("),
-)
-
-
-@pytest.mark.slow
-@pytest.mark.sampled(20, slow=3)
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change[1][:40])
-def test_wrong_words_are_not_validated(change: tuple[str, str]) -> None:
-    layout = layoutdsl.library("AwqWeights")
-    text, source = text_of(layout)
-    assert not isinstance(validate(text, layout, source=source), NotValidated)
-    assert change[0] in text
-    assert isinstance(validate(text.replace(*change), layout, source=source), NotValidated)
 
 
 # The shell.
