@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
 
 import numpy as np
+import pytest
 from codegen_cases import Shape, grid, layout_of
 
 from layoutdsl import Layout
@@ -51,6 +53,9 @@ def emitted(pair: Pair) -> EmittedModule:
     assert not isinstance(made, Fallback)
     return made
 
+
+POISON, OTHER = 201, 9
+"""What is in memory that nobody may read or change, and a fill."""
 
 NCHW16C = "layout NCHW16c(n, c, h, w) = [n, c/16, h, w, c%16]"
 NHWC = "layout NHWC(n, c, h, w) = [n, h, w, c]"
@@ -193,3 +198,39 @@ def meant(
     for index, at in offsets(target, shape).items():
         flat[at] = read[held[index]] if index in held else 0
     return flat.reshape(target.physical_shape(shape))
+
+
+def assert_converts(
+    convert: Callable[..., np.ndarray], pair: tuple[Layout, Layout], shapes: tuple[Shape, ...]
+) -> None:
+    """Hold a conversion against the definition, where `src` and `out` are poisoned and guarded."""
+    target = pair[1]
+    for number, shape in enumerate(shapes):
+        dtype = ("u1", "i2", "u4", "f8", "c16")[number % 5]
+        if target.element is not None:
+            kind, width = target.element.item
+            dtype = f"{kind}{width}"
+        buffer = poisoned(pair[0], shape, dtype, POISON)
+        kept = buffer.copy()
+        want = meant(pair, shape, buffer, OTHER, POISON)
+        guarded = np.full(want.size + 2, POISON, dtype)
+        out = guarded[1:-1].reshape(want.shape)
+        assert convert(buffer, shape, out, OTHER) is out
+        assert np.array_equal(out, want), shape
+        assert guarded[0] == guarded[-1] == POISON
+        assert np.array_equal(buffer, kept)
+        fresh = convert(buffer.reshape(-1), list(shape), fill=OTHER)
+        assert np.array_equal(fresh, meant(pair, shape, buffer, OTHER, OTHER)), shape
+        apart = np.full((*want.shape, 2), POISON, dtype)
+        convert(np.repeat(buffer[..., None], 2, -1)[..., 0], shape, apart[..., 1], OTHER)
+        assert np.array_equal(apart[..., 1], want)
+        assert np.all(apart[..., 0] == POISON)
+        if any(each == "fill zero_point" for each in target.clauses):
+            with pytest.raises(TypeError, match="`fill` is missing"):
+                convert(buffer, shape)
+            continue
+        value = getattr(target.fill, "value", 0)
+        assert np.array_equal(convert(buffer, shape), meant(pair, shape, buffer, value, value))
+        if "fill any" in target.clauses:
+            convert(buffer, shape, out)
+            assert np.array_equal(out, want)
