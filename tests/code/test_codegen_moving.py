@@ -14,7 +14,7 @@ import layoutdsl
 
 MODULE = layoutdsl.generate("NCHW16c", validate=False).load()
 """A generated module: each carries the same functions that move and fill."""
-_fill, _move = MODULE._fill, MODULE._move
+_fill, _move, _way = MODULE._fill, MODULE._move, MODULE._way
 
 STRUCTURED = np.dtype([("a", "u1"), ("b", "<f4"), ("c", "i2")])
 TYPES = ["u1", "?", "u2", ">i2", "f2", "V3", "u4", ">f4", "V6", "u8", "M8[s]", "c8", "V12", "c16"]
@@ -74,7 +74,7 @@ def test_moves_as_an_assignment_does(dtype: object) -> None:
         shape = tuple(extents)
         target, source = memory(shape, kind, random), memory(shape, kind, random)
         args = target.shape, target.strides, source.strides, target.itemsize
-        for _ in MODULE._way(*args)[3]:  # as often as it takes to try each of them
+        for _ in _way(*args)[3]:  # as often as it takes to try each of them
             checked(target, source, _move)
 
 
@@ -108,7 +108,7 @@ def turned(shape: tuple[int, ...], order: tuple[int, ...], dtype: str) -> np.nda
 
 def way_of(target: np.ndarray, source: np.ndarray) -> tuple:
     """How both are seen, and by which way they are moved first."""
-    *seen, tried, _ = MODULE._way(target.shape, target.strides, source.strides, target.itemsize)
+    *seen, tried, _ = _way(target.shape, target.strides, source.strides, target.itemsize)
     return (*seen, *tried[0])
 
 
@@ -143,7 +143,7 @@ def test_large_moves_take_every_way(case: str, threads: int) -> None:
 def test_small_moves_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     target, source = (turned((30, 16, 20), order, "f4") for order in ((0, 1, 2), (0, 2, 1)))
     monkeypatch.setattr(MODULE, "perf_counter", None)
-    *_, tried, _ = MODULE._way(target.shape, target.strides, source.strides, 4)
+    *_, tried, _ = _way(target.shape, target.strides, source.strides, 4)
     assert tried == (("plain", ()),)
     checked(target, source, _move)
 
@@ -151,8 +151,8 @@ def test_small_moves_are_not_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_fastest_of_those_tried_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """By a clock that says how long each trial takes: the first time of each is slow."""
     target, source = (turned((3, 257, 2031), order, "u2") for order in ((0, 1, 2), (0, 2, 1)))
-    MODULE._way.cache_clear()
-    *_, tried, taken = MODULE._way(target.shape, target.strides, source.strides, 2)
+    _way.cache_clear()
+    *_, tried, taken = _way(target.shape, target.strides, source.strides, 2)
     assert ("plain", ()) in tried
     assert len(tried) == 2 * len(set(tried)) == 6
     moved, copied = list[tuple[str, object]](), MODULE._copy

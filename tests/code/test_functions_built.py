@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from collections.abc import Callable
 from functools import cache
 from math import prod
@@ -11,13 +12,13 @@ from typing import TypeAlias
 
 import numpy as np
 import pytest
+from cli_shell import Ended, Shell, shell
 from functions_built import COMPILERS, Called, built, inverted
 from texts import DOMAINS, EVERY, edge_shapes, every_index, layout
 
-from layoutdsl import Layout, library
-from layoutdsl.commands import WidthError, index_functions
-from layoutdsl.language.digits.inverse import Inverse, invert
-from layoutdsl.language.integers.value import evaluate
+from layoutdsl import Layout, formula, library
+
+__all__ = ["shell"]
 
 FORMS = [
     ("c", "int32"),
@@ -108,17 +109,21 @@ def check(called: Called, values: dict[str, int]) -> None:
 
 
 @pytest.mark.slow
-def test_padded_extents_are_those_of_the_inverse(
-    libraries: Libraries,
-) -> None:
+def test_padded_extents_are_those_of_the_formula(libraries: Libraries) -> None:
     compiler("c")
+    seen = 0
     for found in EVERY.values():
-        inverse = invert(found)
-        if isinstance(inverse, Inverse):
+        padded = formula(found).padded
+        if padded is not None:
+            seen += 1
             called = Called(libraries("c", "int64", False), found)
             for values in edge_shapes(found, most=500):
-                padded = [evaluate(extent, values) for _, extent in inverse.padded]
-                assert called.padded(values) == padded
+                meant = [
+                    int(extent.subs({each: values[each.name] for each in extent.free_symbols}))
+                    for _, extent in padded
+                ]
+                assert called.padded(values) == meant
+    assert seen > 100
 
 
 # As far as 32 bits go: the range, its largest shape, and one that is too large.
@@ -144,6 +149,12 @@ FURTHEST = [
 ]  # fmt: skip
 
 
+def printed(shell: Shell, found: Layout, language: str, *options: str) -> Ended:
+    """What `formula` prints of a layout."""
+    Path("printed.layout").write_text(str(found), encoding="utf-8")
+    return shell("formula", f"printed.layout:{found.name}", "--as", language, *options)
+
+
 def corners(found: Layout, values: dict[str, int]) -> dict[str, np.ndarray]:
     """Indices at both ends of each axis, and near the end."""
     ends = [
@@ -164,14 +175,19 @@ LANGUAGES_OF = {"int32": ("c", "cuda"), "uint32": ("opencl", "cuda")}
     ids=lambda value: value.name if isinstance(value, Layout) else str(value),
 )
 def test_32_bits_as_far_as_they_go(
-    found: Layout, integers: str, where: str, shape: tuple[int, ...], tmp_path: Path
+    found: Layout,
+    integers: str,
+    where: str,
+    shape: tuple[int, ...],
+    shell: Shell,
+    tmp_path: Path,
 ) -> None:
     values = found.bind(shape)
     for language in LANGUAGES_OF[integers]:
         compiler(language)
         if language == "c" or integers == "uint32":
-            said = index_functions(found, language, where=where)
-            assert said.integers in (integers, "uint32"), said.why_wide
+            said = json.loads(printed(shell, found, language, "--where", where, "--json").out)
+            assert said["integers"] in (integers, "uint32"), said
         called = Called(built([found], language, integers, tmp_path), found)
         points = corners(found, values)
         meant = found.offset_at({**values, **points})
@@ -198,14 +214,16 @@ TOO_FAR = [
 @pytest.mark.sampled(4, slow=3)
 @pytest.mark.parametrize(("found", "language", "where"), TOO_FAR)
 def test_one_step_further_takes_64_bits_and_is_refuted_for_32(
-    found: Layout, language: str, where: str
+    found: Layout, language: str, where: str, shell: Shell
 ) -> None:
-    said = index_functions(found, language, where=where)
-    assert said.integers.endswith("64")
-    assert said.why_wide
-    with pytest.raises(WidthError, match="32 bits are too narrow") as refused:
-        index_functions(found, language, where=where, width=32)
-    assert refused.value.checked.status == "refuted"
+    wide = printed(shell, found, language, "--where", where)
+    assert wide.code == 0
+    assert wide.err.startswith("note: 64 bits, as 32 were not proved to be enough: ")
+    said = json.loads(printed(shell, found, language, "--where", where, "--json").out)
+    assert said["integers"].endswith("64")
+    refused = printed(shell, found, language, "--where", where, "--width", "32")
+    assert (refused.code, refused.out) == (1, "")
+    assert f"32 bits are too narrow for the index functions of `{found.name}`" in refused.err
 
 
 @pytest.mark.slow
@@ -237,5 +255,5 @@ def test_a_layout_without_axes(language: str, integers: str, tmp_path: Path) -> 
         ("c", "static inline bool Scalar_index(int32_t _slot, int32_t *_index)"),
     ],
 )
-def test_what_is_printed_without_axes(language: str, line: str) -> None:
-    assert f"{line}\n" in index_functions(layout("layout Scalar() = [0]"), language).text + "\n"
+def test_what_is_printed_without_axes(language: str, line: str, shell: Shell) -> None:
+    assert f"{line}\n" in printed(shell, layout("layout Scalar() = [0]"), language).out

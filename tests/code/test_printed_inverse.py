@@ -7,6 +7,8 @@ has an inverse only where that was proved, or evaluated everywhere; so a wrong o
 
 from __future__ import annotations
 
+import json
+import re
 from collections import Counter
 from dataclasses import replace
 from itertools import product
@@ -16,18 +18,16 @@ from random import Random
 
 import numpy as np
 import pytest
+from cli_shell import Ended, Shell, shell
 from functions_built import C, Called, built
-from proving import elements, shapes, sound
+from proving import elements, shapes
 from random_declarations import drawn, read, stands
 from texts import layout
 
-from layoutdsl import Layout, commands
-from layoutdsl.commands import closed_inverse
-from layoutdsl.language.digits.inverse import Inverse, invert
-from layoutdsl.language.digits.network import NotDigits
-from layoutdsl.proof.statements.sound import ONTO
-from layoutdsl.shell.sheet import sheet_text
-from layoutdsl.view.slots import at as held_at
+import layoutdsl
+from layoutdsl import Layout
+
+__all__ = ["shell"]
 
 Values = dict[str, int]
 
@@ -38,39 +38,49 @@ READ_WRONG = [
 """Right, by trying every index; what reads their slots in closed form reads some of them wrong."""
 
 
+def printed(shell: Shell, made: Layout, language: str, *options: str) -> Ended:
+    """What `formula` prints of a layout, wrong ones included."""
+    Path("printed.layout").write_text(f"{made}\nrefute {made.name}", encoding="utf-8")
+    return shell("formula", f"printed.layout:{made.name}", "--as", language, *options)
+
+
 @pytest.mark.sampled(2, slow=1)
 @pytest.mark.parametrize("text", READ_WRONG)
-def test_an_inverse_that_reads_a_slot_wrong_is_not_printed(text: str) -> None:
+def test_an_inverse_that_reads_a_slot_wrong_is_not_printed(text: str, shell: Shell) -> None:
     made = layout(text)
-    found = sound(made)
+    (found,) = layoutdsl.prove(made).checked
     assert found.status == "proved"
-    assert ONTO not in [each.property for each in found.findings]
-    assert isinstance(invert(made), Inverse)
-    assert isinstance(closed_inverse(made), NotDigits)
-    assert commands.formula(made).padded is None
+    assert "onto the padded box" not in [each.property for each in found.findings]
+    assert layoutdsl.formula(made).padded is None
     reason = "no closed inverse: the one that was read off the coordinates is not proved"
-    for language in ("python", "latex", "sympy"):
-        assert reason in sheet_text(made, language)
-    for language in commands.languages():
-        assert reason in commands.index_functions(made, language).text
-    assert "_index(" not in commands.index_functions(made, "c").text
+    for language in ("python", "latex", "sympy", "c", "opencl", "cuda", "triton", "mlir"):
+        assert reason in printed(shell, made, language).out
+    assert "_index(" not in printed(shell, made, "c").out
 
 
 @pytest.mark.parametrize("text", READ_WRONG)
-def test_what_a_slot_holds_is_not_explained_by_it(text: str) -> None:
-    made = layout(text)
+def test_what_a_slot_holds_is_not_explained_by_it(text: str, shell: Shell) -> None:
+    made, explained = layout(text), 0
+    Path("a.layout").write_text(text, encoding="utf-8")
     for slot in range(made.size({})):
-        said = held_at(made, slot, {})
-        index = tuple((each.axis, each.value) for each in said.recovered)
-        assert not index or said.holds == "padding" or index == said.elements[0]
+        said = shell("at", "a.layout", str(slot)).out
+        held = re.search(rf"^offset {slot} -> \(e=(\d+)\)$", said, re.MULTILINE)
+        working = re.search(r"^  e = .* = (\d+)$", said, re.MULTILINE)
+        assert (held is None) == (made.decode(slot, {}) is None)
+        if held is not None and working is not None:
+            assert working[1] == held[1]
+            explained += 1
+    assert explained
 
 
 class Script:
     """The printed Python of a layout, run as it is."""
 
-    def __init__(self, made: Layout) -> None:
+    def __init__(self, made: Layout, shell: Shell) -> None:
         self._layout = made
-        self.text = sheet_text(made, "python")
+        ended = printed(shell, made, "python")
+        assert ended.code == 0, ended.err
+        self.text = ended.out
         self._code = compile(self.text, made.name, "exec")
         self._axes = [axis.name for axis in made.axes]
 
@@ -89,9 +99,9 @@ class Script:
         return tuple(said[name] for name in self._axes) if said["holds"] else None  # type: ignore[misc]
 
 
-def says_what_is_meant(made: Layout, tried: list[Values]) -> bool:
+def says_what_is_meant(made: Layout, tried: list[Values], shell: Shell) -> bool:
     """Whether there is an inverse; all that is printed is compared."""
-    script = Script(made)
+    script = Script(made, shell)
     for values in tried:
         held: dict[int, tuple[int, ...]] = {}
         for point in elements(made, values):
@@ -136,7 +146,7 @@ def some_shapes(made: Layout, random: Random) -> list[Values]:
     return sorted(fitting[:3], key=lambda values: prod(made.shape_of(values)))
 
 
-def campaign(seed: int, count: int) -> tuple[Counter[str], list[Layout]]:
+def campaign(seed: int, count: int, shell: Shell) -> tuple[Counter[str], list[Layout]]:
     """Random layouts, most of them right: each text that says how to read a slot is executed."""
     random, found, inverted = Random(seed), Counter[str](), []
     while found["all"] < count:
@@ -147,7 +157,7 @@ def campaign(seed: int, count: int) -> tuple[Counter[str], list[Layout]]:
         if not stands(made, 6, 16) and random.random() < 0.95:
             continue
         found["all"] += 1
-        if says_what_is_meant(made, tried):
+        if says_what_is_meant(made, tried, shell):
             found["inverted"] += 1
             inverted.append(made)
         else:
@@ -156,21 +166,25 @@ def campaign(seed: int, count: int) -> tuple[Counter[str], list[Layout]]:
 
 
 @pytest.mark.slow
-def test_what_is_printed_of_random_layouts_is_what_is_meant() -> None:
-    found, _ = campaign(seed=10, count=200)
+def test_what_is_printed_of_random_layouts_is_what_is_meant(shell: Shell) -> None:
+    found, _ = campaign(10, 200, shell)
     assert found["inverted"] > 120, found
     assert found["no closed inverse"] > 10, found
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(C is None, reason="there is no C compiler")
-def test_functions_compiled_from_random_layouts_are_what_is_meant(tmp_path: Path) -> None:
-    compiled_is_what_is_meant(campaign(seed=11, count=12)[1], tmp_path)
+def test_functions_compiled_from_random_layouts_are_what_is_meant(
+    shell: Shell, tmp_path: Path
+) -> None:
+    compiled_is_what_is_meant(campaign(11, 12, shell)[1], shell, tmp_path)
 
 
-def compiled_is_what_is_meant(inverted: list[Layout], folder: Path) -> None:
+def compiled_is_what_is_meant(inverted: list[Layout], shell: Shell, folder: Path) -> None:
     """The C of each layout, one file for all of them, at every slot of a few shapes."""
-    named = [replace(made, name=f"L{number}") for number, made in enumerate(filter(fits, inverted))]
+    fitting = [made for made in inverted if fits(made, shell)]
+    assert fitting
+    named = [replace(made, name=f"L{number}") for number, made in enumerate(fitting)]
     library = built(named, "c", "int64", folder)
     random = Random(0)
     for made in named:
@@ -185,19 +199,18 @@ def compiled_is_what_is_meant(inverted: list[Layout], folder: Path) -> None:
             assert np.array_equal(read, held), (made, values)
 
 
-def fits(made: Layout) -> bool:
+def fits(made: Layout, shell: Shell) -> bool:
     """Whether there is C of a layout: what is divided may be negative, and then there is none."""
-    try:
-        small = ", ".join(f"{name} <= 16" for name in made.symbols) or None
-        return commands.index_functions(made, "c", where=small, width=64).integers == "int64"
-    except commands.WidthError:
-        return False
+    small = ", ".join(f"{name} <= 16" for name in made.symbols)
+    range_ = ("--where", small) if small else ()
+    ended = printed(shell, made, "c", *range_, "--width", "64", "--json")
+    return ended.code == 0 and json.loads(ended.out)["integers"] == "int64"
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("seed", range(20))
-def test_campaign_of_random_printed_layouts(seed: int, tmp_path: Path) -> None:
-    found, inverted = campaign(seed=1000 + seed, count=250)
+def test_campaign_of_random_printed_layouts(seed: int, shell: Shell, tmp_path: Path) -> None:
+    found, inverted = campaign(1000 + seed, 250, shell)
     print(found)
     if C is not None:
-        compiled_is_what_is_meant(inverted[::5], tmp_path)
+        compiled_is_what_is_meant(inverted[::5], shell, tmp_path)

@@ -12,7 +12,8 @@ from record_faults import changed
 from record_programs import NEEDS_C, SANITIZED, Built, check_c, whole_bytes
 
 import layoutdsl
-from layoutdsl import Record, generate_record
+from layoutdsl import NotAsMeantError, Record, generate_record
+from layoutdsl.code import placed as placing
 from layoutdsl.code.native import record_sizes
 from layoutdsl.code.native.program import stem_of
 from layoutdsl.code.native.record_text import record_c
@@ -157,3 +158,18 @@ def test_many_wrong_twins(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(record_sizes, "PIECE", 100)
     refused, validated = twins(name, 2, 1000, tmp_path)
     assert refused > 900, validated
+
+
+@pytest.mark.slow
+def test_a_package_that_errs_is_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trial at small shapes can fail: with windows one byte on it does."""
+    narrowed = placing._narrowed
+
+    def moved(*given: object) -> object:
+        items, window = narrowed(*given)  # type: ignore[arg-type,misc]
+        first = (window.first + 1) % (window.block - window.count + 1)
+        return items, placing.Window(window.block, first, window.count)
+
+    monkeypatch.setattr(placing, "_narrowed", moved)
+    with pytest.raises(NotAsMeantError, match="the package of `Q8_0` errs at"):
+        generate_record(layoutdsl.library_record("Q8_0"))
