@@ -29,6 +29,7 @@ class CLibrary:
         folder: for the files.
         options: of the compiler.
         widths: bytes of an element.
+        where: the shapes that the C is for; all of the layout if left out.
     """
 
     def __init__(
@@ -37,8 +38,10 @@ class CLibrary:
         folder: Path,
         *options: str,
         widths: tuple[int, ...] = (1, 2, 4, 8),
+        where: str | None = None,
     ) -> None:
-        made = layoutdsl.generate_c(layout, widths=widths, validate=False, unproved=True)
+        how: dict[str, Any] = {"widths": widths, "where": where}
+        made = layoutdsl.generate_c(layout, **how, validate=False, unproved=True)
         folder.mkdir(parents=True, exist_ok=True)
         source, library = made.write(folder / "a.c")[0], folder / "a.so"
         command = [*str(C).split(), "-std=c11", "-O1", *options, "-shared", "-fPIC", "-o"]

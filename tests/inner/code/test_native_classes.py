@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from layoutdsl.code.native.libraries import Emitter
 from layoutdsl.code.native.loader import native_module
 from layoutdsl.code.native.module import NativeModule
 from layoutdsl.code.native.program import EmittedProgram, generate_c
+from layoutdsl.code.native.threads import shared
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("place")]
 
@@ -292,3 +294,39 @@ def test_work_that_fails_is_told_and_the_next_is_done(monkeypatch: pytest.Monkey
     assert background.later(lambda: done.append(1))
     background.finish()
     assert (told, done) == ([ZeroDivisionError], [1])
+
+
+def test_threads_are_kept_and_all_work() -> None:
+    """Parts wait for each other, so that they end only when there are as many threads."""
+    count = 4
+    before = threading.active_count()
+    together, names = threading.Barrier(count), set[int]()
+
+    def part(number: int) -> int:
+        names.add(threading.get_ident())
+        together.wait(30)
+        return number
+
+    for _ in range(3):
+        names.clear()
+        assert shared(part, range(count), count) == count - 1
+        assert len(names) == count
+        assert threading.get_ident() in names
+    assert threading.active_count() <= before + count - 1
+
+
+def test_a_part_that_fails_is_said_after_all_have_ended() -> None:
+    ended = threading.Event()
+    begun = threading.Barrier(2)
+    caller = threading.get_ident()
+
+    def part(_: int) -> int:
+        begun.wait(30)
+        if threading.get_ident() == caller:
+            raise KeyboardInterrupt
+        ended.set()
+        return 0
+
+    with pytest.raises(KeyboardInterrupt):
+        shared(part, range(2), 2)
+    assert ended.is_set()
