@@ -1,4 +1,7 @@
-"""What is kept on disk, in folders that others may write, and while they do."""
+"""What is kept on disk, in folders that others may write, and while they do.
+
+Code from the cache is run, so the cache is trusted, and attacks on it need its inner steps.
+"""
 
 from __future__ import annotations
 
