@@ -9,6 +9,8 @@ import ctypes
 import os
 import stat
 import subprocess
+import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -16,17 +18,21 @@ from contextlib import contextmanager, suppress
 from itertools import cycle
 from pathlib import Path
 from shutil import rmtree
+from typing import Any
 
 import numpy as np
 import pytest
 from codegen_cases import layout_of, module_of
 from native_cases import emit, needs_compiler
+from processes import gone, running
 
-from layoutdsl.code.native import cache, images, libraries, loader
+from layoutdsl import Compiled, CompilerError
+from layoutdsl.code.native import cache, compilers, images, libraries, loader
 from layoutdsl.code.native.again import again_text
 from layoutdsl.code.native.cache import Kind, keep, keep_text, kept, kept_text
 from layoutdsl.code.native.calls import function
 from layoutdsl.code.native.compilers import compiler
+from layoutdsl.code.native.module import NativeModule
 
 pytestmark = pytest.mark.skipif(
     os.open not in os.supports_dir_fd, reason="nothing is kept where folders have no descriptors"
@@ -475,3 +481,235 @@ def test_a_file_exchanged_while_it_is_loaded_3000_times(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _never_loads_theirs(place, tmp_path, monkeypatch, 3000)
+
+
+# Libraries that are kept, and what comes in their way.
+
+TEXT = "layout Cached(n, c) = [c/4, n, c%4]"
+TENSOR = np.arange(30, dtype="u2").reshape(5, 6)
+
+
+def fresh() -> NativeModule:
+    """A module that looks for its library anew."""
+    return loader.native_module(layout_of(TEXT), module_of(TEXT), emit)
+
+
+def works(module: Compiled) -> bool:
+    return np.array_equal(module.pack(TENSOR), module_of(TEXT).pack(TENSOR))
+
+
+def script(path: Path, text: str) -> str:
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+VERSION = 'case " $* " in *" --version "*) echo test; exit 0;; esac\n'
+
+
+def test_is_compiled_once(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert works(fresh())
+    (library,) = place.iterdir()
+    assert library.stat().st_mode & 0o077 == 0
+    monkeypatch.setattr(libraries, "build", lambda *_: pytest.fail("compiled again"))
+    assert works(fresh())
+
+
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "emptied": lambda whole: whole[:0],
+    "cut in half": lambda whole: whole[: len(whole) // 2],
+    "one bit turned": lambda whole: whole[:5000] + bytes([whole[5000] ^ 1]) + whole[5001:],
+    "something else": lambda whole: bytes(len(whole)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.sampled(6)
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_library_is_made_again(name: str, place: Path) -> None:
+    assert works(fresh())
+    (library,) = place.iterdir()
+    whole = library.read_bytes()
+    library.unlink()  # what is loaded stays as it is
+    library.write_bytes(DAMAGE[name](whole))
+    library.chmod(0o700)
+    assert works(fresh())
+    assert library.read_bytes()[:64] == whole[:64], "and is kept again"
+
+
+@pytest.mark.slow
+def test_a_library_for_another_machine(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is whole, and cannot be loaded."""
+    assert works(fresh())
+    (library,) = place.iterdir()
+    elsewhere = place.with_name("elsewhere")
+    monkeypatch.setenv("LAYOUTDSL_CACHE", str(elsewhere))
+    real = cache.keep
+    monkeypatch.setattr(libraries, "keep", lambda *given: real(*given[:2], b"\x7fELF of another"))
+    assert works(fresh())
+    (kept,) = elsewhere.iterdir()
+    assert (kept.name, kept.read_bytes()[:4]) == (library.name, b"\x7fELF")
+    assert kept.stat().st_size < 100
+    monkeypatch.setattr(libraries, "keep", real)
+    assert works(fresh())
+    assert kept.stat().st_size > 1000, "it is made again, and kept"
+    monkeypatch.setattr(libraries, "build", lambda *_: pytest.fail("compiled again"))
+    assert works(fresh())
+
+
+@pytest.mark.slow
+def test_a_library_that_others_may_write_is_not_trusted(place: Path) -> None:
+    assert works(fresh())
+    (library,) = place.iterdir()
+    library.chmod(0o777)
+    assert works(fresh())
+    assert library.stat().st_mode & 0o022 == 0
+
+
+@pytest.mark.sampled(2, slow=1)
+@pytest.mark.parametrize("fault", [OSError(28, "No space left"), PermissionError(13, "denied")])
+def test_a_full_or_read_only_cache(
+    place: Path, monkeypatch: pytest.MonkeyPatch, fault: OSError
+) -> None:
+    place.mkdir(0o700)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise fault
+
+    monkeypatch.setattr(os, "rename", refuse)
+    assert works(fresh())
+    assert not list(place.iterdir()), "nothing is left half-written"
+    keep_text("key", "text")
+    assert kept_text("key") is None
+
+
+@pytest.mark.sampled(3, slow=2)
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+@pytest.mark.parametrize("name", ["/proc/cache", "/dev/null", "/dev/full/cache"])
+def test_a_cache_where_no_folder_can_be(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAYOUTDSL_CACHE", name)
+    assert works(fresh())
+
+
+def test_a_cache_that_is_a_file(place: Path) -> None:
+    place.write_text("in the way")
+    assert works(fresh())
+    assert place.read_text() == "in the way"
+
+
+@pytest.mark.slow
+def test_nobody_knows_whose_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def unknown(*_: object) -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("LAYOUTDSL_CACHE", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(Path, "home", unknown)
+    monkeypatch.chdir(tmp_path)
+    assert works(fresh())
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.slow
+def test_no_room_anywhere(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    place.write_text("in the way")
+    monkeypatch.setattr(tempfile, "mkdtemp", full)
+    module = fresh()
+    for _ in range(2):
+        with pytest.raises(CompilerError, match="No space left on device"):
+            works(module)
+    monkeypatch.undo()
+    assert works(fresh()), "and it is no fault of the compiler"
+
+
+RACE = """
+import sys
+sys.path[:0] = {tests!r}
+from test_native_cache import fresh, works
+from codegen_cases import layout_of
+import layoutdsl
+assert works(fresh())
+shared = layoutdsl.compile(layout_of("layout Shared(n, c) = [c/4, n, c%4]"))
+assert shared.physical_shape((2, 5)) == (2, 2, 4)
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_at_once(place: Path) -> None:
+    program = RACE.format(
+        tests=[str(Path(__file__).parent), str(Path(__file__).parents[2] / "support")]
+    )
+    command = [sys.executable, "-c", program]
+    with (
+        running(command, stderr=subprocess.PIPE) as one,
+        running(command, stderr=subprocess.PIPE) as other,
+    ):
+        for each in (one, other):
+            _, words = each.communicate(timeout=120)
+            assert each.returncode == 0, words.decode()
+    assert {each.suffix for each in place.iterdir()} == {".so", ".text"}, "and nothing half-written"
+    assert len(list(place.glob("*.so"))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("place")
+def test_a_compiler_that_hangs_is_not_waited_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does anything that it started go on."""
+    started = tmp_path / "started"
+    text = f"{VERSION}sleep 300 & echo $! >> '{started}'; wait"
+    monkeypatch.setenv("CC", script(tmp_path / "slow", text))
+    monkeypatch.setattr(compilers, "SECONDS", 1.5)
+    for _ in range(2):
+        with pytest.raises(CompilerError, match=r"within 1\.5 seconds"):
+            works(fresh())
+    (number,) = started.read_text().split()
+    assert gone(int(number))
+
+
+@pytest.mark.slow
+def test_a_compiler_that_never_says_what_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = tmp_path / "asked"
+    monkeypatch.setenv("CC", script(tmp_path / "mute", f"echo >> '{asked}'; sleep 300"))
+    monkeypatch.setattr(compilers, "SECONDS_TO_SAY", 1.5)
+    for _ in range(3):
+        assert "did not answer within 1.5 seconds" in str(loader.why_not())
+    assert asked.read_text() == "\n"
+
+
+def test_caches_are_those_that_hold_data(tmp_path: Path) -> None:
+    told = [("1", "Data", "48K"), ("1", "Instruction", "64K"), ("3", "Unified", "491520K")]
+    told += [("2", "Unified", "much"), ("2", "Unified", "2048K")]
+    for number, each in enumerate(told):
+        folder = tmp_path / f"index{number}"
+        folder.mkdir()
+        for name, word in zip(("level", "type", "size"), each, strict=True):
+            (folder / name).write_text(f"{word}\n")
+    (tmp_path / "index9").mkdir()  # of which nothing is said
+    assert compilers.data_caches(tmp_path) == [(1, 48), (3, 491520), (2, 2048)]
+    assert compilers.data_caches(tmp_path / "nowhere") == []
+
+
+@pytest.mark.sampled(2, slow=1)
+@needs_compiler
+@pytest.mark.usefixtures("place")
+@pytest.mark.parametrize(("caches", "told"), [([], 8 << 20), ([(2, 2048), (3, 491520)], 30 << 20)])
+def test_outputs_stay_in_a_large_cache(
+    caches: list[tuple[int, int]], told: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(libraries, "data_caches", lambda: caches)
+    given, build = list[str](), compilers.build
+
+    def watched(which: Any, sources: Any, library: Any, options: tuple[str, ...]) -> None:
+        given.extend(options)
+        build(which, sources, library, options)
+
+    monkeypatch.setattr(libraries, "build", watched)
+    assert works(fresh())
+    assert f"-DSTREAM_BYTES={told}LL" in given
