@@ -9,20 +9,22 @@ import os
 import shutil
 import subprocess
 from collections.abc import Sequence
+from math import prod
 from pathlib import Path
 
 import pytest
+from cli_shell import Shell, shell
 from codegen_cases import layout_of
-from native_cases import LAYOUTS
+from native_cases import LAYOUTS, WIDTHS, fixed_extent
+from native_fuzz import WAYS as FUZZED
+from native_fuzz import Case, faults
+from random_digits import Written
 from test_native_meaning import shapes_of
 
+import layoutdsl
 from layoutdsl import Layout
-from layoutdsl.code.loops.moves import Move
-from layoutdsl.code.native import WIDTHS
-from layoutdsl.code.native.kernel_text import Call, kernel_text
-from layoutdsl.code.native.program import EmittedProgram, Moved, generate_c, moved
-from layoutdsl.code.native.spelling import Spelling
-from layoutdsl.language.meaning.offsets import offset_expr, size_expr
+
+__all__ = ["shell"]
 
 CC = os.environ.get("CC") or shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 SANITIZED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -54,25 +56,24 @@ PAIRS = (
 """Buffers that are turned into one another."""
 
 
-def program(sources: dict[str, str], moves: Sequence[str], sides: Sequence[Layout]) -> str:
+def program(sources: dict[str, str], moves: Sequence[str], side: Layout, shell: Shell) -> str:
     """The text of `native_program.c` for some kernels.
 
     Args:
         sources: what it includes, by file.
         moves: a row per kernel: its name, width, and the numbers of its sides, 0 for the tensor.
-        sides: the layouts; all have the axes of the first.
+        side: the layout.
+        shell: prints where an element of it lies.
     """
     filled = {
         "NAME": ", ".join(sources),
         "INCLUDE": "".join(f'#include "{name}"\n' for name in sources if name.endswith(".h")),
         "DECLARED": "".join(declared(row.split(", ")[0]) for row in moves),
         "MOVES": "".join(f"    {row_text(row)},\n" for row in moves),
-        "RANK": str(sides[0].rank),
-        "SHAPES": ", ".join(f"{{{', '.join(map(str, each))}}}" for each in shapes_of(sides[0])),
-        "FUNCTIONS": "".join(functions_of(f"side{k}", each) for k, each in enumerate(sides)),
-        "SIDES": "".join(
-            f"    {{side{k}_size, side{k}_start, side{k}_offset}},\n" for k in range(len(sides))
-        ),
+        "RANK": str(side.rank),
+        "SHAPES": ", ".join(f"{{{', '.join(map(str, each))}}}" for each in shapes_of(side)),
+        "FUNCTIONS": functions_of(side, shell),
+        "SIDES": "    {side_size, side_start, side_offset},\n",
     }
     text = HARNESS.read_text()
     for word, value in filled.items():
@@ -90,21 +91,45 @@ def row_text(row: str) -> str:
     return f'{{"{name}", {", ".join(numbers)}, {name}_part, {name}_units}}'
 
 
-def functions_of(name: str, layout: Layout) -> str:
-    """How many slots a layout has, which is its first, and where an element is."""
-    words, text = Spelling(layout), ""
-    values = {"size": size_expr(layout), "start": layout.start, "offset": offset_expr(layout)}
-    for word, value in values.items():
-        lines = [*words.unpacked([value]), "(void)shape;"]
-        given = "const int64_t *shape"
-        if word == "offset":
-            given += ", const int64_t *index"
-            for number, axis in enumerate(layout.axes):
-                lines += [f"const int64_t i_{axis.name} = index[{number}];"]
-                lines += [f"(void)i_{axis.name};"]
-        body = "\n    ".join([*lines, f"return {words.text(value)};"])
-        text += f"static int64_t {name}_{word}({given})\n{{\n    {body}\n}}\n\n"
-    return text
+def functions_of(layout: Layout, shell: Shell) -> str:
+    """How many slots a layout has, which is its first, and where an element is.
+
+    Names in what `formula` prints are those of the layout, so another name keeps them apart from
+    the functions that are tested.
+    """
+    spec = Path("side.layout")
+    spec.write_text(str(layout).replace(f"layout {layout.name}(", "layout Side("))
+    ended = shell("formula", "side.layout:Side", "--as", "c", "--width", "64")
+    assert ended.code == 0, ended.err
+    numbers = [number for number, axis in enumerate(layout.axes) if fixed_extent(axis) is None]
+    first = {layout.axes[number].extent.name: number for number in reversed(numbers)}
+    extents = [f"shape[{first[name]}]" for name in layout.symbols]
+    index = [f"index[{number}]" for number in range(layout.rank)]
+    (start,) = {layout.size(each) - prod(layout.box(each)) for each in shapes_of(layout)}
+    given = ", ".join(extents)
+    return f"""#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+{ended.out}
+#pragma GCC diagnostic pop
+static int64_t side_size(const int64_t *shape)
+{{
+    (void)shape;
+    return Side_size({given});
+}}
+
+static int64_t side_start(const int64_t *shape)
+{{
+    (void)shape;
+    return {start};
+}}
+
+static int64_t side_offset(const int64_t *shape, const int64_t *index)
+{{
+    (void)shape;
+    return Side_offset({", ".join([*index, *extents])});
+}}
+"""
 
 
 def built(
@@ -134,19 +159,20 @@ def assert_well(made: Path | None, moves: int) -> None:
     assert done.stdout.startswith(f"{moves} moves of "), done.stdout
 
 
-def packing(number: int, way: str, widths: Sequence[int], directory: Path) -> Path | None:
+def packing(
+    number: int, way: str, widths: Sequence[str], shell: Shell, directory: Path
+) -> Path | None:
     """Pack and unpack of one layout."""
     text, options = LAYOUTS[number], WAYS[way]
-    layout = layout_of(text)
-    emitted = generate_c(layout, source=text, certificate=None, widths=widths)
-    assert isinstance(emitted, EmittedProgram), emitted
+    layout, sizes = layout_of(text), tuple(int(width[1:]) for width in widths)
+    made = layoutdsl.generate_c(layout, widths=sizes, validate=False, unproved=True).program
     moves = [
-        f"{emitted.stem}_{verb}_{8 * width}, {width}, {ends}"
-        for width in widths
+        f"{made.stem}_{verb}_{8 * size}, {size}, {ends}"
+        for size in sizes
         for verb, ends in (("pack", "0, 1"), ("unpack", "1, 0"))
     ]
-    sources = {f"{emitted.stem}.c": emitted.text, f"{emitted.stem}.h": emitted.header}
-    return built(directory, sources, program(sources, moves, [layout]), options)
+    sources = {f"{made.stem}.c": made.text, f"{made.stem}.h": made.header}
+    return built(directory, sources, program(sources, moves, layout, shell), options)
 
 
 EVERY = [(number, way) for number in range(len(LAYOUTS)) for way in WAYS]
@@ -157,34 +183,27 @@ OF_EACH_KIND = (0, 2, 11, 19)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "way"), SOME)
-def test_pack_and_unpack(number: int, way: str, tmp_path: Path) -> None:
+def test_pack_and_unpack(number: int, way: str, shell: Shell, tmp_path: Path) -> None:
     widths = WIDTHS if number in OF_EACH_KIND else (WIDTHS[number % 2], WIDTHS[2 + number % 2])
-    assert_well(packing(number, way, widths, tmp_path), 2 * len(widths))
+    assert_well(packing(number, way, widths, shell, tmp_path), 2 * len(widths))
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize(("number", "way"), EVERY)
-def test_pack_and_unpack_at_every_width(number: int, way: str, tmp_path: Path) -> None:
-    assert_well(packing(number, way, WIDTHS, tmp_path), 2 * len(WIDTHS))
+def test_pack_and_unpack_at_every_width(
+    number: int, way: str, shell: Shell, tmp_path: Path
+) -> None:
+    assert_well(packing(number, way, WIDTHS, shell, tmp_path), 2 * len(WIDTHS))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(PAIRS)))
-def test_conversions_at_every_width(number: int, tmp_path: Path) -> None:
-    options = list(WAYS.values())[number % len(WAYS)]
-    layouts = [layout_of(text) for text in PAIRS[number]]
-    texts, moves, calls = list[str](), list[str](), set[Call]()
-    for width in WIDTHS:
-        name = f"convert_{8 * width}"
-        found = moved(name, Move(*layouts), width)
-        assert isinstance(found, Moved), found
-        texts.append(found.text)
-        calls |= found.calls
-        moves.append(f"{name}, {width}, 1, 2")
-    sources = {"convert.c": "\n".join([kernel_text(calls, *texts), *texts, ""])}
-    options = (*options, "-Wno-unused-variable")  # nobody but us compiles conversions
-    made = built(tmp_path, sources, program(sources, moves, layouts), options)
-    assert_well(made, len(WIDTHS))
+def test_conversions_at_every_width(number: int) -> None:
+    layouts = tuple(map(Written, PAIRS[number]))
+    shapes = tuple(shapes_of(layouts[0].layout))
+    cases = [Case(layouts, "convert", int(width[1:]), shapes) for width in WIDTHS]
+    way = list(FUZZED.values())[number % len(FUZZED)]
+    assert not [f"{kind}: {case}" for case, kind in faults(cases, way.sanitized.apart)]
 
 
 PLANTS = {
@@ -196,9 +215,9 @@ PLANTS = {
 
 
 @pytest.mark.slow
-def test_no_planted_fault_goes_unseen(tmp_path: Path) -> None:
+def test_no_planted_fault_goes_unseen(shell: Shell, tmp_path: Path) -> None:
     """A kernel that reads or writes one byte too many, overflows, or puts an element wrongly."""
-    made = packing(0, "vectors of 16 bytes", (1, 4), tmp_path)
+    made = packing(0, "vectors of 16 bytes", ("u1", "u4"), shell, tmp_path)
     for plant, words in PLANTS.items():
         done = ran(made, plant)
         assert done.returncode != 0, plant
@@ -210,8 +229,9 @@ def test_no_planted_fault_goes_unseen(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_the_same_text_every_time() -> None:
     layout = layout_of(LAYOUTS[7])
-    first, second = (generate_c(layout, source="x", certificate=None) for _ in range(2))
+    first, second = (layoutdsl.generate_c(layout, validate=False).program for _ in range(2))
     assert first == second
-    hostile = generate_c(layout, source="*/ int x; /* \\\n??/", certificate=None).text
+    quoted = f"{LAYOUTS[7]}  # */ int x; /* \\??/"
+    hostile = layoutdsl.generate_c(layout, source=quoted, validate=False).program.text
     head = hostile[: hostile.index("\n\n")]
     assert head.count("*/") == 1
