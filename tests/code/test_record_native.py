@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +19,9 @@ from random_records import Values, drawn, elements, free, meant, shapes
 
 import layoutdsl
 from layoutdsl import Record, RecordModule
-from layoutdsl.code.native import background, record_library, record_sizes
-from layoutdsl.code.record_modules import record_module
 
 pytestmark = needs_compiler
+NUMBERS = count()
 
 
 def fields_of(record: Record, values: Values, random: Random) -> dict[str, np.ndarray]:
@@ -24,19 +30,23 @@ def fields_of(record: Record, values: Values, random: Random) -> dict[str, np.nd
 
 
 @pytest.fixture
-def moved(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def moved() -> list[str]:
     """What was moved by C, in turn."""
-    found: list[str] = []
-    was = record_library.RecordCode.move
+    return []
 
-    def move(self: record_library.RecordCode, verb: record_library.Verb, *given: object) -> bool:
-        done = was(self, verb, *given)  # type: ignore[arg-type]
+
+def watched(module: Any, moved: list[str]) -> RecordModule:
+    """A module that tells what C moves."""
+    move = module._moves._moved
+
+    def told(verb: str, *given: object) -> bool:
+        done: bool = move(verb, *given)
         if done:
-            found.append(verb)
+            moved.append(verb)
         return done
 
-    monkeypatch.setattr(record_library.RecordCode, "move", move)
-    return found
+    module._moves._moved = told
+    return module  # type: ignore[no-any-return]
 
 
 def check(record: Record, module: RecordModule, values: Values, random: Random) -> None:
@@ -52,9 +62,10 @@ def check(record: Record, module: RecordModule, values: Values, random: Random) 
         assert back[name].dtype == each.dtype
 
 
-def fresh(record: Record) -> RecordModule:
-    """A module that nobody had before, so that a library is made or looked for."""
-    return record_module.__wrapped__(record, "native", True)
+def fresh(record: Record, moved: list[str]) -> RecordModule:
+    """The compiled module of a record that has a name of its own, so that nobody had it before."""
+    named = replace(record, name=f"{record.name}_{next(NUMBERS)}")
+    return watched(layoutdsl.compile(named, "native"), moved)
 
 
 @pytest.mark.sampled(3, slow=0)
@@ -67,18 +78,55 @@ def fresh(record: Record) -> RecordModule:
     ],
 )
 @pytest.mark.usefixtures("place")
-def test_of_the_library(name: str, moved: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_sizes, "PIECE", 100)  # so that rows go in several pieces
-    monkeypatch.setattr(record_library, "SHARE_BYTES", 64)
+def test_of_the_library(name: str, moved: list[str]) -> None:
     record, random = layoutdsl.library_record(name), Random(name)
-    module = fresh(record)
+    module = fresh(record, moved)
     values = list(shapes(record, random, 4, 40_000))
     for each in values:
         check(record, module, each, random)
     assert moved == ["pack", "unpack"] * len(values)
-    monkeypatch.setattr(record_library, "build", lambda *_: pytest.fail("compiled again"))
-    check(record, fresh(record), values[0], random)
-    assert len(moved) == 2 * len(values) + 2
+
+
+@pytest.mark.slow
+def test_threads_share_rows(moved: list[str]) -> None:
+    """Each takes as many bytes as are worth it; smaller records than this one thread moves."""
+    record, random = layoutdsl.library_record("Q4_0"), Random(3)
+    module, plain = fresh(record, moved), layoutdsl.compile(record, "numpy")
+    shape = {"R": 1000, "K": 32 * 1024}
+    fields = fields_of(record, shape, random)
+    wanted = plain.pack(**fields)
+    assert wanted.nbytes > 4 << 22
+    for threads in (2, 3):
+        assert np.array_equal(module.pack(**fields, threads=threads), wanted)
+        back = module.unpack(wanted, shape, threads)._asdict()
+        assert all(back[name].tobytes() == fields[name].tobytes() for name in fields)
+    assert moved == ["pack", "unpack"] * 2
+
+
+AGAIN = """
+import layoutdsl, numpy
+module = layoutdsl.compile(layoutdsl.library_record("Q4_0"), "native")
+packed = module.pack(d=numpy.ones((3, 2), "f2"), q=numpy.full((3, 64), 5, "u1"))
+assert (module.unpack(packed, (3, 64)).q == 5).all()
+"""
+
+
+@pytest.mark.slow
+def test_another_process_compiles_nothing_again(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls, compiler = tmp_path / "calls", tmp_path / "compiler"
+    text = f'case " $* " in *" -o "*) echo >> "{calls}";; esac; exec {os.environ["CC"]} "$@"'
+    compiler.write_text(f"#!/bin/sh\n{text}\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("CC", str(compiler))
+    made = list[tuple[int, set[Path]]]()
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", AGAIN], check=True, timeout=120)
+        made.append((len(calls.read_text()), set(place.glob("*.so"))))
+    assert made[0] == made[1]
+    assert made[0][0] > 0
+    assert made[0][1]
 
 
 HALF = """record A(r, k: 3) = {
@@ -89,7 +137,7 @@ HALF = """record A(r, k: 3) = {
 @pytest.mark.slow
 def test_rows_that_are_no_whole_bytes(moved: list[str]) -> None:
     record, random = layoutdsl.parse(HALF).records["A"], Random(3)
-    module = fresh(record)
+    module = watched(layoutdsl.compile(record, "native"), moved)
     for rows in (2, 6, 100):
         check(record, module, {"R": rows}, random)
     with pytest.raises(ValueError, match="the 12 bits of `A` fill no whole bytes"):
@@ -99,8 +147,9 @@ def test_rows_that_are_no_whole_bytes(moved: list[str]) -> None:
 
 @pytest.mark.slow
 def test_errors_are_those_of_numpy(moved: list[str]) -> None:
-    record, random = layoutdsl.library_record("Q4_0"), Random(1)
-    native, plain = fresh(record), layoutdsl.compile(record, "numpy")
+    record, random = replace(layoutdsl.library_record("Q4_0"), name="Erring"), Random(1)
+    native = watched(layoutdsl.compile(record, "native"), moved)
+    plain = layoutdsl.compile(record, "numpy")
     shape = {"R": 3, "K": 64}
     good = fields_of(record, shape, random)
     packed = native.pack(**good)
@@ -129,7 +178,7 @@ def test_errors_are_those_of_numpy(moved: list[str]) -> None:
 def test_arrays_that_c_does_not_take(moved: list[str]) -> None:
     """Those that are not in one piece, or of the other order of bytes, numpy takes."""
     record, random = layoutdsl.library_record("Q4_0"), Random(1)
-    native, plain = fresh(record), layoutdsl.compile(record, "numpy")
+    native, plain = fresh(record, moved), layoutdsl.compile(record, "numpy")
     good = fields_of(record, {"R": 3, "K": 64}, random)
     turned = {"d": good["d"], "q": np.asfortranarray(good["q"])}
     assert (native.pack(**turned) == plain.pack(**good)).all()
@@ -143,21 +192,18 @@ def test_arrays_that_c_does_not_take(moved: list[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("place")
-def test_a_compiler_that_fails(moved: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_compiler_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record, random = layoutdsl.library_record("NV12"), Random(1)
     good = fields_of(record, {"H": 4, "W": 6}, random)
-
-    def fail(*_: object) -> None:
-        raise layoutdsl.CompilerError("`cc` failed with 1: no message")
-
-    monkeypatch.setattr(record_library, "build", fail)
-    with pytest.raises(layoutdsl.CompilerError, match="`cc` failed"):
-        fresh(record).pack(**good)
-    served = record_module.__wrapped__(record, "auto", True)
-    assert (served.pack(**good) == layoutdsl.compile(record, "numpy").pack(**good)).all()
-    background.finish()
-    assert (served.pack(**good) == layoutdsl.compile(record, "numpy").pack(**good)).all()
-    assert moved == []
+    broken = tmp_path / "broken"
+    broken.write_text('#!/bin/sh\ncase "$1" in --version) exit 0;; esac\nexit 1\n')
+    broken.chmod(0o755)
+    monkeypatch.setenv("CC", str(broken))
+    with pytest.raises(layoutdsl.CompilerError, match="broken` failed with 1: no message"):
+        fresh(record, []).pack(**good)
+    served = layoutdsl.compile(replace(record, name="Served"), "auto")
+    for _ in range(3):
+        assert (served.pack(**good) == layoutdsl.compile(record, "numpy").pack(**good)).all()
 
 
 def random_records(seed: int, count: int, moved: list[str]) -> int:
@@ -166,7 +212,7 @@ def random_records(seed: int, count: int, moved: list[str]) -> int:
     for _ in range(count):
         record = drawn(random).record
         try:
-            module = record_module.__wrapped__(record, "native", True)
+            module = watched(layoutdsl.compile(record, "native"), moved)
         except (layoutdsl.RefusedError, layoutdsl.UnprovedError, ValueError):
             continue
         for values in shapes(record, random, 3, 8000):
