@@ -629,15 +629,15 @@ C  3
 # Late
 3 + (h*C + c)
 3 + H*C
-H  C
+3 + H*C
 # LateByShape
 2*N + ((n*(-(-C//2)) + c//2)*2 + c%2)
 2*N + N*(-(-C//2))*2
-N  -(-C//2)  2
+2*N + N*(-(-C//2))*2
 # LateChunks
 5 + ((c//2*2 + c%2)*H + h)
 5 + (-(-C//2))*2*H
--(-C//2)  2  H
+5 + (-(-C//2))*2*H
 # Backwards
 h*C + (C - 1 - c)
 H*C

@@ -2,6 +2,8 @@
 
 Texts are read back by `read_python`; indices of a shape are evaluated all at once, as numpy arrays
 in place of integers, and a few of them one by one through `Layout.offset` and `Layout.decode`.
+
+Proofs read formulas back by `read_python`, so that reader is tested on what no layout contains.
 """
 
 from __future__ import annotations
@@ -40,7 +42,9 @@ from layoutdsl.language.integers.expr import (
     CeilDiv,
     Constant,
     Expr,
+    Extent,
     FloorDiv,
+    Index,
     Max,
     Min,
     Mod,
@@ -272,3 +276,72 @@ def call(compiled: ctypes.CDLL, number: int, numbers: list[int]) -> int:
     function = compiled[f"f{number}"]
     function.restype = ctypes.c_longlong
     return int(function((ctypes.c_longlong * max(1, len(numbers)))(*numbers)))
+
+
+# What is printed of single operations, and what the reader refuses.
+
+C, H, c, h = Extent("C"), Extent("H"), Index("c"), Index("h")
+
+TEXTS = [
+    # expression, Python, C
+    (FloorDiv(c, Add(C, Constant(1))), "c//(C + 1)", "c/(C + 1)"),
+    (FloorDiv(FloorDiv(c, C), H), "c//C//H", "c/C/H"),
+    (FloorDiv(c, FloorDiv(C, H)), "c//(C//H)", "c/(C/H)"),
+    (Mul(FloorDiv(c, C), H), "c//C*H", "c/C*H"),
+    (Mul(H, FloorDiv(c, C)), "H*(c//C)", "H*(c/C)"),
+    (Mul(Add(c, h), C), "(c + h)*C", "(c + h)*C"),
+    (Mod(Mul(c, C), H), "c*C%H", "c*C%H"),
+    (Mod(c, Mul(C, H)), "c%(C*H)", "c%(C*H)"),
+    (Sub(c, Sub(h, C)), "c - (h - C)", "c - (h - C)"),
+    (Sub(c, Add(h, C)), "c - (h + C)", "c - (h + C)"),
+    (CeilDiv(C, Constant(16)), "-(-C//16)", "((C - 1)/16 + 1)"),
+    (Mul(CeilDiv(C, Constant(16)), Constant(16)), "(-(-C//16))*16", "((C - 1)/16 + 1)*16"),
+]
+
+
+@pytest.mark.parametrize(("expr", "in_python", "in_c"), TEXTS)
+def test_parentheses(expr: Expr, in_python: str, in_c: str) -> None:
+    assert python(expr) == in_python
+    assert c_text(expr) == in_c
+
+
+def test_names_are_renamed_everywhere() -> None:
+    said = Add(FloorDiv(c, C), Mod(h, C))
+    assert python(said, lambda name: f"_{name}") == "_c//_C + _h%_C"
+
+
+REFUSED = [
+    "",
+    "c +",
+    "c; h",
+    "c = 1",
+    "x",
+    "__import__('os')",
+    "c.real",
+    "c[0]",
+    "c ** 2",
+    "c / 2",
+    "c << 2",
+    "1.5",
+    "True",
+    "'c'",
+    "c if C else h",
+    "lambda: c",
+    "[c]",
+    "c == h",
+    "c and h",
+    "not c",
+    "~c",
+    "max(c)",
+    "max(c, h, C)",
+    "max(c, key=h)",
+    "abs(c)",
+    "(c := 1)",
+    "f'{c}'",
+]
+
+
+@pytest.mark.parametrize("text", REFUSED)
+def test_reader_takes_integer_arithmetic_only(text: str) -> None:
+    with pytest.raises(ValueError, match="not a formula"):
+        read_python(text, {"c": c, "h": h, "C": C})
