@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 import layoutdsl
-from layoutdsl.language.meaning.arguments import called
 
 TEXT = "layout A(n, c) = [c, n]\nlayout B<k>(n, c) = [n, c/k, c%k]\n" + (
     "table T(n, c)[j: N, i: C] = (n = j, c = i)\nprove A\n"
@@ -440,16 +439,21 @@ def test_methods(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_a_wrong_argument_is_called() -> None:
-    assert [called(each) for each in (None, 3, "x", A, int, np, MODULE)] == [
-        "None",
-        "an int",
-        "a str",
-        "a Layout",
-        "the class `int`",
-        "the module `numpy`",
-        "a Module",
-    ]
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: layoutdsl.parse(None), "`text` is None, and has to be"),
+        (lambda: layoutdsl.parse(3), "`text` is an int, and has to be"),
+        (lambda: layoutdsl.parse(A), "`text` is a Layout, and has to be"),
+        (lambda: layoutdsl.parse(int), "`text` is the class `int`, and has to be"),
+        (lambda: layoutdsl.parse(np), "`text` is the module `numpy`, and has to be"),
+        (lambda: layoutdsl.parse(MODULE), "`text` is a Module, and has to be"),
+        (lambda: layoutdsl.probe("x", A, (2, 3)), "`function` is a str, and has to be"),
+    ],
+)
+def test_what_a_wrong_argument_is_called(call: Callable[[], Any], said: str) -> None:
+    with pytest.raises(TypeError, match=f"^{re.escape(said)}"):
+        call()
 
 
 def test_the_way_out_is_named() -> None:

@@ -13,8 +13,8 @@ from random_tables import written
 from test_tables import held
 from texts import module
 
-from layoutdsl import Checked
-from layoutdsl.proof.prover.check import check
+import layoutdsl
+from layoutdsl import TableClaim
 
 
 def judged(seed: int) -> list[str]:
@@ -32,11 +32,11 @@ def judged(seed: int) -> list[str]:
             [numbers[slot] for slot in each] == [layout.offset(index, values)]
             for index, each in slots.items()
         )
-    return [_word(check(alone), once), _word(check(inverts), same)]
+    return [_word(alone, once), _word(inverts, same)]
 
 
-def _word(checked: Checked, holds: bool) -> str:
-    return f"{checked.status} {'right' if holds else 'wrong'}"
+def _word(claim: TableClaim, holds: bool) -> str:
+    return f"{layoutdsl.prove([claim]).status} {'right' if holds else 'wrong'}"
 
 
 def agree(seeds: range) -> Counter[str]:

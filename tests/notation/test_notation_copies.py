@@ -19,7 +19,6 @@ from thread_values import holders, steps, tv_text
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError
-from layoutdsl.language.declaration import declaration
 
 SEEDS = range(120)
 Shape = tuple[int, ...]
@@ -32,11 +31,11 @@ def read(notation: str, text: str) -> Layout:
 def assert_printed_back(layout: Layout, notation: str) -> None:
     text = layoutdsl.to_notation(layout, notation)
     again = layoutdsl.parse(f'layout Again{head_of(layout)} = {notation} "{text}"')["Again"]
-    assert layoutdsl.diff(layout, again).same, (declaration(layout), text)
+    assert layoutdsl.diff(layout, again).same, (str(layout), text)
 
 
 def head_of(layout: Layout) -> str:
-    said = declaration(layout)
+    said = str(layout)
     return said[said.index("(") : said.index(" = ")]
 
 
@@ -100,7 +99,7 @@ def test_slots_hold_what_tritons_bases_add_up_to(seed: int) -> None:
     assert layoutdsl.to_notation(layout, "triton") == text_of(levels)
     if seed % 5 == 0:
         assert layoutdsl.prove(layout).status == "proved"
-        plain = layoutdsl.parse(declaration(layout))["triton_" + layout.name[7:]]
+        plain = layoutdsl.parse(str(layout))["triton_" + layout.name[7:]]
         assert_printed_back(plain, "triton")
 
 

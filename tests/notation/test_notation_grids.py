@@ -17,7 +17,6 @@ from texts import refusal
 
 import layoutdsl
 from layoutdsl import Layout
-from layoutdsl.notation.notation import Unwritable
 
 GRIDS = [
     # The text, what it means, and what is printed.
@@ -120,8 +119,8 @@ def test_faults_point_into_the_text(notation: str, text: str, code: str, column:
 @pytest.mark.parametrize(("notation", "text", "words"), UNWRITTEN)
 def test_what_cannot_be_written(notation: str, text: str, words: str) -> None:
     layout = layoutdsl.parse(f"layout L{text}")["L"]
-    with pytest.raises(Unwritable, match=words):
-        layoutdsl.notation.notation.write(notation, layout)
+    with pytest.raises(ValueError, match=words):
+        layoutdsl.to_notation(layout, notation)
 
 
 def slot_of(order: str, row: int, column: int, rows: int) -> int:

@@ -9,13 +9,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cli_shell import Shell, shell
 from hypothesis import given, settings
 from hypothesis import strategies as some
 from texts import refusal
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.notation.notation import Unwritable, read_text, write
+
+__all__ = ["shell"]
 
 SAME = {
     "tvm": [
@@ -102,9 +104,8 @@ REFUSED = [
 @pytest.mark.parametrize(
     ("notation", "text"), [(name, text) for name, texts in SAME.items() for text in texts]
 )
-def test_what_was_read_prints_back(notation, text):
-    found = read_text(notation, text)
-    assert write(notation, found.layout, found.notes) == text
+def test_what_was_read_prints_back(notation: str, text: str, shell: Shell) -> None:
+    assert shell("translate", f"{notation}:{text}", "--to", notation).out == f"{text}\n"
 
 
 @pytest.mark.parametrize(("notation", "text", "code", "column"), REFUSED)
@@ -130,7 +131,7 @@ def test_a_ragged_tile_without_a_padding_value_is_undefined():
     ],
 )
 def test_what_cannot_be_said_is_said(name, notation, reason):
-    with pytest.raises(Unwritable, match=reason):
+    with pytest.raises(ValueError, match=reason):
         layoutdsl.to_notation(layoutdsl.library(name), notation)
 
 

@@ -12,8 +12,6 @@ from texts import LIBRARY
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.notation.mace import IMAGES, UNDOCUMENTED
-from layoutdsl.notation.notation import Unwritable
 
 
 def up(extent: int) -> int:
@@ -51,6 +49,8 @@ KERNELS = {
     "argument": (lambda s: (up(s.w), 1), lambda p, _: (p.x * 4 + p.k,)),
 }
 SHAPES = {1: [(1,), (4,), (6,)], 4: [(1, 2, 3, 5), (1, 5, 3, 2), (1, 4, 6, 3), (1, 6, 5, 7)]}
+# Kinds that have a name, and no published map.
+UNDOCUMENTED = ("winograd_filter", "weight_height", "weight_width")
 RAGGED = {
     "in_out_height": (2, 7, 5, 6),
     "in_out_width": (1, 4, 4, 4),
@@ -64,7 +64,8 @@ def test_kinds_put_elements_where_the_kernels_do(kind):
     size, element = KERNELS[kind]
     shapes = [*SHAPES[layout.rank], *([RAGGED[kind]] if kind in RAGGED else [])]
     for shape in shapes:
-        extents = SimpleNamespace(**dict(zip(IMAGES[kind].axes, shape, strict=True)))
+        axes = [axis.name for axis in layout.axes]
+        extents = SimpleNamespace(**dict(zip(axes, shape, strict=True)))
         width, height = size(extents)
         assert layout.physical_shape(shape) == (height, width, 4)
         inside = set(product(*map(range, shape)))
@@ -76,7 +77,7 @@ def test_kinds_put_elements_where_the_kernels_do(kind):
         assert not inside
 
 
-@pytest.mark.parametrize("kind", IMAGES)
+@pytest.mark.parametrize("kind", KERNELS)
 def test_what_was_read_prints_back(kind):
     for written in (kind, kind.upper()):
         layout = layoutdsl.from_notation("mace", written)
@@ -127,7 +128,7 @@ def test_other_names_and_spellings_are_recognised(text, kind):
 )
 def test_what_is_no_kind_is_said(text, reason):
     layout = layoutdsl.parse(f"layout Demo{text}")["Demo"]
-    with pytest.raises(Unwritable, match=reason):
+    with pytest.raises(ValueError, match=reason):
         layoutdsl.to_notation(layout, "mace")
 
 
@@ -165,7 +166,7 @@ def test_kinds_are_proved_where_the_page_is_refuted():
 
 
 @pytest.mark.slow
-@given(st.text(max_size=20) | st.sampled_from([*IMAGES, *UNDOCUMENTED]))
+@given(st.text(max_size=20) | st.sampled_from([*KERNELS, *UNDOCUMENTED]))
 def test_any_text_is_read_or_refused(text):
     codes = set()
     try:

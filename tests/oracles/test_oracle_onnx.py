@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from texts import layout
 
-from layoutdsl.code.coded import QuantisedModule
+import layoutdsl
 
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnx.reference")
@@ -64,7 +63,7 @@ def dtype_of(element: str) -> np.dtype[Any]:
 def test_codes_and_numbers_are_those_of_onnx(element: str, axis: int | None) -> None:
     random, per = np.random.default_rng(7), "" if axis is None else f"per {'ab'[axis]}"
     text = f"layout L(a, b) = [a, b] of {element} as scale_offset {per}"
-    module = QuantisedModule(layout(text), None, None)
+    module = layoutdsl.compile(layoutdsl.parse(text)["L"], "numpy")
     shape, most = (5, 200), LIMITS[element]
     along = () if axis is None else (shape[axis],)
     broadcast = along if axis != 0 else (*along, 1)

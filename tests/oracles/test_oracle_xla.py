@@ -18,13 +18,20 @@ from xla_shapes import draw
 
 import layoutdsl
 from layoutdsl import LayoutError
-from layoutdsl.notation.xla_types import TYPES
 
 PRINTED = [
     line
     for line in (HERE / "facts/xla_layouts.txt").read_text(encoding="utf-8").splitlines()
     if line and not line.startswith("#")
 ]
+# OpenXLA, `xla_data.proto`, `PrimitiveType`: the types that have elements.
+TYPES = {
+    "pred",
+    *(f"{kind}{bits}" for kind in "su" for bits in (1, 2, 4, 8, 16, 32, 64)),
+    *("f16", "f32", "f64", "bf16", "c64", "c128"),
+    *("f8e5m2", "f8e4m3", "f8e4m3fn", "f8e4m3b11fnuz", "f8e3m4", "f8e5m2fnuz", "f8e4m3fnuz"),
+    *("f8e8m0fnu", "f6e2m3fn", "f6e3m2fn", "f4e2m1fn"),
+}
 SHAPES = 3000
 TOPOLOGIES = ["v5e:2x2", "v4:2x2x1", "v5p:2x2x1"]
 

@@ -16,7 +16,6 @@ import pytest
 from page_blocks import blocks
 
 import layoutdsl
-from layoutdsl import commands
 
 COOKBOOK = Path(__file__).parents[2] / "docs" / "cookbook"
 
@@ -123,6 +122,6 @@ def test_a_block_that_is_right_is_no_mistake() -> None:
 
 def test_a_name_that_is_the_same_has_to_be() -> None:
     with pytest.raises(ValueError, match="NCHW and NHWC"):
-        names._agreement(commands.library("NCHW"), "NHWC")
+        names._agreement(layoutdsl.library("NCHW"), "NHWC")
     with pytest.raises(ValueError, match="can be said in onednn"):
-        names._reason(commands.library("NCHW"), "onednn")
+        names._reason(layoutdsl.library("NCHW"), "onednn")
