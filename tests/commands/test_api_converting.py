@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 import layoutdsl
-from layoutdsl import commands
-from layoutdsl.code import validate
-from layoutdsl.code.conversion import StraightConversion, TensorConversion
 
-SPECS = commands.parse("""
+SPECS = layoutdsl.parse("""
 layout Blocks(n, c, h, w) = [n, c/16, h, w, c%16]
 layout Last(n, c, h, w) = [n, h, w, c]
 layout Turned(n, h, w, c) = [n, h, w, c]
@@ -23,7 +20,7 @@ layout Manual(n, c, h, w) = [n, c/16 : ceil(C/16), h, w, c%16 : 16] fill 3
 """)
 SHAPE = (2, 20, 3, 4)
 TENSOR = np.arange(480, dtype="f4").reshape(SHAPE)
-BUFFER = commands.compile(SPECS["Blocks"], "numpy").pack(TENSOR)
+BUFFER = layoutdsl.compile(SPECS["Blocks"], "numpy").pack(TENSOR)
 LAST = TENSOR.transpose(0, 2, 3, 1)
 
 
@@ -63,21 +60,18 @@ def test_a_name_that_is_another_axis_there_is_refused() -> None:
 
 def test_what_it_carries() -> None:
     conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Last"], compiled="numpy")
-    assert isinstance(conversion, StraightConversion)
     assert (conversion.fallback, conversion.native) == (None, None)
     assert len(conversion.plain.VALIDATED) == 64
     assert conversion.plain.TARGET.startswith("layout Last(n, c, h, w)")
     assert layoutdsl.convert(SPECS["Blocks"], SPECS["Last"], compiled="numpy") is conversion
     loose = layoutdsl.convert(SPECS["Blocks"], SPECS["Last"], compiled="numpy", validate=False)
-    assert isinstance(loose, StraightConversion)
     assert loose.plain.VALIDATED is False
 
 
 def test_through_the_tensor() -> None:
     conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Twelve"])
-    assert isinstance(conversion, TensorConversion)
     assert conversion.fallback == "axis `c`: blocks of 12 and 16 have no common digits"
-    want = commands.compile(SPECS["Twelve"], "numpy").pack(TENSOR, fill=7)
+    want = layoutdsl.compile(SPECS["Twelve"], "numpy").pack(TENSOR, fill=7)
     out = np.zeros_like(want)
     assert conversion(BUFFER, SHAPE, out, 7, threads=2) is out
     assert np.array_equal(out, want)
@@ -86,7 +80,7 @@ def test_through_the_tensor() -> None:
 def test_extents_that_one_layout_has_fixed() -> None:
     conversion = layoutdsl.convert(SPECS["Blocks"], SPECS["Three"])
     small = np.ascontiguousarray(TENSOR[:, :3])
-    buffer = commands.compile(SPECS["Blocks"], "numpy").pack(small)
+    buffer = layoutdsl.compile(SPECS["Blocks"], "numpy").pack(small)
     assert np.array_equal(conversion(buffer, (2, 3, 3, 4)), small.transpose(0, 2, 3, 1))
     with pytest.raises(ValueError, match="extent 3"):
         conversion(BUFFER, SHAPE)
@@ -103,28 +97,37 @@ def test_only_in_the_range_of_both() -> None:
 def test_what_it_refuses() -> None:
     blocks = SPECS["Blocks"]
     with pytest.raises(ValueError, match="different ranks: they have 4 and 2 axes"):
-        layoutdsl.convert(blocks, commands.library("XlaTile2x2"))
+        layoutdsl.convert(blocks, layoutdsl.library("XlaTile2x2"))
     with pytest.raises(ValueError, match="3 elements in one, 4 in the other"):
         layoutdsl.convert(
-            SPECS["Three"], commands.parse("layout F(n, c: 4, h, w) = [n, c, h, w]")["F"]
+            SPECS["Three"], layoutdsl.parse("layout F(n, c: 4, h, w) = [n, c, h, w]")["F"]
         )
     with pytest.raises(ValueError, match="no target `c`"):
         layoutdsl.convert(blocks, SPECS["Last"], compiled="c")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="has no axis `q`"):
         layoutdsl.convert(blocks, SPECS["Last"], "n=q")
     with pytest.raises(ValueError, match="parameters without a value"):
-        layoutdsl.convert(blocks, commands.library("NCHWc"))
-    wrong = commands.parse("layout Wrong(n, c, h, w) = [n, c/16, h, w, c%16, 2 : 2]")["Wrong"]
+        layoutdsl.convert(blocks, layoutdsl.library("NCHWc"))
+    wrong = layoutdsl.parse("layout Wrong(n, c, h, w) = [n, c/16, h, w, c%16, 2 : 2]")["Wrong"]
     for both in ((blocks, wrong), (wrong, blocks)):
         with pytest.raises(layoutdsl.RefusedError, match="`Wrong` is refuted"):
             layoutdsl.convert(*both)
 
 
-def test_what_is_not_proved_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    unproved = validate.NotValidated("nobody knows")
-    monkeypatch.setattr(validate, "validate_conversion", lambda *_, **__: unproved)
-    target = commands.parse("layout Fresh(n, c, h, w) = [n, c/2, h, w, c%2]")["Fresh"]
-    with pytest.raises(layoutdsl.UnvalidatedError, match="`Blocks to Fresh` was not validated"):
-        layoutdsl.convert(SPECS["Blocks"], target)
-    conversion = layoutdsl.convert(SPECS["Blocks"], target, validate=False)
-    assert conversion(BUFFER, SHAPE).shape == (2, 10, 3, 4, 2)
+# Both are right, and no proof is found that the code between them is. Once one is found, take
+# another pair: `emitted_fuzz` draws some.
+HARD = layoutdsl.parse("""
+layout From(h, n, w: 32) = [n%2, (w/16/2, n/2%4, h), w/16%2, w%16, n/2/4]
+layout To(h, n, w: 32) = [w%32, (w/32, n%24), n/24, h]
+""")
+
+
+@pytest.mark.slow
+def test_what_is_not_proved_is_refused() -> None:
+    both = HARD["From"], HARD["To"]
+    with pytest.raises(layoutdsl.UnvalidatedError, match="`From to To` was not validated"):
+        layoutdsl.convert(*both, compiled="numpy")
+    conversion = layoutdsl.convert(*both, compiled="numpy", validate=False)
+    tensor = np.arange(3 * 50 * 32, dtype="u2").reshape(3, 50, 32)
+    one, other = (layoutdsl.compile(each, "numpy", validate=False) for each in both)
+    assert np.array_equal(conversion(one.pack(tensor), tensor.shape), other.pack(tensor))

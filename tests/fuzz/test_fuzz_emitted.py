@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from codegen_cases import emit, layout_of
+from codegen_cases import layout_of
 from emitted_fuzz import c_functions, conversions, modules, printed
 from emitted_fuzz import campaign as fuzzing
 from emitted_fuzz.campaign import Share, campaign, told
@@ -21,8 +21,6 @@ from emitted_fuzz.running import run
 from functions_built import C
 
 import layoutdsl
-from layoutdsl.code.validate import NotValidated, Validated, validate
-from layoutdsl.shell import sheet
 
 CACHES = (
     modules.generated,
@@ -125,16 +123,6 @@ def test_one_element_is_compiled_and_converted(target: str) -> None:
     assert convert(packed, ()).tolist() == [0, 7, 0]
 
 
-def test_what_is_put_into_a_number_is_not_validated() -> None:
-    """An index without entries is no view, so that nothing reaches the tensor."""
-    written = "layout L() = [0]"
-    text, layout = emit(written).text, layout_of(written)
-    assert isinstance(validate(text, layout, source=written), Validated)
-    wrong = text.replace("_move(tensor.reshape(split)", "_move(tensor[take].reshape(split)")
-    assert wrong != text
-    assert isinstance(validate(wrong, layout, source=written), NotValidated)
-
-
 def wrong_remainders(text: str) -> str:
     """A text in which each remainder of an index is by one more."""
     return re.sub(r"\b((?:i_)?[a-z]\w*)%(\d+)", r"\1%(\2 + 1)", text)
@@ -146,22 +134,22 @@ def plant_in_modules(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def plant_in_formulas(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = sheet.written
-
-    def wrong(*given: object) -> str:
-        return wrong_remainders(written(*given))  # type: ignore[arg-type]
-
-    monkeypatch.setattr(sheet, "written", wrong)
+    text = printed.sheet_text
+    monkeypatch.setattr(
+        printed, "sheet_text", lambda layout, to: wrong_remainders(text(layout, to))
+    )
 
 
 def plant_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    functions = layoutdsl.commands.index_functions
+    functions = c_functions.printed_c
 
-    def wrong(*given: object, **named: object) -> object:
-        found = functions(*given, **named)  # type: ignore[arg-type]
-        return replace(found, text=wrong_remainders(found.text))
+    def wrong(text: str) -> object:
+        found = functions(text)
+        return (
+            found if isinstance(found, str) else replace(found, text=wrong_remainders(found.text))
+        )
 
-    monkeypatch.setattr(c_functions.api, "index_functions", wrong)
+    monkeypatch.setattr(c_functions, "printed_c", wrong)
 
 
 PLANTED: dict[Kind, Callable[[pytest.MonkeyPatch], None]] = {

@@ -378,6 +378,16 @@ def _run(module: type, layout: Layout, shape: tuple[int, ...], fill: int) -> Non
     assert np.array_equal(module.pack(np.asfortranarray(tensor)), fresh) or fill == 6
 
 
+def test_what_is_put_into_a_number_is_not_validated() -> None:
+    """An index without entries is no view, so that nothing reaches the tensor."""
+    written = "layout L() = [0]"
+    text, layout = emit(written).text, layout_of(written)
+    assert isinstance(validate(text, layout, source=written), Validated)
+    wrong = text.replace("_move(tensor.reshape(split)", "_move(tensor[take].reshape(split)")
+    assert wrong != text
+    assert isinstance(validate(wrong, layout, source=written), NotValidated)
+
+
 def test_the_head_names_the_validation() -> None:
     layout = commands.library("NCHW4c")
     made = commands.generate(layout)
