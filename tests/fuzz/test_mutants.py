@@ -5,6 +5,7 @@ The rest, with a table at the end: `python -m tests.support.mutants --count 2000
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -15,13 +16,10 @@ from mutants.campaign import mutants, originals
 from mutants.edits import of_formula, of_layout
 from mutants.judge import LIBRARY, Judgement, judge
 from mutants.report import failed, table
-from texts import EXAMPLES, defined, every_index, module
+from texts import EXAMPLES, defined, every_index
 
-from layoutdsl import Checked, Claim, Layout
-from layoutdsl.language.declaration import declaration
-from layoutdsl.language.meaning.claims import Sound
-from layoutdsl.language.meaning.counterexample import Counterexample, Point
-from layoutdsl.proof.prover.verdict import Proved, Refuted
+import layoutdsl
+from layoutdsl import Checked, Layout
 
 SAMPLE = 20
 
@@ -76,7 +74,7 @@ READABLE = [layout for layout in {**LIBRARY, **EXAMPLES}.values() if not layout.
 @pytest.mark.parametrize("layout", READABLE, ids=lambda layout: layout.name)
 def test_the_oracle_reads_as_the_model_does(layout: Layout) -> None:
     """Two readings of one text: offsets and sizes of some shapes."""
-    reading = oracle.read(declaration(layout))
+    reading = oracle.read(str(layout))
     for values in defined(layout, [[1, 4, 9] for _ in layout.symbols])[:8]:
         index = every_index(layout, values)
         assert reading.size(values) == layout.size(values)
@@ -89,26 +87,33 @@ def test_the_oracle_reads_as_the_model_does(layout: Layout) -> None:
 ONE = "layout L(c, h) = [c/8, h, c%8]"
 
 
-def claim_that(right: str) -> Claim:
-    return module(f"{ONE}\nprove L == {right}").claims[0]
+def checked(right: str) -> Checked:
+    """What is found of a formula."""
+    (found,) = layoutdsl.prove(layoutdsl.parse(f"{ONE}\nprove L == {right}").claims).checked
+    return found
 
 
 @pytest.mark.parametrize("right", ["(c/8*H + h)*8 + c%8 + c/100", "c*H + h", "(c/8*H + h)*8"])
 def test_a_false_proof_is_found_out(right: str) -> None:
     """Were a wrong formula proved, brute force would say so."""
-    lie = Checked(claim_that(right), (Proved("equals the formula"),))
+    lie = replace(checked(right), findings=checked("(c/8*H + h)*8 + c%8").findings)
+    assert lie.status == "proved"
     assert equality(oracle.read(ONE), oracle.read(ONE, right), lie).wrong
 
 
 def test_a_false_counterexample_is_found_out() -> None:
     """Of numbers that are not so, and of a shape that is not the smallest."""
     wrong = "(c/8*H + h)*8 + c%4"
-    one, two = oracle.read(ONE), oracle.read(ONE, wrong)
+    one, two, truth = oracle.read(ONE), oracle.read(ONE, wrong), checked(wrong)
+    (refuted,) = truth.findings
+    example = refuted.example  # type: ignore[union-attr]
 
     def audited(shape: tuple[int, int], index: tuple[int, int], words: str) -> list[str]:
-        point = Point(tuple(zip("ch", index, strict=True)), words)
-        example = Counterexample("", tuple(zip("CH", shape, strict=True)), (point,))
-        lie = Checked(claim_that(wrong), (Refuted("equals the formula", example),))
+        points = [
+            replace(example.points[0], index=tuple(zip("ch", index, strict=True)), words=words)
+        ]
+        told = replace(example, shape=tuple(zip("CH", shape, strict=True)), points=tuple(points))
+        lie = replace(truth, findings=(replace(refuted, example=told),))
         return equality(one, two, lie).wrong
 
     assert audited((5, 1), (4, 0), "-> offset 4, the formula gives 0") == []
@@ -121,6 +126,6 @@ def test_a_false_counterexample_is_found_out() -> None:
     "text", ["layout L(c) = [c/8, c%4]", "layout L(c) = [c : 5]", "layout L(c, h) = [c + h]"]
 )
 def test_a_false_soundness_is_found_out(text: str) -> None:
-    layout = module(f"{text}\nrefute L")["L"]
-    lie = Checked(Claim("prove", layout, Sound()), (Proved("injective"),))
+    (lie,) = layoutdsl.prove("NHWC").checked
+    assert lie.status == "proved"
     assert soundness(oracle.read(text), lie).wrong
