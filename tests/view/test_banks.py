@@ -15,8 +15,6 @@ from picture_pages import read
 
 import layoutdsl
 from layoutdsl import Layout, LayoutError, library, parse
-from layoutdsl.proof.prover.check import check
-from layoutdsl.proof.prover.verdict import Proved, Refuted
 
 __all__ = ["shell"]
 
@@ -160,15 +158,16 @@ refute Open reads 4 bytes of f32 by t: 32 at (m = t, k = 0) without conflicts wh
 
 def test_claims() -> None:
     module = parse(TEXT)
-    found = [check(each) for each in module.claims]
+    found = layoutdsl.prove(module.claims).checked
     assert [each.passed for each in found] == [True] * 6
     (proved,) = found[0].findings
-    assert isinstance(proved, Proved)
-    assert proved.conditions == ("the buffer starts at a multiple of 16 bytes",)
+    assert found[0].status == "proved"
+    assert proved.conditions == ("the buffer starts at a multiple of 16 bytes",)  # type: ignore[union-attr]
     (refuted,) = found[1].findings
-    assert isinstance(refuted, Refuted)
-    assert refuted.example.sentence == "`Rows` is read with conflicts: 8-way, in bank 0"
-    assert [each.words for each in refuted.example.points] == [
+    assert found[1].status == "refuted"
+    example = refuted.example  # type: ignore[union-attr]
+    assert example.sentence == "`Rows` is read with conflicts: 8-way, in bank 0"
+    assert [each.words for each in example.points] == [
         "-> offset 0, bytes 0..15, for thread 0",
         "-> offset 64, bytes 128..143, for thread 1",
     ]
@@ -180,7 +179,7 @@ def test_open_extents_are_undecided_where_nothing_is_found() -> None:
         "\nprove Open reads 4 bytes of f32 by t: 32 at (m = 0, k = t) without conflicts"
         " where K >= 32"
     )
-    (finding,) = check(parse(text).claims[0]).findings
+    (finding,) = layoutdsl.prove(parse(text).claims).checked[0].findings
     assert finding.reason.endswith("has too many shapes: add `where M == 64`")  # type: ignore[union-attr]
 
 
@@ -192,7 +191,7 @@ def test_claims_say_what_is_counted(part: int) -> None:
         case = drawn(Random(seed))
         claim = f"prove L reads {case.size} bytes of {WIDTHS[case.element]} by t: 32 at"
         module = parse(f"{case.text}\n{claim} ({case.thread}) without conflicts")
-        status = check(module.claims[0]).status
+        status = layoutdsl.prove(module.claims).status
         assert status == ("proved" if counted(begins(case), case.size)[0] == 1 else "refuted")
         found.add(status)
     assert len(found) == 2
@@ -231,13 +230,9 @@ def test_claims_that_say_nothing(claim: str, words: str) -> None:
     assert words in str(raised.value)
 
 
-def test_claims_are_printed_as_they_are_read() -> None:
-    from layoutdsl.language.syntax.parser import parse as tree
-    from layoutdsl.language.syntax.printer import print_file
-    from layoutdsl.language.texts.source import Source
-
-    printed = print_file(tree(Source("here", TEXT)))
-    assert tree(Source("here", printed)) == tree(Source("here", TEXT))
+def test_claims_are_printed_as_they_are_read(shell: Shell) -> None:
+    printed = shell("print", "-", stdin=TEXT.encode()).out
+    assert parse(printed).all_claims == parse(TEXT).all_claims
     assert TEXT.splitlines()[3] in printed
 
 
