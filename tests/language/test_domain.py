@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from cli_shell import Shell, shell
 from proving import shapes
 from texts import DOMAINS, layout, message, module
 
 from layoutdsl import Layout
-from layoutdsl.language.declaration import declaration
-from layoutdsl.shell.checking import layout_json
-from layoutdsl.shell.encode import plain
-from layoutdsl.view.ansi import PLAIN, grid_text
-from layoutdsl.view.grid import grid
-from layoutdsl.view.slots import at
+
+__all__ = ["shell"]
 
 LOWER, UPPER = DOMAINS["Lower"], DOMAINS["Upper"]
 
@@ -113,7 +111,7 @@ def test_an_index_outside_the_domain_is_refused(ask: str) -> None:
 
 @pytest.mark.parametrize("name", DOMAINS)
 def test_the_declaration_means_the_same_again(name: str) -> None:
-    again = layout(declaration(DOMAINS[name]))
+    again = layout(str(DOMAINS[name]))
     assert again.domain == DOMAINS[name].domain
     assert again.where == DOMAINS[name].where
     for values in shapes(again, 3, 60):
@@ -122,11 +120,13 @@ def test_the_declaration_means_the_same_again(name: str) -> None:
                 assert again.offset(index, values) == DOMAINS[name].offset(index, values)
 
 
-def test_shapes_and_indices_are_told_apart_in_one_clause() -> None:
-    found = layout("layout L(i: N, j: M) = [i, j] where M == N + 2, 0 <= j - i <= 2, N in 1..9")
+def test_shapes_and_indices_are_told_apart_in_one_clause(shell: Shell) -> None:
+    text = "layout L(i: N, j: M) = [i, j] where M == N + 2, 0 <= j - i <= 2, N in 1..9"
+    found = layout(text)
     assert [str(each) for each in found.where] == ["M == N + 2", "N >= 1", "N <= 9"]
     assert [str(each) for each in found.domain] == ["0 <= j - i", "j - i <= 2"]
-    assert plain(layout_json(found)["domain"]) == ["0 <= j - i", "j - i <= 2"]
+    (told,) = json.loads(shell("check", "-", "--json", stdin=text.encode()).out)["layouts"]
+    assert told["domain"] == ["0 <= j - i", "j - i <= 2"]
 
 
 def test_an_alias_adds_to_the_domain() -> None:
@@ -161,8 +161,8 @@ def test_what_a_domain_cannot_be_is_said(text: str, code: str) -> None:
     assert message(text).startswith(f"error[{code}]")
 
 
-def test_the_grid_names_the_domain() -> None:
-    assert grid_text(grid(UPPER, (3, 3), width=80, most_rows=9), PLAIN).splitlines() == [
+def test_the_grid_names_the_domain(shell: Shell) -> None:
+    assert shell("show", "-", "--shape", "3,3", stdin=str(UPPER).encode()).out.splitlines() == [
         "`Upper` at shape N=3: 6 slots, 6 elements",
         "",
         "offset |   0   1   2   3   4   5",
@@ -178,7 +178,9 @@ def test_the_grid_names_the_domain() -> None:
     ("name", "slot", "words"),
     [("Square", 3, "`j <= i` does not hold"), ("Sparse", 19, "no index where j <= i lies here")],
 )
-def test_padding_is_explained_by_the_domain(name: str, slot: int, words: str) -> None:
-    held = at(DOMAINS[name], slot, (4, 4))
-    assert held.holds == "padding"
-    assert held.reasons == (words,)
+def test_padding_is_explained_by_the_domain(name: str, slot: int, words: str, shell: Shell) -> None:
+    text = str(DOMAINS[name]).encode()
+    told = shell("at", "-", "--shape", "4,4", str(slot), "--json", stdin=text)
+    held = json.loads(told.out)
+    assert held["holds"] == "padding"
+    assert held["reasons"] == [words]

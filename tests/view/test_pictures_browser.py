@@ -16,10 +16,6 @@ from picture_pages import fits_and_is_legible
 
 import layoutdsl
 from layoutdsl import library, library_record, parse
-from layoutdsl.commands.illustrations import counterexamples, differences
-from layoutdsl.proof.prover.check import check
-from layoutdsl.view.html import page as page_of
-from layoutdsl.view.html import picture
 
 __all__ = ["browser", "shell"]
 
@@ -144,15 +140,15 @@ def test_threads_at_their_banks(opened: Any) -> None:
 
 
 @pytest.mark.slow
-def test_counterexamples_and_differences(opened: Any) -> None:
-    one, other = library("HtpNCHW"), library("R4NCHWMemoryLayout")
-    both = differences(one, other, layoutdsl.diff(one, other))
-    page = opened(page_of("both", *map(picture, both)))
+def test_counterexamples_and_differences(opened: Any, shell: Shell) -> None:
+    shell("diff", "HtpNCHW", "R4NCHWMemoryLayout", "--as", "html", "-o", "both.html")
+    page = opened(Path("both.html").read_text(encoding="utf-8"))
     assert page.locator(".buffer td.k").count() == 4
     page.locator(".ldp").nth(1).locator(".buffer td.k").nth(0).hover()
     assert page.locator(".say").nth(1).inner_text() == "offset 1 holds (b=0, h=1, w=0, d=0)"
-    claim = parse("layout A(n, c) = [n, c%4]  refute A").claims[0]
-    page = opened(page_of("one", *map(picture, counterexamples(check(claim)))))
+    Path("one.layout").write_text("layout A(n, c) = [n, c%4]")
+    shell("prove", "one.layout", "--as", "html", "-o", "one.html")
+    page = opened(Path("one.html").read_text(encoding="utf-8"))
     page.hover(".buffer td.k")
     assert page.inner_text(".say") == "offset 0 holds (n=0, c=0) and (n=0, c=4)"
 
@@ -171,10 +167,11 @@ prove Far == n*(c/8) + h*512 + c%8 where C > 8, H >= 1
 
 
 @pytest.mark.slow
-def test_a_page_opens_at_the_counterexample(opened: Any) -> None:
+def test_a_page_opens_at_the_counterexample(opened: Any, shell: Shell) -> None:
     """The slot of the layout and that of the formula are both in view, though slots lie between."""
-    claim = parse(FAR).claims[0]
-    page = opened(page_of("far", *map(picture, counterexamples(check(claim)))))
+    Path("far.layout").write_text(FAR)
+    shell("prove", "far.layout", "--as", "html", "-o", "far.html")
+    page = opened(Path("far.html").read_text(encoding="utf-8"))
     page.wait_for_timeout(100)
     right, wrong = page.locator(".buffer td.k"), page.locator(".buffer td.w")
     assert (right.count(), wrong.count()) == (1, 1)
