@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from texts import HERE, LIBRARY, LIBRARY_MODULES, layout, module, said
 
 import layoutdsl
-from layoutdsl import Diagnostic, Layout, LayoutError
-from layoutdsl.language.texts import resources
-from layoutdsl.language.texts.source import Label, Source, Span
+from layoutdsl import Layout, LayoutError
 
 FAULTY = sorted((HERE / "golden/diagnostics").glob("*.layout"))
 
@@ -42,7 +40,7 @@ def test_file_is_named_after_its_code(path: Path) -> None:
 
 # The page of codes.
 
-PAGE = (resources.folder("grammar") / "errors.md").read_text(encoding="utf-8")
+PAGE = (HERE.parent / "grammar" / "errors.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (L\d{3}: .+)\n((?:(?!^## ).*\n)*)", PAGE, re.MULTILINE))
 
 
@@ -136,83 +134,81 @@ def is_bijective(found: Layout) -> bool:
 # Rendering.
 
 
-def label(text: str, marked: str, words: str = "") -> Label:
-    source = Source("demo.layout", text)
-    start = text.index(marked)
-    return Label(Span(source, start, start + len(marked)), words)
-
-
-RENDERED = [
-    (
-        Diagnostic("L999", "tabs are shown as blanks", label("\tone\ttwo", "two")),
+RENDERED = {
+    "tabs are shown as blanks": (
+        "layout A(n, c) =\t[n,\tc/8, c%16]",
         """\
-error[L999]: tabs are shown as blanks
- --> demo.layout:1:6
+warning[L212]: the digits of axis `c` overlap between 8 and 16
+ --> demo.layout:1:22
   |
-1 |  one two
-  |      ^^^""",
+1 | layout A(n, c) = [n, c/8, c%16]
+  |                      ^^^ steps by 8
+  |                           ---- covers 16
+  = help: write `c%8` or `c/16`""",
     ),
-    (
-        Diagnostic("L999", "a place may be the end", label("one\n", "\n")),
+    "a place may be the end": (
+        "layout A\n",
         """\
-error[L999]: a place may be the end
- --> demo.layout:1:4
-  |
-1 | one
-  |    ^""",
-    ),
-    (
-        Diagnostic(
-            "L999",
-            "lines are in order",
-            label("\n" * 8 + "one\ntwo", "two", "here"),
-            (label("\n" * 8 + "one\ntwo", "one", "and here"),),
-            "mend it",
-        ),
-        """\
-error[L999]: lines are in order
-  --> demo.layout:10:1
-   |
- 9 | one
-   | --- and here
-10 | two
-   | ^^^ here
-   = help: mend it""",
-    ),
-    (
-        Diagnostic("L999", "nothing hides", label("a\u202eb\x1b[31mc", "c"), severity="warning"),
-        """\
-warning[L999]: nothing hides
+error[L101]: expected `(`, `<` or `=`, found the end of the text
  --> demo.layout:1:9
   |
-1 | a\ufffdb\ufffd[31mc
+1 | layout A
   |         ^""",
     ),
-    (
-        Diagnostic("L999", "long lines are cut", label("x" * 300 + "y" + "z" * 300, "y", "here")),
-        f"""\
-error[L999]: long lines are cut
- --> demo.layout:1:301
-  |
-1 | ...{"x" * 49}y{"z" * 50}...
-  | {" " * 52}^ here""",
+    "lines are in order": (
+        "\n" * 8 + "layout A(n) = [n]\nlayout A(n) = [n]",
+        """\
+error[L203]: the layout `A` is declared twice
+  --> demo.layout:10:8
+   |
+ 9 | layout A(n) = [n]
+   |        - first here
+10 | layout A(n) = [n]
+   |        ^""",
     ),
-]
+    "nothing hides": (
+        "layout A<k>(n) = [n] # a\u202eb\x1b[31mc",
+        """\
+warning[L213]: the parameter `k` is not used
+ --> demo.layout:1:10
+  |
+1 | layout A<k>(n) = [n] # a\ufffdb\ufffd[31mc
+  |          ^
+  = help: remove it""",
+    ),
+    "long lines are cut": (
+        " " * 300 + "layout A(n) = [d]" + " " * 300 + "#",
+        f"""\
+error[L201]: `d` is neither an axis nor an extent here
+ --> demo.layout:1:316
+  |
+1 | ...{" " * 34}layout A(n) = [d]{" " * 49}...
+  | {" " * 52}^
+  = help: the names in scope are `n`, `N`""",
+    ),
+}
 
 
-@pytest.mark.parametrize(("diagnostic", "text"), RENDERED, ids=lambda each: str(each)[:40])
-def test_rendered(diagnostic: Diagnostic, text: str) -> None:
-    assert text == str(diagnostic)
+@pytest.mark.parametrize("what", RENDERED)
+def test_rendered(what: str) -> None:
+    text, shown = RENDERED[what]
+    (found,) = layoutdsl.check(text, name="demo.layout")
+    assert str(found) == shown
 
 
 def test_as_json() -> None:
-    diagnostic = Diagnostic("L999", "so", label("a\nb", "b", "here"), help="mend it")
-    assert diagnostic.as_json() == {
-        "severity": "error",
-        "code": "L999",
-        "message": "so",
-        "places": [{"source": "demo.layout", "line": 2, "column": 1, "length": 1, "words": "here"}],
-        "help": "mend it",
+    text = "layout A(n, c) = [n,\nc/8, c%16]"
+    (found,) = layoutdsl.check(text, name="demo.layout")
+    at = {"source": "demo.layout", "line": 2}
+    assert found.as_json() == {
+        "severity": "warning",
+        "code": "L212",
+        "message": "the digits of axis `c` overlap between 8 and 16",
+        "places": [
+            {**at, "column": 1, "length": 3, "words": "steps by 8"},
+            {**at, "column": 6, "length": 4, "words": "covers 16"},
+        ],
+        "help": "write `c%8` or `c/16`",
         "mend": None,
     }
 

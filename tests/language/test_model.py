@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from time import process_time
 from typing import Any
 
 import pytest
 from texts import EVERY, LIBRARY, coordinates, edge_shapes, layout
 
 from layoutdsl import Layout
-from layoutdsl.language.integers.search import Search
-from layoutdsl.language.texts.faults import UnsearchedError
 
 NCHW16C = LIBRARY["NCHW16c"]
 CUT = layout("layout Cut<k>(c, h) = [c/k, h, c%k]")
@@ -207,22 +206,20 @@ def test_a_slot_holds_what_has_its_offset(body: str, axes: str, shape: tuple[int
         assert found.get(slot, []) == list(given.holders(slot, shape))
 
 
-def test_a_slot_of_a_huge_shape_is_read_off_its_quotients(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    given, asked = layout("layout A(a, b) = [b, a/2%6, a%2, a/12]"), list[int]()
-    lies = Search._may_lie
-    monkeypatch.setattr(Search, "_may_lie", lambda *all_: asked.append(0) or lies(*all_))
+def test_a_slot_of_a_huge_shape_is_read_off_its_quotients() -> None:
+    given = layout("layout A(a, b) = [b, a/2%6, a%2, a/12]")
     shape, index = (36 * 10**14, 10**15), (123456789012345, 10**14 + 7)
-    assert list(given.holders(given.offset(index, shape), shape)) == [index]
-    assert len(asked) < 20
+    slot = given.offset(index, shape)
+    begun = process_time()
+    assert list(given.holders(slot, shape)) == [index]
+    assert process_time() - begun < 0.1, "a search by halves takes longer"
 
 
-def test_a_search_without_an_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.slow
+def test_a_search_without_an_end_is_given_up() -> None:
     """Remainders that contradict each other: nothing is dropped before it is a single index."""
     given = layout("layout A(c) = [c%4, c%6]")
-    monkeypatch.setattr("layoutdsl.language.integers.search.MOST_BOXES", 500)
     assert list(given.holders(1, (60,))) == []
-    with pytest.raises(UnsearchedError, match="what slot 1 holds was not found out"):
+    with pytest.raises(ValueError, match="what slot 1 holds was not found out"):
         list(given.holders(1, (2 * 10**9,)))
     assert next(given.holders(7, (2 * 10**9,))) == (1,)
