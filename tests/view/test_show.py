@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import json
 import re
+from collections.abc import Iterable
 from math import prod
 
 import pytest
-from cli_shell import DEMO
+from cli_shell import DEMO, Shell, shell
 
 from layoutdsl import Layout, library, library_module, parse
-from layoutdsl.language.declaration import declaration
-from layoutdsl.view.ansi import COLOURS, PLAIN, grid_text
-from layoutdsl.view.grid import grid
-from layoutdsl.view.places import where
-from layoutdsl.view.slots import at
-from layoutdsl.view.words import held_text, placement_text
 
-MODULE = parse(
+__all__ = ["shell"]
+
+TEXT = (
     DEMO
     + """
 layout Cut(n, h, w) = [(n, h)/4, w/2, ((n, h)%4, w%2 : 4)]
@@ -25,6 +23,7 @@ layout Overlapping(n, c) = [n, c%4]
 refute Overlapping
 """
 )
+MODULE = parse(TEXT)
 SHAPES = [
     ("NCHW16c", (1, 18, 1, 2)),
     ("Manual", (2, 9, 1, 2)),
@@ -33,6 +32,18 @@ SHAPES = [
     ("Cut", (2, 3, 3)),
     ("Overlapping", (2, 9)),
 ]
+
+
+def told(shell: Shell, verb: str, name: str, *words: str) -> str:
+    """What a verb prints of a layout of the module, or else of the library."""
+    target, text = (f"-:{name}", TEXT.encode()) if name in MODULE else (name, b"")
+    done = shell(verb, target, *words, stdin=text)
+    assert done.code == 0, done.err
+    return done.out.removesuffix("\n")
+
+
+def numbers(each: Iterable[int]) -> str:
+    return ",".join(map(str, each))
 
 
 def shaped(test: object) -> object:
@@ -46,60 +57,74 @@ def shaped(test: object) -> object:
     ids=lambda each: each.name,
 )
 def test_a_declaration_means_the_layout(layout: Layout) -> None:
-    again = parse(declaration(layout) + (f" refute {layout.name}" * (layout.name == "Overlapping")))
+    again = parse(str(layout) + (f" refute {layout.name}" * (layout.name == "Overlapping")))
     assert again[layout.name] == layout
 
 
+@pytest.mark.slow
 @shaped
-def test_the_amounts_add_up_to_the_offset(name: str, shape: tuple[int, ...]) -> None:
+def test_the_amounts_add_up_to_the_offset(name: str, shape: tuple[int, ...], shell: Shell) -> None:
     layout = MODULE[name]
     for index in itertools.product(*map(range, shape)):
-        found = where(layout, index, shape)
-        assert found.offset == layout.offset(index, shape)
-        assert found.start + sum(term.amount for term in found.terms) == found.offset
-        assert tuple(value for _, value in found.index) == index
+        words = ["--shape", numbers(shape), "--index", numbers(index), "--json"]
+        found = json.loads(told(shell, "where", name, *words))
+        assert found["offset"] == layout.offset(index, shape)
+        amounts = sum(term["amount"] for term in found["coordinates"])
+        assert found["start"] + amounts == found["offset"]
+        assert tuple(found["index"].values()) == index
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(4, slow=3)
 @shaped
-def test_every_slot_is_explained(name: str, shape: tuple[int, ...]) -> None:
+def test_every_slot_is_explained(name: str, shape: tuple[int, ...], shell: Shell) -> None:
     layout = MODULE[name]
     for slot in range(layout.size(shape)):
-        found = at(layout, slot, shape)
+        words = ["--shape", numbers(shape), str(slot), "--json"]
+        found = json.loads(told(shell, "at", name, *words))
         decoded = layout.decode(slot, shape)
         if decoded is not None:
-            assert found.holds == "element"
-            assert tuple(value for _, value in found.elements[0]) == decoded
-            assert not found.reasons
+            assert found["holds"] == "element"
+            assert tuple(found["index"].values()) == decoded
+            assert not found["reasons"]
         elif layout.is_padding(slot, shape):
-            assert found.holds == "padding"
-            assert found.reasons
+            assert found["holds"] == "padding"
+            assert found["reasons"]
         else:
-            assert found.holds == "before"
-        if found.holds != "before":
+            assert found["holds"] == "before"
+        if found["holds"] != "before":
             start = layout.size(shape) - prod(layout.box(shape))
-            assert start + sum(term.amount for term in found.terms) == slot
+            assert start + sum(term["amount"] for term in found["coordinates"]) == slot
 
 
 @pytest.mark.sampled(2, slow=1)
 @shaped
-def test_every_slot_has_its_cell(name: str, shape: tuple[int, ...]) -> None:
-    layout = MODULE[name]
-    found = grid(layout, shape, width=60, most_rows=10_000)
-    assert len(found.rows) == found.rows_in_all
-    slot = found.start
-    for row in found.rows:
-        assert row.offset == slot
-        for cell in row.cells:
-            assert (cell.kind == "padding") == layout.is_padding(slot, shape)
-            assert (cell.kind == "shared") == (len(list(layout.holders(slot, shape))) > 1)
-            slot += 1
-    assert slot == layout.size(shape)
+def test_every_slot_has_its_cell(
+    name: str, shape: tuple[int, ...], shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row of padding alone may be left out, where it says so."""
+    monkeypatch.setenv("COLUMNS", "60")
+    layout, cells = MODULE[name], dict[int, str]()
+    text = told(shell, "show", name, "--shape", numbers(shape), "--rows", "4096")
+    rows = [line.partition(" | ") for line in text.splitlines() if " | " in line]
+    for head, _, row in rows[1:]:
+        first = int(head.split()[0])
+        cells.update(enumerate(row.split(), first))
+    slots = range(layout.size(shape))
+    assert cells.keys() <= set(slots)
+    for slot in slots:
+        padding = layout.is_padding(slot, shape)
+        held = padding or layout.decode(slot, shape) is None
+        assert (cells.get(slot, ".") == ".") == held, slot
+    shared = any(len(list(layout.holders(slot, shape))) > 1 for slot in slots)
+    assert ("several elements want the same slot" in text) == shared
+    left_out = len(slots) - len(cells)
+    assert ("rows of padding" in text) or left_out == layout.size(shape) - prod(layout.box(shape))
 
 
-def test_a_placement_in_words() -> None:
-    found = where(library("NCHW16c"), (1, 17, 2, 3), (2, 20, 3, 4))
-    assert placement_text(found) == (
+def test_a_placement_in_words(shell: Shell) -> None:
+    words = ["--shape", "2,20,3,4", "--index", "1,17,2,3"]
+    assert told(shell, "where", "NCHW16c", *words) == (
         "`NCHW16c` at shape N=2 C=20 H=3 W=4\n"
         "(n=1, c=17, h=2, w=3) -> offset 753\n"
         "\n"
@@ -113,8 +138,8 @@ def test_a_placement_in_words() -> None:
     )
 
 
-def test_a_placement_with_an_offset() -> None:
-    assert placement_text(where(MODULE["Gaps"], (1, 2, 3), (2, 3, 4))) == (
+def test_a_placement_with_an_offset(shell: Shell) -> None:
+    assert told(shell, "where", "Gaps", "--shape", "2,3,4", "--index", "1,2,3") == (
         "`Gaps` at shape N=2 H=3 W=4\n"
         "(n=1, h=2, w=3) -> offset 36\n"
         "\n"
@@ -126,8 +151,8 @@ def test_a_placement_with_an_offset() -> None:
     )
 
 
-def test_chunks_and_addresses_in_words() -> None:
-    assert held_text(at(MODULE["Crouton"], 669, (1, 3, 5, 30))) == (
+def test_chunks_and_addresses_in_words(shell: Shell) -> None:
+    assert told(shell, "at", "Crouton", "--shape", "1,3,5,30", "669") == (
         "`Crouton` at shape B=1 H=3 W=5 D=30\n"
         "offset 669 -> (b=0, h=2, w=4, d=29)\n"
         "\n"
@@ -177,18 +202,22 @@ def test_chunks_and_addresses_in_words() -> None:
         ("Overlapping", (2, 9), 2, "offset 2 -> (n=0, c=2)"),
     ],
 )
-def test_what_a_slot_holds(name: str, shape: tuple[int, ...], slot: int, line: str) -> None:
-    assert held_text(at(MODULE[name], slot, shape)).splitlines()[1] == line
+def test_what_a_slot_holds(
+    name: str, shape: tuple[int, ...], slot: int, line: str, shell: Shell
+) -> None:
+    found = told(shell, "at", name, "--shape", numbers(shape), str(slot))
+    assert found.splitlines()[1] == line
 
 
-def test_an_overlap_names_the_other_elements() -> None:
-    lines = held_text(at(MODULE["Overlapping"], 2, (2, 9))).splitlines()
+def test_an_overlap_names_the_other_elements(shell: Shell) -> None:
+    lines = told(shell, "at", "Overlapping", "--shape", "2,9", "2").splitlines()
     assert lines[2] == "  = note: (n=0, c=6) lies here too"
 
 
-def test_a_slot_outside_the_buffer() -> None:
-    with pytest.raises(ValueError, match="slot 768 is outside the buffer of 768 elements"):
-        at(MODULE["NCHW16c"], 768, (2, 20, 3, 4))
+def test_a_slot_outside_the_buffer(shell: Shell) -> None:
+    done = shell("at", "NCHW16c", "--shape", "2,20,3,4", "768")
+    assert done.code == 2
+    assert "slot 768 is outside the buffer of 768 elements" in done.err
 
 
 BLOCKED = """\
@@ -296,14 +325,27 @@ offset | 0
         (parse("layout Tile(h, w) = [h/8, w/2; h%8, w%2]")["Tile"], (9, 2), 48, CHUNKS),
     ],
 )
-def test_a_plain_grid(layout: Layout, shape: tuple[int, ...], rows: int, expected: str) -> None:
+def test_a_plain_grid(
+    layout: Layout,
+    shape: tuple[int, ...],
+    rows: int,
+    expected: str,
+    shell: Shell,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     width = {"Long": 40, "Weights": 52, "Tile": 22}.get(layout.name, 100)
-    assert grid_text(grid(layout, shape, width=width, most_rows=rows), PLAIN) == expected
+    monkeypatch.setenv("COLUMNS", str(width))
+    words = ["--shape", numbers(shape), "--rows", str(rows)]
+    text = f"{layout}{f' refute {layout.name}' * (layout.name == 'Overlapping')}"
+    assert shell("show", f"-:{layout.name}", *words, stdin=text.encode()).out == f"{expected}\n"
 
 
-def test_a_coloured_grid_differs_in_its_colours_only() -> None:
-    found = grid(library("NCHW4c"), (1, 6, 2, 3), width=100, most_rows=48)
-    coloured = grid_text(found, COLOURS)
+def test_a_coloured_grid_differs_in_its_colours_only(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    coloured = told(shell, "show", "NCHW4c", "--shape", "1,6,2,3")
     bare = re.sub(r"\x1b\[[0-9;]*m", "", coloured)
     assert bare == BLOCKED + "\ncolours:  c/4=0   c/4=1 "
     assert "\x1b[38;5;16;48;5;153m 0,0 1,0 2,0 3,0" in coloured
@@ -311,12 +353,14 @@ def test_a_coloured_grid_differs_in_its_colours_only() -> None:
 
 
 @pytest.mark.slow
-def test_the_colours_are_those_of_the_blocks_that_are_shown() -> None:
-    one = grid_text(grid(library("NCHW4c"), (1, 3, 2, 3), width=100, most_rows=48), COLOURS)
+def test_the_colours_are_those_of_the_blocks_that_are_shown(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    one = told(shell, "show", "NCHW4c", "--shape", "1,3,2,3")
     assert re.sub(r"\x1b\[[0-9;]*m", "", one).endswith("\ncolours:  h=0   h=1 ")
-    weights = grid_text(
-        grid(library("HtpConvWeights"), (1, 1, 8, 8), width=100, most_rows=64), COLOURS
-    )
+    weights = told(shell, "show", "HtpConvWeights", "--shape", "1,1,8,8", "--rows", "64")
     assert re.sub(r"\x1b\[[0-9;]*m", "", weights).splitlines()[-1] == (
         "colours:  i%32/4=0   i%32/4=1 "
     )
@@ -324,15 +368,19 @@ def test_the_colours_are_those_of_the_blocks_that_are_shown() -> None:
 
 @pytest.mark.sampled(6, slow=5)
 @pytest.mark.parametrize("width", [20, 30, 40, 60, 80, 100, 200])
-def test_rows_keep_to_the_width(width: int) -> None:
+def test_rows_keep_to_the_width(width: int, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     for name, shape in (("NCHW16c", (2, 20, 3, 4)), ("Crouton", (1, 9, 9, 40))):
-        found = grid(MODULE[name], shape, width=width, most_rows=9)
-        lines = grid_text(found, PLAIN).splitlines()[2:11]
+        text = told(shell, "show", name, "--shape", numbers(shape), "--rows", "9")
+        lines = text.splitlines()[2:11]
         longest = max(map(len, lines))
-        assert longest <= width or max(len(row.cells) for row in found.rows) == 1
+        cells = [len(line.partition(" | ")[2].split()) for line in lines[1:]]
+        assert longest <= width or max(cells) == 1
 
 
-def test_a_huge_shape_is_shown_at_once() -> None:
-    found = grid(library("NCHW16c"), (10**9, 96, 512, 512), width=100, most_rows=4)
-    assert [row.offset for row in found.rows] == [0, 16, 32, 48]
-    assert found.rows_in_all == 10**9 * 6 * 512 * 512
+def test_a_huge_shape_is_shown_at_once(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    shape = f"{10**9},96,512,512"
+    lines = told(shell, "show", "NCHW16c", "--shape", shape, "--rows", "4").splitlines()
+    assert [int(line.split()[0]) for line in lines[3:7]] == [0, 16, 32, 48]
+    assert f"left out: {10**9 * 6 * 512 * 512 - 4} of {10**9 * 6 * 512 * 512} rows" in lines
