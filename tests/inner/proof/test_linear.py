@@ -1,4 +1,7 @@
-"""Certificates grow with the number of coordinates, and not with its square."""
+"""Certificates grow with the number of coordinates, and not with its square.
+
+Steps and questions of a proof are counted by following it, which only the kernel can.
+"""
 
 from __future__ import annotations
 
