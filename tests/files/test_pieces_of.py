@@ -15,7 +15,6 @@ from texts import LIBRARY, layout
 
 import layoutdsl
 from layoutdsl import Layout
-from layoutdsl.language.meaning.elements import FillZeroPoint
 
 POISON = 0xA5
 
@@ -41,7 +40,7 @@ def by_pieces(found: Layout, tensor: np.ndarray, memory: int, random: Random) ->
 
 
 def fill_of(found: Layout) -> dict[str, int]:
-    return {"fill": 7} if found.fill == FillZeroPoint() else {}
+    return {"fill": 7} if "fill zero_point" in found.of_codes.clauses else {}
 
 
 def elements_lie(found: Layout, tensor: np.ndarray, buffer: bytes) -> bool:

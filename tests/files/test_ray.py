@@ -6,9 +6,13 @@ Workers do not know this file: what they run stands within the tests.
 from __future__ import annotations
 
 import os
+import runpy
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +20,6 @@ import numpy as np
 import pytest
 
 import layoutdsl
-from layoutdsl import commands
 
 ray = pytest.importorskip("ray")
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -72,16 +75,19 @@ def test_pieces_as_tasks(tensor: np.ndarray, tmp_path: Path) -> None:
 def test_shares_as_tasks(tensor: np.ndarray, tmp_path: Path) -> None:
     """A share whose worker was killed is gone on with by the next one."""
     np.save("in.npy", tensor)
-    commands.plan_file("pack", LAYOUT, "in.npy", "out.npy", "plan.json", mem=20 << 10)
+    line = [sys.executable, "-m", "layoutdsl", "plan", "NCHW16c", "in.npy", "-o", "plan.json"]
+    subprocess.run([*line, "--out", "out.npy", "--mem", "20K"], check=True)
     folder = str(tmp_path)
 
     def share(number: int) -> bool:
-        def look(_: Any) -> None:
-            Path(folder, f"at-work-{os.getpid()}").touch()
-            time.sleep(0.02)
-
-        planned = commands.load_plan(Path(folder, "plan.json"))
-        return bool(commands.run_share(planned, number, 4, look=look).placed)
+        """Run `layoutdsl run` inside the worker, so that a signal ends both."""
+        Path(folder, f"at-work-{os.getpid()}").touch()
+        time.sleep(0.1)
+        os.chdir(folder)
+        sys.argv = ["layoutdsl", "run", "plan.json", "--shard", f"{number}/4"]
+        with suppress(SystemExit):
+            runpy.run_module("layoutdsl", run_name="__main__", alter_sys=True)
+        return Path("out.npy").exists()
 
     task = ray.remote(max_retries=5)(share)
     tasks = [task.remote(number) for number in range(4)]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 from cli_shell import Ended, Shell, shell
-
-from layoutdsl.proof.kernel import solver
 
 __all__ = ["shell"]
 
@@ -196,10 +196,10 @@ def test_only_certificates_are_replaced_or_removed(certified: Shell) -> None:
 
 
 def test_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver.shutil, "which", lambda _: None)
-    found = solver.importlib.util.find_spec
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    found = importlib.util.find_spec
     monkeypatch.setattr(
-        solver.importlib.util, "find_spec", lambda name: None if name == "cvc5" else found(name)
+        importlib.util, "find_spec", lambda name: None if name == "cvc5" else found(name)
     )
     ended = certified("recheck", "my.layout", "--dir", "mine", "--solver", "both")
     assert (ended.code, ended.out) == (3, "")
@@ -246,7 +246,7 @@ def test_proofs_of_z3(certified: Shell) -> None:
 
 
 def test_proofs_without_cvc5(certified: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(solver.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     ended = certified("recheck", "my.layout", "--dir", "mine", "--solver", "cvc5", "--proofs")
     assert (ended.code, ended.out) == (3, "")
     assert ended.err == (

@@ -15,8 +15,6 @@ from cli_shell import Ended, Shell, shell
 from processes import running
 from small_files import compiles, left_behind, random_tensor
 
-from layoutdsl.shell.large import size_text
-
 __all__ = ["shell"]
 
 SHAPE = (2, 20, 3, 4)
@@ -196,12 +194,17 @@ def test_what_is_said(shell: Shell, line: str, code: int, said: str | None) -> N
     assert {each.name for each in Path().iterdir()} == before
 
 
-SIZES = [(1, "1 bytes"), (1023, "1023 bytes"), (1536, "1.5 KiB"), (1 << 40, "1.0 TiB")]
+SIZES = [("1", "1 bytes"), ("1023", "1023 bytes"), ("1536", "1.5 KiB"), ("512G", "512.0 GiB")]
 
 
 @pytest.mark.parametrize(("size", "words"), SIZES)
-def test_sizes_in_words(size: int, words: str) -> None:
-    assert size_text(size) == words
+def test_sizes_in_words(shell: Shell, size: str, words: str) -> None:
+    Path("huge.layout").write_text(f"layout Huge(c) = [c/{1 << 40}, c%{1 << 40}]\n")
+    np.save("in.npy", np.zeros(8, "u1"))
+    ended = shell("pack", "huge.layout", "in.npy", "out.npy", "--mem", size)
+    assert ended.code == 2
+    assert ended.err.startswith(f"error: {words} of memory are too little: the smallest piece of ")
+    assert " takes 1.0 TiB, " in ended.err
 
 
 @pytest.mark.slow

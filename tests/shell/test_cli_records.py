@@ -10,7 +10,7 @@ from cli_shell import Shell, shell, timeless
 from record_texts import WRONG, spec
 from replaying import REPLAY
 
-from layoutdsl import commands
+import layoutdsl
 
 __all__ = ["shell", "spec"]
 
@@ -182,7 +182,7 @@ def test_where_in_words(
 @pytest.mark.slow
 def test_where_and_at_are_the_meaning(spec: Shell) -> None:
     """Every bit of every element lies where the meaning has it, and its byte says so."""
-    record = commands.load("my.layout").records["Halves"]
+    record = layoutdsl.load("my.layout").records["Halves"]
     for _, held, address in record.every_bit(record.bind((1, 4))):
         index = f"{held.field}:{','.join(map(str, held.index))}"
         asked = ("--shape", "1,4", "--index", index, "--bit", str(held.bit), "--json")

@@ -12,7 +12,7 @@ import pytest
 from cli_shell import Shell, shell
 from record_texts import SHAPE, archive, fields, spec
 
-from layoutdsl import commands
+import layoutdsl
 
 __all__ = ["archive", "fields", "shell", "spec"]
 
@@ -21,7 +21,7 @@ __all__ = ["archive", "fields", "shell", "spec"]
 
 def meant(name: str, shape: tuple[int, ...], fields: dict[str, np.ndarray]) -> bytes:
     """The bytes of a buffer, bit by bit from the meaning."""
-    record = commands.load("my.layout").records[name]
+    record = layoutdsl.load("my.layout").records[name]
     values = record.bind(shape)
     buffer = bytearray(record.size_bits_at(values) // 8)
     stored = {key: each.view(f"u{each.itemsize}") for key, each in fields.items()}
